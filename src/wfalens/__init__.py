@@ -1,0 +1,69 @@
+"""wfalens: extract a weighted finite automaton from a sequence classifier and see what it has learned."""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wfalens.automaton import WFA, StochasticWFA, Walk
+    from wfalens.corpus import Corpus, TextEncoder, Vocabulary, WordVectors, load_dataset, read_corpus, read_vectors
+    from wfalens.evaluation import Fidelity, measure_fidelity
+    from wfalens.extraction import Augmentation, Extractor
+    from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer, wrap_module
+    from wfalens.ragged import Ragged
+
+__version__ = version("wfalens")
+
+_HOME = {
+    "WFA": "automaton",
+    "StochasticWFA": "automaton",
+    "Walk": "automaton",
+    "Corpus": "corpus",
+    "TextEncoder": "corpus",
+    "Vocabulary": "corpus",
+    "WordVectors": "corpus",
+    "load_dataset": "corpus",
+    "read_corpus": "corpus",
+    "read_vectors": "corpus",
+    "Fidelity": "evaluation",
+    "measure_fidelity": "evaluation",
+    "Augmentation": "extraction",
+    "Extractor": "extraction",
+    "CallableClassifier": "models",
+    "RNNClassifier": "models",
+    "RNNConfig": "models",
+    "Trainer": "models",
+    "wrap_module": "models",
+    "Ragged": "ragged",
+}
+
+__all__ = [
+    "WFA",
+    "Augmentation",
+    "CallableClassifier",
+    "Corpus",
+    "Extractor",
+    "Fidelity",
+    "RNNClassifier",
+    "RNNConfig",
+    "Ragged",
+    "StochasticWFA",
+    "TextEncoder",
+    "Trainer",
+    "Vocabulary",
+    "Walk",
+    "WordVectors",
+    "__version__",
+    "load_dataset",
+    "measure_fidelity",
+    "read_corpus",
+    "read_vectors",
+    "wrap_module",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are loaded on first use, so that a `.wfa` can be used without torch or scikit-learn."""
+    if name in _HOME:
+        return getattr(import_module(f"wfalens.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'wfalens' has no attribute {name!r}")

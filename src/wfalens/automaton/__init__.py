@@ -1,0 +1,19 @@
+"""The result: the automaton, its kernels and its file."""
+
+from wfalens.automaton.completion import COMPLETIONS, Empirical, Null, Probe, Uniform
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.walk import ROW_KINDS, Walk
+from wfalens.automaton.wfa import UNDECIDED, WFA
+
+__all__ = [
+    "COMPLETIONS",
+    "ROW_KINDS",
+    "UNDECIDED",
+    "WFA",
+    "Empirical",
+    "Null",
+    "Probe",
+    "StochasticWFA",
+    "Uniform",
+    "Walk",
+]

@@ -1,0 +1,88 @@
+"""Rules for missing rows: what the automaton does with a word in a state where it was never seen (SPEC §4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton import kernels
+from wfalens.automaton.kernels import Rows, Rule
+from wfalens.automaton.rows import no_rows
+from wfalens.errors import InputError
+
+DISTANCES = ("euclidean", "squared")
+_NO_SIMILARITY = np.zeros((0, 0))
+_NO_ROWS = no_rows(0)
+
+
+@dataclass(frozen=True)
+class Null:
+    """Zeros: mass that meets a missing row is lost."""
+
+    name: ClassVar[str] = "null"
+
+    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
+        return Rule(kernels.NULL, alpha, 0.0, _NO_SIMILARITY, _NO_ROWS, 0.0)
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """`1/n` in every column."""
+
+    name: ClassVar[str] = "uniform"
+
+    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
+        return Rule(kernels.UNIFORM, alpha, 0.0, _NO_SIMILARITY, _NO_ROWS, 0.0)
+
+
+@dataclass(frozen=True)
+class Empirical:
+    """The paper's: with reference rate β as the other rows of the word do, weighted by nearness; else stay."""
+
+    beta: float
+    distance: str = "euclidean"
+    name: ClassVar[str] = "empirical"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.beta <= 1:
+            raise InputError(f"beta must lie in [0, 1], not {self.beta}")
+        if self.distance not in DISTANCES:
+            raise InputError(f"unknown distance {self.distance!r}; choose one of {', '.join(DISTANCES)}")
+
+    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:
+        near = similarity(centres, self.distance)
+        return Rule(kernels.EMPIRICAL, alpha, self.beta, near, _NO_ROWS, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """Ask the model: rows counted by reading every word from representatives of every state.
+
+    An observed row is shrunk towards the probed one: `(T̂σ[i] + m·Qσ[i]) / (Σ + m)`, m the strength.
+    """
+
+    strength: float
+    representatives: int
+    rows: Rows
+    name: ClassVar[str] = "probe"
+
+    def __post_init__(self) -> None:
+        if not self.strength > 0:
+            raise InputError(f"the probe's strength must be positive, not {self.strength}")
+
+    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
+        return Rule(kernels.PROBE, alpha, 0.0, _NO_SIMILARITY, self.rows, self.strength)
+
+
+Completion = Null | Uniform | Empirical | Probe
+COMPLETIONS = (Null.name, Uniform.name, Empirical.name, Probe.name)
+
+
+def similarity(centres: NDArray[np.float64], distance: str) -> NDArray[np.float64]:
+    """`g[i,k] = exp(−M[i,k])`, M the Euclidean distance of the centres, or its square (authors' code)."""
+    # (n, C) -> (n, n)
+    squared = np.square(centres[:, None] - centres[None]).sum(2)
+    return np.exp(-(squared if distance == "squared" else np.sqrt(squared)))

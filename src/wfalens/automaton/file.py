@@ -1,0 +1,148 @@
+"""The `.wfa` file: tensors in the smallest exact types behind a versioned JSON header."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.completion import COMPLETIONS, Completion, Empirical, Null, Probe, Uniform
+from wfalens.automaton.kernels import Rows
+from wfalens.automaton.rows import make_rows
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.storage import StoredFile, Tensors, read_file, restore_encoder, store_encoder, write_file
+
+FORMAT, VERSION = "wfa", 1
+_SUM_TOLERANCE = 1e-6
+
+
+def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
+    header, tensors = store_encoder(wfa.encoder)
+    completion, probed = _store_completion(wfa.completion)
+    header |= {
+        "kind": wfa.kind,
+        "class_names": list(wfa.class_names),
+        "alpha": wfa.alpha,
+        "completion": completion,
+        "provenance": wfa.provenance,
+    }
+    tensors |= {
+        "centres": wfa.centres,
+        "state_visits": wfa.state_visits,
+        "word_counts": _compact(wfa.word_counts),
+        **_store_rows("rows", wfa.rows),
+        **probed,
+    }
+    write_file(path, FORMAT, VERSION, header, tensors)
+
+
+def load(path: str | Path) -> WFA:
+    file = read_file(path, FORMAT, VERSION)
+    kind = file.field("kind", str)
+    if kind not in _LOADERS:
+        raise file.fail(f"its kind {kind!r} is not one of {', '.join(_LOADERS)}")
+    try:
+        return _LOADERS[kind](file)
+    except InputError as error:
+        raise file.fail(str(error)) from None
+
+
+def _load_stochastic(file: StoredFile) -> StochasticWFA:
+    encoder, class_names = restore_encoder(file), file.class_names()
+    centres = file.tensor("centres", "f", 2)
+    n, words = len(centres), len(encoder.vocabulary)
+    if np.any(centres < 0) or np.any(np.abs(centres.sum(1) - 1) > _SUM_TOLERANCE):
+        raise file.fail("its centres are not distributions")
+    visits, counts = file.tensor("state_visits", "iu"), file.tensor("word_counts", "iu")
+    if np.any(visits < 0) or np.any(counts < 0):
+        raise file.fail("negative counts")
+    return StochasticWFA(
+        encoder=encoder,
+        class_names=class_names,
+        centres=centres,
+        rows=_load_rows(file, "rows", words, n),
+        completion=_load_completion(file, words, n),
+        alpha=float(file.field("alpha", (int, float))),
+        state_visits=visits,
+        word_counts=counts,
+        provenance=file.field("provenance", dict),
+    )
+
+
+_LOADERS = {StochasticWFA.kind: _load_stochastic}
+
+
+def _store_completion(completion: Completion) -> tuple[dict[str, Any], Tensors]:
+    header: dict[str, Any] = {"name": completion.name}
+    if isinstance(completion, Empirical):
+        return header | {"beta": completion.beta, "distance": completion.distance}, {}
+    if isinstance(completion, Probe):
+        header |= {"strength": completion.strength, "representatives": completion.representatives}
+        return header, _store_rows("probed", completion.rows)
+    return header, {}
+
+
+def _load_completion(file: StoredFile, words: int, states: int) -> Completion:
+    header = file.field("completion", dict)
+    name = header.get("name")
+    try:
+        if name == Null.name:
+            return Null()
+        if name == Uniform.name:
+            return Uniform()
+        if name == Empirical.name:
+            return Empirical(float(header["beta"]), header["distance"])
+        if name == Probe.name:
+            rows = _load_rows(file, "probed", words, states)
+            return Probe(float(header["strength"]), int(header["representatives"]), rows)
+    except (KeyError, TypeError, ValueError) as error:
+        raise file.fail(f"its completion is not valid ({error})") from None
+    raise file.fail(f"its completion {name!r} is not one of {', '.join(COMPLETIONS)}")
+
+
+def _store_rows(name: str, rows: Rows) -> Tensors:
+    return {
+        f"{name}.per_word": _compact(np.diff(rows.word_start)),
+        f"{name}.state": _compact(rows.state),
+        f"{name}.entries": _compact(np.diff(rows.start)),
+        f"{name}.target": _compact(rows.target),
+        f"{name}.weight": _compact(rows.weight),
+    }
+
+
+def _load_rows(file: StoredFile, name: str, words: int, states: int) -> Rows:
+    per_word, entries = (file.tensor(f"{name}.{part}", "u") for part in ("per_word", "entries"))
+    state, target = (file.tensor(f"{name}.{part}", "u") for part in ("state", "target"))
+    weight = file.tensor(f"{name}.weight", "uf")
+    word_start, start = (np.concatenate([[0], np.cumsum(part, dtype=np.int64)]) for part in (per_word, entries))
+    if len(per_word) != words or word_start[-1] != len(state) or len(entries) != len(state):
+        raise file.fail(f"the rows of {name!r} do not fit its alphabet")
+    if start[-1] != len(target) or len(target) != len(weight) or np.any(entries == 0):
+        raise file.fail(f"the entries of {name!r} do not fit its rows")
+    if np.any(state >= states) or np.any(target >= states):
+        raise file.fail(f"{name!r} names states that do not exist")
+    if not (_rises_within(state, word_start) and _rises_within(target, start)):
+        raise file.fail(f"the rows of {name!r} are not sorted")
+    if np.any(weight <= 0):
+        raise file.fail(f"{name!r} holds weights that are not positive")
+    return make_rows(word_start, state, start, target, weight)
+
+
+def _rises_within(values: NDArray[Any], starts: NDArray[np.int64]) -> bool:
+    """Whether values rise strictly within each run."""
+    rises = np.empty(len(values) + 1, bool)
+    rises[1:-1] = values[1:] > values[:-1]
+    rises[starts] = True
+    return bool(rises[1:-1].all())
+
+
+def _compact(array: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in the smallest unsigned type that holds them exactly, else as they are."""
+    top = array.max(initial=0)
+    if array.dtype.kind == "f" and (top > np.iinfo(np.uint32).max or not np.array_equal(array, np.trunc(array))):
+        return array
+    return array.astype(np.min_scalar_type(int(top)))

@@ -1,0 +1,123 @@
+"""The paper's automaton: rows are distributions, states are label distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton import kernels
+from wfalens.automaton.completion import Completion, Probe
+from wfalens.automaton.kernels import Rows, Rule
+from wfalens.automaton.rows import MAX_STATES, has_rows, states_with_rows
+from wfalens.automaton.wfa import WFA
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.vocabulary import PADDING, UNKNOWN
+from wfalens.errors import InputError
+from wfalens.ragged import Ragged
+
+
+class StochasticWFA(WFA):
+    """Observed rows as sparse counts, a rule for the missing ones, and the static probability α.
+
+    State 0 is the initial one; `centres` is F. A word without any row behaves like `<unk>`, and like the
+    identity if `<unk>` has none either.
+    """
+
+    kind: ClassVar[str] = "stochastic"
+
+    def __init__(
+        self,
+        *,
+        encoder: TextEncoder,
+        class_names: Sequence[str],
+        centres: NDArray[np.float64],
+        rows: Rows,
+        completion: Completion,
+        alpha: float,
+        state_visits: NDArray[np.int64],
+        word_counts: NDArray[np.int64],
+        provenance: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(encoder, class_names, provenance)
+        n, words = len(centres), len(encoder.vocabulary)
+        if not 2 <= n <= MAX_STATES:
+            raise InputError(f"an automaton has between 2 and {MAX_STATES} states, not {n}")
+        if centres.shape != (n, len(self.class_names)):
+            raise InputError(f"centres of shape {centres.shape} do not fit {len(self.class_names)} classes")
+        if len(rows.word_start) != words + 1 or len(word_counts) != words or len(state_visits) != n:
+            raise InputError("rows, word counts and state visits must fit the alphabet and the states")
+        if not 0 <= alpha <= 1:
+            raise InputError(f"alpha must lie in [0, 1], not {alpha}")
+        self.centres = _frozen(np.array(centres, np.float64))
+        self.rows = Rows(*map(_frozen, rows))
+        self.completion = completion
+        self.alpha = float(alpha)
+        self.state_visits = _frozen(np.array(state_visits, np.int64))
+        self.word_counts = _frozen(np.array(word_counts, np.int64))
+
+    @property
+    def states(self) -> int:
+        return len(self.centres)
+
+    @cached_property
+    def initial(self) -> NDArray[np.float64]:
+        return _frozen(np.eye(1, self.states)[0])
+
+    @property
+    def state_frequencies(self) -> NDArray[np.float64]:
+        """u: how often each state was visited in the extraction corpus, the initial one included; (n,)"""
+        return self.state_visits / max(1, self.state_visits.sum())
+
+    def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
+        words = self._row_set[ids.values]
+        return kernels.distributions(words, ids.offsets, self.initial, self.rows, self._rule, every)
+
+    def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        return vectors @ self.centres
+
+    def matrix(self, word: str) -> NDArray[np.float64]:
+        # one step from every state at once: the unit vectors are the texts' beginnings
+        row_set = self._row_set[self.encoder.vocabulary.id_of(word)]
+        return kernels.word_matrix(row_set, self.states, self.rows, self._rule)
+
+    def row_shares(self, ids: NDArray[np.int32], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        shares = np.zeros((len(ids), 3))
+        mass = np.maximum(vectors.sum(1), np.finfo(float).tiny)
+        for position, word in enumerate(ids):
+            if word == UNKNOWN or self._row_set[word] != word:
+                shares[position, 2] = 1
+            else:
+                observed = vectors[position, states_with_rows(self.rows, word)].sum() / mass[position]
+                shares[position, :2] = observed, 1 - observed
+        return shares
+
+    def save(self, path: str | Path) -> None:
+        from wfalens.automaton.file import save_stochastic
+
+        save_stochastic(self, path)
+
+    @cached_property
+    def _rule(self) -> Rule:
+        return self.completion.rule(self.alpha, self.centres)
+
+    @cached_property
+    def _row_set(self) -> NDArray[np.int64]:
+        """For every word the one whose rows it uses: itself, `<unk>`, or -1 for the identity; (V,)"""
+        known = has_rows(self.rows)
+        if isinstance(self.completion, Probe):
+            known |= has_rows(self.completion.rows)
+        known[PADDING] = False
+        fallback = UNKNOWN if known[UNKNOWN] else -1
+        row_set = np.where(known, np.arange(len(known)), fallback)
+        row_set[PADDING] = -1
+        return row_set
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,67 @@
+"""The way of one text through the automaton."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+ROW_KINDS = ("observed", "completed", "unknown")
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """State distributions and outputs before any word (row 0) and after every word."""
+
+    words: tuple[str, ...]
+    class_names: tuple[str, ...]
+    states: NDArray[np.float64]  # (words + 1, n)
+    outputs: NDArray[np.float64]  # (words + 1, classes)
+    shares: NDArray[np.float64]  # (words, 3): mass that went through each kind of row, in the order of ROW_KINDS
+
+    @property
+    def likely_states(self) -> NDArray[np.int64]:
+        return self.states.argmax(1)
+
+    @property
+    def row_kinds(self) -> list[str]:
+        """The kind of row that most of the mass went through, word by word."""
+        return [ROW_KINDS[kind] for kind in self.shares.argmax(1)]
+
+    @property
+    def label(self) -> str | None:
+        """The predicted class; None where all mass was lost (null completion)."""
+        return self.class_names[int(self.outputs[-1].argmax())] if self.outputs[-1].any() else None
+
+    def to_dataframe(self) -> pd.DataFrame:
+        table = pd.DataFrame({"word": ["", *self.words], "state": self.likely_states, "rows": ["", *self.row_kinds]})
+        table["state_probability"] = self.states.max(1)
+        for column, name in enumerate(self.class_names):
+            table[name] = self.outputs[:, column]
+        return table
+
+    def to_json(self) -> dict[str, Any]:
+        steps = [
+            {
+                "word": word,
+                "state": int(state),
+                "state_probability": float(row.max()),
+                "rows": kind,
+                "shares": dict(zip(ROW_KINDS, map(float, share), strict=True)),
+                "output": dict(zip(self.class_names, map(float, output), strict=True)),
+            }
+            for word, state, row, kind, share, output in zip(
+                self.words,
+                self.likely_states[1:],
+                self.states[1:],
+                self.row_kinds,
+                self.shares,
+                self.outputs[1:],
+                strict=True,
+            )
+        ]
+        prior = dict(zip(self.class_names, map(float, self.outputs[0]), strict=True))
+        return {"label": self.label, "prior": prior, "steps": steps}

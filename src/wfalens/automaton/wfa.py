@@ -1,0 +1,133 @@
+"""The common face of all weighted automata."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.walk import Walk
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.errors import InputError
+from wfalens.ragged import Ragged
+
+Texts = Sequence[str] | Ragged[np.int32]
+UNDECIDED = -1
+_TRACE_FLOATS = 1 << 24  # state distributions held at once while tracing
+
+
+class WFA(ABC):
+    """A weighted finite automaton over words: `A(w) = I·Ê_w1·…·Ê_wL·F`. Immutable.
+
+    A kind supplies the state vectors, the read-out and the matrices; everything else follows here.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(
+        self, encoder: TextEncoder, class_names: Sequence[str], provenance: Mapping[str, Any] | None = None
+    ) -> None:
+        self.encoder = encoder
+        self.class_names = tuple(class_names)
+        self.provenance = dict(provenance or {})
+
+    @property
+    @abstractmethod
+    def states(self) -> int:
+        """n, the initial state included."""
+
+    @property
+    @abstractmethod
+    def initial(self) -> NDArray[np.float64]:
+        """I; (n,)"""
+
+    @abstractmethod
+    def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
+        """`I·Ê_w1⋯` after every word, (tokens, n), or after the last word of each text, (texts, n)."""
+
+    @abstractmethod
+    def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Class weights of state vectors; (…, n) -> (…, classes)"""
+
+    @abstractmethod
+    def matrix(self, word: str) -> NDArray[np.float64]:
+        """Êσ, context included; (n, n)"""
+
+    @abstractmethod
+    def row_shares(self, ids: NDArray[np.int32], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Share of the mass that each word sends through observed, completed and unknown-word rows.
+
+        vectors: (words, n), the distribution before each word -> (words, 3)
+        """
+
+    @abstractmethod
+    def save(self, path: str | Path) -> None:
+        """Write a `.wfa` file, atomically."""
+
+    @staticmethod
+    def load(path: str | Path) -> WFA:
+        """Read a `.wfa` file; everything in it is checked, nothing is executed."""
+        from wfalens.automaton.file import load
+
+        return load(path)
+
+    def weights(self, texts: Texts) -> NDArray[np.float64]:
+        """`A(w)` as it is; all zero where null completion lost the mass. -> (texts, classes)"""
+        return self.read_out(self.state_vectors(self.ids(texts), every=False))
+
+    def predict_proba(self, texts: Texts) -> NDArray[np.float64]:
+        """Class distributions; uniform where the automaton is undecided. -> (texts, classes)"""
+        return normalised(self.weights(texts))
+
+    def predict(self, texts: Texts) -> NDArray[np.int64]:
+        """Class indices; -1 where the automaton is undecided. -> (texts,)"""
+        return decided(self.weights(texts))
+
+    def trace(self, texts: Texts) -> Ragged[np.float64]:
+        """Class distributions of all prefixes; (tokens, classes)."""
+        ids = self.ids(texts)
+        values = np.empty((len(ids.values), len(self.class_names)))
+        for first, last in _text_ranges(ids.offsets, max(1, _TRACE_FLOATS // self.states)):
+            start, stop = ids.offsets[first], ids.offsets[last]
+            part = Ragged(ids.values[start:stop], ids.offsets[first : last + 1] - start)
+            values[start:stop] = normalised(self.read_out(self.state_vectors(part, every=True)))
+        return Ragged(values, ids.offsets)
+
+    def walk(self, text: str) -> Walk:
+        """Where the automaton is after every word of one text, and by which kind of rows it came there."""
+        words = self.encoder.tokens(text)
+        ids = self.encoder.vocabulary.encode([words])
+        vectors = np.vstack([self.initial, self.state_vectors(ids, every=True)])
+        return Walk(
+            tuple(words), self.class_names, vectors, self.read_out(vectors), self.row_shares(ids.values, vectors[:-1])
+        )
+
+    def ids(self, texts: Texts) -> Ragged[np.int32]:
+        """Word ids of texts; ids that are given already are checked."""
+        if not isinstance(texts, Ragged):
+            return self.encoder.encode(texts)
+        size = len(self.encoder.vocabulary)
+        if len(texts.values) and not 0 <= texts.values.min() <= texts.values.max() < size:
+            raise InputError(f"word ids must lie between 0 and {size - 1}")
+        return texts
+
+
+def normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows scaled to sum 1, rows of zeros made uniform; (N, C) -> (N, C)"""
+    total = weights.sum(1, keepdims=True)
+    return np.where(total > 0, weights / np.where(total > 0, total, 1), 1 / weights.shape[1])
+
+
+def decided(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.where(weights.any(1), weights.argmax(1), UNDECIDED)
+
+
+def _text_ranges(offsets: NDArray[np.int64], tokens: int) -> list[tuple[int, int]]:
+    """Neighbouring texts in ranges of about `tokens` tokens."""
+    wanted = np.arange(tokens, offsets[-1], tokens)
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, wanted), [len(offsets) - 1]]))
+    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))

@@ -1,0 +1,89 @@
+"""Labelled (or unlabelled) texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Texts with class indices; `labels` is None for unlabelled text. `skipped` tells what was left out."""
+
+    texts: tuple[str, ...]
+    labels: NDArray[np.int64] | None = None
+    class_names: tuple[str, ...] = ()
+    name: str = "corpus"
+    skipped: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.labels is not None:
+            if len(self.labels) != len(self.texts):
+                raise InputError(f"{len(self.texts)} texts but {len(self.labels)} labels")
+            if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.class_names):
+                raise InputError(f"labels must lie between 0 and {len(self.class_names) - 1}")
+
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[str],
+        labels: Sequence[str] | None = None,
+        class_names: Sequence[str] | None = None,
+        name: str = "corpus",
+        skipped: Sequence[str] = (),
+    ) -> Corpus:
+        """From label names; classes are in the given order, else sorted (numbers by value)."""
+        if labels is None:
+            return cls(tuple(texts), None, tuple(class_names or ()), name, tuple(skipped))
+        names = tuple(class_names) if class_names is not None else tuple(sorted(set(labels), key=_label_order))
+        index = {label: position for position, label in enumerate(names)}
+        try:
+            ids = np.fromiter((index[label] for label in labels), np.int64, len(labels))
+        except KeyError as error:
+            raise InputError(
+                f"label {error.args[0]!r} of {name} is not one of the classes {', '.join(names)}"
+            ) from None
+        return cls(tuple(texts), ids, names, name, tuple(skipped))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def subset(self, items: NDArray[np.int64]) -> Corpus:
+        return replace(
+            self,
+            texts=tuple(self.texts[item] for item in items),
+            labels=None if self.labels is None else self.labels[items],
+            skipped=(),
+        )
+
+    def split(self, share: float, rng: np.random.Generator) -> tuple[Corpus, Corpus]:
+        """Two disjoint parts, the second with about `share` of every class (of all texts if unlabelled)."""
+        labels = np.zeros(len(self), np.int64) if self.labels is None else self.labels
+        order = rng.permutation(len(self))
+        rank_in_class = np.empty(len(self), np.int64)
+        for label in np.unique(labels):
+            members = order[labels[order] == label]
+            rank_in_class[members] = np.arange(len(members))
+        size = np.bincount(labels)[labels]
+        second = rank_in_class < np.floor(share * size + 0.5)
+        return self.subset(np.flatnonzero(~second)), self.subset(np.flatnonzero(second))
+
+    def relabelled(self, class_names: tuple[str, ...]) -> Corpus:
+        """The same texts with labels as indices into another model's `class_names`."""
+        if self.labels is None or self.class_names == class_names:
+            return self
+        return Corpus.of(
+            self.texts, [self.class_names[label] for label in self.labels], class_names, self.name, self.skipped
+        )
+
+
+def _label_order(label: str) -> tuple[int, float, str]:
+    try:
+        return (0, float(label), label)
+    except ValueError:
+        return (1, 0.0, label)

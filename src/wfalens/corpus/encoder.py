@@ -1,0 +1,64 @@
+"""From texts to word ids: what a model reads and what its automaton must read in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wfalens.corpus.tokenizers import TOKENIZERS, Tokenizer, tokenizer_named
+from wfalens.corpus.vocabulary import Vocabulary
+from wfalens.errors import InputError
+from wfalens.ragged import Ragged
+
+CUSTOM = "custom"
+
+
+@dataclass(frozen=True)
+class TextEncoder:
+    """Tokenizer, vocabulary and cut-off length (None: never cut).
+
+    `tokenizer` is a name from `TOKENIZERS` or any callable from a text to its tokens. A callable cannot be
+    written to a file: there it is stored as "custom" and must be given again to encode texts.
+    """
+
+    vocabulary: Vocabulary
+    tokenizer: str | Tokenizer = "basic_english"
+    max_length: int | None = None
+    _tokenize: Tokenizer | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.max_length is not None and self.max_length < 1:
+            raise InputError(f"max_length must be at least 1, not {self.max_length}")
+        if callable(self.tokenizer):
+            tokenize: Tokenizer | None = self.tokenizer
+        else:
+            tokenize = None if self.tokenizer == CUSTOM else tokenizer_named(self.tokenizer)
+        object.__setattr__(self, "_tokenize", tokenize)
+
+    @property
+    def tokenizer_name(self) -> str:
+        return self.tokenizer if isinstance(self.tokenizer, str) else CUSTOM
+
+    def tokens(self, text: str) -> list[str]:
+        """Tokens of one text, cut at `max_length`."""
+        if self._tokenize is None:
+            raise InputError(
+                "this file was made with a tokenizer of one's own; give it again, "
+                f"or pass token ids (built-in ones: {', '.join(TOKENIZERS)})"
+            )
+        return self._tokenize(text)[: self.max_length]
+
+    def encode(self, texts: Sequence[str]) -> Ragged[np.int32]:
+        if isinstance(texts, str):
+            raise InputError("encode takes a list of texts; wrap a single text in a list")
+        return self.vocabulary.encode([self.tokens(text) for text in texts])
+
+    def count_cut(self, texts: Sequence[str]) -> int:
+        """How many texts are longer than `max_length` tokens."""
+        if self.max_length is None or self._tokenize is None:
+            return 0
+        tokenize, limit = self._tokenize, self.max_length
+        # a text of n characters has at most 2n + 1 tokens; spare the short ones
+        return sum(len(tokenize(text)) > limit for text in texts if len(text) * 2 >= limit)

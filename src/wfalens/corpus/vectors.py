@@ -1,0 +1,186 @@
+"""Pretrained word vectors and their nearest neighbours."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.errors import InputError
+
+if TYPE_CHECKING:
+    from wfalens.models.contract import EmbeddingClassifier
+
+_BLOCK = 1024  # rows of the distance table held at a time
+
+
+class WordVectors:
+    """One row per word; matrix: (words, width)."""
+
+    def __init__(self, words: Sequence[str], matrix: NDArray[np.float32], source: str = "vectors") -> None:
+        if matrix.ndim != 2 or len(words) != len(matrix):
+            raise InputError(f"{len(words)} words but a matrix of shape {matrix.shape}")
+        if not np.all(np.isfinite(matrix)):
+            raise InputError(f"{source}: the vectors hold values that are not finite")
+        self.words = tuple(words)
+        self.matrix = np.ascontiguousarray(matrix, np.float32)
+        self.source = source
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._rows
+
+    def __getitem__(self, word: str) -> NDArray[np.float32]:
+        if word not in self._rows:
+            raise InputError(f"no vector for {word!r} in {self.source}")
+        return self.matrix[self._rows[word]]
+
+    @property
+    def width(self) -> int:
+        return self.matrix.shape[1]
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self.words)}
+
+    def restricted(self, words: Sequence[str]) -> WordVectors:
+        """Only the given words, in their order; words without a vector are left out."""
+        kept = [word for word in words if word in self._rows]
+        return WordVectors(kept, self.matrix[[self._rows[word] for word in kept]], self.source)
+
+    def nearest(self, word: str, k: int = 5) -> list[tuple[str, float]]:
+        """The `k` nearest other words with their Euclidean distances."""
+        neighbours, distances = self.neighbours(np.array([self._rows_of(word)]), k)
+        pairs = zip(neighbours[0], distances[0], strict=True)
+        return [(self.words[row], float(distance)) for row, distance in pairs]
+
+    def neighbours(
+        self, rows: NDArray[np.int64] | None = None, k: int = 5
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Rows and distances of the `k` nearest other words of each given row (default: of all), nearest first.
+
+        One matrix product per block of rows; ties go to the lower row.
+        """
+        # -> (rows, k), (rows, k)
+        rows = np.arange(len(self)) if rows is None else np.asarray(rows, np.int64)
+        k = min(k, len(self) - 1)
+        if k < 1:
+            raise InputError(f"{self.source} has too few words for neighbours")
+        squares = np.einsum("ij,ij->i", self.matrix, self.matrix)
+        nearest = np.empty((len(rows), k), np.int64)
+        distances = np.empty((len(rows), k), np.float32)
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start : start + _BLOCK]
+            gap = self.matrix[block] @ self.matrix.T
+            gap *= -2
+            gap += squares  # squared distance up to a constant per row
+            gap[np.arange(len(block)), block] = np.inf
+            candidates = np.argpartition(gap, k - 1, axis=1)[:, :k]
+            candidates.sort(axis=1)
+            order = np.argsort(np.take_along_axis(gap, candidates, 1), axis=1, kind="stable")
+            chosen = np.take_along_axis(candidates, order, 1)
+            nearest[start : start + len(block)] = chosen
+            difference = self.matrix[block][:, None] - self.matrix[chosen]
+            distances[start : start + len(block)] = np.sqrt(np.square(difference).sum(2))
+        return nearest, distances
+
+    def _rows_of(self, word: str) -> int:
+        self[word]  # a word without a vector is refused here
+        return self._rows[word]
+
+
+def read_vectors(path: str | Path, words: Collection[str] | None = None) -> WordVectors:
+    """GloVe text, word2vec text (both plain or .gz), or word2vec binary (.bin); only `words` if given."""
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
+    wanted = None if words is None else frozenset(words)
+    with _open(path) as handle:
+        entries = _binary_entries if _is_binary(path) else _text_entries
+        found: dict[str, NDArray[np.float32]] = {}
+        for word, vector in entries(handle, path, wanted):
+            found.setdefault(word, vector)
+    if not found:
+        which = "any word" if wanted is None else f"any of the {len(wanted)} words asked for"
+        raise InputError(f"{path}: no vector for {which}")
+    return WordVectors(list(found), np.stack(list(found.values())), path.name)
+
+
+def wordllama_vectors(words: Sequence[str]) -> WordVectors:
+    """Static vectors from the WordLlama wheel: the mean of a word's sub-word vectors. Nothing is fetched."""
+    from wordllama import WordLlama
+
+    with as_file(files("wordllama")) as folder:
+        model = WordLlama.load(cache_dir=folder, disable_download=True)
+    words = [word for word in words if word.strip()]
+    if not words:
+        raise InputError("there is no word to look up vectors for")
+    return WordVectors(words, np.asarray(model.embed(list(words)), np.float32), "wordllama")
+
+
+def model_vectors(model: EmbeddingClassifier) -> WordVectors:
+    """A model's own embedding layer, one row per word of its vocabulary except padding."""
+    return WordVectors(model.encoder.vocabulary.words[1:], model.embedding[1:], "model embedding")
+
+
+def _is_binary(path: Path) -> bool:
+    return ".bin" in [suffix.lower() for suffix in path.suffixes]
+
+
+def _open(path: Path) -> IO[bytes]:
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+def _text_entries(
+    handle: IO[bytes], path: Path, wanted: frozenset[str] | None
+) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    width = 0
+    try:
+        for number, raw in enumerate(handle, 1):
+            word, _, rest = raw.decode("utf-8").rstrip().partition(" ")
+            fields = rest.split(" ") if rest else []
+            if number == 1 and len(fields) == 1 and word.isdigit() and fields[0].isdigit():
+                continue  # the word2vec header: number of words, width
+            width = width or len(fields)
+            if not fields or len(fields) != width:
+                raise InputError(f"{path}: line {number}: {len(fields)} numbers where {width} are expected")
+            if wanted is not None and word not in wanted:
+                continue
+            try:
+                yield word, np.array(fields, np.float32)
+            except ValueError:
+                raise InputError(f"{path}: line {number}: not a number in the vector of {word!r}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: line {number}: not UTF-8 text; a word2vec binary must end in .bin") from None
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise InputError(f"{path}: damaged gzip file ({error})") from None
+
+
+def _binary_entries(
+    handle: IO[bytes], path: Path, wanted: frozenset[str] | None
+) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    header = handle.readline(100).split()
+    if len(header) != 2 or not all(part.isdigit() for part in header):
+        raise InputError(f"{path}: not a word2vec binary: its first line must be the number of words and the width")
+    count, width = map(int, header)
+    for number in range(1, count + 1):
+        word = bytearray()
+        while (byte := handle.read(1)) != b" ":
+            if not byte or len(word) > 10_000:
+                raise InputError(f"{path}: ends or breaks at word {number} of {count}")
+            if byte != b"\n":
+                word += byte
+        raw = handle.read(4 * width)
+        if len(raw) != 4 * width:
+            raise InputError(f"{path}: ends within word {number} of {count}")
+        name = word.decode("utf-8", errors="replace")
+        if wanted is None or name in wanted:
+            yield name, np.frombuffer(raw, "<f4").copy()

@@ -1,0 +1,79 @@
+"""Words and their ids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.errors import InputError
+from wfalens.ragged import Ragged, offsets_of
+
+PADDING, UNKNOWN = 0, 1
+PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unk>"
+
+
+class Vocabulary:
+    """Words ↔ ids: id 0 is padding, id 1 is `<unk>`; the two are never the same thing."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = tuple(words)
+        if self.words[:2] != (PADDING_WORD, UNKNOWN_WORD):
+            raise InputError(f"a vocabulary starts with {PADDING_WORD} and {UNKNOWN_WORD}")
+        if len(set(self.words)) != len(self.words):
+            repeated = Counter(self.words).most_common(1)[0][0]
+            raise InputError(f"the word {repeated!r} stands twice in the vocabulary")
+
+    @classmethod
+    def of_words(cls, words: Iterable[str]) -> Vocabulary:
+        """The given words behind padding and `<unk>`, in their order."""
+        reserved = (PADDING_WORD, UNKNOWN_WORD)
+        return cls([*reserved, *(word for word in words if word not in reserved)])
+
+    @classmethod
+    def build(
+        cls, texts: Iterable[Iterable[str]], min_count: int = 1, max_size: int | None = None
+    ) -> Vocabulary:
+        """Words of tokenised texts by falling count, then alphabetically."""
+        counts: Counter[str] = Counter()
+        for tokens in texts:
+            counts.update(tokens)
+        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        words = [word for word, count in ranked if count >= min_count]
+        return cls.of_words(words if max_size is None else words[:max_size])
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._ids
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self.words == other.words
+
+    def __hash__(self) -> int:
+        return hash(self.words)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} words)"
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        ids = {word: position for position, word in enumerate(self.words)}
+        del ids[PADDING_WORD]  # padding is not a word: a text that contains it says <unk>
+        return ids
+
+    def id_of(self, word: str) -> int:
+        return self._ids.get(word, UNKNOWN)
+
+    def encode(self, texts: Sequence[Sequence[str]]) -> Ragged[np.int32]:
+        lookup = self._ids.get
+        lengths = np.fromiter((len(tokens) for tokens in texts), np.int64, len(texts))
+        ids = (lookup(token, UNKNOWN) for tokens in texts for token in tokens)
+        return Ragged(np.fromiter(ids, np.int32, int(lengths.sum())), offsets_of(lengths))
+
+    def decode(self, ids: NDArray[np.int32]) -> list[str]:
+        return [self.words[position] for position in ids]

@@ -1,0 +1,59 @@
+"""Abstract states: clusters of the model's outputs (paper §2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+from wfalens.automaton.kernels import nearest_centre
+from wfalens.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class OutputStates:
+    """The abstraction λ: an output belongs to the nearest of K seeds; cluster k is state k + 1."""
+
+    seeds: NDArray[np.float32]  # (K, classes)
+
+    def __len__(self) -> int:
+        return len(self.seeds) + 1
+
+    def assign(self, outputs: NDArray[np.float32]) -> NDArray[np.int32]:
+        # (N, classes) -> (N,) states 1 … K
+        return nearest_centre(outputs, self.seeds)
+
+
+def cluster_outputs(
+    outputs: NDArray[np.float32], clusters: int, sample: int | None, rng: np.random.Generator
+) -> OutputStates:
+    """k-means on the outputs, or on a random `sample` of them where there are more."""
+    if sample is not None and len(outputs) > sample:
+        chosen = rng.choice(len(outputs), sample, replace=False)
+        outputs = outputs[np.sort(chosen)]
+    distinct = len(np.unique(outputs, axis=0)) if len(outputs) < 50 * clusters else clusters
+    if distinct < clusters:
+        raise InputError(
+            f"the model gave only {distinct} different outputs on this corpus; ask for at most {distinct} states"
+        )
+    seed = int(rng.integers(2**31))
+    with threadpool_limits(1):  # sums over threads come in any order: one thread, so that equal seeds agree
+        fitted = KMeans(clusters, n_init=1, random_state=seed).fit(outputs)
+    return OutputStates(np.ascontiguousarray(fitted.cluster_centers_, np.float32))
+
+
+def state_centres(
+    outputs: NDArray[np.float32], path: NDArray[np.int32], initial: NDArray[np.float32], states: OutputStates
+) -> NDArray[np.float64]:
+    """`ρ(s)`: the mean output of each state; the seed where no output fell; ρ(0) is given. -> (n, classes)"""
+    n, classes = len(states), outputs.shape[1]
+    sizes = np.bincount(path, minlength=n)
+    sums = np.stack([np.bincount(path, outputs[:, column], n) for column in range(classes)], 1)
+    centres = np.vstack([initial[None], states.seeds]).astype(np.float64)
+    visited = sizes > 0
+    visited[0] = False
+    centres[visited] = sums[visited] / sizes[visited, None]
+    return centres / centres.sum(1, keepdims=True)  # float32 outputs sum to 1 only to 1e-7

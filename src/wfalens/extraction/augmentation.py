@@ -1,0 +1,72 @@
+"""Data augmentation for extraction: synonym replacement and dropout (paper §3.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.corpus.vectors import WordVectors
+from wfalens.corpus.vocabulary import UNKNOWN, Vocabulary
+from wfalens.errors import InputError
+from wfalens.ragged import Ragged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Augmentation:
+    """Per epoch one new sentence for each sentence; the originals are never touched.
+
+    A word with a vector is replaced with probability `replace` (p_r) by a random one of its `neighbours` (k)
+    nearest words of the vocabulary; a word that was not replaced becomes `<unk>` with probability `drop` (p_d).
+    The new transitions count with `weight`.
+    """
+
+    vectors: WordVectors
+    epochs: int = 5
+    replace: float = 0.4
+    drop: float = 0.2
+    neighbours: int = 5
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("replace", "drop"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} must be a probability, not {getattr(self, name)}")
+        for name in ("epochs", "neighbours"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not self.weight > 0:
+            raise InputError(f"weight must be positive, not {self.weight}")
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        names = ("epochs", "replace", "drop", "neighbours", "weight")
+        return {"vectors": self.vectors.source, **{name: getattr(self, name) for name in names}}
+
+    def synonyms(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
+        """The k nearest words of every word, by id; a word without a vector has itself. -> (V, k)"""
+        known = self.vectors.restricted(vocabulary.words[2:])
+        if len(known) < 2:
+            raise InputError(
+                f"{self.vectors.source} has vectors for {len(known)} of the {len(vocabulary) - 2} words of the "
+                "vocabulary: too few for synonyms"
+            )
+        nearest, _ = known.neighbours(k=self.neighbours)
+        ids = np.array([vocabulary.id_of(word) for word in known.words], np.int32)
+        table = np.tile(np.arange(len(vocabulary), dtype=np.int32)[:, None], (1, nearest.shape[1]))
+        table[ids] = ids[nearest]
+        return table
+
+
+def augmented(
+    ids: Ragged[np.int32], synonyms: NDArray[np.int32], rule: Augmentation, rng: np.random.Generator
+) -> Ragged[np.int32]:
+    """One epoch of new sentences."""
+    words = ids.values
+    has_synonym = synonyms[words, 0] != words
+    choice = synonyms[words, rng.integers(synonyms.shape[1], size=len(words))]
+    replaced = (rng.random(len(words)) < rule.replace) & has_synonym
+    dropped = (rng.random(len(words)) < rule.drop) & ~replaced
+    fresh = np.where(replaced, choice, np.where(dropped, np.int32(UNKNOWN), words))
+    return Ragged(fresh.astype(np.int32, copy=False), ids.offsets)

@@ -1,0 +1,202 @@
+"""The whole extraction: from a model and texts to an automaton (paper §3)."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.completion import COMPLETIONS, DISTANCES, Completion, Empirical, Null, Probe, Uniform
+from wfalens.automaton.rows import MAX_STATES, rows_from_keys
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.corpus.corpus import Corpus
+from wfalens.errors import InputError
+from wfalens.extraction.abstraction import OutputStates, cluster_outputs, state_centres
+from wfalens.extraction.augmentation import Augmentation, augmented
+from wfalens.extraction.probing import choose_representatives, probe_rows
+from wfalens.extraction.traces import output_traces
+from wfalens.extraction.transitions import TransitionCounts, count_transitions
+from wfalens.models.causality import check_causal
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+
+INITIAL = ("model", "uniform")
+AUTO = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extractor:
+    """How to extract an automaton; every argument is checked at once.
+
+    states          K, the number of clusters; the automaton has one state more, the initial one
+    completion      rule for missing rows: null, uniform, empirical (the paper's) or probe (asks the model)
+    alpha           static probability α: how much of each step stays where it is
+    beta            reference rate β of empirical completion; "auto": 1 − the share of self-transitions
+    distance        between centres in empirical completion: euclidean (paper) or squared (authors' code)
+    representatives r, occurrences that stand for a state in probe completion
+    strength        m, how many observations a probed row is worth
+    augmentation    synonym replacement and dropout on the extraction texts, or None
+    initial         output of the state before any word: the model's own where it has one, or uniform
+    sample          outputs that k-means sees at most (None: all)
+    seed            of everything random: equal seeds give equal bytes
+    """
+
+    states: int = 40
+    completion: str = "empirical"
+    alpha: float = 0.4
+    beta: float | str = AUTO
+    distance: str = "euclidean"
+    representatives: int = 10
+    strength: float = 2.0
+    augmentation: Augmentation | None = None
+    initial: str = "model"
+    sample: int | None = 100_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _one_of("completion", self.completion, COMPLETIONS)
+        _one_of("distance", self.distance, DISTANCES)
+        _one_of("initial", self.initial, INITIAL)
+        if not 1 <= self.states < MAX_STATES:
+            raise InputError(f"states must lie between 1 and {MAX_STATES - 1}, not {self.states}")
+        if not 0 <= self.alpha <= 1:
+            raise InputError(f"alpha must lie in [0, 1], not {self.alpha}")
+        if self.beta != AUTO and not (isinstance(self.beta, int | float) and 0 <= self.beta <= 1):
+            raise InputError(f"beta must lie in [0, 1] or be 'auto', not {self.beta!r}")
+        if self.representatives < 1:
+            raise InputError(f"representatives must be at least 1, not {self.representatives}")
+        if not self.strength > 0:
+            raise InputError(f"strength must be positive, not {self.strength}")
+        if self.sample is not None and self.sample < self.states:
+            raise InputError(f"sample must be at least the number of states, not {self.sample}")
+
+    def extract(
+        self,
+        model: StepwiseClassifier,
+        corpus: Corpus | Sequence[str] | Ragged[np.int32],
+        progress: Progress = SILENT,
+    ) -> StochasticWFA:
+        """Extract an automaton from what `model` says about the prefixes of `corpus`."""
+        ids, name = _texts(model, corpus, progress)
+        check_causal(model, ids)
+        # one stream per step: a step's draws do not depend on whether another one ran
+        for_states, for_texts, for_probing = (
+            np.random.default_rng(stream) for stream in np.random.SeedSequence(self.seed).spawn(3)
+        )
+        outputs = output_traces(model, ids, progress).values
+        progress.start("clustering the outputs")
+        states = cluster_outputs(outputs, self.states, self.sample, for_states)
+        path = states.assign(outputs)
+        progress.finish()
+        counts = count_transitions(ids, path, len(states))
+        more = self._augmented_counts(model, ids, states, for_texts, progress)
+        rows = _weighted_rows(counts, more, self.augmentation, len(model.encoder.vocabulary))
+        return StochasticWFA(
+            encoder=model.encoder,
+            class_names=model.class_names,
+            centres=state_centres(outputs, path, self._initial_output(model), states),
+            rows=rows,
+            completion=self._completion(model, ids, path, states, counts, for_probing, progress),
+            alpha=self.alpha,
+            state_visits=np.bincount(path, minlength=len(states)) + np.eye(1, len(states), dtype=int)[0] * len(ids),
+            word_counts=np.bincount(ids.values, minlength=len(model.encoder.vocabulary)),
+            provenance=self._provenance(model, ids, name),
+        )
+
+    def _augmented_counts(
+        self,
+        model: StepwiseClassifier,
+        ids: Ragged[np.int32],
+        states: OutputStates,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> TransitionCounts:
+        total = TransitionCounts.empty(len(states))
+        if self.augmentation is None:
+            return total
+        progress.start("looking for synonyms")
+        synonyms = self.augmentation.synonyms(model.encoder.vocabulary)
+        progress.finish()
+        epochs = []
+        for _ in range(self.augmentation.epochs):
+            fresh = augmented(ids, synonyms, self.augmentation, rng)
+            path = states.assign(output_traces(model, fresh, progress).values)
+            epochs.append(count_transitions(fresh, path, len(states)))
+        return total.merge(*epochs)
+
+    def _completion(
+        self,
+        model: StepwiseClassifier,
+        ids: Ragged[np.int32],
+        path: NDArray[np.int32],
+        states: OutputStates,
+        counts: TransitionCounts,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Completion:
+        if self.completion == Null.name:
+            return Null()
+        if self.completion == Uniform.name:
+            return Uniform()
+        if self.completion == Empirical.name:
+            beta = 1 - counts.self_transition_share() if self.beta == AUTO else float(self.beta)
+            return Empirical(beta, self.distance)
+        chosen = choose_representatives(ids, path, self.representatives, rng)
+        probed = probe_rows(model, chosen, states, progress)
+        rows = rows_from_keys(probed.keys, probed.counts, len(model.encoder.vocabulary), len(states))
+        return Probe(self.strength, self.representatives, rows)
+
+    def _initial_output(self, model: StepwiseClassifier) -> NDArray[np.float32]:
+        own = getattr(model, "initial_output", None) if self.initial == "model" else None
+        return np.full(len(model.class_names), 1 / len(model.class_names), np.float32) if own is None else own
+
+    def _provenance(self, model: StepwiseClassifier, ids: Ragged[np.int32], name: str) -> dict[str, Any]:
+        from wfalens import __version__
+
+        parameters = {key: value for key, value in vars(self).items() if key != "augmentation"}
+        return {
+            "corpus": {"name": name, "texts": len(ids), "tokens": len(ids.values)},
+            "model": {"type": type(model).__name__, "fingerprint": model.fingerprint},
+            "parameters": parameters,
+            "augmentation": self.augmentation.parameters if self.augmentation else None,
+            "versions": {"wfalens": __version__, "numpy": np.__version__, "python": platform.python_version()},
+        }
+
+
+def _texts(
+    model: StepwiseClassifier, corpus: Corpus | Sequence[str] | Ragged[np.int32], progress: Progress
+) -> tuple[Ragged[np.int32], str]:
+    """Word ids of the texts that have words, and the corpus' name."""
+    if isinstance(corpus, Ragged):
+        ids, name = corpus, "ids"
+    else:
+        texts, name = (corpus.texts, corpus.name) if isinstance(corpus, Corpus) else (corpus, "texts")
+        ids = model.encoder.encode(texts)
+        cut = int(np.sum(ids.lengths == model.encoder.max_length)) and model.encoder.count_cut(texts)
+        if cut:
+            progress.say(f"{cut} of {len(texts)} texts were cut after {model.encoder.max_length} tokens")
+    worded = np.flatnonzero(ids.lengths)
+    if len(worded) == 0:
+        raise InputError("there is no text with a word in it to extract from")
+    return ids if len(worded) == len(ids) else ids.take(worded), name
+
+
+def _weighted_rows(
+    counts: TransitionCounts, more: TransitionCounts, augmentation: Augmentation | None, words: int
+) -> Any:
+    """Rows of `T̂ + weight · T̂'`, T̂' the counts of the augmented texts."""
+    if augmentation is None or len(more) == 0:
+        return rows_from_keys(counts.keys, counts.counts, words, counts.states)
+    keys, place = np.unique(np.concatenate([counts.keys, more.keys]), return_inverse=True)
+    weights = np.concatenate([counts.counts.astype(np.float64), augmentation.weight * more.counts])
+    return rows_from_keys(keys, np.bincount(place, weights), words, counts.states)
+
+
+def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise InputError(f"unknown {name} {value!r}; choose one of {', '.join(allowed)}")

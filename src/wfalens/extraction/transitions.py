@@ -1,0 +1,93 @@
+"""Abstract transitions, counted sparsely (paper §2: abstract transition count matrices T̂σ)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.errors import InputError
+from wfalens.ragged import Ragged
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionCounts:
+    """How often `(word, from, to)` was seen: sorted distinct keys and whole-number counts.
+
+    A key is `(word · n + from) · n + to`. Counts are integers, so that `merge` is exactly associative and
+    commutative: shards, epochs and machines add up to the same bytes in any order.
+    """
+
+    states: int  # n
+    keys: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, states: int) -> TransitionCounts:
+        return cls(states, np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+    @classmethod
+    def of(
+        cls, states: int, words: NDArray[np.int32], before: NDArray[np.int32], after: NDArray[np.int32]
+    ) -> TransitionCounts:
+        keys = words.astype(np.int64)
+        keys *= states
+        keys += before
+        keys *= states
+        keys += after
+        keys.sort()
+        return cls(states, *_summed(keys, None))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def words(self) -> NDArray[np.int64]:
+        return self.keys // (self.states * self.states)
+
+    @property
+    def before(self) -> NDArray[np.int64]:
+        return self.keys // self.states % self.states
+
+    @property
+    def after(self) -> NDArray[np.int64]:
+        return self.keys % self.states
+
+    def merge(self, *others: TransitionCounts) -> TransitionCounts:
+        if any(other.states != self.states for other in others):
+            raise InputError("counts over different numbers of states cannot be merged")
+        keys = np.concatenate([self.keys, *(other.keys for other in others)])
+        counts = np.concatenate([self.counts, *(other.counts for other in others)])
+        order = np.argsort(keys, kind="stable")
+        return TransitionCounts(self.states, *_summed(keys[order], counts[order]))
+
+    def self_transition_share(self) -> float:
+        """Share of transitions that stay in their state: what 1 − β follows (paper §3.2)."""
+        total = self.counts.sum()
+        return float(self.counts[self.before == self.after].sum() / total) if total else 0.0
+
+
+def count_transitions(ids: Ragged[np.int32], path: NDArray[np.int32], states: int) -> TransitionCounts:
+    """Count `(s, σ, s')` over all tokens; every text starts in state 0. path: (tokens,)."""
+    return TransitionCounts.of(states, ids.values, states_before(ids, path), path)
+
+
+def states_before(ids: Ragged[np.int32], path: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The state before each token: that of the token to its left, 0 at the start of a text."""
+    before = np.empty_like(path)
+    before[1:] = path[:-1]
+    before[ids.offsets[:-1][ids.lengths > 0]] = 0
+    return before
+
+
+def _summed(
+    keys: NDArray[np.int64], counts: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct keys of a sorted run with their summed counts (None: one each)."""
+    if len(keys) == 0:
+        return keys, np.zeros(0, np.int64)
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    if counts is None:
+        return keys[starts], np.diff(np.append(starts, len(keys)))
+    return keys[starts], np.add.reduceat(counts, starts)

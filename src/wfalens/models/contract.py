@@ -1,0 +1,90 @@
+"""What can be studied: anything that scores every prefix of a token sequence."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.errors import ModelError
+from wfalens.ragged import Ragged
+
+State = NDArray[np.float32]  # (batch, width): one row holds all that the model remembers of a prefix
+_SUM_TOLERANCE = 1e-3
+
+
+@runtime_checkable
+class StepwiseClassifier(Protocol):
+    """Maps a token sequence to one class distribution per prefix (black box)."""
+
+    @property
+    def class_names(self) -> tuple[str, ...]: ...
+
+    @property
+    def encoder(self) -> TextEncoder: ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells this model from others: a hash of its weights, or a name."""
+        ...
+
+    def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+        """One probability row per token: row t scores the prefix that ends there. No sequence may be empty."""
+        ...
+
+
+@runtime_checkable
+class SteppableClassifier(StepwiseClassifier, Protocol):
+    """A classifier that can also go on from a saved internal state (white box)."""
+
+    @property
+    def initial_output(self) -> NDArray[np.float32]:
+        """The distribution before any word; (classes,)."""
+        ...
+
+    def initial_state(self, batch: int) -> State: ...
+
+    def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+        """Read one word per row: (batch, width), (batch,) -> new state, (batch, classes)."""
+        ...
+
+
+@runtime_checkable
+class GridSteppable(Protocol):
+    """A steppable classifier with a quicker way to read every word from every state."""
+
+    def step_grid(self, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
+        """(states, width), (words,) -> (states, words, classes)."""
+        ...
+
+
+@runtime_checkable
+class EmbeddingClassifier(StepwiseClassifier, Protocol):
+    """A classifier that reads words through an embedding layer."""
+
+    @property
+    def embedding(self) -> NDArray[np.float32]:
+        """(vocabulary, width)"""
+        ...
+
+
+def checked_probabilities(values: object, rows: int, classes: int, who: str) -> NDArray[np.float32]:
+    """Refuse answers of a model that are not `rows` distributions over `classes`, in one sentence."""
+    array = np.asarray(values)
+    if array.shape != (rows, classes):
+        raise ModelError(
+            f"{who} returned an array of shape {array.shape} where ({rows}, {classes}) was expected: "
+            f"one row per prefix and one column per class"
+        )
+    if array.dtype.kind not in "fiu":
+        raise ModelError(f"{who} returned {array.dtype} values; probabilities must be numbers")
+    if not np.all(np.isfinite(array)):
+        raise ModelError(f"{who} returned NaN or infinite values")
+    if rows and (array.min() < -_SUM_TOLERANCE or np.abs(array.sum(1) - 1).max() > _SUM_TOLERANCE):
+        worst = array[np.argmax(np.abs(array.sum(1) - 1))]
+        raise ModelError(
+            f"{who} returned rows that are not probabilities (one sums to {worst.sum():.4g}); apply a softmax"
+        )
+    return array.astype(np.float32, copy=False)

@@ -1,0 +1,276 @@
+"""Built-in causal classifiers: embedding, recurrent layers, one class distribution after every word."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.vectors import WordVectors
+from wfalens.corpus.vocabulary import PADDING
+from wfalens.errors import InputError
+from wfalens.models.contract import State, checked_probabilities
+from wfalens.ragged import Ragged, positions
+from wfalens.storage import read_file, restore_encoder, store_encoder, write_file
+
+FORMAT, VERSION = "rnn", 1
+CELLS: dict[str, type[nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "elman": nn.RNN}
+_TOKENS_PER_BATCH = 8192  # padded tokens that go through the network at once
+_GRID_FLOATS = 1 << 20  # gate values held at once in `step_grid`
+
+
+@dataclass(frozen=True, kw_only=True)
+class RNNConfig:
+    """Shape of the network; the defaults are the paper's."""
+
+    cell: str = "lstm"
+    embedding: int = 100
+    hidden: int = 64
+    layers: int = 1
+    dropout: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.cell not in CELLS:
+            raise InputError(f"unknown cell {self.cell!r}; choose one of {', '.join(CELLS)}")
+        for name in ("embedding", "hidden", "layers"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.dropout < 1:
+            raise InputError(f"dropout must lie in [0, 1), not {self.dropout}")
+
+
+class RNNNetwork(nn.Module):
+    """ids (batch, time) -> logits (batch, time, classes)."""
+
+    def __init__(self, config: RNNConfig, words: int, classes: int) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(words, config.embedding, padding_idx=PADDING)
+        self.recurrent = CELLS[config.cell](
+            config.embedding,
+            config.hidden,
+            config.layers,
+            batch_first=True,
+            dropout=config.dropout if config.layers > 1 else 0.0,
+        )
+        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(config.hidden, classes)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        hidden, _ = self.recurrent(self.dropout(self.embedding(ids)))
+        return self.output(self.dropout(hidden))
+
+    def last_logits(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """Logits after the last word only: (batch, time), (batch,) -> (batch, classes)."""
+        hidden, _ = self.recurrent(self.dropout(self.embedding(ids)))
+        return self.output(self.dropout(hidden[torch.arange(len(ids)), lengths - 1]))
+
+
+class RNNClassifier:
+    """A trained network with its vocabulary and classes: a steppable classifier."""
+
+    def __init__(self, network: RNNNetwork, encoder: TextEncoder, class_names: tuple[str, ...]) -> None:
+        self.network = network.eval()
+        self._encoder = encoder
+        self._class_names = class_names
+
+    @classmethod
+    def untrained(
+        cls,
+        config: RNNConfig,
+        encoder: TextEncoder,
+        class_names: tuple[str, ...],
+        seed: int = 0,
+        vectors: WordVectors | None = None,
+    ) -> RNNClassifier:
+        """Fresh weights; embedding rows of words that have a vector start from it."""
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            network = RNNNetwork(config, len(encoder.vocabulary), len(class_names))
+        if vectors is not None:
+            _fill_embedding(network.embedding, encoder, vectors)
+        return cls(network, encoder, class_names)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        return self._class_names
+
+    @property
+    def encoder(self) -> TextEncoder:
+        return self._encoder
+
+    @property
+    def config(self) -> RNNConfig:
+        return self.network.config
+
+    @property
+    def embedding(self) -> NDArray[np.float32]:
+        return self.network.embedding.weight.detach().numpy()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256()
+        for name, tensor in sorted(self.network.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(tensor.numpy().tobytes())
+        return digest.hexdigest()[:16]
+
+    @torch.inference_mode()
+    def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+        values = np.empty((len(ids.values), len(self.class_names)), np.float32)
+        for batch in length_sorted_batches(ids.lengths, _TOKENS_PER_BATCH):
+            sequences = ids.take(batch)
+            table = torch.from_numpy(sequences.padded(PADDING))
+            outputs = self.network(table).softmax(-1).numpy()
+            real = np.arange(table.shape[1]) < sequences.lengths[:, None]
+            values[positions(ids.offsets[batch], sequences.lengths)] = outputs[real]
+        checked_probabilities(values, len(ids.values), len(self.class_names), "the network")
+        return Ragged(values, ids.offsets)
+
+    def predict_proba(self, texts: list[str]) -> NDArray[np.float32]:
+        """Class distributions after the last word; (texts, classes). A text without words gets the prior."""
+        ids = self.encoder.encode(texts)
+        outputs = np.tile(self.initial_output, (len(ids), 1))
+        worded = np.flatnonzero(ids.lengths)
+        if len(worded):
+            outputs[worded] = self.trace(ids.take(worded)).last()
+        return outputs
+
+    @property
+    def initial_output(self) -> NDArray[np.float32]:
+        return self._outputs(self.initial_state(1))[0]
+
+    def initial_state(self, batch: int) -> State:
+        parts = 2 if self.config.cell == "lstm" else 1
+        return np.zeros((batch, parts * self.config.layers * self.config.hidden), np.float32)
+
+    @torch.inference_mode()
+    def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+        inputs = self.network.embedding(torch.from_numpy(np.asarray(ids, np.int64)))[:, None]
+        parts = self._unpack(state)
+        _, after = self.network.recurrent(inputs, parts if self.config.cell == "lstm" else parts[0])
+        new = self._pack(after if self.config.cell == "lstm" else (after,))
+        return new, self._outputs(new)
+
+    @torch.inference_mode()
+    def step_grid(self, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Read every word from every state.
+
+        The first layer's input part depends on the word only and its recurrent part on the state only, so each
+        is one matrix product; a pair costs an addition and the gates.
+        """
+        if self.config.layers > 1:
+            pairs = np.repeat(state, len(ids), axis=0), np.tile(ids, len(state))
+            return self.step(*pairs)[1].reshape(len(state), len(ids), -1)
+        parts = [part[0] for part in self._unpack(state)]
+        weights = dict(self.network.recurrent.named_parameters())
+        words = self.network.embedding(torch.from_numpy(np.asarray(ids, np.int64)))
+        by_word = torch.addmm(weights["bias_ih_l0"], words, weights["weight_ih_l0"].T)
+        by_state = torch.addmm(weights["bias_hh_l0"], parts[0], weights["weight_hh_l0"].T)
+        outputs = np.empty((len(state), len(ids), len(self.class_names)), np.float32)
+        rows = max(1, _GRID_FLOATS // max(1, by_word.numel()))
+        for start in range(0, len(state), rows):
+            block = slice(start, start + rows)
+            hidden = _GATES[self.config.cell](by_word[None], by_state[block, None], [p[block, None] for p in parts])
+            outputs[block] = self.network.output(hidden).softmax(-1).numpy()
+        return outputs
+
+    def save(self, path: str | Path) -> None:
+        header, tensors = store_encoder(self.encoder)
+        header |= {"class_names": list(self.class_names), "config": asdict(self.config)}
+        weights = {f"network.{name}": tensor.numpy() for name, tensor in self.network.state_dict().items()}
+        write_file(path, FORMAT, VERSION, header, tensors | weights)
+
+    @classmethod
+    def load(cls, path: str | Path) -> RNNClassifier:
+        file = read_file(path, FORMAT, VERSION)
+        encoder, class_names = restore_encoder(file), file.class_names()
+        try:
+            config = RNNConfig(**file.field("config", dict))
+        except (TypeError, InputError) as error:
+            raise file.fail(f"its configuration is not valid ({error})") from None
+        expected = _shapes(config, len(encoder.vocabulary), len(class_names))
+        stored = {name[8:]: array for name, array in file.tensors.items() if name.startswith("network.")}
+        if {name: array.shape for name, array in stored.items()} != expected:
+            raise file.fail("its weights do not fit its configuration")
+        network = RNNNetwork(config, len(encoder.vocabulary), len(class_names))
+        weights: dict[str, Any] = {
+            name: torch.from_numpy(file.tensor(f"network.{name}", "f", array.ndim).astype(np.float32))
+            for name, array in stored.items()
+        }
+        network.load_state_dict(weights)
+        return cls(network, encoder, class_names)
+
+    def _outputs(self, state: State) -> NDArray[np.float32]:
+        with torch.inference_mode():
+            return self.network.output(self._unpack(state)[0][-1]).softmax(-1).numpy()
+
+    def _unpack(self, state: State) -> tuple[Tensor, ...]:
+        # (batch, parts · layers · hidden) -> per part (layers, batch, hidden)
+        tensor = torch.from_numpy(state).view(len(state), -1, self.config.layers, self.config.hidden)
+        return tuple(part.transpose(0, 1).contiguous() for part in tensor.unbind(1))
+
+    def _pack(self, parts: tuple[Tensor, ...]) -> State:
+        return torch.stack([part.transpose(0, 1) for part in parts], 1).flatten(1).numpy()
+
+
+def length_sorted_batches(lengths: NDArray[np.int64], tokens: int) -> list[NDArray[np.int64]]:
+    """Items sorted by length and cut into batches of at most `tokens` padded tokens (one item at least)."""
+    order = np.argsort(lengths, kind="stable")
+    ordered = lengths[order]
+    batches, start = [], int(np.searchsorted(ordered, 1))  # empty items need no pass
+    while start < len(order):
+        # the longest item decides the width: find the largest batch that fits
+        candidates = ordered[start : start + tokens]
+        fits = candidates * np.arange(1, len(candidates) + 1) <= tokens
+        stop = start + max(1, int(fits.sum()))
+        batches.append(order[start:stop])
+        start = stop
+    return batches
+
+
+def _lstm(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> Tensor:
+    gate_in, gate_forget, candidate, gate_out = (by_word + by_state).chunk(4, -1)
+    cell = gate_forget.sigmoid() * parts[1] + gate_in.sigmoid() * candidate.tanh()
+    return gate_out.sigmoid() * cell.tanh()
+
+
+def _gru(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> Tensor:
+    reset_w, update_w, new_w = by_word.chunk(3, -1)
+    reset_s, update_s, new_s = by_state.chunk(3, -1)
+    new = (new_w + (reset_w + reset_s).sigmoid() * new_s).tanh()
+    update = (update_w + update_s).sigmoid()
+    return new + update * (parts[0] - new)
+
+
+def _elman(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> Tensor:  # noqa: ARG001
+    return (by_word + by_state).tanh()
+
+
+_GATES = {"lstm": _lstm, "gru": _gru, "elman": _elman}
+
+
+def _shapes(config: RNNConfig, words: int, classes: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of all weights, without allocating them."""
+    with torch.device("meta"):
+        network = RNNNetwork(config, words, classes)
+    return {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+
+
+def _fill_embedding(layer: nn.Embedding, encoder: TextEncoder, vectors: WordVectors) -> None:
+    if vectors.width != layer.embedding_dim:
+        raise InputError(f"the vectors are {vectors.width} wide, the embedding layer {layer.embedding_dim}")
+    known = vectors.restricted(encoder.vocabulary.words[1:])
+    if len(known) == 0:
+        raise InputError(f"{vectors.source} has no vector for any word of the vocabulary")
+    rows = [encoder.vocabulary.id_of(word) for word in known.words]
+    with torch.no_grad():
+        layer.weight[rows] = torch.from_numpy(known.matrix)

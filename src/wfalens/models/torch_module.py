@@ -1,0 +1,104 @@
+"""Any torch module as a stepwise classifier."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.vocabulary import PADDING
+from wfalens.errors import ModelError
+from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities
+from wfalens.models.rnn import length_sorted_batches
+from wfalens.ragged import Ragged, positions
+
+
+def wrap_module(
+    module: nn.Module, encoder: TextEncoder, class_names: tuple[str, ...], tokens_per_batch: int = 8192
+) -> StepwiseClassifier:
+    """A classifier from a module `ids (batch, time) -> logits (batch, time, classes)`.
+
+    Shorter texts are padded on the right with id 0. A module that also has `initial_state(batch) -> (batch,
+    width)` and `step(state, ids (batch,)) -> (state, logits (batch, classes))` becomes steppable.
+    """
+    steppable = callable(getattr(module, "initial_state", None)) and callable(getattr(module, "step", None))
+    kind = SteppableModule if steppable else TorchModule
+    return kind(module, encoder, class_names, tokens_per_batch)
+
+
+class TorchModule:
+    """Black box: only the logits of all prefixes are used."""
+
+    def __init__(
+        self, module: nn.Module, encoder: TextEncoder, class_names: tuple[str, ...], tokens_per_batch: int = 8192
+    ) -> None:
+        self.module = module.eval()
+        self.encoder = encoder
+        self.class_names = tuple(class_names)
+        self.tokens_per_batch = tokens_per_batch
+
+    @cached_property
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256(type(self.module).__name__.encode())
+        for name, tensor in sorted(self.module.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(tensor.detach().cpu().numpy().tobytes())
+        return digest.hexdigest()[:16]
+
+    @torch.inference_mode()
+    def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+        values = np.empty((len(ids.values), len(self.class_names)), np.float32)
+        for batch in length_sorted_batches(ids.lengths, self.tokens_per_batch):
+            sequences = ids.take(batch)
+            table = sequences.padded(PADDING)
+            logits = self.module(torch.from_numpy(table.astype(np.int64)))
+            outputs = _probabilities(logits, (*table.shape, len(self.class_names)))
+            real = np.arange(table.shape[1]) < sequences.lengths[:, None]
+            values[positions(ids.offsets[batch], sequences.lengths)] = outputs[real]
+        checked_probabilities(values, len(ids.values), len(self.class_names), "the module")
+        return Ragged(values, ids.offsets)
+
+
+class SteppableModule(TorchModule):
+    """White box: the module can go on from a state."""
+
+    @property
+    def initial_output(self) -> NDArray[np.float32]:
+        """The module's `initial_logits` (classes,) where it has them, else uniform."""
+        logits = getattr(self.module, "initial_logits", None)
+        if logits is None:
+            return np.full(len(self.class_names), 1 / len(self.class_names), np.float32)
+        return _probabilities(torch.as_tensor(logits), (len(self.class_names),))
+
+    @torch.inference_mode()
+    def initial_state(self, batch: int) -> State:
+        state = self.module.initial_state(batch)  # type: ignore[operator]
+        return np.array(_flat(state, batch))
+
+    @torch.inference_mode()
+    def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+        words = torch.from_numpy(np.asarray(ids, np.int64))
+        after, logits = self.module.step(torch.from_numpy(state), words)  # type: ignore[operator]
+        outputs = _probabilities(logits, (len(state), len(self.class_names)))
+        return _flat(after, len(state)), checked_probabilities(
+            outputs, len(state), len(self.class_names), "the module's step"
+        )
+
+
+def _flat(state: object, batch: int) -> State:
+    if not isinstance(state, torch.Tensor) or state.ndim != 2 or len(state) != batch:
+        shape = tuple(state.shape) if isinstance(state, torch.Tensor) else type(state).__name__
+        raise ModelError(f"the module's state must be one tensor of shape ({batch}, width), not {shape}")
+    return state.detach().cpu().numpy().astype(np.float32, copy=False)
+
+
+def _probabilities(logits: object, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    if not isinstance(logits, torch.Tensor) or tuple(logits.shape) != shape:
+        got = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
+        raise ModelError(f"the module returned {got} where logits of shape {shape} were expected")
+    return logits.detach().float().softmax(-1).cpu().numpy()

@@ -1,0 +1,212 @@
+"""Training of the built-in classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.tokenizers import Tokenizer
+from wfalens.corpus.vectors import WordVectors
+from wfalens.corpus.vocabulary import PADDING, Vocabulary
+from wfalens.errors import InputError
+from wfalens.models.rnn import RNNClassifier, RNNConfig
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+
+_BATCHES_PER_BUCKET = 32  # texts of that many batches are sorted by length together
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What one pass over the training texts reached."""
+
+    loss: float
+    accuracy: float
+    validation_loss: float
+    validation_accuracy: float
+
+
+@dataclass(frozen=True)
+class Training:
+    """A trained model and how it came about."""
+
+    model: RNNClassifier
+    epochs: tuple[Epoch, ...]
+    best_epoch: int  # counted from 1; 0: interrupted before the first epoch ended
+    interrupted: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trainer:
+    """Trains an RNN on the class after the last word; the best epoch on held-out texts is kept.
+
+    Every batch holds texts of similar length, so little is padded, and the loss is taken at each text's last
+    real word: padding never reaches the network's state. `min_count=1` keeps words seen once; `word_dropout`
+    replaces words by `<unk>` at random in training, which teaches the network what an unknown word means.
+    """
+
+    config: RNNConfig = field(default_factory=RNNConfig)
+    epochs: int = 20
+    batch_size: int = 64
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.0
+    word_dropout: float = 0.02
+    clip: float = 1.0
+    validation: float = 0.1
+    patience: int = 3
+    balance_classes: bool = False
+    min_count: int = 1
+    max_words: int | None = None
+    max_length: int | None = None
+    tokenizer: str | Tokenizer = "basic_english"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "patience", "min_count"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("learning_rate", "clip"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name} must be positive, not {getattr(self, name)}")
+        if not 0 < self.validation < 1:
+            raise InputError(f"validation must be a share between 0 and 1, not {self.validation}")
+        if not 0 <= self.word_dropout < 1:
+            raise InputError(f"word_dropout must lie in [0, 1), not {self.word_dropout}")
+
+    def train(
+        self, corpus: Corpus, vectors: WordVectors | None = None, progress: Progress = SILENT
+    ) -> Training:
+        """Train on `corpus`; Ctrl-C ends early and keeps the best epoch so far."""
+        labels = _checked_labels(corpus)
+        rng = np.random.default_rng(self.seed)
+        fit, held_out = corpus.split(self.validation, rng)
+        if len(held_out) == 0 or len(fit) == 0:
+            raise InputError(f"{corpus.name} has {len(corpus)} texts: too few to hold some out for validation")
+        encoder = self._encoder(fit)
+        model = RNNClassifier.untrained(self.config, encoder, corpus.class_names, self.seed, vectors)
+        train_ids, train_labels = _without_empty(encoder.encode(fit.texts), fit.labels)
+        test_ids, test_labels = _without_empty(encoder.encode(held_out.texts), held_out.labels)
+        if len(train_ids) == 0 or len(test_ids) == 0:
+            raise InputError(f"{corpus.name}: no words are left after tokenisation")
+        loss = nn.CrossEntropyLoss(_class_weights(labels, len(corpus.class_names)) if self.balance_classes else None)
+        optimiser = torch.optim.Adam(
+            model.network.parameters(), self.learning_rate, weight_decay=self.weight_decay
+        )
+        history: list[Epoch] = []
+        best, best_weights, interrupted = 0, _copy(model.network), False
+        progress.start("training", self.epochs)
+        with torch.random.fork_rng():
+            torch.manual_seed(self.seed)
+            try:
+                for number in range(1, self.epochs + 1):
+                    done = self._epoch(model, train_ids, train_labels, loss, optimiser, rng)
+                    epoch = Epoch(*done, *_evaluate(model, test_ids, test_labels))
+                    history.append(epoch)
+                    if best == 0 or _better(epoch, history[best - 1]):
+                        best, best_weights = number, _copy(model.network)
+                    progress.advance(1, f"loss {epoch.loss:.3f}, held-out accuracy {epoch.validation_accuracy:.3f}")
+                    if number - best >= self.patience:
+                        break
+            except KeyboardInterrupt:
+                interrupted = True
+        progress.finish()
+        model.network.load_state_dict(best_weights)
+        model.network.eval()
+        return Training(model, tuple(history), best, interrupted)
+
+    def _encoder(self, corpus: Corpus) -> TextEncoder:
+        tokenize = TextEncoder(Vocabulary.of_words([]), self.tokenizer, self.max_length).tokens
+        vocabulary = Vocabulary.build(map(tokenize, corpus.texts), self.min_count, self.max_words)
+        return TextEncoder(vocabulary, self.tokenizer, self.max_length)
+
+    def _epoch(
+        self,
+        model: RNNClassifier,
+        ids: Ragged[np.int32],
+        labels: NDArray[np.int64],
+        loss: nn.Module,
+        optimiser: torch.optim.Optimizer,
+        rng: np.random.Generator,
+    ) -> tuple[float, float]:
+        """One pass over the texts; -> mean loss and accuracy in training."""
+        network = model.network.train()
+        total, hits = 0.0, 0
+        for batch in _bucketed(ids.lengths, self.batch_size, rng):
+            texts = ids.take(batch)
+            words = np.where(rng.random(len(texts.values)) < self.word_dropout, 1, texts.values).astype(np.int32)
+            table = torch.from_numpy(Ragged(words, texts.offsets).padded(PADDING))
+            target = torch.from_numpy(labels[batch])
+            logits = network.last_logits(table, torch.from_numpy(texts.lengths))
+            value = loss(logits, target)
+            optimiser.zero_grad(set_to_none=True)
+            value.backward()
+            nn.utils.clip_grad_norm_(network.parameters(), self.clip)
+            optimiser.step()
+            total += float(value.detach()) * len(batch)
+            hits += int((logits.detach().argmax(1) == target).sum())
+        network.eval()
+        return total / len(ids), hits / len(ids)
+
+
+def accuracy(model: RNNClassifier, corpus: Corpus) -> float:
+    """Share of texts whose label the model finds."""
+    labels = _checked_labels(corpus.relabelled(model.class_names))
+    return float(np.mean(model.predict_proba(list(corpus.texts)).argmax(1) == labels))
+
+
+def _evaluate(model: RNNClassifier, ids: Ragged[np.int32], labels: NDArray[np.int64]) -> tuple[float, float]:
+    outputs = model.trace(ids).last()
+    chosen = outputs[np.arange(len(labels)), labels]
+    return float(-np.log(np.maximum(chosen, 1e-12)).mean()), float(np.mean(outputs.argmax(1) == labels))
+
+
+def _better(epoch: Epoch, best: Epoch) -> bool:
+    return (epoch.validation_accuracy, -epoch.validation_loss) > (best.validation_accuracy, -best.validation_loss)
+
+
+def _bucketed(
+    lengths: NDArray[np.int64], batch_size: int, rng: np.random.Generator
+) -> Iterator[NDArray[np.int64]]:
+    """All items once, in random batches of similar length."""
+    order = rng.permutation(len(lengths))
+    step = batch_size * _BATCHES_PER_BUCKET
+    batches = []
+    for start in range(0, len(order), step):
+        bucket = order[start : start + step]
+        bucket = bucket[np.argsort(lengths[bucket], kind="stable")]
+        batches += [bucket[at : at + batch_size] for at in range(0, len(bucket), batch_size)]
+    return (batches[at] for at in rng.permutation(len(batches)))
+
+
+def _checked_labels(corpus: Corpus) -> NDArray[np.int64]:
+    if corpus.labels is None:
+        raise InputError(f"{corpus.name} has no labels; a classifier needs a column with the classes")
+    present = np.unique(corpus.labels)
+    if len(present) < 2:
+        only = corpus.class_names[present[0]] if len(present) else "none"
+        raise InputError(f"{corpus.name} has one class only ({only}); a classifier needs at least two")
+    return corpus.labels
+
+
+def _without_empty(
+    ids: Ragged[np.int32], labels: NDArray[np.int64] | None
+) -> tuple[Ragged[np.int32], NDArray[np.int64]]:
+    worded = np.flatnonzero(ids.lengths)
+    assert labels is not None  # noqa: S101 - checked at the border
+    return ids.take(worded), labels[worded]
+
+
+def _class_weights(labels: NDArray[np.int64], classes: int) -> torch.Tensor:
+    counts = np.maximum(np.bincount(labels, minlength=classes), 1)
+    return torch.from_numpy((len(labels) / (classes * counts)).astype(np.float32))
+
+
+def _copy(network: nn.Module) -> dict[str, torch.Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}

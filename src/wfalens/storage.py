@@ -1,0 +1,128 @@
+"""Files of tensors with a JSON header: written atomically, read without executing anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.vocabulary import Vocabulary
+from wfalens.errors import FormatError, InputError, WfalensError
+from wfalens.ragged import Ragged
+
+Tensors = dict[str, NDArray[Any]]
+# safetensors keeps its metadata in no fixed order: one single entry, so that equal content gives equal bytes
+_METADATA = "wfalens"
+
+
+def write_file(
+    path: str | Path, kind: str, version: int, header: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]
+) -> None:
+    text = json.dumps({**header, "format": kind, "version": version}, ensure_ascii=False, sort_keys=True)
+    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    write_atomically(Path(path), save(arrays, {_METADATA: text}))
+
+
+def write_atomically(path: Path, blob: bytes) -> None:
+    """Write to a temporary name beside `path`, then rename: a reader sees the old file or the new one."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as stream:
+            stream.write(blob)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """The content of a file, with accessors that check what they hand out."""
+
+    path: Path
+    header: dict[str, Any]
+    tensors: Tensors
+
+    def fail(self, reason: str) -> FormatError:
+        return FormatError(f"{self.path}: damaged or not made by wfalens: {reason}")
+
+    def tensor(self, name: str, kinds: str, ndim: int = 1) -> NDArray[Any]:
+        """A tensor of a dtype kind among `kinds` (numpy's letters: i, u, f) and with finite values."""
+        if name not in self.tensors:
+            raise self.fail(f"the tensor {name!r} is missing")
+        array = self.tensors[name]
+        if array.dtype.kind not in kinds or array.ndim != ndim:
+            raise self.fail(f"the tensor {name!r} is {array.dtype} with {array.ndim} axes")
+        if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+            raise self.fail(f"the tensor {name!r} holds NaN or infinite values")
+        return array
+
+    def field(self, name: str, kind: type | tuple[type, ...]) -> Any:
+        value = self.header.get(name)
+        if not isinstance(value, kind):
+            raise self.fail(f"the header entry {name!r} is missing or of the wrong type")
+        return value
+
+    def class_names(self) -> tuple[str, ...]:
+        names = self.field("class_names", list)
+        if len(names) < 2 or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+            raise self.fail("the class names are not at least two different strings")
+        return tuple(names)
+
+
+def read_file(path: str | Path, kind: str, version: int) -> StoredFile:
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    try:
+        with safe_open(path, framework="numpy") as handle:
+            text = (handle.metadata() or {}).get(_METADATA, "null")
+            tensors = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
+        header = json.loads(text)
+    except (SafetensorError, OSError, ValueError, TypeError, RecursionError) as error:
+        raise FormatError(f"{path}: damaged or not made by wfalens: {str(error).splitlines()[0]}") from None
+    if not isinstance(header, dict) or header.get("format") != kind:
+        found = header.get("format") if isinstance(header, dict) else None
+        hint = f"it holds {found!r}" if found else "it has no wfalens header"
+        raise FormatError(f"{path}: not a .{kind} file: {hint}")
+    if header.get("version") != version:
+        raise FormatError(
+            f"{path}: format version {header.get('version')!r}, but this wfalens reads version {version}"
+        )
+    return StoredFile(path, header, tensors)
+
+
+def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
+    """Header entries and tensors of an encoder; the words travel as one run of UTF-8 bytes."""
+    encoded = [word.encode("utf-8", "surrogatepass") for word in encoder.vocabulary.words]
+    words = Ragged.from_lists(encoded, np.uint8)
+    header = {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length}
+    return header, {"alphabet_bytes": words.values, "alphabet_offsets": words.offsets}
+
+
+def restore_encoder(file: StoredFile) -> TextEncoder:
+    values, offsets = file.tensor("alphabet_bytes", "u"), file.tensor("alphabet_offsets", "i")
+    limit = file.header.get("max_length")
+    if limit is not None and not (isinstance(limit, int) and limit > 0):
+        raise file.fail("max_length is not a positive number")
+    try:
+        words = [
+            bytes(word).decode("utf-8", "surrogatepass")
+            for word in Ragged(values.astype(np.uint8), offsets.astype(np.int64))
+        ]
+        return TextEncoder(Vocabulary(words), file.field("tokenizer", str), limit)
+    except (WfalensError, UnicodeDecodeError) as error:
+        raise file.fail(str(error)) from None

@@ -1,0 +1,42 @@
+"""How many threads the compiled kernels use, and how work is dealt out to them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.errors import InputError
+
+THREADS_VARIABLE = "WFALENS_THREADS"
+
+
+def thread_count() -> int:
+    """$WFALENS_THREADS, else one per usable core."""
+    chosen = os.environ.get(THREADS_VARIABLE)
+    if chosen:
+        if not chosen.isdigit() or int(chosen) < 1:
+            raise InputError(f"{THREADS_VARIABLE} must be a positive number, not {chosen!r}")
+        return int(chosen)
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def in_parallel(work: Callable[[int, int], None], costs: NDArray[np.int64], least: int) -> None:
+    """Call `work(start, stop)` on ranges of about equal cost; no thread for less than `least` cost.
+
+    costs: (items + 1,) cumulated. `work` must release the GIL to gain from this, and write to its range only.
+    """
+    items, total = len(costs) - 1, int(costs[-1])
+    parts = max(1, min(thread_count(), total // least, items))
+    if parts == 1:
+        work(0, items)
+        return
+    # a few ranges more than threads, so that one slow core does not hold up the rest
+    cuts = np.searchsorted(costs, np.linspace(0, total, 4 * parts + 1)[1:-1])
+    bounds = np.unique(np.concatenate([[0], cuts, [items]]))
+    with ThreadPoolExecutor(parts) as pool:
+        list(pool.map(work, bounds[:-1], bounds[1:]))
