@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA, StochasticWFA, Walk
-    from wfalens.corpus import Corpus, TextEncoder, Vocabulary, WordVectors, load_dataset, read_corpus, read_vectors
+    from wfalens.corpus import (
+        Corpus,
+        TextEncoder,
+        Vocabulary,
+        WordVectors,
+        load_dataset,
+        read_corpus,
+        read_vectors,
+    )
     from wfalens.evaluation import Fidelity, measure_fidelity
     from wfalens.extraction import Augmentation, Extractor
     from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer, wrap_module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -65,6 +65,14 @@ class Ragged(Generic[Scalar]):
         """Every item cut after `max_length` values."""
         lengths = np.minimum(self.lengths, max_length)
         return Ragged(self.values[positions(self.offsets[:-1], lengths)], offsets_of(lengths))
+
+    def chunks(self, size: int) -> Iterator[Ragged[Scalar]]:
+        """Neighbouring items in parts of about `size` values, in order."""
+        marks = np.searchsorted(self.offsets, np.arange(size, len(self.values), size))
+        cuts = np.unique(np.concatenate([[0], marks, [len(self)]]))
+        for first, last in pairwise(cuts):
+            start, stop = self.offsets[first], self.offsets[last]
+            yield Ragged(self.values[start:stop], self.offsets[first : last + 1] - start)
 
     def last(self) -> NDArray[Scalar]:
         """The last value of every item; no item may be empty."""

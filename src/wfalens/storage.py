@@ -37,7 +37,7 @@ def write_atomically(path: Path, blob: bytes) -> None:
     """Write to a temporary name beside `path`, then rename: a reader sees the old file or the new one."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as stream:
+        with temporary.open("xb") as stream:
             stream.write(blob)
             stream.flush()
             os.fsync(stream.fileno())
@@ -99,9 +99,7 @@ def read_file(path: str | Path, kind: str, version: int) -> StoredFile:
         hint = f"it holds {found!r}" if found else "it has no wfalens header"
         raise FormatError(f"{path}: not a .{kind} file: {hint}")
     if header.get("version") != version:
-        raise FormatError(
-            f"{path}: format version {header.get('version')!r}, but this wfalens reads version {version}"
-        )
+        raise FormatError(f"{path}: format version {header.get('version')!r}, but this wfalens reads version {version}")
     return StoredFile(path, header, tensors)
 
 

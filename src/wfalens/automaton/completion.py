@@ -85,4 +85,4 @@ def similarity(centres: NDArray[np.float64], distance: str) -> NDArray[np.float6
     """`g[i,k] = exp(−M[i,k])`, M the Euclidean distance of the centres, or its square (authors' code)."""
     # (n, C) -> (n, n)
     squared = np.square(centres[:, None] - centres[None]).sum(2)
-    return np.exp(-(squared if distance == "squared" else np.sqrt(squared)))
+    return np.asarray(np.exp(-(squared if distance == "squared" else np.sqrt(squared))))

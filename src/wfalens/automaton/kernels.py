@@ -19,7 +19,11 @@ from numpy.typing import NDArray
 from wfalens.threads import in_parallel
 
 NULL, UNIFORM, EMPIRICAL, PROBE = range(4)
-_REASSOCIATE = {"reassoc", "contract", "nsz"}  # lets sums be vectorised; NaN and infinities keep their meaning
+_REASSOCIATE = {
+    "reassoc",
+    "contract",
+    "nsz",
+}  # lets sums be vectorised; NaN and infinities keep their meaning
 _TOKENS_PER_THREAD = 4096
 _IDENTITY = -1
 

@@ -11,9 +11,7 @@ from wfalens.ragged import offsets_of
 MAX_STATES = 1 << 16
 
 
-def rows_from_keys(
-    keys: NDArray[np.int64], weights: NDArray[np.float64], words: int, states: int
-) -> Rows:
+def rows_from_keys(keys: NDArray[np.int64], weights: NDArray[np.number], words: int, states: int) -> Rows:
     """Rows from sorted distinct keys `(word · n + from) · n + to` and their weights."""
     row_keys, targets = np.divmod(keys, states)
     starts = np.flatnonzero(np.diff(row_keys, prepend=-1))
@@ -32,7 +30,7 @@ def make_rows(
     state: NDArray[np.int64],
     start: NDArray[np.int64],
     target: NDArray[np.int64],
-    weight: NDArray[np.float64],
+    weight: NDArray[np.number],
 ) -> Rows:
     """Rows in the dtypes of the kernels, with their sums."""
     stored = np.ascontiguousarray(weight, np.float32)

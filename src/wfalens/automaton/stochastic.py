@@ -14,7 +14,7 @@ from wfalens.automaton import kernels
 from wfalens.automaton.completion import Completion, Probe
 from wfalens.automaton.kernels import Rows, Rule
 from wfalens.automaton.rows import MAX_STATES, has_rows, states_with_rows
-from wfalens.automaton.wfa import WFA
+from wfalens.automaton.wfa import WFA, frozen
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.errors import InputError
@@ -43,22 +43,21 @@ class StochasticWFA(WFA):
         word_counts: NDArray[np.int64],
         provenance: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(encoder, class_names, provenance)
+        super().__init__(encoder, class_names, word_counts, provenance)
         n, words = len(centres), len(encoder.vocabulary)
         if not 2 <= n <= MAX_STATES:
             raise InputError(f"an automaton has between 2 and {MAX_STATES} states, not {n}")
         if centres.shape != (n, len(self.class_names)):
             raise InputError(f"centres of shape {centres.shape} do not fit {len(self.class_names)} classes")
-        if len(rows.word_start) != words + 1 or len(word_counts) != words or len(state_visits) != n:
-            raise InputError("rows, word counts and state visits must fit the alphabet and the states")
+        if len(rows.word_start) != words + 1 or len(state_visits) != n:
+            raise InputError("the rows and state visits do not fit the alphabet and the states")
         if not 0 <= alpha <= 1:
             raise InputError(f"alpha must lie in [0, 1], not {alpha}")
-        self.centres = _frozen(np.array(centres, np.float64))
-        self.rows = Rows(*map(_frozen, rows))
+        self.centres = frozen(np.array(centres, np.float64))
+        self.rows = Rows(*(frozen(part) for part in rows))
         self.completion = completion
         self.alpha = float(alpha)
-        self.state_visits = _frozen(np.array(state_visits, np.int64))
-        self.word_counts = _frozen(np.array(word_counts, np.int64))
+        self.state_visits = frozen(np.array(state_visits, np.int64))
 
     @property
     def states(self) -> int:
@@ -66,19 +65,19 @@ class StochasticWFA(WFA):
 
     @cached_property
     def initial(self) -> NDArray[np.float64]:
-        return _frozen(np.eye(1, self.states)[0])
+        return frozen(np.eye(1, self.states)[0])
 
     @property
     def state_frequencies(self) -> NDArray[np.float64]:
         """u: how often each state was visited in the extraction corpus, the initial one included; (n,)"""
-        return self.state_visits / max(1, self.state_visits.sum())
+        return np.asarray(self.state_visits / max(1, self.state_visits.sum()))
 
     def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
         words = self._row_set[ids.values]
         return kernels.distributions(words, ids.offsets, self.initial, self.rows, self._rule, every)
 
     def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        return vectors @ self.centres
+        return np.asarray(vectors @ self.centres)
 
     def matrix(self, word: str) -> NDArray[np.float64]:
         # one step from every state at once: the unit vectors are the texts' beginnings
@@ -116,8 +115,3 @@ class StochasticWFA(WFA):
         row_set = np.where(known, np.arange(len(known)), fallback)
         row_set[PADDING] = -1
         return row_set
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array

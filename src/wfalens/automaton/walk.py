@@ -24,7 +24,7 @@ class Walk:
 
     @property
     def likely_states(self) -> NDArray[np.int64]:
-        return self.states.argmax(1)
+        return np.asarray(self.states.argmax(1))
 
     @property
     def row_kinds(self) -> list[str]:

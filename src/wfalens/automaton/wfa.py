@@ -29,10 +29,17 @@ class WFA(ABC):
     kind: ClassVar[str]
 
     def __init__(
-        self, encoder: TextEncoder, class_names: Sequence[str], provenance: Mapping[str, Any] | None = None
+        self,
+        encoder: TextEncoder,
+        class_names: Sequence[str],
+        word_counts: NDArray[np.int64],
+        provenance: Mapping[str, Any] | None = None,
     ) -> None:
+        if len(word_counts) != len(encoder.vocabulary):
+            raise InputError("the word counts do not fit the alphabet")
         self.encoder = encoder
         self.class_names = tuple(class_names)
+        self.word_counts = frozen(np.array(word_counts, np.int64))  # (V,): occurrences in the extraction corpus
         self.provenance = dict(provenance or {})
 
     @property
@@ -90,12 +97,11 @@ class WFA(ABC):
     def trace(self, texts: Texts) -> Ragged[np.float64]:
         """Class distributions of all prefixes; (tokens, classes)."""
         ids = self.ids(texts)
-        values = np.empty((len(ids.values), len(self.class_names)))
-        for first, last in _text_ranges(ids.offsets, max(1, _TRACE_FLOATS // self.states)):
-            start, stop = ids.offsets[first], ids.offsets[last]
-            part = Ragged(ids.values[start:stop], ids.offsets[first : last + 1] - start)
-            values[start:stop] = normalised(self.read_out(self.state_vectors(part, every=True)))
-        return Ragged(values, ids.offsets)
+        parts = [
+            normalised(self.read_out(self.state_vectors(part, every=True)))
+            for part in ids.chunks(max(1, _TRACE_FLOATS // self.states))
+        ]
+        return Ragged(np.concatenate(parts) if parts else np.zeros((0, len(self.class_names))), ids.offsets)
 
     def walk(self, text: str) -> Walk:
         """Where the automaton is after every word of one text, and by which kind of rows it came there."""
@@ -103,7 +109,11 @@ class WFA(ABC):
         ids = self.encoder.vocabulary.encode([words])
         vectors = np.vstack([self.initial, self.state_vectors(ids, every=True)])
         return Walk(
-            tuple(words), self.class_names, vectors, self.read_out(vectors), self.row_shares(ids.values, vectors[:-1])
+            tuple(words),
+            self.class_names,
+            vectors,
+            self.read_out(vectors),
+            self.row_shares(ids.values, vectors[:-1]),
         )
 
     def ids(self, texts: Texts) -> Ragged[np.int32]:
@@ -116,6 +126,11 @@ class WFA(ABC):
         return texts
 
 
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
 def normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows scaled to sum 1, rows of zeros made uniform; (N, C) -> (N, C)"""
     total = weights.sum(1, keepdims=True)
@@ -124,10 +139,3 @@ def normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def decided(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.where(weights.any(1), weights.argmax(1), UNDECIDED)
-
-
-def _text_ranges(offsets: NDArray[np.int64], tokens: int) -> list[tuple[int, int]]:
-    """Neighbouring texts in ranges of about `tokens` tokens."""
-    wanted = np.arange(tokens, offsets[-1], tokens)
-    cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, wanted), [len(offsets) - 1]]))
-    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))

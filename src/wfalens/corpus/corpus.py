@@ -78,7 +78,11 @@ class Corpus:
         if self.labels is None or self.class_names == class_names:
             return self
         return Corpus.of(
-            self.texts, [self.class_names[label] for label in self.labels], class_names, self.name, self.skipped
+            self.texts,
+            [self.class_names[label] for label in self.labels],
+            class_names,
+            self.name,
+            self.skipped,
         )
 
 

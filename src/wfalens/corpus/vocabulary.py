@@ -34,9 +34,7 @@ class Vocabulary:
         return cls([*reserved, *(word for word in words if word not in reserved)])
 
     @classmethod
-    def build(
-        cls, texts: Iterable[Iterable[str]], min_count: int = 1, max_size: int | None = None
-    ) -> Vocabulary:
+    def build(cls, texts: Iterable[Iterable[str]], min_count: int = 1, max_size: int | None = None) -> Vocabulary:
         """Words of tokenised texts by falling count, then alphabetically."""
         counts: Counter[str] = Counter()
         for tokens in texts:

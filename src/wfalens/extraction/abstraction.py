@@ -56,4 +56,5 @@ def state_centres(
     visited = sizes > 0
     visited[0] = False
     centres[visited] = sums[visited] / sizes[visited, None]
-    return centres / centres.sum(1, keepdims=True)  # float32 outputs sum to 1 only to 1e-7
+    centres /= centres.sum(1, keepdims=True)  # float32 outputs sum to 1 only to 1e-7
+    return centres

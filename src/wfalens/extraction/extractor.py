@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.completion import COMPLETIONS, DISTANCES, Completion, Empirical, Null, Probe, Uniform
+from wfalens.automaton.kernels import Rows
 from wfalens.automaton.rows import MAX_STATES, rows_from_keys
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.corpus.corpus import Corpus
@@ -164,7 +165,11 @@ class Extractor:
             "model": {"type": type(model).__name__, "fingerprint": model.fingerprint},
             "parameters": parameters,
             "augmentation": self.augmentation.parameters if self.augmentation else None,
-            "versions": {"wfalens": __version__, "numpy": np.__version__, "python": platform.python_version()},
+            "versions": {
+                "wfalens": __version__,
+                "numpy": np.__version__,
+                "python": platform.python_version(),
+            },
         }
 
 
@@ -188,7 +193,7 @@ def _texts(
 
 def _weighted_rows(
     counts: TransitionCounts, more: TransitionCounts, augmentation: Augmentation | None, words: int
-) -> Any:
+) -> Rows:
     """Rows of `T̂ + weight · T̂'`, T̂' the counts of the augmented texts."""
     if augmentation is None or len(more) == 0:
         return rows_from_keys(counts.keys, counts.counts, words, counts.states)

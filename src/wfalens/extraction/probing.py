@@ -37,9 +37,7 @@ def choose_representatives(
     starts = ids.offsets[ids.item_of_value()[chosen]]
     lengths = np.concatenate([[0], chosen + 1 - starts])
     words = ids.values[positions(np.concatenate([[0], starts]), lengths)]
-    return Representatives(
-        Ragged.from_lengths(words, lengths), np.concatenate([np.zeros(1, np.int32), path[chosen]])
-    )
+    return Representatives(Ragged.from_lengths(words, lengths), np.concatenate([np.zeros(1, np.int32), path[chosen]]))
 
 
 def probe_rows(

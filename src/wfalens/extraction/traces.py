@@ -17,7 +17,7 @@ def output_traces(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Pr
     classes = len(model.class_names)
     progress.start("running the model", len(ids.values))
     parts = []
-    for part in _slices(ids):
+    for part in ids.chunks(_TOKENS_PER_CALL):
         trace = model.trace(part)
         checked_probabilities(trace.values, len(part.values), classes, "the model")
         if not np.array_equal(trace.offsets, part.offsets):
@@ -26,16 +26,3 @@ def output_traces(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Pr
         progress.advance(len(part.values))
     progress.finish()
     return concatenate(parts)
-
-
-def _slices(ids: Ragged[np.int32]) -> list[Ragged[np.int32]]:
-    """Runs of neighbouring texts of about `_TOKENS_PER_CALL` tokens."""
-    cuts = [0]
-    while cuts[-1] < len(ids):
-        target = ids.offsets[cuts[-1]] + _TOKENS_PER_CALL
-        stop = int(np.searchsorted(ids.offsets, target, side="right")) - 1
-        cuts.append(min(max(stop, cuts[-1] + 1), len(ids)))
-    return [
-        Ragged(ids.values[ids.offsets[a] : ids.offsets[b]], ids.offsets[a : b + 1] - ids.offsets[a])
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
-    ] or [ids]

@@ -81,9 +81,7 @@ def states_before(ids: Ragged[np.int32], path: NDArray[np.int32]) -> NDArray[np.
     return before
 
 
-def _summed(
-    keys: NDArray[np.int64], counts: NDArray[np.int64] | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _summed(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct keys of a sorted run with their summed counts (None: one each)."""
     if len(keys) == 0:
         return keys, np.zeros(0, np.int64)

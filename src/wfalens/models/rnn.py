@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +23,7 @@ from wfalens.ragged import Ragged, positions
 from wfalens.storage import read_file, restore_encoder, store_encoder, write_file
 
 FORMAT, VERSION = "rnn", 1
-CELLS: dict[str, type[nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "elman": nn.RNN}
+CELLS: dict[str, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "elman": nn.RNN}
 _TOKENS_PER_BATCH = 8192  # padded tokens that go through the network at once
 _GRID_FLOATS = 1 << 20  # gate values held at once in `step_grid`
 
@@ -66,12 +67,14 @@ class RNNNetwork(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         hidden, _ = self.recurrent(self.dropout(self.embedding(ids)))
-        return self.output(self.dropout(hidden))
+        logits: Tensor = self.output(self.dropout(hidden))
+        return logits
 
     def last_logits(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Logits after the last word only: (batch, time), (batch,) -> (batch, classes)."""
         hidden, _ = self.recurrent(self.dropout(self.embedding(ids)))
-        return self.output(self.dropout(hidden[torch.arange(len(ids)), lengths - 1]))
+        logits: Tensor = self.output(self.dropout(hidden[torch.arange(len(ids)), lengths - 1]))
+        return logits
 
 
 class RNNClassifier:
@@ -146,7 +149,8 @@ class RNNClassifier:
 
     @property
     def initial_output(self) -> NDArray[np.float32]:
-        return self._outputs(self.initial_state(1))[0]
+        prior: NDArray[np.float32] = self._outputs(self.initial_state(1))[0]
+        return prior
 
     def initial_state(self, batch: int) -> State:
         parts = 2 if self.config.cell == "lstm" else 1
@@ -211,7 +215,8 @@ class RNNClassifier:
 
     def _outputs(self, state: State) -> NDArray[np.float32]:
         with torch.inference_mode():
-            return self.network.output(self._unpack(state)[0][-1]).softmax(-1).numpy()
+            probabilities: Tensor = self.network.output(self._unpack(state)[0][-1]).softmax(-1)
+        return probabilities.numpy()
 
     def _unpack(self, state: State) -> tuple[Tensor, ...]:
         # (batch, parts · layers · hidden) -> per part (layers, batch, hidden)

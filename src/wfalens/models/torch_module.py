@@ -35,7 +35,11 @@ class TorchModule:
     """Black box: only the logits of all prefixes are used."""
 
     def __init__(
-        self, module: nn.Module, encoder: TextEncoder, class_names: tuple[str, ...], tokens_per_batch: int = 8192
+        self,
+        module: nn.Module,
+        encoder: TextEncoder,
+        class_names: tuple[str, ...],
+        tokens_per_batch: int = 8192,
     ) -> None:
         self.module = module.eval()
         self.encoder = encoder

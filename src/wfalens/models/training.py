@@ -53,14 +53,14 @@ class Trainer:
     """
 
     config: RNNConfig = field(default_factory=RNNConfig)
-    epochs: int = 20
+    epochs: int = 25
     batch_size: int = 64
     learning_rate: float = 2e-3
     weight_decay: float = 0.0
     word_dropout: float = 0.02
     clip: float = 1.0
     validation: float = 0.1
-    patience: int = 3
+    patience: int = 4
     balance_classes: bool = False
     min_count: int = 1
     max_words: int | None = None
@@ -80,9 +80,7 @@ class Trainer:
         if not 0 <= self.word_dropout < 1:
             raise InputError(f"word_dropout must lie in [0, 1), not {self.word_dropout}")
 
-    def train(
-        self, corpus: Corpus, vectors: WordVectors | None = None, progress: Progress = SILENT
-    ) -> Training:
+    def train(self, corpus: Corpus, vectors: WordVectors | None = None, progress: Progress = SILENT) -> Training:
         """Train on `corpus`; Ctrl-C ends early and keeps the best epoch so far."""
         labels = _checked_labels(corpus)
         rng = np.random.default_rng(self.seed)
@@ -96,9 +94,7 @@ class Trainer:
         if len(train_ids) == 0 or len(test_ids) == 0:
             raise InputError(f"{corpus.name}: no words are left after tokenisation")
         loss = nn.CrossEntropyLoss(_class_weights(labels, len(corpus.class_names)) if self.balance_classes else None)
-        optimiser = torch.optim.Adam(
-            model.network.parameters(), self.learning_rate, weight_decay=self.weight_decay
-        )
+        optimiser = torch.optim.Adam(model.network.parameters(), self.learning_rate, weight_decay=self.weight_decay)
         history: list[Epoch] = []
         best, best_weights, interrupted = 0, _copy(model.network), False
         progress.start("training", self.epochs)
@@ -168,12 +164,13 @@ def _evaluate(model: RNNClassifier, ids: Ragged[np.int32], labels: NDArray[np.in
 
 
 def _better(epoch: Epoch, best: Epoch) -> bool:
-    return (epoch.validation_accuracy, -epoch.validation_loss) > (best.validation_accuracy, -best.validation_loss)
+    return (epoch.validation_accuracy, -epoch.validation_loss) > (
+        best.validation_accuracy,
+        -best.validation_loss,
+    )
 
 
-def _bucketed(
-    lengths: NDArray[np.int64], batch_size: int, rng: np.random.Generator
-) -> Iterator[NDArray[np.int64]]:
+def _bucketed(lengths: NDArray[np.int64], batch_size: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
     """All items once, in random batches of similar length."""
     order = rng.permutation(len(lengths))
     step = batch_size * _BATCHES_PER_BUCKET

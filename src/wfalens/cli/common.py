@@ -1,0 +1,156 @@
+"""What the commands share: options, corpora by name or file, output for people and for machines."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
+from rich.table import Table
+
+from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.datasets import DATASETS, Dataset, load_dataset
+from wfalens.corpus.readers import read_corpus
+from wfalens.corpus.vectors import WordVectors, model_vectors, read_vectors, wordllama_vectors
+from wfalens.errors import InputError
+from wfalens.models.contract import EmbeddingClassifier, StepwiseClassifier
+from wfalens.progress import Progress
+
+OUT = Console(highlight=False)
+NOTES = Console(stderr=True, highlight=False)
+_PATIENCE = 1.0  # seconds of work before a progress bar appears
+
+CORPUS_HELP = (
+    "Texts: a data set by name (NAME or NAME:SPLIT, see `wfalens data list`), a .csv, .tsv, .jsonl (also .gz) or "
+    ".parquet file, or a folder with one subfolder per class."
+)
+CorpusOption = Annotated[str, typer.Option("--corpus", "-c", help=CORPUS_HELP)]
+DataOption = Annotated[
+    Path | None,
+    typer.Option("--data", envvar="WFALENS_DATA", help="Folder of the data sets that are not bundled."),
+]
+TextColumnOption = Annotated[str, typer.Option("--text-column", help="Column that holds the text.")]
+LabelColumnOption = Annotated[
+    str | None,
+    typer.Option("--label-column", help="Column that holds the class (default: label, if there is one)."),
+]
+EncodingOption = Annotated[str, typer.Option("--encoding", help="Encoding of the text files.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+ForceOption = Annotated[bool, typer.Option("--force", "-f", help="Overwrite the output file if it exists.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
+
+
+class TerminalProgress(Progress):
+    """Bars on stderr, only on a terminal and only for work that takes longer than a second."""
+
+    def __init__(self) -> None:
+        self._bar: RichProgress | None = None
+        self._task, self._done, self._began = "", 0, 0.0
+        self._total: int | None = None
+
+    def start(self, task: str, total: int | None = None) -> None:
+        self.finish()
+        self._task, self._total, self._done, self._began = task, total, 0, time.monotonic()
+
+    def advance(self, units: int = 1, note: str = "") -> None:
+        self._done += units
+        if self._bar is None:
+            if not NOTES.is_terminal or time.monotonic() - self._began < _PATIENCE:
+                return
+            columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+            self._bar = RichProgress(*columns, TimeRemainingColumn(), console=NOTES, transient=True)
+            self._bar.add_task(self._task, total=self._total)
+            self._bar.start()
+        label = f"{self._task} ({note})" if note else self._task
+        self._bar.update(self._bar.task_ids[0], completed=self._done, description=label)
+
+    def finish(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def say(self, message: str) -> None:
+        note(message)
+
+
+def note(message: str) -> None:
+    """A remark for people, on stderr, so that stdout stays clean."""
+    NOTES.print(f"note: {message}", markup=False, soft_wrap=True)
+
+
+def dataset_of(spec: str) -> Dataset | None:
+    return DATASETS.get(spec.partition(":")[0])
+
+
+def open_corpus(
+    spec: str,
+    split: str,
+    data: Path | None,
+    text_column: str = "text",
+    label_column: str | None = None,
+    encoding: str = "utf-8",
+) -> Corpus:
+    """A corpus from a data set's name (with `split` unless the name says another) or from a file."""
+    name, _, chosen = spec.partition(":")
+    if name in DATASETS and not Path(spec).exists():
+        corpus = load_dataset(name, chosen or split, data)
+    else:
+        if not Path(spec).exists():
+            raise InputError(f"{spec}: no such file, and no data set of that name; known: {', '.join(DATASETS)}")
+        corpus = read_corpus(spec, text_column=text_column, label_column=label_column, encoding=encoding)
+    if corpus.skipped:
+        shown = "; ".join(corpus.skipped[:3]) + ("; …" if len(corpus.skipped) > 3 else "")
+        note(f"{corpus.name}: left out {len(corpus.skipped)} rows ({shown})")
+    return corpus
+
+
+def open_model(path: Path) -> StepwiseClassifier:
+    from wfalens.models.rnn import RNNClassifier
+
+    return RNNClassifier.load(path)
+
+
+def open_vectors(spec: str, words: tuple[str, ...], model: StepwiseClassifier | None = None) -> WordVectors:
+    """Vectors by name (wordllama, model) or from a file."""
+    if spec == "wordllama":
+        return wordllama_vectors(words)
+    if spec == "model":
+        if not isinstance(model, EmbeddingClassifier):
+            raise InputError("this model has no embedding layer to take vectors from")
+        return model_vectors(model)
+    return read_vectors(spec, words)
+
+
+def check_output(path: Path, force: bool) -> None:
+    """Refuse before the work what would fail after it."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the name of a file")
+    if path.exists() and not force:
+        raise InputError(f"{path} exists; give --force to overwrite it")
+    if not path.parent.is_dir():
+        raise InputError(f"the folder {path.parent} does not exist")
+
+
+def print_json(result: Any) -> None:
+    typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+
+
+def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(_plain(cell) for cell in row))
+    OUT.print(table)
+
+
+def _plain(cell: str) -> str:
+    """Cells are words and texts of strangers: no markup, no control characters."""
+    from rich.markup import escape
+
+    return escape("".join(char if char.isprintable() else "�" for char in cell))

@@ -1,0 +1,149 @@
+"""`wfalens extract`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wfalens.cli.app import app
+from wfalens.cli.common import (
+    CorpusOption,
+    DataOption,
+    EncodingOption,
+    ForceOption,
+    JsonOption,
+    LabelColumnOption,
+    SeedOption,
+    TerminalProgress,
+    TextColumnOption,
+    check_output,
+    open_corpus,
+    open_model,
+    open_vectors,
+    print_json,
+    print_table,
+)
+from wfalens.errors import InputError
+
+
+def _number_or_auto(value: str) -> float | str:
+    if value == "auto":
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise InputError(f"--beta must be a number between 0 and 1 or 'auto', not {value!r}") from None
+
+
+@app.command()
+def extract(
+    model: Annotated[Path, typer.Argument(help="The classifier: a checkpoint written by `wfalens train`.")],
+    corpus: CorpusOption,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The automaton to write, for example news.wfa.")],
+    states: Annotated[int, typer.Option("--states", "-k", help="Number of abstract states K.")] = 40,
+    completion: Annotated[
+        str,
+        typer.Option(
+            help="Rule for rows that were never observed: null, uniform, empirical (the paper's), or probe (asks the "
+            "model; slower and more faithful)."
+        ),
+    ] = "empirical",
+    alpha: Annotated[float, typer.Option(help="Static probability α: how much of each step stays put.")] = 0.4,
+    beta: Annotated[str, typer.Option(help="Reference rate β of empirical completion: a number or auto.")] = "auto",
+    distance: Annotated[str, typer.Option(help="Between centres: euclidean (paper) or squared.")] = "euclidean",
+    representatives: Annotated[int, typer.Option(help="Probe: occurrences that stand for each state.")] = 10,
+    strength: Annotated[float, typer.Option(help="Probe: observations that a probed row is worth.")] = 2.0,
+    augment: Annotated[int, typer.Option(help="Epochs of augmentation (0: none; the authors' code: 5).")] = 0,
+    vectors: Annotated[
+        str, typer.Option(help="Word vectors for synonyms: wordllama, model, or a GloVe or word2vec file.")
+    ] = "wordllama",
+    replace: Annotated[float, typer.Option(help="Augmentation: probability of a synonym.")] = 0.4,
+    drop: Annotated[float, typer.Option(help="Augmentation: probability of <unk> otherwise.")] = 0.2,
+    neighbours: Annotated[int, typer.Option(help="Augmentation: number of synonyms per word.")] = 5,
+    augment_weight: Annotated[float, typer.Option(help="Augmentation: weight of its counts (authors: 0.5).")] = 1.0,
+    initial: Annotated[str, typer.Option(help="Output before any word: model or uniform.")] = "model",
+    sample: Annotated[int, typer.Option(help="Outputs that k-means sees at most, 0: all.")] = 100_000,
+    seed: SeedOption = 0,
+    data: DataOption = None,
+    text_column: TextColumnOption = "text",
+    label_column: LabelColumnOption = None,
+    encoding: EncodingOption = "utf-8",
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Extract a weighted automaton from a classifier, run over a corpus (labels are not used).
+
+    Example: wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
+    """
+    from wfalens.extraction import Augmentation, Extractor
+
+    check_output(out, force)
+    extractor = Extractor(
+        states=states,
+        completion=completion,
+        alpha=alpha,
+        beta=_number_or_auto(beta),
+        distance=distance,
+        representatives=representatives,
+        strength=strength,
+        initial=initial,
+        sample=sample or None,
+        seed=seed,
+    )
+    classifier = open_model(model)
+    texts = open_corpus(corpus, "train", data, text_column, label_column, encoding)
+    if augment:
+        from dataclasses import replace as changed
+
+        extractor = changed(
+            extractor,
+            augmentation=Augmentation(
+                vectors=open_vectors(vectors, classifier.encoder.vocabulary.words[2:], classifier),
+                epochs=augment,
+                replace=replace,
+                drop=drop,
+                neighbours=neighbours,
+                weight=augment_weight,
+            ),
+        )
+    began = time.perf_counter()
+    wfa = extractor.extract(classifier, texts, TerminalProgress())
+    seconds = time.perf_counter() - began
+    wfa.save(out)
+    result = {
+        "out": str(out),
+        "states": wfa.states,
+        "words": len(wfa.encoder.vocabulary),
+        "observed_rows": len(wfa.rows.state),
+        "transitions": len(wfa.rows.weight),
+        "bytes": out.stat().st_size,
+        "seconds": seconds,
+        "completion": wfa.completion.name,
+        "beta": getattr(wfa.completion, "beta", None),
+        "alpha": wfa.alpha,
+    }
+    if as_json:
+        print_json(result)
+        return
+    possible = wfa.states * int((wfa.word_counts > 0).sum())
+    print_table(
+        f"Automaton {out.name}",
+        ["", "value"],
+        [
+            ["states (initial one included)", f"{wfa.states:,}"],
+            ["words", f"{len(wfa.encoder.vocabulary):,}"],
+            [
+                "rows observed",
+                f"{len(wfa.rows.state):,} of {possible:,} ({len(wfa.rows.state) / possible:.1%})",
+            ],
+            ["distinct transitions", f"{len(wfa.rows.weight):,}"],
+            ["missing rows", wfa.completion.name + (f", β = {result['beta']:.2f}" if result["beta"] else "")],
+            ["static probability α", f"{wfa.alpha:g}"],
+            ["file", f"{out.stat().st_size / 1e6:.2f} MB"],
+            ["time", f"{seconds:.1f} s"],
+        ],
+    )
+    typer.echo(f"wrote {out}; next: wfalens evaluate {out} --model {model} --corpus …")

@@ -1,0 +1,72 @@
+"""`wfalens predict`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wfalens.automaton import WFA
+from wfalens.automaton.wfa import UNDECIDED, decided, normalised
+from wfalens.cli.app import app
+from wfalens.cli.common import (
+    CORPUS_HELP,
+    DataOption,
+    EncodingOption,
+    JsonOption,
+    TextColumnOption,
+    open_corpus,
+    print_json,
+    print_table,
+)
+from wfalens.errors import InputError
+
+_SHOWN = 60  # characters of a text in the table
+
+
+@app.command()
+def predict(
+    automaton: Annotated[Path, typer.Argument(help="The automaton: a .wfa file.")],
+    texts: Annotated[list[str] | None, typer.Argument(help="Texts to classify; - reads one per line.")] = None,
+    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help=CORPUS_HELP)] = None,
+    data: DataOption = None,
+    text_column: TextColumnOption = "text",
+    encoding: EncodingOption = "utf-8",
+    as_json: JsonOption = False,
+) -> None:
+    """Classify texts with an automaton alone; the network is not needed.
+
+    Example: wfalens predict films.wfa "a wonderful film" "a tired mess"
+    """
+    wfa = WFA.load(automaton)
+    if corpus:
+        texts = list(open_corpus(corpus, "test", data, text_column, None, encoding).texts)
+    elif texts == ["-"]:
+        texts = [line.rstrip("\n") for line in sys.stdin]
+    if not texts:
+        raise InputError("there is no text to classify; give texts, - for standard input, or --corpus")
+    weights = wfa.weights(texts)
+    labels, outputs = decided(weights), normalised(weights)
+    names = ["undecided" if label == UNDECIDED else wfa.class_names[label] for label in labels]
+    if as_json:
+        print_json(
+            [
+                {
+                    "text": text,
+                    "label": name,
+                    "output": dict(zip(wfa.class_names, map(float, output), strict=True)),
+                }
+                for text, name, output in zip(texts, names, outputs, strict=True)
+            ]
+        )
+        return
+    print_table(
+        f"{automaton.name}: {len(texts)} texts",
+        ["text", "class", "probability"],
+        [
+            [text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…", name, f"{output.max():.3f}"]
+            for text, name, output in zip(texts, names, outputs, strict=True)
+        ],
+    )

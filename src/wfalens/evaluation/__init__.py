@@ -1,0 +1,6 @@
+"""How faithful an automaton is to its model."""
+
+from wfalens.evaluation.agreement import Agreement, Estimate, agreement, jensen_shannon
+from wfalens.evaluation.fidelity import Fidelity, measure_fidelity
+
+__all__ = ["Agreement", "Estimate", "Fidelity", "agreement", "jensen_shannon", "measure_fidelity"]

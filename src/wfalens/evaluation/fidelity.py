@@ -1,0 +1,172 @@
+"""The fidelity of an automaton: overall, by class, by length and by rare words, beside trivial stand-ins."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import UNDECIDED, WFA, decided, normalised
+from wfalens.corpus.corpus import Corpus
+from wfalens.errors import InputError
+from wfalens.evaluation.agreement import Agreement, Estimate, agreement, jensen_shannon, wilson
+from wfalens.evaluation.standins import bag_of_words, cross_fitted_bag_of_words, majority
+from wfalens.extraction.traces import output_traces
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+
+RARE = 5  # a word seen at most that often in extraction is rare
+_RARE_SHARES = (0.0, 0.1, 0.25)
+_LENGTH_QUANTILES = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """CR and JSD with intervals; groups in the order in which they should be shown."""
+
+    overall: Agreement
+    by_class: dict[str, Agreement]  # by the model's prediction
+    by_length: dict[str, Agreement]
+    by_rare_words: dict[str, Agreement]
+    stand_ins: dict[str, Agreement]
+    undecided: int
+    model_accuracy: Estimate | None
+    automaton_accuracy: Estimate | None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per group: texts, CR, JSD and their intervals."""
+        groups = {
+            "overall": {"all texts": self.overall},
+            "class": self.by_class,
+            "length": self.by_length,
+            "rare words": self.by_rare_words,
+            "stand-in": self.stand_ins,
+        }
+        return pd.DataFrame(
+            [
+                {
+                    "by": by,
+                    "group": name,
+                    "texts": item.texts,
+                    **{f"cr{suffix}": getattr(item.cr, part) for suffix, part in _PARTS},
+                    **{f"jsd{suffix}": getattr(item.jsd, part) for suffix, part in _PARTS},
+                }
+                for by, items in groups.items()
+                for name, item in items.items()
+            ]
+        )
+
+
+_PARTS = (("", "value"), ("_low", "low"), ("_high", "high"))
+
+
+def measure_fidelity(
+    wfa: WFA,
+    model: StepwiseClassifier,
+    corpus: Corpus,
+    *,
+    reference: Corpus | None = None,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> Fidelity:
+    """Compare automaton and model on `corpus`.
+
+    The bag-of-words stand-in is fitted on `reference` (best: the extraction texts); without it, on the other
+    four fifths of `corpus` for each fifth.
+    """
+    _check_pair(wfa, model)
+    corpus = corpus.relabelled(model.class_names)
+    encoded = model.encoder.encode(corpus.texts)
+    worded = np.flatnonzero(encoded.lengths)
+    if len(worded) == 0:
+        raise InputError(f"{corpus.name}: there is no text with a word in it")
+    ids = encoded.take(worded)
+    outputs = output_traces(model, ids, progress).last().astype(np.float64)
+    weights = wfa.weights(ids)
+    labels, predicted = outputs.argmax(1), decided(weights)
+    agrees, divergence = labels == predicted, jensen_shannon(normalised(weights), outputs)
+    rng = np.random.default_rng(seed)
+
+    def grouped(names: list[str], group: NDArray[np.int64]) -> dict[str, Agreement]:
+        members = {name: group == number for number, name in enumerate(names)}
+        return {
+            name: agreement(agrees[chosen], divergence[chosen], rng) for name, chosen in members.items() if chosen.any()
+        }
+
+    truth = None if corpus.labels is None else corpus.labels[worded]
+    return Fidelity(
+        overall=agreement(agrees, divergence, rng),
+        by_class=grouped(list(model.class_names), labels),
+        by_length=grouped(*_length_groups(ids.lengths)),
+        by_rare_words=grouped(*_rare_groups(ids, wfa)),
+        stand_ins=_stand_ins(model, ids, outputs, reference, rng, progress),
+        undecided=int(np.sum(predicted == UNDECIDED)),
+        model_accuracy=None if truth is None else wilson(int(np.sum(labels == truth)), len(truth)),
+        automaton_accuracy=None if truth is None else wilson(int(np.sum(predicted == truth)), len(truth)),
+    )
+
+
+def _check_pair(wfa: WFA, model: StepwiseClassifier) -> None:
+    if wfa.class_names != tuple(model.class_names):
+        raise InputError(
+            f"the automaton's classes ({', '.join(wfa.class_names)}) are not the model's "
+            f"({', '.join(model.class_names)})"
+        )
+    if wfa.encoder.vocabulary != model.encoder.vocabulary:
+        raise InputError("the automaton was extracted from a model with another vocabulary")
+
+
+def _length_groups(lengths: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
+    """About four groups of equal size by number of words."""
+    cuts = sorted({int(cut) for cut in np.quantile(lengths, _LENGTH_QUANTILES)} - {int(lengths.max())})
+    bounds = [int(lengths.min()) - 1, *[cut for cut in cuts if cut >= lengths.min()], int(lengths.max())]
+    names = [
+        f"{low + 1} words" if low + 1 == high else f"{low + 1}–{high} words" for low, high in itertools.pairwise(bounds)
+    ]
+    return names, np.searchsorted(bounds[1:], lengths)
+
+
+def _rare_groups(ids: Ragged[np.int32], wfa: WFA) -> tuple[list[str], NDArray[np.int64]]:
+    """By the share of words that extraction saw at most `RARE` times."""
+    rare = (wfa.word_counts[ids.values] <= RARE).astype(np.float64)
+    share = np.add.reduceat(rare, ids.offsets[:-1]) / ids.lengths
+    names = ["no rare word"]
+    names += [f"over {low:.0%} to {high:.0%} rare" for low, high in itertools.pairwise(_RARE_SHARES)]
+    names.append(f"over {_RARE_SHARES[-1]:.0%} rare")
+    return names, np.searchsorted(_RARE_SHARES, share)
+
+
+def _stand_ins(
+    model: StepwiseClassifier,
+    ids: Ragged[np.int32],
+    outputs: NDArray[np.float64],
+    reference: Corpus | None,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> dict[str, Agreement]:
+    words = len(model.encoder.vocabulary)
+    if reference is None:
+        guesses = {
+            "majority class": majority(outputs, len(ids)),
+            "bag of words (5-fold)": cross_fitted_bag_of_words(ids, outputs, words),
+        }
+    else:
+        fit_ids = model.encoder.encode(reference.texts)
+        fit_ids = fit_ids.take(np.flatnonzero(fit_ids.lengths))
+        fit_outputs = output_traces(model, fit_ids, progress).last().astype(np.float64)
+        guesses = {
+            "majority class": majority(fit_outputs, len(ids)),
+            "bag of words": bag_of_words(fit_ids, fit_outputs, ids, words),
+        }
+    return {
+        name: agreement(guess.argmax(1) == outputs.argmax(1), jensen_shannon(guess, outputs), rng)
+        for name, guess in guesses.items()
+    }

@@ -1,0 +1,93 @@
+"""Random automata for property tests, with the dense arrays that they were made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tests import oracle
+from wfalens.automaton import Empirical, Null, Probe, StochasticWFA, Uniform
+from wfalens.automaton.rows import rows_from_keys
+from wfalens.corpus import TextEncoder, Vocabulary
+
+
+@dataclass
+class Sample:
+    wfa: StochasticWFA
+    counts: np.ndarray  # (V, n, n)
+    probed: np.ndarray | None  # (V, n, n)
+    centres: np.ndarray
+    settings: dict
+
+    def matrix(self, word: int) -> np.ndarray:
+        """Êσ by the plain formulas, with the fallbacks for words without rows."""
+        if not self._known(word):
+            word = 1
+        if not self._known(word):
+            return np.eye(len(self.centres))
+        probed = None if self.probed is None else self.probed[word]
+        plain = oracle.transition_matrix(self.counts[word], self.centres, probed=probed, **self.settings)
+        return oracle.context_enhanced(plain, self.wfa.alpha)
+
+    def _known(self, word: int) -> bool:
+        return word != 0 and (self.probed is not None or self.counts[word].any())
+
+
+def sample(completion: str, seed: int, n: int = 6, words: int = 9, alpha: float = 0.3, beta: float = 0.4) -> Sample:
+    rng = np.random.default_rng(seed)
+    classes = int(rng.integers(2, 5))
+    density = rng.uniform(0.05, 0.6)
+    counts = rng.integers(1, 9, (words, n, n)) * (rng.random((words, n, n)) < density)
+    counts[0] = 0
+    if rng.random() < 0.5:
+        counts[1] = 0  # <unk> was never seen
+    counts = counts * (rng.random(words) < 0.8)[:, None, None]
+    if rng.random() < 0.3:
+        counts = counts * 0.5  # as with half-weight augmentation
+    centres = rng.dirichlet(np.ones(classes), n)
+    squared = bool(rng.random() < 0.5)
+    probed, strength = None, float(rng.uniform(0.5, 4))
+    if completion == "probe":
+        probed = rng.multinomial(10, np.ones(n) / n, (words, n)).astype(float)
+        probed[0] = 0
+    rule = {
+        "null": lambda: Null(),
+        "uniform": lambda: Uniform(),
+        "empirical": lambda: Empirical(beta, "squared" if squared else "euclidean"),
+        "probe": lambda: Probe(strength, 10, _rows(probed)),
+    }[completion]()
+    vocabulary = Vocabulary.of_words([f"w{number}" for number in range(words - 2)])
+    wfa = StochasticWFA(
+        encoder=TextEncoder(vocabulary, "whitespace"),
+        class_names=[f"c{number}" for number in range(classes)],
+        centres=centres,
+        rows=_rows(counts),
+        completion=rule,
+        alpha=alpha,
+        state_visits=rng.integers(0, 50, n),
+        word_counts=counts.sum((1, 2)).astype(int),
+        provenance={"seed": seed},
+    )
+    options = {"completion": completion, "beta": beta, "squared": squared, "strength": strength}
+    return Sample(wfa, counts, probed, centres, options)
+
+
+def _rows(dense: np.ndarray):
+    words, n, _ = dense.shape
+    flat = dense.reshape(-1)
+    keys = np.flatnonzero(flat)
+    return rows_from_keys(keys, flat[keys], words, n)
+
+
+@st.composite
+def samples(draw, completions=("null", "uniform", "empirical", "probe")) -> Sample:
+    return sample(
+        draw(st.sampled_from(completions)),
+        draw(st.integers(0, 10**6)),
+        n=draw(st.integers(2, 12)),
+        words=draw(st.integers(3, 12)),
+        alpha=draw(st.sampled_from([0.0, 0.2, 0.7, 1.0])),
+        beta=draw(st.sampled_from([0.0, 0.3, 1.0])),
+    )
