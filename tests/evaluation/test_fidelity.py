@@ -1,0 +1,120 @@
+"""Agreement, its intervals, and the stand-ins."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from wfalens.corpus import Corpus
+from wfalens.errors import InputError
+from wfalens.evaluation import jensen_shannon, measure_fidelity
+from wfalens.evaluation.agreement import bootstrap_mean, wilson
+from wfalens.evaluation.standins import majority
+from wfalens.extraction import Extractor
+from wfalens.models import RNNClassifier, RNNConfig
+
+
+def test_divergence_by_hand():
+    same, opposite = np.array([[0.3, 0.7]]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert jensen_shannon(same, same)[0] == 0
+    assert jensen_shannon(opposite[:1], opposite[1:])[0] == pytest.approx(np.log(2))
+    half = jensen_shannon(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]))[0]
+    assert half == pytest.approx(0.5 * (np.log(4 / 3) + 0.5 * np.log(2 / 3) + 0.5 * np.log(2)))
+
+
+weights = arrays(float, (4, 3), elements=st.floats(0, 1)).map(lambda a: (a + 1e-9) / (a + 1e-9).sum(1, keepdims=True))
+
+
+@given(weights, weights)
+def test_divergence_is_symmetric_and_bounded(a, b):
+    forth, back = jensen_shannon(a, b), jensen_shannon(b, a)
+    np.testing.assert_allclose(forth, back, atol=1e-12)
+    assert np.all(forth >= -1e-12)
+    assert np.all(forth <= np.log(2) + 1e-12)
+
+
+def test_wilson_against_known_values():
+    estimate = wilson(81, 263)  # Newcombe 1998, table I: 0.2553 to 0.3662
+    assert (round(estimate.low, 4), round(estimate.high, 4)) == (0.2553, 0.3662)
+    assert wilson(0, 20).low == 0
+    assert wilson(20, 20).high == 1
+
+
+def test_bootstrap_covers_the_mean_of_most_samples():
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(200):
+        estimate = bootstrap_mean(rng.exponential(size=100), rng)
+        hits += estimate.low <= 1 <= estimate.high
+    assert 0.88 <= hits / 200 <= 0.99
+
+
+@pytest.fixture(scope="module")
+def measured(news_model, headlines, test_headlines):
+    wfa = Extractor(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
+    return wfa, measure_fidelity(wfa, news_model, test_headlines, reference=headlines)
+
+
+def test_groups_cover_all_texts(measured, test_headlines):
+    _, fidelity = measured
+    for groups in (fidelity.by_class, fidelity.by_length, fidelity.by_rare_words):
+        assert sum(item.texts for item in groups.values()) == len(test_headlines)
+        mean = sum(item.texts * item.cr.value for item in groups.values()) / len(test_headlines)
+        assert mean == pytest.approx(fidelity.overall.cr.value)
+
+
+def test_overall_values_are_the_definitions(measured, news_model, test_headlines):
+    wfa, fidelity = measured
+    ids = news_model.encoder.encode(test_headlines.texts)
+    outputs = news_model.trace(ids).last()
+    assert fidelity.overall.cr.value == np.mean(wfa.predict(ids) == outputs.argmax(1))
+    expected = jensen_shannon(wfa.predict_proba(ids), outputs).mean()
+    assert fidelity.overall.jsd.value == pytest.approx(expected)
+    assert fidelity.overall.cr.low < fidelity.overall.cr.value < fidelity.overall.cr.high
+    assert fidelity.model_accuracy.value == np.mean(outputs.argmax(1) == test_headlines.labels)
+
+
+def test_stand_ins_are_ordered_as_they_should_be(measured):
+    _, fidelity = measured
+    assert fidelity.stand_ins["majority class"].cr.value < fidelity.stand_ins["bag of words"].cr.value
+    assert fidelity.overall.cr.value > fidelity.stand_ins["majority class"].cr.value
+
+
+def test_without_reference_the_stand_in_is_cross_fitted(measured, news_model, test_headlines):
+    wfa, _ = measured
+    fidelity = measure_fidelity(wfa, news_model, test_headlines)
+    assert 0.3 < fidelity.stand_ins["bag of words (5-fold)"].cr.value < 1
+
+
+def test_a_handful_of_texts_is_enough(measured, news_model):
+    wfa, _ = measured
+    fidelity = measure_fidelity(wfa, news_model, Corpus.of(["senate votes", "the coach"]))
+    assert fidelity.overall.texts == 2
+    assert fidelity.model_accuracy is None
+
+
+def test_majority_puts_the_most_frequent_class_on_top():
+    outputs = np.array([[0.4, 0.6], [0.4, 0.6], [1.0, 0.0]])
+    assert majority(outputs, 2).argmax(1).tolist() == [1, 1]
+    np.testing.assert_allclose(majority(outputs, 1).sum(1), 1)
+
+
+def test_tables_and_json_hold_every_group(measured):
+    _, fidelity = measured
+    frame = fidelity.to_dataframe()
+    assert set(frame["by"]) == {"overall", "class", "length", "rare words", "stand-in"}
+    assert fidelity.to_json()["overall"]["cr"]["value"] == fidelity.overall.cr.value
+
+
+def test_automaton_and_model_must_belong_together(measured, letters, headlines):
+    wfa, _ = measured
+    config = RNNConfig(embedding=4, hidden=4)
+    other = RNNClassifier.untrained(config, letters, ("x", "y"))
+    with pytest.raises(InputError, match="are not the model's"):
+        measure_fidelity(wfa, other, headlines)
+    other = RNNClassifier.untrained(config, letters, wfa.class_names)
+    with pytest.raises(InputError, match="another vocabulary"):
+        measure_fidelity(wfa, other, headlines)
+    with pytest.raises(InputError, match="no text with a word"):
+        measure_fidelity(wfa, RNNClassifier.untrained(config, wfa.encoder, wfa.class_names), Corpus.of(["  "]))

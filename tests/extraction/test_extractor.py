@@ -1,0 +1,228 @@
+"""The whole extraction on a small trained model."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests import oracle
+from wfalens.automaton import Empirical, Probe
+from wfalens.automaton.rows import dense
+from wfalens.corpus import TextEncoder, Vocabulary, WordVectors, newsroom
+from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.errors import InputError
+from wfalens.extraction import Augmentation, Extractor
+from wfalens.extraction.abstraction import cluster_outputs
+from wfalens.extraction.augmentation import augmented
+from wfalens.extraction.probing import choose_representatives
+from wfalens.models import CallableClassifier
+from wfalens.progress import Progress
+from wfalens.ragged import Ragged
+
+
+def agreement(wfa, model, corpus):
+    ids = model.encoder.encode(corpus.texts)
+    return np.mean(wfa.predict(ids) == model.trace(ids).last().argmax(1))
+
+
+def test_fidelity_rises_from_null_to_probe(news_model, headlines, test_headlines):
+    rates = {
+        name: agreement(
+            Extractor(states=20, completion=name, alpha=0.0, beta=0.3).extract(news_model, headlines),
+            news_model,
+            test_headlines,
+        )
+        for name in ("null", "uniform", "empirical", "probe")
+    }
+    assert rates["null"] < rates["uniform"] < rates["empirical"] < rates["probe"]
+    assert rates["probe"] > 0.85
+
+
+def test_extraction_equals_the_plain_transcription(news_model, headlines, test_headlines):
+    ids = news_model.encoder.encode(headlines.texts)
+    wfa = Extractor(states=10, alpha=0.4, beta=0.3, seed=5).extract(news_model, ids)
+    sentences = [list(sentence) for sentence in ids]
+    rng = np.random.default_rng(np.random.SeedSequence(5).spawn(3)[0])
+    matrices, centres = oracle.extract(
+        [trace.astype(np.float64) for trace in news_model.trace(ids)],
+        sentences,
+        len(news_model.encoder.vocabulary),
+        10,
+        10**9,
+        rng,
+        0.4,
+        0.3,
+        news_model.initial_output,
+    )
+    tests = news_model.encoder.encode(test_headlines.texts)
+    expected = np.array([oracle.evaluate(sentence, matrices, centres) for sentence in tests])
+    np.testing.assert_allclose(wfa.weights(tests), expected, atol=2e-3)
+    assert np.mean(wfa.predict(tests) == expected.argmax(1)) > 0.995
+
+
+@pytest.mark.parametrize("completion", ["empirical", "probe"])
+def test_same_seed_same_bytes(tmp_path, news_model, headlines, completion):
+    rule = Augmentation(vectors=newsroom.vectors(), epochs=2)
+    for name in ("a", "b"):
+        extractor = Extractor(states=8, completion=completion, representatives=3, augmentation=rule, seed=7)
+        extractor.extract(news_model, headlines).save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    Extractor(states=8, completion=completion, representatives=3, augmentation=rule, seed=8).extract(
+        news_model, headlines
+    ).save(tmp_path / "c")
+    assert (tmp_path / "c").read_bytes() != (tmp_path / "a").read_bytes()
+
+
+def test_centres_are_mean_outputs_and_visits_count_everything(news_model, headlines):
+    ids = news_model.encoder.encode(headlines.texts)
+    wfa = Extractor(states=6).extract(news_model, ids)
+    np.testing.assert_allclose(wfa.centres[0], news_model.initial_output, atol=1e-6)
+    np.testing.assert_allclose(wfa.centres.sum(1), 1)
+    weighted = wfa.state_visits[1:] @ wfa.centres[1:] / len(ids.values)
+    np.testing.assert_allclose(weighted, news_model.trace(ids).values.mean(0), atol=1e-5)
+    assert wfa.state_visits[0] == len(ids)
+    assert wfa.state_visits.sum() == len(ids) + len(ids.values)
+    assert wfa.word_counts.sum() == len(ids.values)
+    uniform = Extractor(states=6, initial="uniform").extract(news_model, ids)
+    np.testing.assert_allclose(uniform.centres[0], 1 / 7)
+
+
+def test_auto_beta_follows_the_self_transitions(news_model, headlines):
+    wfa = Extractor(states=6).extract(news_model, headlines)
+    assert isinstance(wfa.completion, Empirical)
+    words = range(len(wfa.encoder.vocabulary))
+    staying = sum(np.trace(dense(wfa.rows, word, 7)) for word in words)
+    assert wfa.completion.beta == pytest.approx(1 - staying / wfa.word_counts.sum())
+
+
+def test_augmentation_adds_weighted_transitions_and_shows_the_unknown_word(news_model, headlines):
+    ids = news_model.encoder.encode(headlines.texts)
+    before = ids.values.copy()
+    plain = Extractor(states=6).extract(news_model, ids)
+    rule = Augmentation(vectors=newsroom.vectors(), epochs=3, weight=0.5)
+    richer = Extractor(states=6, augmentation=rule).extract(news_model, ids)
+    np.testing.assert_array_equal(ids.values, before)
+    np.testing.assert_array_equal(plain.centres, richer.centres)
+    assert richer.rows.weight.sum() == pytest.approx(plain.rows.weight.sum() * (1 + 3 * 0.5))
+    assert not dense(plain.rows, UNKNOWN, 7).any()
+    assert dense(richer.rows, UNKNOWN, 7).any()
+    assert richer.provenance["augmentation"]["epochs"] == 3
+
+
+def test_augmented_words_are_synonyms_unknown_or_themselves():
+    vocabulary = Vocabulary.of_words("abcdef")
+    matrix = np.array([[0.0], [0.1], [0.2], [9.0], [9.1]], np.float32)
+    rule = Augmentation(vectors=WordVectors(list("abcde"), matrix), neighbours=2, replace=0.5, drop=0.3)
+    synonyms = rule.synonyms(vocabulary)
+    at = {word: vocabulary.id_of(word) for word in "abcdef"}
+    assert set(synonyms[at["a"]]) == {at["b"], at["c"]}
+    assert set(synonyms[at["f"]]) == {at["f"]}
+    ids = Ragged.from_lists([[at["a"], at["f"]]] * 4000, np.int32)
+    fresh = augmented(ids, synonyms, rule, np.random.default_rng(0)).values.reshape(-1, 2)
+    of_a, of_f = (np.bincount(fresh[:, column], minlength=8) / 4000 for column in (0, 1))
+    np.testing.assert_allclose(of_a[[at["b"], at["c"]]], 0.25, atol=0.03)
+    assert of_a[UNKNOWN] == pytest.approx(0.15, abs=0.03)
+    assert of_f[UNKNOWN] == pytest.approx(0.3, abs=0.03)
+    assert of_f[UNKNOWN] + of_f[at["f"]] == pytest.approx(1)
+
+
+def test_probed_rows_say_what_the_model_does(news_model, headlines):
+    ids = news_model.encoder.encode(headlines.texts)
+    wfa = Extractor(states=5, completion="probe", representatives=4).extract(news_model, ids)
+    assert isinstance(wfa.completion, Probe)
+    # state 0 has one representative, the beginning: the row is where the word alone leads
+    for name in ("senate", "the", "<unk>"):
+        word = news_model.encoder.vocabulary.id_of(name)
+        counts = dense(wfa.completion.rows, word, 6)
+        assert counts[0].sum() == 1
+        assert set(counts[1:].sum(1)) == {4}
+        output = news_model.trace(Ragged.from_lists([[word]], np.int32)).values[0]
+        assert np.linalg.norm(wfa.centres[counts[0].argmax()] - output) <= np.sort(
+            np.linalg.norm(wfa.centres[1:] - output, axis=1)
+        )[0] + 0.05
+
+
+def test_black_box_probing_equals_stepping(news_model, headlines):
+    ids = news_model.encoder.encode(headlines.texts[:60])
+
+    class BlackBox:
+        class_names, encoder, fingerprint = news_model.class_names, news_model.encoder, "box"
+        initial_output = news_model.initial_output
+        trace = staticmethod(news_model.trace)
+
+    options = Extractor(states=4, completion="probe", representatives=2)
+    white, black = options.extract(news_model, ids), options.extract(BlackBox(), ids)
+    np.testing.assert_allclose(white.weights(ids), black.weights(ids), atol=1e-6)
+
+
+def test_representatives_are_occurrences_of_their_state():
+    ids = Ragged.from_lists([[2, 3, 4], [5, 6]], np.int32)
+    path = np.array([1, 2, 1, 2, 2], np.int32)
+    chosen = choose_representatives(ids, path, 2, np.random.default_rng(0))
+    allowed = {0: [()], 1: [(2,), (2, 3, 4)], 2: [(2, 3), (5,), (5, 6)]}
+    found = list(zip(chosen.state.tolist(), (tuple(p) for p in chosen.prefixes), strict=True))
+    assert len(set(found)) == len(found) == 5
+    assert all(prefix in allowed[state] for state, prefix in found)
+
+
+def test_too_many_states_for_the_outputs_are_refused():
+    outputs = np.repeat(np.eye(3, dtype=np.float32), 10, axis=0)
+    with pytest.raises(InputError, match="only 3 different outputs .* at most 3 states"):
+        cluster_outputs(outputs, 4, None, np.random.default_rng(0))
+
+
+def test_constant_black_box_is_refused_clearly(letters):
+    model = CallableClassifier(lambda texts: np.full((len(texts), 2), 0.5), letters, ("x", "y"))
+    with pytest.raises(InputError, match="only 1 different outputs"):
+        Extractor(states=3).extract(model, ["a b", "b c"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"completion": "guess"}, "unknown completion 'guess'; choose one of null, uniform, empirical, probe"),
+        ({"distance": "cosine"}, "choose one of euclidean, squared"),
+        ({"initial": "x"}, "choose one of model, uniform"),
+        ({"states": 0}, "states must lie between 1"),
+        ({"alpha": 1.2}, "alpha must lie in"),
+        ({"beta": -0.1}, "beta must lie in"),
+        ({"beta": "high"}, "beta must lie in"),
+        ({"representatives": 0}, "representatives must be"),
+        ({"strength": 0}, "strength must be positive"),
+        ({"sample": 3}, "sample must be at least"),
+    ],
+)
+def test_bad_options_are_refused_at_once(options, message):
+    with pytest.raises(InputError, match=message):
+        Extractor(**options)
+
+
+def test_no_words_and_vectors_that_cover_nothing(news_model):
+    with pytest.raises(InputError, match="no text with a word"):
+        Extractor(states=2).extract(news_model, ["", "  "])
+    vectors = WordVectors(["zz", "yy"], np.zeros((2, 2), np.float32))
+    with pytest.raises(InputError, match=r"vectors for 0 of the \d+ words"):
+        Extractor(states=2, augmentation=Augmentation(vectors=vectors)).extract(news_model, ["senate votes to veto"])
+
+
+def test_cut_texts_are_told(news_model, headlines):
+    told = []
+
+    class Listener(Progress):
+        def say(self, message):
+            told.append(message)
+
+    short = TextEncoder(news_model.encoder.vocabulary, "basic_english", 4)
+    model = replace_encoder(news_model, short)
+    Extractor(states=4).extract(model, [*headlines.texts[:50], "a " * 10**5], Listener())
+    assert told == ["51 of 51 texts were cut after 4 tokens"]
+
+
+def replace_encoder(model, encoder):
+    from wfalens.models import RNNClassifier
+
+    return RNNClassifier(model.network, encoder, model.class_names)
+
+
+def test_extractor_is_a_value():
+    assert replace(Extractor(), states=5) == Extractor(states=5)

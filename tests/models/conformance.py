@@ -1,0 +1,80 @@
+"""What every model adapter must keep: one class of promises, inherited by each adapter's tests."""
+
+import numpy as np
+import pytest
+
+from wfalens.extraction import Extractor
+from wfalens.models import SteppableClassifier, StepwiseClassifier, check_causal
+from wfalens.models.stepping import states_after, step_grid
+from wfalens.ragged import Ragged
+
+
+class StepwiseConformance:
+    """Subclasses give a `model` fixture."""
+
+    def ids(self, model, seed=0) -> Ragged:
+        rng = np.random.default_rng(seed)
+        lengths = rng.integers(1, 9, 20)
+        words = rng.integers(1, len(model.encoder.vocabulary), lengths.sum())
+        return Ragged.from_lengths(words.astype(np.int32), lengths)
+
+    def test_speaks_the_contract(self, model):
+        assert isinstance(model, StepwiseClassifier)
+        assert len(model.class_names) >= 2
+        assert isinstance(model.fingerprint, str)
+
+    def test_one_distribution_per_token(self, model):
+        ids = self.ids(model)
+        trace = model.trace(ids)
+        assert trace.values.shape == (len(ids.values), len(model.class_names))
+        np.testing.assert_array_equal(trace.offsets, ids.offsets)
+        np.testing.assert_allclose(trace.values.sum(1), 1, atol=1e-4)
+
+    def test_a_text_is_traced_alike_alone_and_in_a_batch(self, model):
+        ids = self.ids(model)
+        together = model.trace(ids)
+        for item in range(0, len(ids), 5):
+            alone = model.trace(ids.take(np.array([item])))
+            np.testing.assert_allclose(alone.values, together[item], atol=1e-5)
+
+    def test_outputs_do_not_look_ahead(self, model):
+        check_causal(model, self.ids(model))
+
+    def test_it_can_be_extracted_by_every_completion(self, model):
+        ids = self.ids(model)
+        for completion in ("null", "uniform", "empirical", "probe"):
+            wfa = Extractor(states=4, completion=completion, representatives=2).extract(model, ids)
+            assert wfa.predict_proba(ids).shape == (len(ids), len(model.class_names))
+
+
+class SteppableConformance(StepwiseConformance):
+    def test_stepping_equals_tracing(self, model):
+        assert isinstance(model, SteppableClassifier)
+        ids = self.ids(model)
+        trace = model.trace(ids)
+        for item in range(0, len(ids), 4):
+            state = model.initial_state(1)
+            for position, word in enumerate(ids[item]):
+                state, output = model.step(state, np.array([word], np.int32))
+                np.testing.assert_allclose(output[0], trace[item][position], atol=1e-5)
+
+    def test_states_after_prefixes_lead_on(self, model):
+        ids = self.ids(model)
+        state = states_after(model, ids.cut(2))
+        longer = np.flatnonzero(ids.lengths > 2)
+        words = np.array([ids[item][2] for item in longer], np.int32)
+        _, outputs = model.step(state[longer], words)
+        expected = np.array([model.trace(ids)[item][2] for item in longer])
+        np.testing.assert_allclose(outputs, expected, atol=1e-5)
+
+    def test_grid_equals_single_steps(self, model):
+        state = states_after(model, self.ids(model))
+        words = np.arange(1, min(7, len(model.encoder.vocabulary)), dtype=np.int32)
+        grid = step_grid(model, state, words)
+        for column, word in enumerate(words):
+            _, outputs = model.step(state, np.full(len(state), word))
+            np.testing.assert_allclose(grid[:, column], outputs, atol=1e-5)
+
+    def test_initial_output_is_a_distribution(self, model):
+        assert model.initial_output.shape == (len(model.class_names),)
+        assert model.initial_output.sum() == pytest.approx(1, abs=1e-5)

@@ -1,0 +1,158 @@
+"""Every adapter passes the conformance suite; broken models are refused with the reason."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tests.models.conformance import SteppableConformance, StepwiseConformance
+from wfalens.errors import ModelError
+from wfalens.extraction import Extractor
+from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, check_causal, wrap_module
+from wfalens.models.prefixes import prefix_tree
+from wfalens.ragged import Ragged
+
+CLASSES = ("x", "y", "z")
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru", "elman"])
+@pytest.mark.parametrize("layers", [1, 2])
+class TestRNN(SteppableConformance):
+    @pytest.fixture
+    def model(self, letters, cell, layers):
+        return RNNClassifier.untrained(RNNConfig(cell=cell, embedding=5, hidden=6, layers=layers), letters, CLASSES)
+
+
+class CausalNet(nn.Module):
+    def __init__(self, words, classes=3, bidirectional=False):
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding = nn.Embedding(words, 6)
+        self.rnn = nn.GRU(6, 5, batch_first=True, bidirectional=bidirectional)
+        self.out = nn.Linear(10 if bidirectional else 5, classes)
+
+    def forward(self, ids):
+        return self.out(self.rnn(self.embedding(ids))[0])
+
+
+class StateNet(CausalNet):
+    def initial_state(self, batch):
+        return torch.zeros(batch, 5)
+
+    def step(self, state, ids):
+        hidden, after = self.rnn(self.embedding(ids)[:, None], state[None].contiguous())
+        return after[0], self.out(hidden[:, 0])
+
+
+class TestTorchModule(StepwiseConformance):
+    @pytest.fixture
+    def model(self, letters):
+        return wrap_module(CausalNet(len(letters.vocabulary)), letters, CLASSES)
+
+
+class TestSteppableModule(SteppableConformance):
+    @pytest.fixture
+    def model(self, letters):
+        return wrap_module(StateNet(len(letters.vocabulary)), letters, CLASSES)
+
+
+def count_letters(texts):
+    """A black box with an answer that one can compute by hand: smoothed shares of a, b and the rest."""
+    counts = np.array([[text.count("a"), text.count("b"), len(text)] for text in texts], float)
+    counts[:, 2] -= counts[:, 0] + counts[:, 1]
+    return (counts + 1) / (counts + 1).sum(1, keepdims=True)
+
+
+class TestCallable(StepwiseConformance):
+    @pytest.fixture
+    def model(self, letters):
+        return CallableClassifier(count_letters, letters, CLASSES, batch_size=7)
+
+
+def test_callable_answers_are_put_where_they_belong(letters):
+    model = CallableClassifier(count_letters, letters, CLASSES, batch_size=3)
+    trace = model.trace(letters.encode(["a b c", "a b b", "c"]))
+    np.testing.assert_allclose(trace[1], [[2 / 4, 1 / 4, 1 / 4], [2 / 5, 2 / 5, 1 / 5], [2 / 6, 3 / 6, 1 / 6]], atol=1e-6)
+    np.testing.assert_allclose(trace[2], [[1 / 4, 1 / 4, 2 / 4]], atol=1e-6)
+
+
+def test_shared_prefixes_are_asked_once(letters):
+    asked = []
+
+    def spy(texts):
+        asked.extend(tuple(text) for text in texts)
+        return count_letters(texts)
+
+    model = CallableClassifier(spy, letters, CLASSES)
+    model.trace(letters.encode(["a b c", "a b d", "a b", "b"]))
+    assert sorted(asked) == [("a",), ("a", "b"), ("a", "b", "c"), ("a", "b", "d"), ("b",)]
+    assert model.queries == 5
+
+
+def test_prefix_tree_spells_every_prefix():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(0, 7, 50)
+    ids = Ragged.from_lengths(rng.integers(1, 4, lengths.sum()).astype(np.int32), lengths)
+    tree = prefix_tree(ids)
+    spelled = [tuple(item) for item in tree.spelled(np.arange(len(tree)))]
+    assert len(set(spelled)) == len(spelled)
+    for item in range(len(ids)):
+        for position in range(len(ids[item])):
+            number = tree.of_token[ids.offsets[item] + position]
+            assert spelled[number] == tuple(ids[item][: position + 1])
+
+
+def test_bidirectional_networks_are_refused_with_the_reason(letters):
+    model = wrap_module(CausalNet(len(letters.vocabulary), bidirectional=True), letters, CLASSES)
+    ids = letters.encode(["a b c d", "d c b a e"])
+    with pytest.raises(ModelError, match=r"not causal: its output for the prefix .* \(a bidirectional network"):
+        check_causal(model, ids)
+    with pytest.raises(ModelError, match="not causal"):
+        Extractor(states=2).extract(model, ids)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda n: np.full((n, 2), 0.5), r"shape \(\d+, 2\) where \(\d+, 3\) was expected"),
+        (lambda n: np.full((n + 1, 3), 1 / 3), r"where \(\d+, 3\) was expected"),
+        (lambda n: np.full(n, 0.5), r"shape \(\d+,\)"),
+        (lambda n: np.full((n, 3), np.nan), "NaN or infinite"),
+        (lambda n: np.full((n, 3), 0.5), r"not probabilities \(one sums to 1.5\); apply a softmax"),
+        (lambda n: np.tile([2.0, -1.0, 0.0], (n, 1)), "not probabilities"),
+        (lambda n: np.full((n, 3), "a"), "must be numbers"),
+        (lambda n: None, "shape"),
+    ],
+)
+def test_wrong_answers_are_refused_in_one_sentence(letters, answer, message):
+    model = CallableClassifier(lambda texts: answer(len(texts)), letters, CLASSES, name="model")
+    with pytest.raises(ModelError, match=message) as caught:
+        Extractor(states=2).extract(model, ["a b c", "b c"])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        (lambda ids: torch.zeros(len(ids), 3), r"\(2, 3\) where logits of shape \(2, 3, 3\)"),
+        (lambda ids: torch.zeros(*ids.shape, 5), r"\(2, 3, 5\) where"),
+        (lambda ids: "no", "returned str"),
+        (lambda ids: torch.full((*ids.shape, 3), torch.nan), "NaN"),
+    ],
+)
+def test_modules_of_wrong_shape_are_refused(letters, module, message):
+    class Broken(nn.Module):
+        def forward(self, ids):
+            return module(ids)
+
+    with pytest.raises(ModelError, match=message):
+        wrap_module(Broken(), letters, CLASSES).trace(letters.encode(["a b c", "b c"]))
+
+
+def test_modules_with_a_state_of_wrong_shape_are_refused(letters):
+    class Broken(StateNet):
+        def initial_state(self, batch):
+            return torch.zeros(1, batch, 5)
+
+    with pytest.raises(ModelError, match=r"one tensor of shape \(3, width\)"):
+        wrap_module(Broken(len(letters.vocabulary)), letters, CLASSES).initial_state(3)
