@@ -73,9 +73,7 @@ def test_neighbours_equal_a_sort_of_all_distances():
         expected = np.argsort(gaps)[:4]
         assert nearest[row].tolist() == expected.tolist()
         np.testing.assert_allclose(distances[row], gaps[expected], rtol=1e-5)
-    assert vectors.nearest("w3", 2) == [
-        (f"w{nearest[3, i]}", pytest.approx(float(distances[3, i]))) for i in range(2)
-    ]
+    assert vectors.nearest("w3", 2) == [(f"w{nearest[3, i]}", pytest.approx(float(distances[3, i]))) for i in range(2)]
 
 
 def test_unknown_word_is_refused():
@@ -92,4 +90,6 @@ def test_wordllama_knows_that_cats_are_like_dogs():
 def test_model_vectors_leave_padding_out(news_model):
     vectors = model_vectors(news_model)
     assert vectors.words[0] == "<unk>"
-    np.testing.assert_array_equal(vectors["senate"], news_model.embedding[news_model.encoder.vocabulary.id_of("senate")])
+    np.testing.assert_array_equal(
+        vectors["senate"], news_model.embedding[news_model.encoder.vocabulary.id_of("senate")]
+    )

@@ -137,9 +137,10 @@ def test_probed_rows_say_what_the_model_does(news_model, headlines):
         assert counts[0].sum() == 1
         assert set(counts[1:].sum(1)) == {4}
         output = news_model.trace(Ragged.from_lists([[word]], np.int32)).values[0]
-        assert np.linalg.norm(wfa.centres[counts[0].argmax()] - output) <= np.sort(
-            np.linalg.norm(wfa.centres[1:] - output, axis=1)
-        )[0] + 0.05
+        assert (
+            np.linalg.norm(wfa.centres[counts[0].argmax()] - output)
+            <= np.sort(np.linalg.norm(wfa.centres[1:] - output, axis=1))[0] + 0.05
+        )
 
 
 def test_black_box_probing_equals_stepping(news_model, headlines):

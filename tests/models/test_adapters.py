@@ -72,7 +72,9 @@ class TestCallable(StepwiseConformance):
 def test_callable_answers_are_put_where_they_belong(letters):
     model = CallableClassifier(count_letters, letters, CLASSES, batch_size=3)
     trace = model.trace(letters.encode(["a b c", "a b b", "c"]))
-    np.testing.assert_allclose(trace[1], [[2 / 4, 1 / 4, 1 / 4], [2 / 5, 2 / 5, 1 / 5], [2 / 6, 3 / 6, 1 / 6]], atol=1e-6)
+    np.testing.assert_allclose(
+        trace[1], [[2 / 4, 1 / 4, 1 / 4], [2 / 5, 2 / 5, 1 / 5], [2 / 6, 3 / 6, 1 / 6]], atol=1e-6
+    )
     np.testing.assert_allclose(trace[2], [[1 / 4, 1 / 4, 2 / 4]], atol=1e-6)
 
 

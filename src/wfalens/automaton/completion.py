@@ -14,8 +14,6 @@ from wfalens.automaton.rows import no_rows
 from wfalens.errors import InputError
 
 DISTANCES = ("euclidean", "squared")
-_NO_SIMILARITY = np.zeros((0, 0))
-_NO_ROWS = no_rows(0)
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class Null:
     name: ClassVar[str] = "null"
 
     def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
-        return Rule(kernels.NULL, alpha, 0.0, _NO_SIMILARITY, _NO_ROWS, 0.0)
+        return _rule(kernels.NULL, alpha)
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Uniform:
     name: ClassVar[str] = "uniform"
 
     def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
-        return Rule(kernels.UNIFORM, alpha, 0.0, _NO_SIMILARITY, _NO_ROWS, 0.0)
+        return _rule(kernels.UNIFORM, alpha)
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Empirical:
 
     def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:
         near = similarity(centres, self.distance)
-        return Rule(kernels.EMPIRICAL, alpha, self.beta, near, _NO_ROWS, 0.0)
+        return _rule(kernels.EMPIRICAL, alpha)._replace(beta=self.beta, similarity=near)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +72,17 @@ class Probe:
             raise InputError(f"the probe's strength must be positive, not {self.strength}")
 
     def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
-        return Rule(kernels.PROBE, alpha, 0.0, _NO_SIMILARITY, self.rows, self.strength)
+        return _rule(kernels.PROBE, alpha)._replace(probed=self.rows, strength=self.strength)
 
 
 Completion = Null | Uniform | Empirical | Probe
 COMPLETIONS = (Null.name, Uniform.name, Empirical.name, Probe.name)
+
+
+def _rule(code: int, alpha: float) -> Rule:
+    """A rule with all that is particular to one completion left empty."""
+    table = np.zeros((0, 0))
+    return Rule(code, alpha, 0.0, table, no_rows(0), 0.0, table, np.zeros(0, np.int32))
 
 
 def similarity(centres: NDArray[np.float64], distance: str) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.completion import COMPLETIONS, Completion, Empirical, Null, Probe, Uniform
 from wfalens.automaton.kernels import Rows
-from wfalens.automaton.rows import make_rows
+from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
@@ -106,9 +106,9 @@ def _load_completion(file: StoredFile, words: int, states: int) -> Completion:
 
 def _store_rows(name: str, rows: Rows) -> Tensors:
     return {
-        f"{name}.per_word": _compact(np.diff(rows.word_start)),
+        f"{name}.per_word": _compact(np.diff(rows.row_start)),
         f"{name}.state": _compact(rows.state),
-        f"{name}.entries": _compact(np.diff(rows.start)),
+        f"{name}.entries": _compact(entries_per_row(rows)),
         f"{name}.target": _compact(rows.target),
         f"{name}.weight": _compact(rows.weight),
     }
@@ -129,7 +129,7 @@ def _load_rows(file: StoredFile, name: str, words: int, states: int) -> Rows:
         raise file.fail(f"the rows of {name!r} are not sorted")
     if np.any(weight <= 0):
         raise file.fail(f"{name!r} holds weights that are not positive")
-    return make_rows(word_start, state, start, target, weight)
+    return make_rows(per_word, state, entries, target, weight)
 
 
 def _rises_within(values: NDArray[Any], starts: NDArray[np.int64]) -> bool:

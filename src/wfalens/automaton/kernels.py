@@ -1,11 +1,13 @@
 """The compiled core: steps of the automaton over many texts. It takes arrays and knows nothing of models.
 
-A step `d → d·Êσ` (SPEC: paper §3.2, §3.3) never forms a matrix. With R the observed rows of σ, tₖ their sums
-and g the state similarities, empirical completion sends
+A step `d → d·Êσ` (SPEC §6) never forms a matrix. With R the observed rows of σ, tₖ their sums, g the state
+similarities and zᵢ = Σ_{k∈R} tₖ·g[i,k], empirical completion sends
 
-    d'[j] = Σ_{k∈R} T̂σ[k,j] · (dₖ/tₖ + β Σ_{i∉R} g[k,i]·dᵢ/zᵢ) + (1−β)·dⱼ·[j∉R],   zᵢ = Σ_{k∈R} tₖ·g[i,k]
+    d'[j] = α·dⱼ + (1−α)·( Σ_{k∈R} fₖ·T̂σ[k,j] + (1−β)·dⱼ·[j∉R] ),   fₖ = dₖ/tₖ + β·Σ_{i∉R} g[k,i]·dᵢ/zᵢ
 
-which costs O(n·|R|) for the inner sums and one addition per stored count.
+The factors f cost O(n·min(|R|, n−|R|)), the rest one addition per stored count. What depends on the word alone
+(1/tₖ and 1/zᵢ) is kept for the frequent words as one dense vector each, so that a step is a few vectorised loops
+over the states and one flat loop over the word's entries.
 """
 
 from __future__ import annotations
@@ -16,27 +18,27 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from wfalens.ragged import offsets_of
 from wfalens.threads import in_parallel
 
 NULL, UNIFORM, EMPIRICAL, PROBE = range(4)
-_REASSOCIATE = {
-    "reassoc",
-    "contract",
-    "nsz",
-}  # lets sums be vectorised; NaN and infinities keep their meaning
+_REASSOCIATE = {"reassoc", "contract", "nsz"}  # lets sums be vectorised; NaN and infinities keep their meaning
 _TOKENS_PER_THREAD = 4096
+_KEPT_FLOATS = 1 << 23  # of the table of scales
 _IDENTITY = -1
 
 
 class Rows(NamedTuple):
-    """Sparse rows keyed by (word, state), sorted; row r of word w: word_start[w] ≤ r < word_start[w + 1]."""
+    """Sparse rows keyed by (word, state), sorted, and their entries, one run per word for each."""
 
-    word_start: NDArray[np.int64]  # (V + 1,)
+    row_start: NDArray[np.int64]  # (V + 1,): rows of word w are row_start[w] … row_start[w + 1] − 1
     state: NDArray[np.uint16]  # (rows,)
-    start: NDArray[np.int64]  # (rows + 1,)
+    total: NDArray[np.float64]  # (rows,): sum of the row's weights
+    inverse: NDArray[np.float64]  # (rows,): 1 / total
+    entry_start: NDArray[np.int64]  # (V + 1,)
+    source: NDArray[np.uint16]  # (entries,): the state that an entry's row belongs to
     target: NDArray[np.uint16]  # (entries,)
     weight: NDArray[np.float32]  # (entries,)
-    total: NDArray[np.float64]  # (rows,): sums of the weights
 
 
 class Rule(NamedTuple):
@@ -46,88 +48,137 @@ class Rule(NamedTuple):
     alpha: float
     beta: float
     similarity: NDArray[np.float64]  # g: (n, n), empirical only
-    probed: Rows  # probe only
+    probed: Rows  # probe only: a row in every state for every word
     strength: float  # m, probe only
+    kept: NDArray[np.float64]  # (kept words, n): scales, see `_scales`
+    kept_at: NDArray[np.int32]  # (V,): a word's place in `kept`, -1 if it has none
 
 
 @njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
-def _scatter(out, rows, row, factor):  # type: ignore[no-untyped-def]
-    for entry in range(rows.start[row], rows.start[row + 1]):
-        out[rows.target[entry]] += factor * rows.weight[entry]
+def _scales(scale, place, word, rows, rule):  # type: ignore[no-untyped-def]
+    """What a step needs of the word alone, by state, into scale[place]: (…, n)
 
-
-@njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
-def _step(d, out, word, rows, rule, rest, norm):  # type: ignore[no-untyped-def]
-    """out = d·Êσ; rest and norm are scratch. d, out, rest, norm: (n,)"""
-    n = d.shape[0]
-    first, last = rows.word_start[word], rows.word_start[word + 1]
+    1/t > 0 where the row was observed; where it is missing, −1/z (empirical) or 0 (null, uniform). For probe
+    completion 1/(t + m) in every state.
+    """
+    n = scale.shape[1]
+    first, last = rows.row_start[word], rows.row_start[word + 1]
     for i in range(n):
-        out[i] = 0.0
-        rest[i] = d[i]
+        scale[place, i] = rule.strength if rule.code == PROBE else 0.0
     if rule.code == PROBE:
-        # norm[i] = Σ of the observed row + m; probed rows are there for every state
+        for row in range(first, last):
+            scale[place, rows.state[row]] += rows.total[row]
         for i in range(n):
-            norm[i] = rule.strength
+            scale[place, i] = 1.0 / scale[place, i]
+        return
+    if rule.code == EMPIRICAL:
         for row in range(first, last):
-            norm[rows.state[row]] += rows.total[row]
-        for row in range(first, last):
-            i = rows.state[row]
-            if d[i] != 0.0:
-                _scatter(out, rows, row, d[i] / norm[i])
-        for row in range(rule.probed.word_start[word], rule.probed.word_start[word + 1]):
-            i = rule.probed.state[row]
-            if d[i] != 0.0:
-                _scatter(out, rule.probed, row, d[i] * rule.strength / (norm[i] * rule.probed.total[row]))
-    else:
-        for row in range(first, last):
-            rest[rows.state[row]] = 0.0
-        missing = 0.0
+            for i in range(n):
+                scale[place, i] += rows.total[row] * rule.similarity[rows.state[row], i]
         for i in range(n):
-            missing += rest[i]
-        if rule.code == EMPIRICAL and missing > 0.0:
-            for i in range(n):
-                norm[i] = 0.0
-            for row in range(first, last):
-                near, total = rule.similarity[rows.state[row]], rows.total[row]
-                for i in range(n):
-                    norm[i] += total * near[i]
-            for i in range(n):
-                norm[i] = rest[i] / norm[i]
-            for row in range(first, last):
-                near, pull = rule.similarity[rows.state[row]], 0.0
-                for i in range(n):
-                    pull += near[i] * norm[i]
-                _scatter(out, rows, row, d[rows.state[row]] / rows.total[row] + rule.beta * pull)
-            for i in range(n):
-                out[i] += (1.0 - rule.beta) * rest[i]
-        else:
-            for row in range(first, last):
-                i = rows.state[row]
-                if d[i] != 0.0:
-                    _scatter(out, rows, row, d[i] / rows.total[row])
-            if rule.code == UNIFORM:
-                for i in range(n):
-                    out[i] += missing / n
-    for i in range(n):
-        out[i] = rule.alpha * d[i] + (1.0 - rule.alpha) * out[i]
+            scale[place, i] = -1.0 / scale[place, i]
+    for row in range(first, last):
+        scale[place, rows.state[row]] = rows.inverse[row]
 
 
 @njit(cache=True, nogil=True)
-def _run(words, offsets, first, last, initial, rows, rule, every, result):  # type: ignore[no-untyped-def]
-    """Distributions over the states for texts first … last − 1, after every word or after the last one."""
-    n = initial.shape[0]
-    here, there = np.empty(n), np.empty(n)
-    rest, norm = np.empty(n), np.empty(n)
-    for text in range(first, last):
-        here[:] = initial
-        for position in range(offsets[text], offsets[text + 1]):
-            if words[position] != _IDENTITY:
-                _step(here, there, words[position], rows, rule, rest, norm)
-                here, there = there, here
-            if every:
-                result[position] = here
-        if not every:
-            result[text] = here
+def _keep_scales(words, rows, rule, kept):  # type: ignore[no-untyped-def]
+    for place in range(words.shape[0]):
+        _scales(kept, place, words[place], rows, rule)
+
+
+def with_kept_scales(rule: Rule, rows: Rows, states: int) -> Rule:
+    """The rule with the scales of as many words as fit, those with the most observations first."""
+    words = len(rows.row_start) - 1
+    seen = np.bincount(np.repeat(np.arange(words), np.diff(rows.row_start)), rows.total, words)
+    known = np.flatnonzero(seen)
+    if len(known) * states > _KEPT_FLOATS:
+        known = np.sort(known[np.argsort(-seen[known], kind="stable")[: _KEPT_FLOATS // states]])
+    kept, kept_at = np.empty((len(known), states)), np.full(words, -1, np.int32)
+    kept_at[known] = np.arange(len(known))
+    _keep_scales(known, rows, rule, kept)
+    return rule._replace(kept=kept, kept_at=kept_at)
+
+
+@njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
+def _run(words, offsets, order, first, last, initial, rows, rule, every, result):  # type: ignore[no-untyped-def]
+    """Distributions for the texts order[first] … order[last − 1], after every word or after the last one.
+
+    A text goes on from the words that it shares with the one before it, so an order in which texts with the
+    same beginning are neighbours saves steps. The step stands here in one piece: helpers that take arrays
+    would count references on every call, which costs more than the step.
+    """
+    n = initial.shape[1]
+    row_start, row_state, entry_start = rows.row_start, rows.state, rows.entry_start
+    source, target, weight = rows.source, rows.target, rows.weight
+    kept_at, similarity, code, alpha = rule.kept_at, rule.similarity, rule.code, rule.alpha
+    move = 1.0 - alpha
+    stay, refer = move * (1.0 - rule.beta), move * rule.beta
+    longest = 0
+    for place in range(first, last):
+        longest = max(longest, offsets[order[place] + 1] - offsets[order[place]])
+    d = np.empty((longest + 1, n))
+    factor, pull, scratch = np.empty(n), np.empty(n), np.empty((1, n))
+    before, before_length = 0, 0
+    d[0] = initial[0]
+    for place in range(first, last):
+        text = order[place]
+        begin, length = offsets[text], offsets[text + 1] - offsets[text]
+        shared = 0
+        if initial.shape[0] > 1:
+            d[0] = initial[text]
+        else:
+            while shared < min(length, before_length) and words[begin + shared] == words[before + shared]:
+                shared += 1
+        before, before_length = begin, length
+        for at in range(shared, length):
+            word, to = words[begin + at], at + 1
+            if word == _IDENTITY:
+                for i in range(n):
+                    d[to, i] = d[at, i]
+                continue
+            # factors of observed rows, pulls of missing ones, what stays, and the mass in rows without a scale
+            kept, unscaled = kept_at[word], 0.0
+            if kept >= 0:
+                scale = rule.kept
+            else:
+                scale, kept = scratch, 0
+                _scales(scratch, 0, word, rows, rule)
+            for i in range(n):
+                value, mass = scale[kept, i], d[at, i]
+                missing = value < 0.0
+                factor[i] = (0.0 if missing else move * value) * mass
+                pull[i] = (-refer * value if missing else 0.0) * mass
+                d[to, i] = (alpha + (stay if missing else 0.0)) * mass
+                unscaled += mass if value == 0.0 else 0.0
+            observed = row_start[word + 1] - row_start[word]
+            if code == EMPIRICAL and observed < n:
+                # factorₖ += Σᵢ g[k,i]·pullᵢ, over the observed k or the missing i, whichever are fewer
+                if 2 * observed <= n:
+                    for row in range(row_start[word], row_start[word + 1]):
+                        total = 0.0
+                        for i in range(n):
+                            total += similarity[row_state[row], i] * pull[i]
+                        factor[row_state[row]] += total
+                else:
+                    for i in range(n):
+                        if pull[i] != 0.0:
+                            for k in range(n):
+                                factor[k] += similarity[i, k] * pull[i]
+            elif code == UNIFORM:
+                for i in range(n):
+                    d[to, i] += move * unscaled / n
+            for entry in range(entry_start[word], entry_start[word + 1]):
+                d[to, target[entry]] += factor[source[entry]] * weight[entry]
+            if code == PROBE:
+                for i in range(n):
+                    factor[i] *= rule.strength * rule.probed.inverse[rule.probed.row_start[word] + i]
+                for entry in range(rule.probed.entry_start[word], rule.probed.entry_start[word + 1]):
+                    d[to, rule.probed.target[entry]] += factor[rule.probed.source[entry]] * rule.probed.weight[entry]
+        if every:
+            result[begin : begin + length] = d[1 : length + 1]
+        else:
+            result[text] = d[length]
 
 
 def distributions(
@@ -140,33 +191,46 @@ def distributions(
 ) -> NDArray[np.float64]:
     """State distributions of many texts; -1 in `words` stands for the identity.
 
-    words: (tokens,), offsets: (texts + 1,) -> (tokens, n) after every word, or (texts, n) after the last.
+    words: (tokens,), offsets: (texts + 1,), initial: (1, n), or (texts, n) where every text has its own
+    -> (tokens, n) after every word, or (texts, n) after the last.
     """
-    result = np.empty((len(words) if every else len(offsets) - 1, len(initial)))
+    result = np.empty((len(words) if every else len(offsets) - 1, initial.shape[1]))
+    order = _by_beginning(words, offsets)
 
     def work(first: int, last: int) -> None:
-        _run(words, offsets, first, last, initial, rows, rule, every, result)
+        _run(words, offsets, order, first, last, initial, rows, rule, every, result)
 
-    in_parallel(work, offsets, _TOKENS_PER_THREAD)
+    in_parallel(work, offsets_of(np.diff(offsets)[order]), _TOKENS_PER_THREAD)
     return result
 
 
-@njit(cache=True, nogil=True)
-def _matrix(word, rows, rule, matrix):  # type: ignore[no-untyped-def]
-    n = matrix.shape[0]
-    unit, rest, norm = np.zeros(n), np.empty(n), np.empty(n)
-    for i in range(n):
-        unit[i] = 1.0
-        _step(unit, matrix[i], word, rows, rule, rest, norm)
-        unit[i] = 0.0
+def _by_beginning(words: NDArray[np.int64], offsets: NDArray[np.int64], depth: int = 3) -> NDArray[np.int64]:
+    """An order of the texts in which equal first words are neighbours."""
+    base = int(words.max(initial=0)) + 2
+    key = np.zeros(len(offsets) - 1, np.int64)
+    for position in range(depth):
+        there = offsets[:-1] + position < offsets[1:]
+        key *= base
+        key[there] += words[offsets[:-1][there] + position] + 1
+    return np.argsort(key)
 
 
-def word_matrix(word: int, states: int, rows: Rows, rule: Rule) -> NDArray[np.float64]:
-    """Êσ of one word, by one step from every state; -> (n, n)"""
-    matrix = np.eye(states)
-    if word != _IDENTITY:
-        _matrix(word, rows, rule, matrix)
-    return matrix
+@njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
+def _product(left, right, result):  # type: ignore[no-untyped-def]
+    for row in range(left.shape[0]):
+        for column in range(right.shape[1]):
+            result[row, column] = 0.0
+        for i in range(right.shape[0]):
+            for column in range(right.shape[1]):
+                result[row, column] += left[row, i] * right[i, column]
+
+
+def product(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A tall thin matrix product, on this thread: a BLAS would wake its threads and leave them spinning."""
+    # (N, n), (n, C) -> (N, C)
+    result = np.empty((len(left), right.shape[1]))
+    _product(left, right, result)
+    return result
 
 
 @njit(cache=True, nogil=True, fastmath=_REASSOCIATE)

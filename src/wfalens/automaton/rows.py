@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,54 +18,59 @@ def rows_from_keys(keys: NDArray[np.int64], weights: NDArray[np.number], words: 
     row_keys, targets = np.divmod(keys, states)
     starts = np.flatnonzero(np.diff(row_keys, prepend=-1))
     row_words, row_states = np.divmod(row_keys[starts], states)
-    return make_rows(
-        offsets_of(np.bincount(row_words, minlength=words)),
-        row_states,
-        np.append(starts, len(keys)),
-        targets,
-        weights,
-    )
+    per_word, entries = np.bincount(row_words, minlength=words), np.diff(np.append(starts, len(keys)))
+    return make_rows(per_word, row_states, entries, targets, weights)
 
 
 def make_rows(
-    word_start: NDArray[np.int64],
-    state: NDArray[np.int64],
-    start: NDArray[np.int64],
-    target: NDArray[np.int64],
-    weight: NDArray[np.number],
+    per_word: NDArray[Any],
+    state: NDArray[Any],
+    entries: NDArray[Any],
+    target: NDArray[Any],
+    weight: NDArray[Any],
 ) -> Rows:
-    """Rows in the dtypes of the kernels, with their sums."""
+    """Rows from their number per word, their states and their number of entries (at least one each)."""
+    row_start, start = offsets_of(per_word), offsets_of(entries)
     stored = np.ascontiguousarray(weight, np.float32)
-    padded = np.append(stored.astype(np.float64), 0.0)  # reduceat needs an element behind the last run
-    total = np.add.reduceat(padded, start[:-1]) if len(state) else np.zeros(0)
+    total = np.add.reduceat(stored, start[:-1], dtype=np.float64) if len(state) else np.zeros(0)
+    states = np.ascontiguousarray(state, np.uint16)
     return Rows(
-        np.ascontiguousarray(word_start, np.int64),
-        np.ascontiguousarray(state, np.uint16),
-        np.ascontiguousarray(start, np.int64),
+        row_start,
+        states,
+        total,
+        1 / total,
+        start[row_start],
+        np.repeat(states, entries),
         np.ascontiguousarray(target, np.uint16),
         stored,
-        total,
     )
 
 
 def no_rows(words: int) -> Rows:
     empty = np.zeros(0, np.int64)
-    return make_rows(np.zeros(words + 1, np.int64), empty, np.zeros(1, np.int64), empty, np.zeros(0))
+    return make_rows(np.zeros(words, np.int64), empty, empty, empty, empty)
+
+
+def entries_per_row(rows: Rows) -> NDArray[np.int64]:
+    """How many entries each row has; a new row begins where the source changes or a new word begins."""
+    changes = np.empty(len(rows.source) + 1, bool)
+    changes[1:-1] = rows.source[1:] != rows.source[:-1]
+    changes[rows.entry_start] = True
+    return np.diff(np.flatnonzero(changes))
 
 
 def has_rows(rows: Rows) -> NDArray[np.bool_]:
     # -> (V,)
-    return np.diff(rows.word_start) > 0
+    return np.diff(rows.row_start) > 0
 
 
 def states_with_rows(rows: Rows, word: int) -> NDArray[np.int64]:
-    return rows.state[rows.word_start[word] : rows.word_start[word + 1]].astype(np.int64)
+    return rows.state[rows.row_start[word] : rows.row_start[word + 1]].astype(np.int64)
 
 
 def dense(rows: Rows, word: int, states: int) -> NDArray[np.float64]:
     """The stored weights of one word as a matrix; -> (n, n)"""
     matrix = np.zeros((states, states))
-    for row in range(rows.word_start[word], rows.word_start[word + 1]):
-        entries = slice(rows.start[row], rows.start[row + 1])
-        matrix[rows.state[row], rows.target[entries]] = rows.weight[entries]
+    entries = slice(rows.entry_start[word], rows.entry_start[word + 1])
+    matrix[rows.source[entries], rows.target[entries]] = rows.weight[entries]
     return matrix

@@ -49,8 +49,12 @@ class StochasticWFA(WFA):
             raise InputError(f"an automaton has between 2 and {MAX_STATES} states, not {n}")
         if centres.shape != (n, len(self.class_names)):
             raise InputError(f"centres of shape {centres.shape} do not fit {len(self.class_names)} classes")
-        if len(rows.word_start) != words + 1 or len(state_visits) != n:
+        if len(rows.row_start) != words + 1 or len(state_visits) != n:
             raise InputError("the rows and state visits do not fit the alphabet and the states")
+        if isinstance(completion, Probe):
+            per_word = np.diff(completion.rows.row_start)
+            if len(per_word) != words or not np.all(np.isin(per_word, (0, n))):
+                raise InputError("the probed rows must be there in every state for a word, or in none")
         if not 0 <= alpha <= 1:
             raise InputError(f"alpha must lie in [0, 1], not {alpha}")
         self.centres = frozen(np.array(centres, np.float64))
@@ -73,16 +77,15 @@ class StochasticWFA(WFA):
         return np.asarray(self.state_visits / max(1, self.state_visits.sum()))
 
     def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
-        words = self._row_set[ids.values]
-        return kernels.distributions(words, ids.offsets, self.initial, self.rows, self._rule, every)
+        return self._distributions(self._row_set[ids.values], ids.offsets, self.initial[None], every)
 
     def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(vectors @ self.centres)
+        return kernels.product(vectors, self.centres)
 
     def matrix(self, word: str) -> NDArray[np.float64]:
-        # one step from every state at once: the unit vectors are the texts' beginnings
-        row_set = self._row_set[self.encoder.vocabulary.id_of(word)]
-        return kernels.word_matrix(row_set, self.states, self.rows, self._rule)
+        # one step from every state: n texts of one word, each with its own beginning
+        n, row_set = self.states, self._row_set[self.encoder.vocabulary.id_of(word)]
+        return self._distributions(np.full(n, row_set), np.arange(n + 1), np.eye(n), every=False)
 
     def row_shares(self, ids: NDArray[np.int32], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         shares = np.zeros((len(ids), 3))
@@ -100,9 +103,14 @@ class StochasticWFA(WFA):
 
         save_stochastic(self, path)
 
+    def _distributions(
+        self, words: NDArray[np.int64], offsets: NDArray[np.int64], initial: NDArray[np.float64], every: bool
+    ) -> NDArray[np.float64]:
+        return kernels.distributions(words, offsets, initial, self.rows, self._rule, every)
+
     @cached_property
     def _rule(self) -> Rule:
-        return self.completion.rule(self.alpha, self.centres)
+        return kernels.with_kept_scales(self.completion.rule(self.alpha, self.centres), self.rows, self.states)
 
     @cached_property
     def _row_set(self) -> NDArray[np.int64]:

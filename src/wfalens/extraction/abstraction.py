@@ -22,6 +22,15 @@ class OutputStates:
     def __len__(self) -> int:
         return len(self.seeds) + 1
 
+    def visited(self, outputs: NDArray[np.float32]) -> tuple[OutputStates, NDArray[np.int32]]:
+        """The states that hold at least one of the outputs, and the state of each output."""
+        path = self.assign(outputs)
+        sizes = np.bincount(path, minlength=len(self))[1:]
+        if sizes.all():
+            return self, path
+        smaller = OutputStates(self.seeds[sizes > 0])
+        return smaller, smaller.assign(outputs)
+
     def assign(self, outputs: NDArray[np.float32]) -> NDArray[np.int32]:
         # (N, classes) -> (N,) states 1 … K
         return nearest_centre(outputs, self.seeds)
@@ -46,15 +55,11 @@ def cluster_outputs(
 
 
 def state_centres(
-    outputs: NDArray[np.float32], path: NDArray[np.int32], initial: NDArray[np.float32], states: OutputStates
+    outputs: NDArray[np.float32], path: NDArray[np.int32], initial: NDArray[np.float32], states: int
 ) -> NDArray[np.float64]:
-    """`ρ(s)`: the mean output of each state; the seed where no output fell; ρ(0) is given. -> (n, classes)"""
-    n, classes = len(states), outputs.shape[1]
-    sizes = np.bincount(path, minlength=n)
-    sums = np.stack([np.bincount(path, outputs[:, column], n) for column in range(classes)], 1)
-    centres = np.vstack([initial[None], states.seeds]).astype(np.float64)
-    visited = sizes > 0
-    visited[0] = False
-    centres[visited] = sums[visited] / sizes[visited, None]
+    """`ρ(s)`: the mean output of each state, of which there is at least one; ρ(0) is given. -> (n, classes)"""
+    sums = np.stack([np.bincount(path, column, states) for column in outputs.T], 1)
+    sums[0] = initial
+    centres: NDArray[np.float64] = sums / np.maximum(1, np.bincount(path, minlength=states))[:, None]
     centres /= centres.sum(1, keepdims=True)  # float32 outputs sum to 1 only to 1e-7
     return centres

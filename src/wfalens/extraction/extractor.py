@@ -92,7 +92,7 @@ class Extractor:
         outputs = output_traces(model, ids, progress).values
         progress.start("clustering the outputs")
         states = cluster_outputs(outputs, self.states, self.sample, for_states)
-        path = states.assign(outputs)
+        states, path = states.visited(outputs)
         progress.finish()
         counts = count_transitions(ids, path, len(states))
         more = self._augmented_counts(model, ids, states, for_texts, progress)
@@ -100,7 +100,7 @@ class Extractor:
         return StochasticWFA(
             encoder=model.encoder,
             class_names=model.class_names,
-            centres=state_centres(outputs, path, self._initial_output(model), states),
+            centres=state_centres(outputs, path, self._initial_output(model), len(states)),
             rows=rows,
             completion=self._completion(model, ids, path, states, counts, for_probing, progress),
             alpha=self.alpha,
