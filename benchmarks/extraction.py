@@ -14,9 +14,9 @@ import sys
 import time
 
 import numpy as np
-from common import PeakMemory, arguments, finish, news, show, trained_model
 from tests import oracle
 
+from common import PeakMemory, arguments, finish, news, show, trained_model
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier
@@ -121,7 +121,7 @@ def inputs(options: argparse.Namespace) -> tuple[RNNClassifier, Ids, Ids]:
 def memory(options: argparse.Namespace, method: str) -> float:
     command = [sys.executable, __file__, "--memory-of", method]
     command += ["--data", options.data] * bool(options.data) + ["--quick"] * options.quick
-    answer = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(json.loads(answer.stdout.splitlines()[-1]))
 
 

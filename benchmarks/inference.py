@@ -10,8 +10,8 @@ from statistics import median
 
 import numpy as np
 import torch
-from common import arguments, finish, news, show, trained_model
 
+from common import arguments, finish, news, show, trained_model
 from wfalens.extraction import Extractor
 from wfalens.threads import thread_count
 

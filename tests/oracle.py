@@ -64,8 +64,8 @@ def extract(outputs, sentences, words, clusters, sample, rng, alpha, beta, initi
     outputs: one (L, C) array per sentence. k-means is the library's, on the same sample as the fast path.
     """
     flat = np.concatenate(outputs)
-    if len(flat) > sample:
-        flat = flat[np.sort(rng.choice(len(flat), sample, replace=False))]
+    if len(flat) > sample * clusters:
+        flat = flat[np.sort(rng.choice(len(flat), sample * clusters, replace=False))]
     seeds = KMeans(clusters, n_init=1, random_state=int(rng.integers(2**31))).fit(flat).cluster_centers_
     paths = [[1 + int(np.argmin(np.square(row - seeds).sum(1))) for row in trace] for trace in outputs]
     n = clusters + 1

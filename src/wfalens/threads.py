@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,5 +39,10 @@ def in_parallel(work: Callable[[int, int], None], costs: NDArray[np.int64], leas
     # a few ranges more than threads, so that one slow core does not hold up the rest
     cuts = np.searchsorted(costs, np.linspace(0, total, 4 * parts + 1)[1:-1])
     bounds = np.unique(np.concatenate([[0], cuts, [items]]))
-    with ThreadPoolExecutor(parts) as pool:
-        list(pool.map(work, bounds[:-1], bounds[1:]))
+    list(_pool(parts, os.getpid()).map(work, bounds[:-1], bounds[1:]))
+
+
+@lru_cache(maxsize=1)
+def _pool(threads: int, _process: int) -> ThreadPoolExecutor:
+    """Threads that are kept between calls; a forked process, which inherits none, makes its own."""
+    return ThreadPoolExecutor(threads, "wfalens")

@@ -170,7 +170,7 @@ def test_prediction_from_a_file_imports_neither_torch_nor_sklearn(tmp_path):
         "import sys; from wfalens import WFA; wfa = WFA.load(sys.argv[1]); wfa.predict_proba(['w0 w1']); "
         "wfa.walk('w0'); print([name for name in ('torch', 'sklearn') if name in sys.modules])"
     )
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "a.wfa")], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"

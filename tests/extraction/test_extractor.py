@@ -190,7 +190,7 @@ def test_constant_black_box_is_refused_clearly(letters):
         ({"beta": "high"}, "beta must lie in"),
         ({"representatives": 0}, "representatives must be"),
         ({"strength": 0}, "strength must be positive"),
-        ({"sample": 3}, "sample must be at least"),
+        ({"sample": 0}, "sample must be at least"),
     ],
 )
 def test_bad_options_are_refused_at_once(options, message):

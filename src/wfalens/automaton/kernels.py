@@ -18,7 +18,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from wfalens.ragged import offsets_of
 from wfalens.threads import in_parallel
 
 NULL, UNIFORM, EMPIRICAL, PROBE = range(4)
@@ -26,6 +25,7 @@ _REASSOCIATE = {"reassoc", "contract", "nsz"}  # lets sums be vectorised; NaN an
 _TOKENS_PER_THREAD = 4096
 _KEPT_FLOATS = 1 << 23  # of the table of scales
 _IDENTITY = -1
+_DEPTH = 32  # steps on the stack before it starts again; that rows are never reused within a step helps the compiler
 
 
 class Rows(NamedTuple):
@@ -101,12 +101,11 @@ def with_kept_scales(rule: Rule, rows: Rows, states: int) -> Rule:
 
 
 @njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
-def _run(words, offsets, order, first, last, initial, rows, rule, every, result):  # type: ignore[no-untyped-def]
-    """Distributions for the texts order[first] … order[last − 1], after every word or after the last one.
+def _run(words, offsets, first, last, initial, rows, rule, every, result):  # type: ignore[no-untyped-def]
+    """Distributions for the texts first … last − 1, after every word or after the last one.
 
-    A text goes on from the words that it shares with the one before it, so an order in which texts with the
-    same beginning are neighbours saves steps. The step stands here in one piece: helpers that take arrays
-    would count references on every call, which costs more than the step.
+    The step stands here in one piece: helpers that take arrays would count references on every call, which
+    costs more than the step.
     """
     n = initial.shape[1]
     row_start, row_state, entry_start = rows.row_start, rows.state, rows.entry_start
@@ -114,71 +113,67 @@ def _run(words, offsets, order, first, last, initial, rows, rule, every, result)
     kept_at, similarity, code, alpha = rule.kept_at, rule.similarity, rule.code, rule.alpha
     move = 1.0 - alpha
     stay, refer = move * (1.0 - rule.beta), move * rule.beta
-    longest = 0
-    for place in range(first, last):
-        longest = max(longest, offsets[order[place] + 1] - offsets[order[place]])
-    d = np.empty((longest + 1, n))
+    d = np.empty((_DEPTH + 1, n))  # a stack: `at` is before a step, `at + 1` after it
     factor, pull, scratch = np.empty(n), np.empty(n), np.empty((1, n))
-    before, before_length = 0, 0
-    d[0] = initial[0]
-    for place in range(first, last):
-        text = order[place]
-        begin, length = offsets[text], offsets[text + 1] - offsets[text]
-        shared = 0
-        if initial.shape[0] > 1:
-            d[0] = initial[text]
-        else:
-            while shared < min(length, before_length) and words[begin + shared] == words[before + shared]:
-                shared += 1
-        before, before_length = begin, length
-        for at in range(shared, length):
-            word, to = words[begin + at], at + 1
-            if word == _IDENTITY:
-                for i in range(n):
-                    d[to, i] = d[at, i]
-                continue
-            # factors of observed rows, pulls of missing ones, what stays, and the mass in rows without a scale
-            kept, unscaled = kept_at[word], 0.0
-            if kept >= 0:
-                scale = rule.kept
-            else:
-                scale, kept = scratch, 0
-                _scales(scratch, 0, word, rows, rule)
-            for i in range(n):
-                value, mass = scale[kept, i], d[at, i]
-                missing = value < 0.0
-                factor[i] = (0.0 if missing else move * value) * mass
-                pull[i] = (-refer * value if missing else 0.0) * mass
-                d[to, i] = (alpha + (stay if missing else 0.0)) * mass
-                unscaled += mass if value == 0.0 else 0.0
-            observed = row_start[word + 1] - row_start[word]
-            if code == EMPIRICAL and observed < n:
-                # factorₖ += Σᵢ g[k,i]·pullᵢ, over the observed k or the missing i, whichever are fewer
-                if 2 * observed <= n:
-                    for row in range(row_start[word], row_start[word + 1]):
-                        total = 0.0
-                        for i in range(n):
-                            total += similarity[row_state[row], i] * pull[i]
-                        factor[row_state[row]] += total
-                else:
+    for text in range(first, last):
+        at, start = 0, text if initial.shape[0] > 1 else 0
+        for i in range(n):
+            d[0, i] = initial[start, i]
+        for position in range(offsets[text], offsets[text + 1]):
+            word = words[position]
+            if word != _IDENTITY:
+                if at == _DEPTH:
+                    at = 0
                     for i in range(n):
-                        if pull[i] != 0.0:
-                            for k in range(n):
-                                factor[k] += similarity[i, k] * pull[i]
-            elif code == UNIFORM:
+                        d[0, i] = d[_DEPTH, i]
+                to = at + 1
+                # factors of observed rows, pulls of missing ones, what stays, and the mass in rows without a scale
+                kept, unscaled = kept_at[word], 0.0
+                if kept >= 0:
+                    scale = rule.kept
+                else:
+                    scale, kept = scratch, 0
+                    _scales(scratch, 0, word, rows, rule)
                 for i in range(n):
-                    d[to, i] += move * unscaled / n
-            for entry in range(entry_start[word], entry_start[word + 1]):
-                d[to, target[entry]] += factor[source[entry]] * weight[entry]
-            if code == PROBE:
+                    value, mass = scale[kept, i], d[at, i]
+                    missing = value < 0.0
+                    factor[i] = (0.0 if missing else move * value) * mass
+                    pull[i] = (-refer * value if missing else 0.0) * mass
+                    d[to, i] = (alpha + (stay if missing else 0.0)) * mass
+                    unscaled += mass if value == 0.0 else 0.0
+                observed = row_start[word + 1] - row_start[word]
+                if code == EMPIRICAL and observed < n:
+                    # factorₖ += Σᵢ g[k,i]·pullᵢ, over the observed k or the missing i, whichever are fewer
+                    if 2 * observed <= n:
+                        for row in range(row_start[word], row_start[word + 1]):
+                            total = 0.0
+                            for i in range(n):
+                                total += similarity[row_state[row], i] * pull[i]
+                            factor[row_state[row]] += total
+                    else:
+                        for i in range(n):
+                            if pull[i] != 0.0:
+                                for k in range(n):
+                                    factor[k] += similarity[i, k] * pull[i]
+                elif code == UNIFORM:
+                    for i in range(n):
+                        d[to, i] += move * unscaled / n
+                for entry in range(entry_start[word], entry_start[word + 1]):
+                    d[to, target[entry]] += factor[source[entry]] * weight[entry]
+                if code == PROBE:
+                    for i in range(n):
+                        factor[i] *= rule.strength * rule.probed.inverse[rule.probed.row_start[word] + i]
+                    for entry in range(rule.probed.entry_start[word], rule.probed.entry_start[word + 1]):
+                        d[to, rule.probed.target[entry]] += (
+                            factor[rule.probed.source[entry]] * rule.probed.weight[entry]
+                        )
+                at = to
+            if every:
                 for i in range(n):
-                    factor[i] *= rule.strength * rule.probed.inverse[rule.probed.row_start[word] + i]
-                for entry in range(rule.probed.entry_start[word], rule.probed.entry_start[word + 1]):
-                    d[to, rule.probed.target[entry]] += factor[rule.probed.source[entry]] * rule.probed.weight[entry]
-        if every:
-            result[begin : begin + length] = d[1 : length + 1]
-        else:
-            result[text] = d[length]
+                    result[position, i] = d[at, i]
+        if not every:
+            for i in range(n):
+                result[text, i] = d[at, i]
 
 
 def distributions(
@@ -195,41 +190,34 @@ def distributions(
     -> (tokens, n) after every word, or (texts, n) after the last.
     """
     result = np.empty((len(words) if every else len(offsets) - 1, initial.shape[1]))
-    order = _by_beginning(words, offsets)
 
     def work(first: int, last: int) -> None:
-        _run(words, offsets, order, first, last, initial, rows, rule, every, result)
+        _run(words, offsets, first, last, initial, rows, rule, every, result)
 
-    in_parallel(work, offsets_of(np.diff(offsets)[order]), _TOKENS_PER_THREAD)
+    in_parallel(work, offsets, _TOKENS_PER_THREAD)
     return result
 
 
-def _by_beginning(words: NDArray[np.int64], offsets: NDArray[np.int64], depth: int = 3) -> NDArray[np.int64]:
-    """An order of the texts in which equal first words are neighbours."""
-    base = int(words.max(initial=0)) + 2
-    key = np.zeros(len(offsets) - 1, np.int64)
-    for position in range(depth):
-        there = offsets[:-1] + position < offsets[1:]
-        key *= base
-        key[there] += words[offsets[:-1][there] + position] + 1
-    return np.argsort(key)
-
-
 @njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
-def _product(left, right, result):  # type: ignore[no-untyped-def]
-    for row in range(left.shape[0]):
-        for column in range(right.shape[1]):
-            result[row, column] = 0.0
-        for i in range(right.shape[0]):
-            for column in range(right.shape[1]):
-                result[row, column] += left[row, i] * right[i, column]
+def _product(left, columns, first, last, result):  # type: ignore[no-untyped-def]
+    for row in range(first, last):
+        for column in range(columns.shape[0]):
+            total = 0.0
+            for i in range(columns.shape[1]):
+                total += left[row, i] * columns[column, i]
+            result[row, column] = total
 
 
 def product(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A tall thin matrix product, on this thread: a BLAS would wake its threads and leave them spinning."""
+    """A tall thin matrix product; a BLAS would wake threads of its own and leave them spinning beside ours."""
     # (N, n), (n, C) -> (N, C)
     result = np.empty((len(left), right.shape[1]))
-    _product(left, right, result)
+    columns = np.ascontiguousarray(right.T)
+
+    def work(first: int, last: int) -> None:
+        _product(left, columns, first, last, result)
+
+    in_parallel(work, np.arange(len(left) + 1), _TOKENS_PER_THREAD)
     return result
 
 

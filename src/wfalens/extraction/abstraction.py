@@ -39,9 +39,9 @@ class OutputStates:
 def cluster_outputs(
     outputs: NDArray[np.float32], clusters: int, sample: int | None, rng: np.random.Generator
 ) -> OutputStates:
-    """k-means on the outputs, or on a random `sample` of them where there are more."""
-    if sample is not None and len(outputs) > sample:
-        chosen = rng.choice(len(outputs), sample, replace=False)
+    """k-means on the outputs, or on a random sample of `sample` per cluster where there are more."""
+    if sample is not None and len(outputs) > sample * clusters:
+        chosen = rng.choice(len(outputs), sample * clusters, replace=False)
         outputs = outputs[np.sort(chosen)]
     distinct = len(np.unique(outputs, axis=0)) if len(outputs) < 50 * clusters else clusters
     if distinct < clusters:

@@ -43,7 +43,7 @@ class Extractor:
     strength        m, how many observations a probed row is worth
     augmentation    synonym replacement and dropout on the extraction texts, or None
     initial         output of the state before any word: the model's own where it has one, or uniform
-    sample          outputs that k-means sees at most (None: all)
+    sample          outputs that k-means sees at most, per state (None: all)
     seed            of everything random: equal seeds give equal bytes
     """
 
@@ -56,7 +56,7 @@ class Extractor:
     strength: float = 2.0
     augmentation: Augmentation | None = None
     initial: str = "model"
-    sample: int | None = 100_000
+    sample: int | None = 500
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -73,8 +73,8 @@ class Extractor:
             raise InputError(f"representatives must be at least 1, not {self.representatives}")
         if not self.strength > 0:
             raise InputError(f"strength must be positive, not {self.strength}")
-        if self.sample is not None and self.sample < self.states:
-            raise InputError(f"sample must be at least the number of states, not {self.sample}")
+        if self.sample is not None and self.sample < 1:
+            raise InputError(f"sample must be at least 1, not {self.sample}")
 
     def extract(
         self,
