@@ -110,7 +110,7 @@ def test_unknown_names_and_missing_folders(monkeypatch, tmp_path):
         load_dataset("nope")
     with pytest.raises(InputError, match="no split 'dev'; choose one of train, test"):
         load_dataset("newsroom", "dev")
-    with pytest.raises(InputError, match="needs the file tagmynews/train.csv"):
+    with pytest.raises(InputError, match=r"needs the file tagmynews/train\.csv"):
         load_dataset("tagmynews")
     with pytest.raises(InputError, match=str(tmp_path)):
         load_dataset("clickbait", data=tmp_path)

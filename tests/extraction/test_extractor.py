@@ -168,7 +168,7 @@ def test_representatives_are_occurrences_of_their_state():
 
 def test_too_many_states_for_the_outputs_are_refused():
     outputs = np.repeat(np.eye(3, dtype=np.float32), 10, axis=0)
-    with pytest.raises(InputError, match="only 3 different outputs .* at most 3 states"):
+    with pytest.raises(InputError, match=r"only 3 different outputs .* at most 3 states"):
         cluster_outputs(outputs, 4, None, np.random.default_rng(0))
 
 

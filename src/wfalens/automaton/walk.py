@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROW_KINDS = ("observed", "completed", "unknown")
 
@@ -37,6 +39,8 @@ class Walk:
         return self.class_names[int(self.outputs[-1].argmax())] if self.outputs[-1].any() else None
 
     def to_dataframe(self) -> pd.DataFrame:
+        import pandas as pd
+
         table = pd.DataFrame({"word": ["", *self.words], "state": self.likely_states, "rows": ["", *self.row_kinds]})
         table["state_probability"] = self.states.max(1)
         for column, name in enumerate(self.class_names):

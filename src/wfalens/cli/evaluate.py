@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wfalens.automaton import WFA
 from wfalens.cli.app import app
 from wfalens.cli.common import (
     OUT,
@@ -24,7 +23,9 @@ from wfalens.cli.common import (
     print_json,
     print_table,
 )
-from wfalens.evaluation import Agreement, Fidelity
+
+if TYPE_CHECKING:
+    from wfalens.evaluation import Agreement, Fidelity
 
 
 @app.command()
@@ -53,6 +54,9 @@ def evaluate(
 
     Example: wfalens evaluate films.wfa --model films.rnn --corpus rotten_tomatoes:test
     """
+    from wfalens.automaton import WFA
+    from wfalens.evaluation import measure_fidelity
+
     wfa = WFA.load(automaton)
     classifier = open_model(model)
     made_from = wfa.provenance.get("model", {}).get("fingerprint")
@@ -60,8 +64,6 @@ def evaluate(
         note(f"{automaton} was extracted from another model than {model}")
     texts = open_corpus(corpus, "test", data, text_column, label_column, encoding)
     fit_on = open_corpus(reference, "train", data, text_column, label_column, encoding) if reference else None
-    from wfalens.evaluation import measure_fidelity
-
     fidelity = measure_fidelity(wfa, classifier, texts, reference=fit_on, progress=TerminalProgress())
     failed = min_cr is not None and fidelity.overall.cr.value < min_cr
     if as_json:

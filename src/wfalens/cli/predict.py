@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from wfalens.automaton import WFA
-from wfalens.automaton.wfa import UNDECIDED, decided, normalised
 from wfalens.cli.app import app
 from wfalens.cli.common import (
     CORPUS_HELP,
@@ -40,6 +38,9 @@ def predict(
 
     Example: wfalens predict films.wfa "a wonderful film" "a tired mess"
     """
+    from wfalens.automaton import WFA
+    from wfalens.automaton.wfa import UNDECIDED, decided, normalised
+
     wfa = WFA.load(automaton)
     if corpus:
         texts = list(open_corpus(corpus, "test", data, text_column, None, encoding).texts)

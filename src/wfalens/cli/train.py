@@ -27,6 +27,8 @@ from wfalens.cli.common import (
     print_json,
     print_table,
 )
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.vocabulary import Vocabulary
 
 
 @app.command()
@@ -72,11 +74,6 @@ def train(
 
     Example: wfalens train --corpus rotten_tomatoes --out films.rnn
     """
-    from wfalens.corpus.encoder import TextEncoder
-    from wfalens.corpus.vocabulary import Vocabulary
-    from wfalens.models.rnn import RNNConfig
-    from wfalens.models.training import Trainer, accuracy
-
     check_output(out, force)
     known = dataset_of(corpus)
     max_length = (known.max_length if known else None) if max_length is None else max_length or None
@@ -85,6 +82,9 @@ def train(
     test_texts = None
     if test or known:
         test_texts = open_corpus(test or corpus.partition(":")[0], "test", data, text_column, label_column, encoding)
+    from wfalens.models.rnn import RNNConfig  # torch takes a second to load: only once the texts are sound
+    from wfalens.models.training import Trainer, accuracy
+
     start = None
     if vectors:
         tokenize = TextEncoder(Vocabulary.of_words([]), tokenizer, max_length).tokens

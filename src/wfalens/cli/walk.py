@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from wfalens.automaton import WFA
 from wfalens.cli.app import app
 from wfalens.cli.common import JsonOption, print_json, print_table
 from wfalens.errors import InputError
@@ -28,6 +27,8 @@ def walk(
 
     Example: wfalens walk films.wfa "a wonderful film"
     """
+    from wfalens.automaton import WFA
+
     wfa = WFA.load(automaton)
     way = wfa.walk(text)
     if not way.words:

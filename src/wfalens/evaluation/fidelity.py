@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import UNDECIDED, WFA, decided, normalised
@@ -19,6 +18,9 @@ from wfalens.extraction.traces import output_traces
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RARE = 5  # a word seen at most that often in extraction is rare
 _RARE_SHARES = (0.0, 0.1, 0.25)
@@ -43,6 +45,8 @@ class Fidelity:
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per group: texts, CR, JSD and their intervals."""
+        import pandas as pd
+
         groups = {
             "overall": {"all texts": self.overall},
             "class": self.by_class,

@@ -1,0 +1,5 @@
+"""`python -m wfalens`."""
+
+from wfalens.cli.main import run
+
+run()

@@ -1,0 +1,263 @@
+"""The command line as a user meets it: a whole session, machine output, exit codes, bad input."""
+
+import io
+import json
+import subprocess
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+
+import pytest
+
+from wfalens.automaton import WFA
+from wfalens.cli.common import OUT
+from wfalens.cli.main import run
+
+SMALL = ["--embedding", "16", "--hidden", "16", "--epochs", "4", "--learning-rate", "0.01"]
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def wfalens(*arguments, cwd=".", stdin=""):
+    """Run a command in this process, as its entry point would; exit code and output as a shell sees them."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, chdir(cwd), redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["wfalens", *map(str, arguments)])
+        patch.setattr(sys, "stdin", io.StringIO(stdin))
+        patch.delenv("WFALENS_DATA", raising=False)
+        patch.setattr(OUT, "width", 160)
+        with pytest.raises(SystemExit) as left:
+            run()
+    return Done(left.value.code or 0, out.getvalue(), err.getvalue())
+
+
+def in_a_process(*arguments):
+    command = [sys.executable, "-m", "wfalens", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    """A folder with a trained model and an automaton, made by the commands."""
+    folder = tmp_path_factory.mktemp("session")
+    trained = wfalens("train", "--corpus", "newsroom", "--out", "news.rnn", *SMALL, "--json", cwd=folder)
+    assert trained.returncode == 0, trained.stderr
+    extracted = wfalens("extract", "news.rnn", "--corpus", "newsroom", "-o", "news.wfa", "-k", "15", cwd=folder)
+    assert extracted.returncode == 0, extracted.stderr
+    return folder, json.loads(trained.stdout), extracted.stdout
+
+
+def test_training_reports_and_learns(session):
+    _, report, _ = session
+    assert report["test_accuracy"] > 0.8
+    assert report["best_epoch"] in range(1, 5)
+
+
+def test_extraction_says_what_it_made(session):
+    folder, _, text = session
+    assert "rows observed" in text
+    assert "wrote news.wfa" in text
+    assert WFA.load(folder / "news.wfa").states == 16
+
+
+def test_every_option_of_extraction_reaches_the_file(session):
+    folder, _, _ = session
+    where = ("extract", "news.rnn", "-c", "newsroom", "-o", "all.wfa")
+    options = "--states 6 --completion empirical --alpha 0.2 --beta 0.25 --distance squared --initial uniform --seed 9"
+    augment = "--augment 2 --vectors model --replace 0.3 --drop 0.1 --neighbours 3 --augment-weight 0.5 --sample 0"
+    done = wfalens(
+        "extract",
+        "news.rnn",
+        "-c",
+        "newsroom",
+        "-o",
+        "all.wfa",
+        *options.split(),
+        *augment.split(),
+        "--json",
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    wfa = WFA.load(folder / "all.wfa")
+    assert (wfa.states, wfa.alpha, wfa.completion.beta, wfa.completion.distance) == (7, 0.2, 0.25, "squared")
+    assert wfa.provenance["parameters"]["seed"] == 9
+    assert wfa.provenance["parameters"]["sample"] is None
+    assert wfa.provenance["augmentation"] == {
+        "vectors": "model embedding",
+        "epochs": 2,
+        "replace": 0.3,
+        "drop": 0.1,
+        "neighbours": 3,
+        "weight": 0.5,
+    }
+    assert told["bytes"] == (folder / "all.wfa").stat().st_size
+
+
+def test_evaluation_for_people_and_machines(session):
+    folder, _, _ = session
+    command = ("evaluate", "news.wfa", "--model", "news.rnn", "--corpus", "newsroom", "--reference", "newsroom")
+    people, machine = wfalens(*command, cwd=folder), wfalens(*command, "--json", cwd=folder)
+    assert "CR [95 %]" in people.stdout
+    assert "bag of words" in people.stdout
+    report = json.loads(machine.stdout)
+    assert 0.5 < report["overall"]["cr"]["value"] < 1
+    assert set(report["by_class"]) <= {"sport", "world", "us", "business", "health", "entertainment", "sci_tech"}
+
+
+def test_a_missed_threshold_is_exit_code_1(session):
+    folder, _, _ = session
+    command = ("evaluate", "news.wfa", "--model", "news.rnn", "--corpus", "newsroom", "--min-cr")
+    assert wfalens(*command, "0.1", cwd=folder).returncode == 0
+    missed = wfalens(*command, "1.0", cwd=folder)
+    assert missed.returncode == 1
+    assert "is below 1.000" in missed.stdout
+
+
+def test_prediction_from_arguments_stdin_and_files(session):
+    folder, _, _ = session
+    texts = ["senate votes to veto", "coach and players"]
+    by_argument = json.loads(wfalens("predict", "news.wfa", *texts, "--json", cwd=folder).stdout)
+    by_stdin = json.loads(wfalens("predict", "news.wfa", "-", "--json", cwd=folder, stdin="\n".join(texts)).stdout)
+    (folder / "texts.csv").write_text("text\n" + "\n".join(texts) + "\n")
+    by_file = json.loads(wfalens("predict", "news.wfa", "-c", "texts.csv", "--json", cwd=folder).stdout)
+    assert by_argument == by_stdin == by_file
+    assert [item["label"] for item in by_argument] == ["us", "sport"]
+    assert "sport" in wfalens("predict", "news.wfa", texts[1], cwd=folder).stdout
+
+
+def test_walk_shows_the_kinds_of_rows(session):
+    folder, _, _ = session
+    text = wfalens("walk", "news.wfa", "the [bold]senate zzzz", cwd=folder).stdout
+    assert "observed" in text
+    assert "unknown" in text
+    assert "[bold]senate" in text
+    steps = json.loads(wfalens("walk", "news.wfa", "the senate", "--json", cwd=folder).stdout)["steps"]
+    assert [step["word"] for step in steps] == ["the", "senate"]
+
+
+def test_data_list():
+    listed = json.loads(wfalens("data", "list", "--json").stdout)
+    here = {item["name"]: item["available"] for item in listed}
+    assert here["rotten_tomatoes"]
+    assert not here["tagmynews"]
+    assert "tomita7" in wfalens("data", "list").stdout
+
+
+def test_output_files_are_not_overwritten_unless_told(session):
+    folder, _, _ = session
+    before = (folder / "news.wfa").read_bytes()
+    command = ("extract", "news.rnn", "-c", "newsroom", "-o", "news.wfa", "-k", "15")
+    refused = wfalens(*command, cwd=folder)
+    assert (refused.returncode, refused.stderr) == (2, "error: news.wfa exists; give --force to overwrite it\n")
+    assert wfalens(*command, "--force", cwd=folder).returncode == 0
+    assert (folder / "news.wfa").read_bytes() == before  # same seed, same bytes
+
+
+def test_a_model_from_elsewhere_is_noticed(session):
+    folder, _, _ = session
+    assert wfalens("train", "-c", "newsroom", "-o", "other.rnn", *SMALL, "--seed", "5", cwd=folder).returncode == 0
+    done = wfalens("evaluate", "news.wfa", "-m", "other.rnn", "-c", "newsroom", cwd=folder)
+    assert "was extracted from another model" in done.stderr or "another vocabulary" in done.stderr
+
+
+def test_help_teaches():
+    for command in ("train", "extract", "evaluate", "predict", "walk", "demo"):
+        text = wfalens(command, "--help").stdout
+        assert "Example:" in text or command == "demo"
+        assert "--" in text
+
+
+BAD = {
+    "empty file": (("train", "-c", "empty.csv", "-o", "x.rnn"), "empty.csv: the file is empty"),
+    "one class only": (("train", "-c", "one.csv", "-o", "x.rnn"), "one class only (a)"),
+    "missing column": (("train", "-c", "other.csv", "-o", "x.rnn"), "no column 'text'; the columns are body, label"),
+    "missing label": (("train", "-c", "gap.csv", "-o", "x.rnn"), "line 3: the label is missing"),
+    "no such corpus": (("train", "-c", "nope", "-o", "x.rnn"), "no data set of that name"),
+    "data set without its folder": (("train", "-c", "tagmynews", "-o", "x.rnn"), "--data or WFALENS_DATA"),
+    "unknown split": (("train", "-c", "newsroom:dev", "-o", "x.rnn"), "no split 'dev'"),
+    "folder that does not exist": (("train", "-c", "newsroom", "-o", "no/x.rnn"), "folder no does not exist"),
+    "output is a folder": (("train", "-c", "newsroom", "-o", "."), "is a folder"),
+    "unknown cell": (("train", "-c", "newsroom", "-o", "x.rnn", "--cell", "bert"), "choose one of lstm, gru, elman"),
+    "no such model": (("extract", "no.rnn", "-c", "newsroom", "-o", "x.wfa"), "no.rnn: no such file"),
+    "model is text": (("extract", "empty.csv", "-c", "newsroom", "-o", "x.wfa"), "damaged or not made by wfalens"),
+    "automaton as model": (("extract", "news.wfa", "-c", "newsroom", "-o", "x.wfa"), "not a .rnn file"),
+    "model as automaton": (("predict", "news.rnn", "x"), "not a .wfa file"),
+    "bad beta": (("extract", "news.rnn", "-c", "newsroom", "-o", "x.wfa", "--beta", "hi"), "between 0 and 1 or 'auto'"),
+    "bad alpha": (("extract", "news.rnn", "-c", "newsroom", "-o", "x.wfa", "--alpha", "2"), "alpha must lie in [0, 1]"),
+    "too many states": (("extract", "news.rnn", "-c", "tiny.csv", "-o", "x.wfa", "-k", "50"), "ask for at most"),
+    "unknown vectors": (
+        ("extract", "news.rnn", "-c", "tiny.csv", "-o", "x.wfa", "-k", "2", "--augment", "1", "--vectors", "no.txt"),
+        "no.txt: no such file",
+    ),
+    "truncated automaton": (("walk", "cut.wfa", "hello"), "cut.wfa: damaged"),
+    "walk without words": (("walk", "news.wfa", "  "), "the text has no words"),
+    "predict without text": (("predict", "news.wfa"), "no text to classify"),
+    "labels that the model does not know": (
+        ("evaluate", "news.wfa", "-m", "news.rnn", "-c", "one.csv"),
+        "label 'a' of one.csv is not one of the classes",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_sentence_exit_code_2_and_no_file(session, name):
+    folder, _, _ = session
+    files = {
+        "empty.csv": "",
+        "one.csv": "text,label\nx,a\ny,a\n",
+        "other.csv": "body,label\nx,a\n",
+        "gap.csv": "text,label\nx,a\ny,\n",
+        "tiny.csv": "text\nthe senate votes\n",
+    }
+    for file, content in files.items():
+        (folder / file).write_text(content)
+    (folder / "cut.wfa").write_bytes((folder / "news.wfa").read_bytes()[:300])
+    before = sorted(file.name for file in folder.iterdir())
+    arguments, message = BAD[name]
+    done = wfalens(*arguments, cwd=folder)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+    assert sorted(file.name for file in folder.iterdir()) == before
+
+
+def test_usage_errors_are_exit_code_2():
+    assert wfalens("train").returncode == 2
+    assert wfalens("fly").returncode == 2
+
+
+def test_a_real_process_leaves_with_the_code_and_shows_a_traceback_only_for_debug(tmp_path):
+    plain = in_a_process("walk", tmp_path / "no.wfa", "x")
+    assert (plain.returncode, plain.stderr) == (2, f"error: {tmp_path / 'no.wfa'}: no such file\n")
+    assert "Traceback" in in_a_process("--debug", "walk", tmp_path / "no.wfa", "x").stderr
+    assert in_a_process("--version").stdout.startswith("wfalens 0.")
+
+
+def test_strange_texts_go_through_the_whole_way(tmp_path):
+    odd = ["👩‍👩‍👧 e\u0301te\u0301 ‏مرحبا‎", "word " * 100_000, "<script>alert(1)</script>", '"quoted"', "\x00\x07 bell"]
+    rows = [{"text": f"{text} {label}", "label": label} for text in odd for label in ("good", "bad")] * 6
+    (tmp_path / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = wfalens("train", "-c", "odd.jsonl", "-o", "odd.rnn", "--max-length", "30", *SMALL, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = wfalens("extract", "odd.rnn", "-c", "odd.jsonl", "-o", "odd.wfa", "-k", "3", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "12 of 60 texts were cut after 30 tokens" in done.stderr
+    done = wfalens("predict", "odd.wfa", "-c", "odd.jsonl", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "\x07" not in done.stdout
+
+
+def test_skipped_rows_are_told(tmp_path):
+    lines = ["text,label", *[f"word{i} {'good' if i % 2 else 'bad'},{i % 2}" for i in range(40)], ",1", "  ,0"]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    done = wfalens("train", "-c", "a.csv", "-o", "a.rnn", *SMALL, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "left out 2 rows (line 42: empty text; line 43: empty text)" in done.stderr
