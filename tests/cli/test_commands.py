@@ -70,18 +70,7 @@ def test_every_option_of_extraction_reaches_the_file(session):
     where = ("extract", "news.rnn", "-c", "newsroom", "-o", "all.wfa")
     options = "--states 6 --completion empirical --alpha 0.2 --beta 0.25 --distance squared --initial uniform --seed 9"
     augment = "--augment 2 --vectors model --replace 0.3 --drop 0.1 --neighbours 3 --augment-weight 0.5 --sample 0"
-    done = wfalens(
-        "extract",
-        "news.rnn",
-        "-c",
-        "newsroom",
-        "-o",
-        "all.wfa",
-        *options.split(),
-        *augment.split(),
-        "--json",
-        cwd=folder,
-    )
+    done = wfalens(*where, *options.split(), *augment.split(), "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     wfa = WFA.load(folder / "all.wfa")

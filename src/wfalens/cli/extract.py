@@ -65,7 +65,7 @@ def extract(
     neighbours: Annotated[int, typer.Option(help="Augmentation: number of synonyms per word.")] = 5,
     augment_weight: Annotated[float, typer.Option(help="Augmentation: weight of its counts (authors: 0.5).")] = 1.0,
     initial: Annotated[str, typer.Option(help="Output before any word: model or uniform.")] = "model",
-    sample: Annotated[int, typer.Option(help="Outputs that k-means sees at most, per state; 0: all.")] = 500,
+    sample: Annotated[int, typer.Option(help="Outputs that k-means sees at most, per state; 0: all.")] = 256,
     seed: SeedOption = 0,
     data: DataOption = None,
     text_column: TextColumnOption = "text",

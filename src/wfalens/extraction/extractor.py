@@ -56,7 +56,7 @@ class Extractor:
     strength: float = 2.0
     augmentation: Augmentation | None = None
     initial: str = "model"
-    sample: int | None = 500
+    sample: int | None = 256
     seed: int = 0
 
     def __post_init__(self) -> None:

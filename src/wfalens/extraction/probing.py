@@ -14,7 +14,7 @@ from wfalens.models.stepping import states_after, step_grid
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged, offsets_of, positions
 
-_WORDS_PER_BATCH = 128
+_WORDS_PER_BATCH = 256
 
 
 @dataclass(frozen=True, eq=False)

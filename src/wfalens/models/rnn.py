@@ -25,7 +25,7 @@ from wfalens.storage import read_file, restore_encoder, store_encoder, write_fil
 FORMAT, VERSION = "rnn", 1
 CELLS: dict[str, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "elman": nn.RNN}
 _TOKENS_PER_BATCH = 8192  # padded tokens that go through the network at once
-_GRID_FLOATS = 1 << 20  # gate values held at once in `step_grid`
+_GRID_FLOATS = 1 << 18  # gate values held at once in `step_grid`
 
 
 @dataclass(frozen=True, kw_only=True)
