@@ -93,3 +93,24 @@ def test_trace_ends_where_prediction_ends(item, raw):
     words = len(item.counts)
     ids = Ragged.from_lists([[1 + word % (words - 1) for word in text] for text in raw], np.int32)
     np.testing.assert_allclose(item.wfa.trace(ids).last(), item.wfa.predict_proba(ids), atol=1e-12)
+
+
+@given(samples())
+def test_words_without_kept_scales_step_alike(item):
+    """Scales are kept for the frequent words only; the others compute them on the way."""
+    words = item.wfa.encoder.vocabulary.words[1:]
+    kept = [item.wfa.matrix(word) for word in words]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wfalens.automaton.kernels._KEPT_FLOATS", item.wfa.states)  # room for one word
+        bare = StochasticWFA(**{name: getattr(item.wfa, name) for name in _FIELDS})
+        np.testing.assert_allclose([bare.matrix(word) for word in words], kept, atol=1e-15)
+
+
+def test_texts_longer_than_the_stack_go_on():
+    item = sample("empirical", 8)
+    sentence = np.random.default_rng(0).integers(1, len(item.counts), 500)
+    matrices = {word: item.matrix(word) for word in set(sentence.tolist())}
+    ids = Ragged.from_lists([sentence.tolist(), [2]], np.int32)
+    expected = [oracle.evaluate(words, matrices, item.centres) for words in (sentence.tolist(), [2])]
+    np.testing.assert_allclose(item.wfa.weights(ids), expected, atol=1e-9)
+    np.testing.assert_allclose(item.wfa.trace(ids).last(), expected, atol=1e-9)

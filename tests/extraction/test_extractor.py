@@ -12,7 +12,7 @@ from wfalens.corpus import TextEncoder, Vocabulary, WordVectors, newsroom
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Extractor
-from wfalens.extraction.abstraction import cluster_outputs
+from wfalens.extraction.abstraction import OutputStates, cluster_outputs
 from wfalens.extraction.augmentation import augmented
 from wfalens.extraction.probing import choose_representatives
 from wfalens.models import CallableClassifier
@@ -48,7 +48,7 @@ def test_extraction_equals_the_plain_transcription(news_model, headlines, test_h
         sentences,
         len(news_model.encoder.vocabulary),
         10,
-        10**9,
+        Extractor().sample,
         rng,
         0.4,
         0.3,
@@ -164,6 +164,14 @@ def test_representatives_are_occurrences_of_their_state():
     found = list(zip(chosen.state.tolist(), (tuple(p) for p in chosen.prefixes), strict=True))
     assert len(set(found)) == len(found) == 5
     assert all(prefix in allowed[state] for state, prefix in found)
+
+
+def test_states_that_hold_no_output_are_dropped():
+    seeds = np.array([[1, 0], [0.5, 0.5], [0, 1]], np.float32)
+    outputs = np.array([[0.9, 0.1], [0.1, 0.9], [0.0, 1.0]], np.float32)
+    states, path = OutputStates(seeds).visited(outputs)
+    np.testing.assert_array_equal(states.seeds, seeds[[0, 2]])
+    assert path.tolist() == [1, 2, 2]
 
 
 def test_too_many_states_for_the_outputs_are_refused():
