@@ -5,6 +5,7 @@ Both take word ids and give one class distribution per text; blocks of runs alte
 
 from __future__ import annotations
 
+import argparse
 import time
 from statistics import median
 
@@ -12,25 +13,24 @@ import numpy as np
 import torch
 
 from common import arguments, finish, news, show, trained_model
+from wfalens.corpus import Corpus, load_dataset
+from wfalens.corpus.datasets import is_available
 from wfalens.extraction import Extractor
 from wfalens.threads import thread_count
 
-AUTOMATA = {
-    "empirical, α = .4": {"completion": "empirical", "alpha": 0.4, "beta": 0.3},
-    "probe": {"completion": "probe", "alpha": 0.0, "representatives": 5},
-}
+SETTINGS = {"jigsaw_toxic": (20, 0.2)}
 
 
-def main() -> None:
-    options = arguments(__doc__.splitlines()[0])
-    torch.set_num_threads(thread_count())
-    name, train_texts, test_texts = news(options)
+def compare(options: argparse.Namespace, name: str, train_texts: Corpus, test_texts: Corpus) -> dict[str, float]:
+    states, alpha = SETTINGS.get(name, (40, 0.4))
     model = trained_model(name, train_texts, options.quick)
     train, test = (model.encoder.encode(corpus.texts) for corpus in (train_texts, test_texts))
     train, test = (ids.take(np.flatnonzero(ids.lengths)) for ids in (train, test))
     if options.quick:
         train = train.take(np.arange(min(4000, len(train))))
-    automata = {key: Extractor(states=40, **settings).extract(model, train) for key, settings in AUTOMATA.items()}
+    empirical = Extractor(states=states, alpha=alpha, beta=0.3).extract(model, train)
+    probe = Extractor(states=states, completion="probe", alpha=0.0, representatives=5).extract(model, train)
+    automata = {f"empirical, α = {alpha}": empirical, "probe": probe}
     runs = {"LSTM": lambda: model.trace(test).last()}
     runs |= {key: (lambda wfa=wfa: wfa.predict_proba(test)) for key, wfa in automata.items()}
     seconds: dict[str, list[float]] = {key: [] for key in runs}
@@ -44,21 +44,29 @@ def main() -> None:
                 seconds[key].append(time.perf_counter() - began)
     rates = {key: len(test.values) / median(times) for key, times in seconds.items()}
     show(
-        f"{len(test):,} texts, {len(test.values):,} tokens, {thread_count()} threads",
+        f"{name}: {len(test):,} texts, {len(test.values):,} tokens, K = {states}, {thread_count()} threads",
         ["", "tokens/s", "ratio to LSTM"],
         [[key, rate, rate / rates["LSTM"]] for key, rate in rates.items()],
     )
     first = next(iter(automata))
-    finish(
-        options,
-        {
-            "speedup": rates[first] / rates["LSTM"],
-            "tokens_per_second": rates[first],
-            "rnn_tokens_per_second": rates["LSTM"],
-            "speedup_probe": rates["probe"] / rates["LSTM"],
-            "threads": thread_count(),
-        },
-    )
+    return {
+        "speedup": rates[first] / rates["LSTM"],
+        "tokens_per_second": rates[first],
+        "rnn_tokens_per_second": rates["LSTM"],
+        "speedup_probe": rates["probe"] / rates["LSTM"],
+        "threads": thread_count(),
+    }
+
+
+def main() -> None:
+    options = arguments(__doc__.splitlines()[0])
+    torch.set_num_threads(thread_count())
+    name, train, test = news(options)
+    result: dict[str, object] = dict(compare(options, name, train, test))
+    if is_available("jigsaw_toxic", options.data) and not options.quick:
+        toxic = [load_dataset("jigsaw_toxic", split, options.data) for split in ("train", "test")]
+        result["jigsaw_toxic"] = compare(options, "jigsaw_toxic", *toxic)
+    finish(options, result)
 
 
 if __name__ == "__main__":
