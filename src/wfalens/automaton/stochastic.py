@@ -73,7 +73,6 @@ class StochasticWFA(WFA):
 
     @property
     def state_frequencies(self) -> NDArray[np.float64]:
-        """u: how often each state was visited in the extraction corpus, the initial one included; (n,)"""
         return np.asarray(self.state_visits / max(1, self.state_visits.sum()))
 
     def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
@@ -82,10 +81,13 @@ class StochasticWFA(WFA):
     def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         return kernels.product(vectors, self.centres)
 
-    def matrix(self, word: str) -> NDArray[np.float64]:
-        # one step from every state: n texts of one word, each with its own beginning
-        n, row_set = self.states, self._row_set[self.encoder.vocabulary.id_of(word)]
-        return self._distributions(np.full(n, row_set), np.arange(n + 1), np.eye(n), every=False)
+    def advance(self, vectors: NDArray[np.float64], ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        # texts of one word, each with its own beginning
+        return self._distributions(self._row_set[ids], np.arange(len(ids) + 1), vectors, every=False)
+
+    @property
+    def unit(self) -> str:
+        return "probability"
 
     def row_shares(self, ids: NDArray[np.int32], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         shares = np.zeros((len(ids), 3))

@@ -61,8 +61,18 @@ class WFA(ABC):
         """Class weights of state vectors; (…, n) -> (…, classes)"""
 
     @abstractmethod
-    def matrix(self, word: str) -> NDArray[np.float64]:
-        """Êσ, context included; (n, n)"""
+    def advance(self, vectors: NDArray[np.float64], ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """`d·Êσ` for every word, from its own vector (N, n) or from a common one (1, n). ids: (N,) -> (N, n)"""
+
+    @property
+    @abstractmethod
+    def unit(self) -> str:
+        """What class weights and their differences are measured in: "probability" or "log-odds"."""
+
+    @property
+    @abstractmethod
+    def state_frequencies(self) -> NDArray[np.float64]:
+        """u: how often each state was visited in the extraction corpus, the initial one included; (n,)"""
 
     @abstractmethod
     def row_shares(self, ids: NDArray[np.int32], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -81,6 +91,20 @@ class WFA(ABC):
         from wfalens.automaton.file import load
 
         return load(path)
+
+    def matrices(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Êσ of words, context included; ids: (N,) -> (N, n, n)"""
+        n = self.states
+        return self.advance(np.tile(np.eye(n), (len(ids), 1)), np.repeat(ids, n)).reshape(-1, n, n)
+
+    def matrix(self, word: str) -> NDArray[np.float64]:
+        """Êσ of one word, context included; a word outside the alphabet reads as `<unk>`. -> (n, n)"""
+        matrix: NDArray[np.float64] = self.matrices(np.array([self.encoder.vocabulary.id_of(word)], np.int32))[0]
+        return matrix
+
+    def embedding(self, word: str) -> NDArray[np.float64]:
+        """Transition matrix embedding: Êσ flattened row by row; (n²,)"""
+        return self.matrix(word).ravel()
 
     def weights(self, texts: Texts) -> NDArray[np.float64]:
         """`A(w)` as it is; all zero where null completion lost the mass. -> (texts, classes)"""

@@ -144,6 +144,7 @@ _NEUTRAL = [
 
 TOPICS = tuple(_CARRIERS)
 _WIDTH = 32  # of the generated word vectors
+_AMBIGUOUS_RATE = 0.1  # how often an ambiguous word stands in a headline of one of its topics
 
 
 @dataclass(frozen=True)
@@ -168,9 +169,10 @@ TRUTH = Truth(
 
 
 def generate(size: int, rng: np.random.Generator, *, noise: float = 0.03) -> Corpus:
-    """`size` headlines of 5 to 12 words: one to four carriers of the topic among neutral words.
+    """`size` headlines of 5 to 11 words: one to four carriers of the topic among neutral words.
 
-    With probability ¼ an ambiguous word of the topic joins, with probability `noise` a foreign carrier.
+    Each ambiguous word stands equally often in headlines of both its topics, there with at most two carriers and
+    sometimes alone, so that only it can tell. With probability `noise` a carrier of any topic joins.
     """
     labels = rng.integers(len(TOPICS), size=size)
     carriers = [TRUTH.carriers[topic] for topic in TOPICS]
@@ -203,9 +205,11 @@ def _headline(
     noise: float,
     rng: np.random.Generator,
 ) -> str:
-    words = [_zipf(carriers[label], rng) for _ in range(rng.integers(1, 5))]
-    if shared[label] and rng.random() < 0.25:
-        words.append(shared[label][rng.integers(len(shared[label]))])
+    if rng.random() < _AMBIGUOUS_RATE * len(shared[label]):
+        words = [shared[label][rng.integers(len(shared[label]))]]
+        words += [_zipf(carriers[label], rng) for _ in range(rng.integers(0, 3))]
+    else:
+        words = [_zipf(carriers[label], rng) for _ in range(rng.integers(1, 5))]
     if rng.random() < noise:
         words.append(_zipf(carriers[rng.integers(len(carriers))], rng))
     words += [_zipf(TRUTH.neutral, rng) for _ in range(rng.integers(4, 7))]

@@ -1,0 +1,22 @@
+"""What the automaton says about words and texts."""
+
+from wfalens.explanation.attribution import Attribution, Replacement, attribute, best_replacements
+from wfalens.explanation.contrast import Pair, Pairs, adversarial_pairs, collaborative_pairs
+from wfalens.explanation.embeddings import ReducedEmbeddings, TransitionEmbeddings
+from wfalens.explanation.influence import Influence, influence, phrase_influence
+
+__all__ = [
+    "Attribution",
+    "Influence",
+    "Pair",
+    "Pairs",
+    "ReducedEmbeddings",
+    "Replacement",
+    "TransitionEmbeddings",
+    "adversarial_pairs",
+    "attribute",
+    "best_replacements",
+    "collaborative_pairs",
+    "influence",
+    "phrase_influence",
+]

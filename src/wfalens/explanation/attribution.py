@@ -1,0 +1,169 @@
+"""Local attribution: what each word of a text contributes, and what would happen without it or with another.
+
+With `d_t` the state vector after t words, word t contributes `(d_t − d_{t−1})·F`; contributions add up exactly to
+the output minus the prior. Deletion and replacement follow from forward vectors `α_t = d_t` and backward
+matrices `β_t = Ê_{t+1}⋯Ê_L·F` (SPEC §9).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.walk import ROW_KINDS
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.explanation.embeddings import words_seen
+from wfalens.explanation.html import heat_html, table_html
+from wfalens.ragged import Ragged
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """Contributions of a text's words to every class."""
+
+    words: tuple[str, ...]
+    class_names: tuple[str, ...]
+    prior: NDArray[np.float64]  # (classes,)
+    output: NDArray[np.float64]  # (classes,)
+    contributions: NDArray[np.float64]  # (words, classes): they sum to output − prior
+    without: NDArray[np.float64]  # (words, classes): the output if the word were deleted
+    shares: NDArray[np.float64]  # (words, 3): observed, completed, unknown rows
+    unit: str
+
+    @property
+    def label(self) -> str:
+        return self.class_names[int(self.output.argmax())]
+
+    @property
+    def trust(self) -> dict[str, float]:
+        """Share of the mass that went through observed, completed and unknown-word rows, over the whole text."""
+        return dict(zip(ROW_KINDS, map(float, self.shares.mean(0)), strict=True))
+
+    def of_class(self, class_name: str | None = None) -> NDArray[np.float64]:
+        """Contributions to one class (default: the predicted one); (words,)"""
+        name = self.label if class_name is None else class_name
+        if name not in self.class_names:
+            raise InputError(f"unknown class {name!r}; choose one of {', '.join(self.class_names)}")
+        column: NDArray[np.float64] = self.contributions[:, self.class_names.index(name)]
+        return column
+
+    def to_dataframe(self) -> pd.DataFrame:
+        import pandas as pd
+
+        columns = {name: self.contributions[:, at] for at, name in enumerate(self.class_names)}
+        kinds = [ROW_KINDS[kind] for kind in self.shares.argmax(1)]
+        return pd.DataFrame({"word": self.words, "rows": kinds, **columns})
+
+    def to_json(self) -> dict[str, Any]:
+        def by_class(row: NDArray[np.float64]) -> dict[str, float]:
+            return dict(zip(self.class_names, map(float, row), strict=True))
+
+        words = [
+            {
+                "word": word,
+                "contribution": by_class(self.contributions[at]),
+                "without": by_class(self.without[at]),
+                "shares": dict(zip(ROW_KINDS, map(float, self.shares[at]), strict=True)),
+            }
+            for at, word in enumerate(self.words)
+        ]
+        return {
+            "unit": self.unit,
+            "label": self.label,
+            "prior": by_class(self.prior),
+            "output": by_class(self.output),
+            "trust": self.trust,
+            "words": words,
+        }
+
+    def to_html(self) -> str:
+        heat = heat_html(f"{self.label}: contributions", self.words, list(self.of_class()), self.unit)
+        rows = [
+            [word, *(f"{value:+.3f}" for value in row)]
+            for word, row in zip(self.words, self.contributions, strict=True)
+        ]
+        rows.append(["sum = output − prior", *(f"{value:+.3f}" for value in self.output - self.prior)])
+        return heat + table_html(f"Contributions by class ({self.unit})", ["word", *self.class_names], rows)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """A word at a position, and the output with it."""
+
+    position: int
+    old: str
+    new: str
+    output: NDArray[np.float64]
+
+
+def attribute(wfa: WFA, text: str) -> Attribution:
+    """Explain one text: two passes over its words, no model query."""
+    words, ids = _read(wfa, text)
+    forward, backward = forward_backward(wfa, ids)
+    outputs = wfa.read_out(forward)
+    without = np.einsum("tn,tnc->tc", forward[:-1], backward[1:])
+    return Attribution(
+        tuple(words),
+        wfa.class_names,
+        outputs[0],
+        outputs[-1],
+        np.diff(outputs, axis=0),
+        without,
+        wfa.row_shares(ids, forward[:-1]),
+        wfa.unit,
+    )
+
+
+def forward_backward(wfa: WFA, ids: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """`α_0 … α_L` and `β_0 … β_L` of one text; -> (L + 1, n), (L + 1, n, C)"""
+    forward = np.vstack([wfa.initial, wfa.state_vectors(Ragged(ids, np.array([0, len(ids)])), every=True)])
+    backward = np.empty((len(ids) + 1, wfa.states, len(wfa.class_names)))
+    backward[-1] = wfa.read_out(np.eye(wfa.states))
+    for position, matrix in reversed(list(enumerate(wfa.matrices(ids)))):
+        backward[position] = matrix @ backward[position + 1]
+    return forward, backward
+
+
+def replacement_outputs(
+    wfa: WFA,
+    forward: NDArray[np.float64],
+    backward: NDArray[np.float64],
+    position: int,
+    candidates: NDArray[np.int32],
+) -> NDArray[np.float64]:
+    """The output with each candidate in place of the word at `position`; -> (candidates, classes)"""
+    stepped = wfa.advance(forward[position][None], candidates)
+    return np.asarray(stepped @ backward[position + 1])
+
+
+def best_replacements(wfa: WFA, text: str, class_name: str | None = None, min_count: int = 5) -> list[Replacement]:
+    """At every position the word that lowers a class (default: the predicted one) most."""
+    words, ids = _read(wfa, text)
+    forward, backward = forward_backward(wfa, ids)
+    name = class_name or wfa.class_names[int(wfa.read_out(forward[-1:])[0].argmax())]
+    if name not in wfa.class_names:
+        raise InputError(f"unknown class {name!r}; choose one of {', '.join(wfa.class_names)}")
+    column, candidates = wfa.class_names.index(name), words_seen(wfa, min_count)
+    found = []
+    for position, word in enumerate(words):
+        outputs = replacement_outputs(wfa, forward, backward, position, candidates)
+        best = int(outputs[:, column].argmin())
+        found.append(Replacement(position, word, wfa.encoder.vocabulary.words[candidates[best]], outputs[best]))
+    return found
+
+
+def _read(wfa: WFA, text: str) -> tuple[list[str], NDArray[np.int32]]:
+    words = wfa.encoder.tokens(text)
+    if not words:
+        raise InputError("the text has no words")
+    return words, wfa.encoder.vocabulary.encode([words]).values

@@ -1,0 +1,354 @@
+"""Contrast of two spaces (paper §5.3): words that act alike but mean different things, and the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.corpus.vectors import WordVectors
+from wfalens.errors import InputError
+from wfalens.explanation.embeddings import TransitionEmbeddings
+from wfalens.explanation.html import table_html
+from wfalens.explanation.influence import Influence, influence
+from wfalens.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CONVENTIONS = ("mean_square", "norm")
+_BLOCK = 2048  # words on each side of a block of pairs
+_SAMPLE = 1500  # words whose pairs give the quantiles
+_QUANTILES = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99)
+Distances = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two words, their distances in both spaces, and what each does."""
+
+    first: str
+    second: str
+    transition_distance: float  # d_T
+    semantic_distance: float  # d_S
+    first_influence: NDArray[np.float64]  # (classes,)
+    second_influence: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The pairs that rank highest for each class of their first word, and how many there are in all."""
+
+    kind: str
+    pairs: tuple[Pair, ...]
+    total: int
+    words: int
+    epsilon: float
+    delta: float
+    convention: str
+    quantiles: dict[str, dict[float, float]]  # of d_T and d_S over random pairs
+    class_names: tuple[str, ...]
+    unit: str
+
+    def of_class(self, class_name: str) -> tuple[Pair, ...]:
+        if class_name not in self.class_names:
+            raise InputError(f"unknown class {class_name!r}; choose one of {', '.join(self.class_names)}")
+        column = self.class_names.index(class_name)
+        return tuple(pair for pair in self.pairs if pair.first_influence.argmax() == column)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "first": pair.first,
+                    "second": pair.second,
+                    "d_T": pair.transition_distance,
+                    "d_S": pair.semantic_distance,
+                    "first class": self._top(pair.first_influence)[0],
+                    "first influence": self._top(pair.first_influence)[1],
+                    "second class": self._top(pair.second_influence)[0],
+                    "second influence": self._top(pair.second_influence)[1],
+                }
+                for pair in self.pairs
+            ]
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        def scores(row: NDArray[np.float64]) -> dict[str, float]:
+            return dict(zip(self.class_names, map(float, row), strict=True))
+
+        return {
+            "kind": self.kind,
+            "total": self.total,
+            "words": self.words,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "convention": self.convention,
+            "quantiles": {name: {str(at): value for at, value in row.items()} for name, row in self.quantiles.items()},
+            "unit": self.unit,
+            "pairs": [
+                {
+                    "first": pair.first,
+                    "second": pair.second,
+                    "d_T": pair.transition_distance,
+                    "d_S": pair.semantic_distance,
+                    "first_influence": scores(pair.first_influence),
+                    "second_influence": scores(pair.second_influence),
+                }
+                for pair in self.pairs
+            ],
+        }
+
+    def to_html(self) -> str:
+        rows = []
+        for pair in self.pairs:
+            first, second = self._top(pair.first_influence), self._top(pair.second_influence)
+            rows.append(
+                [
+                    pair.first,
+                    pair.second,
+                    f"{pair.transition_distance:.4f}",
+                    f"{pair.semantic_distance:.4f}",
+                    f"{first[0]} {first[1]:+.2f}",
+                    f"{second[0]} {second[1]:+.2f}",
+                ]
+            )
+        title = f"{self.kind.capitalize()} pairs: {self.total:,} among {self.words:,} words; influence in {self.unit}"
+        return table_html(title, ["first", "second", "d_T", "d_S", "first moves to", "second moves to"], rows)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def _top(self, scores: NDArray[np.float64]) -> tuple[str, float]:
+        return self.class_names[int(scores.argmax())], float(scores.max())
+
+
+def collaborative_pairs(
+    wfa: WFA,
+    vectors: WordVectors,
+    epsilon: float | str = 0.012,
+    delta: float | str = 0.1,
+    **options: Any,
+) -> Pairs:
+    """Pairs with `d_T ≤ ε` and `d_S ≥ δ`: unlike words that the model treats alike.
+
+    The pairs of which both words move the output most come first; neutral words all act alike, which tells little.
+    Options as for `find_pairs`.
+    """
+
+    def rank(_gap: Distances, first: Distances, second: Distances) -> Distances:
+        return np.minimum(first[:, None], second[None])
+
+    def holds(d_t: Distances, d_s: Distances, low: float, high: float) -> NDArray[np.bool_]:
+        return (d_t <= low) & (d_s >= high)
+
+    return find_pairs("collaborative", wfa, vectors, epsilon, delta, ("d_T", "d_S"), holds, rank, **options)
+
+
+def adversarial_pairs(
+    wfa: WFA,
+    vectors: WordVectors,
+    epsilon: float | str = 0.2,
+    delta: float | str = 0.01,
+    **options: Any,
+) -> Pairs:
+    """Pairs with `d_T ≥ δ` and `d_S ≤ ε`: like words that the model treats differently, the largest d_T first."""
+
+    def rank(gap: Distances, _first: Distances, _second: Distances) -> Distances:
+        return gap
+
+    def holds(d_t: Distances, d_s: Distances, low: float, high: float) -> NDArray[np.bool_]:
+        return (d_t >= high) & (d_s <= low)
+
+    return find_pairs("adversarial", wfa, vectors, epsilon, delta, ("d_S", "d_T"), holds, rank, **options)
+
+
+def find_pairs(
+    kind: str,
+    wfa: WFA,
+    vectors: WordVectors,
+    epsilon: float | str,
+    delta: float | str,
+    spaces: tuple[str, str],
+    holds: Callable[[Distances, Distances, float, float], NDArray[np.bool_]],
+    rank: Callable[[Distances, Distances, Distances], Distances],
+    *,
+    min_count: int = 5,
+    per_class: int = 10,
+    convention: str = "mean_square",
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> Pairs:
+    """All pairs of words seen `min_count` times that have a vector, block by block in bounded memory.
+
+    epsilon, delta  numbers, or quantiles over random pairs such as "q0.01"; `spaces` tells of which distance
+    convention      mean_square: mean squared difference per element; norm: Euclidean norm divided by the elements
+    per_class       pairs kept for each class that the first word speaks for most
+    """
+    if convention not in CONVENTIONS:
+        raise InputError(f"unknown convention {convention!r}; choose one of {', '.join(CONVENTIONS)}")
+    scores, table, meanings = _shared_words(wfa, vectors, min_count)
+    measured = _Spaces(table, meanings, convention)
+    quantiles = measured.quantiles(np.random.default_rng(seed))
+    low, high = (_threshold(value, quantiles[space]) for value, space in zip((epsilon, delta), spaces, strict=True))
+    strength, classes = scores.strength.astype(np.float32), scores.scores.argmax(1)
+    best: list[_Found] = []
+    total = 0
+    blocks = range(0, len(table), _BLOCK)
+    progress.start("comparing pairs of words", len(blocks) * (len(blocks) + 1) // 2)
+    for start in blocks:
+        rows = slice(start, min(start + _BLOCK, len(table)))
+        left = measured.load(rows)
+        for other in range(start, len(table), _BLOCK):
+            columns = slice(other, min(other + _BLOCK, len(table)))
+            d_t, d_s = measured.between(left, left if other == start else measured.load(columns))
+            chosen = holds(d_t, d_s, low, high)
+            if other == start:
+                chosen &= np.triu(np.ones_like(chosen), 1)
+            first, second = np.nonzero(chosen)
+            total += len(first)
+            value = np.broadcast_to(rank(d_t, strength[rows], strength[columns]), d_t.shape)[first, second]
+            found = _Found(first + start, second + other, value, d_t[first, second], d_s[first, second])
+            best.append(_keep(found, classes, per_class))
+            progress.advance()
+    progress.finish()
+    merged = _Found(*(np.concatenate(parts) for parts in zip(*best, strict=True)))
+    first, second, value, d_t, d_s = _keep(merged, classes, per_class)
+    order = np.argsort(-value, kind="stable")
+    return Pairs(
+        kind,
+        tuple(
+            Pair(
+                scores.words[first[at]],
+                scores.words[second[at]],
+                float(d_t[at]),
+                float(d_s[at]),
+                scores.scores[first[at]],
+                scores.scores[second[at]],
+            )
+            for at in order
+        ),
+        total,
+        len(table),
+        low,
+        high,
+        convention,
+        quantiles,
+        wfa.class_names,
+        wfa.unit,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Spaces:
+    """Distances between blocks of words in both spaces."""
+
+    table: TransitionEmbeddings
+    meanings: NDArray[np.float32]  # (words, width)
+    convention: str
+
+    def load(self, words: slice | NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        places = np.arange(len(self.table))[words]
+        return self.table.rows(places), self.meanings[places]
+
+    def between(
+        self,
+        left: tuple[NDArray[np.float32], NDArray[np.float32]],
+        right: tuple[NDArray[np.float32], NDArray[np.float32]],
+    ) -> tuple[Distances, Distances]:
+        """d_T and d_S of all pairs; -> (left, right) each"""
+        d_t, d_s = (self._distance(one, two) for one, two in zip(left, right, strict=True))
+        return d_t, d_s
+
+    def _distance(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> Distances:
+        squares = left @ right.T
+        squares *= -2
+        squares += np.einsum("ij,ij->i", left, left)[:, None]
+        squares += np.einsum("ij,ij->i", right, right)
+        np.maximum(squares, 0, out=squares)
+        if self.convention == "norm":
+            np.sqrt(squares, out=squares)
+        squares /= left.shape[1]
+        return squares
+
+    def quantiles(self, rng: np.random.Generator) -> dict[str, dict[float, float]]:
+        chosen = np.sort(rng.permutation(len(self.table))[:_SAMPLE])
+        part = self.load(chosen)
+        above = np.triu_indices(len(chosen), 1)
+        return {
+            name: _Curve(distance[above])
+            for name, distance in zip(("d_T", "d_S"), self.between(part, part), strict=True)
+        }
+
+
+class _Curve(dict[float, float]):
+    """Quantiles to show; any other one can be asked for."""
+
+    def __init__(self, values: Distances) -> None:
+        self._values = np.sort(values)
+        super().__init__({at: self.at(at) for at in _QUANTILES})
+
+    def at(self, quantile: float) -> float:
+        return float(np.quantile(self._values, quantile))
+
+
+def _threshold(value: float | str, curve: dict[float, float]) -> float:
+    if isinstance(value, str) and value.startswith("q") and isinstance(curve, _Curve):
+        try:
+            quantile = float(value[1:])
+        except ValueError:
+            quantile = -1.0
+        if 0 <= quantile <= 1:
+            return curve.at(quantile)
+    else:
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        if number >= 0 and np.isfinite(number):
+            return number
+    raise InputError(f"a threshold is a number from 0 up or a quantile such as q0.01, not {value!r}")
+
+
+def _shared_words(
+    wfa: WFA, vectors: WordVectors, min_count: int
+) -> tuple[Influence, TransitionEmbeddings, NDArray[np.float32]]:
+    scores = influence(wfa, min_count)
+    known = np.array([at for at, word in enumerate(scores.words) if word in vectors], np.int64)
+    if len(known) < 2:
+        raise InputError(
+            f"{vectors.source} has vectors for {len(known)} of the {len(scores.words)} words seen at least {min_count} "
+            "times: too few for pairs; give other vectors or lower the minimum count"
+        )
+    scores = scores.subset(known)
+    ids = np.array([wfa.encoder.vocabulary.id_of(word) for word in scores.words], np.int32)
+    return scores, TransitionEmbeddings(wfa, ids), vectors.restricted(scores.words).matrix
+
+
+class _Found(NamedTuple):
+    """Pairs as columns."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    value: Distances
+    d_t: Distances
+    d_s: Distances
+
+
+def _keep(found: _Found, classes: NDArray[np.int64], per_class: int) -> _Found:
+    """The `per_class` highest-ranking pairs of every class of the first word."""
+    of_pair = classes[found.first]
+    chosen = [np.zeros(0, np.int64)]
+    for label in np.unique(of_pair):
+        members = np.flatnonzero(of_pair == label)
+        if len(members) > per_class:
+            members = members[np.argpartition(-found.value[members], per_class - 1)[:per_class]]
+        chosen.append(members)
+    keep = np.sort(np.concatenate(chosen))
+    return _Found(found.first[keep], found.second[keep], found.value[keep], found.d_t[keep], found.d_s[keep])

@@ -1,0 +1,130 @@
+"""Transition matrix embeddings (paper §5.1): a word is what it does to the states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.corpus.vectors import WordVectors
+from wfalens.errors import InputError
+from wfalens.storage import write_atomically
+
+_BLOCK_FLOATS = 1 << 22  # of the table held at a time
+_OVERSAMPLING, _POWER_STEPS = 10, 3
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionEmbeddings:
+    """The table of Êσ flattened, one row of n² numbers per word, computed block by block when it is needed."""
+
+    wfa: WFA
+    ids: NDArray[np.int32]  # (words,)
+
+    @classmethod
+    def of(cls, wfa: WFA, min_count: int = 1) -> TransitionEmbeddings:
+        """All words seen at least `min_count` times in extraction."""
+        ids = words_seen(wfa, min_count)
+        return cls(wfa, ids)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(self.wfa.encoder.vocabulary.decode(self.ids))
+
+    @property
+    def width(self) -> int:
+        return self.wfa.states**2
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def rows(self, places: NDArray[np.int64]) -> NDArray[np.float32]:
+        # (places,) -> (places, n²)
+        return self.wfa.matrices(self.ids[places]).reshape(len(places), -1).astype(np.float32)
+
+    def blocks(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """The whole table, a bounded number of rows at a time."""
+        step = max(1, _BLOCK_FLOATS // self.width)
+        for start in range(0, len(self), step):
+            part = slice(start, min(start + step, len(self)))
+            yield part, self.rows(np.arange(part.start, part.stop))
+
+    def nearest(self, word: str, k: int = 10) -> list[tuple[str, float]]:
+        """The `k` words that act most like `word`, with d_T: the mean squared difference per element."""
+        vocabulary = self.wfa.encoder.vocabulary
+        if word not in vocabulary:
+            raise InputError(f"the automaton does not know the word {word!r}")
+        own = self.wfa.embedding(word).astype(np.float32)
+        distance = np.empty(len(self))
+        for part, block in self.blocks():
+            distance[part] = np.square(block - own).mean(1)
+        distance[self.ids == vocabulary.id_of(word)] = np.inf
+        order = np.argsort(distance, kind="stable")[:k]
+        return [(vocabulary.words[self.ids[at]], float(distance[at])) for at in order if np.isfinite(distance[at])]
+
+    def reduced(self, size: int, seed: int = 0) -> ReducedEmbeddings:
+        """PCA to `size` dimensions by randomised subspace iteration over the blocks.
+
+        Each pass computes the table anew and never holds it; a few passes give the leading directions.
+        """
+        if not 1 <= size <= min(self.width, len(self)):
+            raise InputError(f"size must lie between 1 and {min(self.width, len(self))}, not {size}")
+        probes = min(size + _OVERSAMPLING, self.width, len(self))
+        mean, total = np.zeros(self.width), 0.0
+        for _, block in self.blocks():
+            mean += block.sum(0, dtype=np.float64) / len(self)
+            total += float(np.square(block, dtype=np.float64).sum()) / len(self)
+        centre, variance = mean.astype(np.float32), total - float(mean @ mean)
+        directions = np.random.default_rng(seed).normal(size=(self.width, probes)).astype(np.float32)
+        for _ in range(_POWER_STEPS):
+            directions, _ = np.linalg.qr(self._gram(directions, centre))
+        small = directions.T @ self._gram(directions, centre)
+        strengths, rotation = np.linalg.eigh((small + small.T) / 2)
+        order = np.argsort(strengths)[::-1][:size]
+        basis = (directions @ rotation[:, order]).astype(np.float32)
+        basis *= np.where(basis[np.abs(basis).argmax(0), np.arange(size)] < 0, -1, 1).astype(np.float32)
+        coordinates = np.empty((len(self), size), np.float32)
+        for part, block in self.blocks():
+            coordinates[part] = (block - centre) @ basis
+        explained = np.maximum(strengths[order], 0) / len(self) / max(variance, np.finfo(float).tiny)
+        return ReducedEmbeddings(WordVectors(self.words, coordinates, "transition embeddings"), explained)
+
+    def _gram(self, directions: NDArray[np.float32], centre: NDArray[np.float32]) -> NDArray[np.float32]:
+        """XᵀX·directions of the centred table X; (n², k) -> (n², k)"""
+        result = np.zeros_like(directions)
+        for _, block in self.blocks():
+            centred = block - centre
+            result += centred.T @ (centred @ directions)
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedEmbeddings:
+    """Embeddings of ordinary width, and the share of the variance that each dimension explains."""
+
+    vectors: WordVectors
+    explained: NDArray[np.float64]  # (size,)
+
+    def save_word2vec(self, path: str | Path) -> None:
+        """word2vec text: a header, then one line per word; words with white space cannot be written: left out."""
+        pairs = zip(self.vectors.words, self.vectors.matrix, strict=True)
+        lines = [
+            f"{word} {' '.join(f'{value:.6g}' for value in row)}"
+            for word, row in pairs
+            if word and not any(char.isspace() for char in word)
+        ]
+        text = f"{len(lines)} {self.vectors.width}\n" + "\n".join(lines) + "\n"
+        write_atomically(Path(path), text.encode("utf-8", "surrogatepass"))
+
+
+def words_seen(wfa: WFA, min_count: int) -> NDArray[np.int32]:
+    """Ids of the words seen at least `min_count` times in extraction, `<unk>` and padding left out."""
+    ids = np.flatnonzero(wfa.word_counts >= max(1, min_count)).astype(np.int32)
+    ids = ids[ids > 1]
+    if len(ids) == 0:
+        raise InputError(f"no word was seen {min_count} times in extraction; lower the minimum count")
+    return ids

@@ -1,0 +1,128 @@
+"""Influence scores (paper §5.2): how a word moves the output, averaged over the states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.explanation.embeddings import words_seen
+from wfalens.explanation.html import table_html
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """`IS(σ) ∈ R^C` of many words, with how often each was seen; rare words have noisy scores."""
+
+    words: tuple[str, ...]
+    counts: NDArray[np.int64]  # (words,)
+    scores: NDArray[np.float64]  # (words, classes)
+    class_names: tuple[str, ...]
+    unit: str
+
+    @property
+    def strength(self) -> NDArray[np.float64]:
+        """‖IS(σ)‖₂; (words,)"""
+        return np.asarray(np.linalg.norm(self.scores, axis=1))
+
+    def of(self, word: str) -> NDArray[np.float64]:
+        if word not in self.words:
+            raise InputError(f"no influence score for {word!r}: it was not seen often enough in extraction")
+        row: NDArray[np.float64] = self.scores[self.words.index(word)]
+        return row
+
+    def top(self, class_name: str, k: int = 10) -> Influence:
+        """The `k` words that speak most for a class."""
+        if class_name not in self.class_names:
+            raise InputError(f"unknown class {class_name!r}; choose one of {', '.join(self.class_names)}")
+        column = self.scores[:, self.class_names.index(class_name)]
+        order = np.argsort(-column, kind="stable")[:k]
+        return self.subset(order)
+
+    def subset(self, rows: NDArray[np.int64]) -> Influence:
+        words = tuple(self.words[row] for row in rows)
+        return Influence(words, self.counts[rows], self.scores[rows], self.class_names, self.unit)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        import pandas as pd
+
+        columns = {name: self.scores[:, at] for at, name in enumerate(self.class_names)}
+        return pd.DataFrame({"word": self.words, "count": self.counts, **columns, "strength": self.strength})
+
+    def to_json(self) -> dict[str, Any]:
+        rows = [
+            {
+                "word": word,
+                "count": int(count),
+                "scores": dict(zip(self.class_names, map(float, row), strict=True)),
+            }
+            for word, count, row in zip(self.words, self.counts, self.scores, strict=True)
+        ]
+        return {"unit": self.unit, "words": rows}
+
+    def to_html(self) -> str:
+        rows = [
+            [word, f"{count:,}", *(f"{value:+.3f}" for value in row)]
+            for word, count, row in zip(self.words, self.counts, self.scores, strict=True)
+        ]
+        return table_html(f"Influence scores ({self.unit})", ["word", "seen", *self.class_names], rows)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def influence(wfa: WFA, min_count: int = 5) -> Influence:
+    """`IS(σ) = Σᵢ u(i) Σⱼ Êσ[i,j]·(ρ(j) − ρ(i))` of all words seen `min_count` times: one step for each."""
+    ids = words_seen(wfa, min_count)
+    return Influence(
+        tuple(wfa.encoder.vocabulary.decode(ids)),
+        wfa.word_counts[ids],
+        _scores(wfa, wfa.advance(wfa.state_frequencies[None], ids), ids),
+        wfa.class_names,
+        wfa.unit,
+    )
+
+
+def phrase_influence(wfa: WFA, phrases: Sequence[str]) -> Influence:
+    """The same for phrases: the product of their words' matrices. `counts` is that of the rarest word."""
+    texts = [wfa.encoder.vocabulary.encode([wfa.encoder.tokens(phrase)]).values for phrase in phrases]
+    for phrase, ids in zip(phrases, texts, strict=True):
+        if len(ids) == 0:
+            raise InputError(f"the phrase {phrase!r} has no words")
+    scores = np.array([_moved(wfa, _product(wfa, ids)[None])[0] for ids in texts])
+    counts = np.array([int(wfa.word_counts[ids].min()) for ids in texts])
+    return Influence(tuple(phrases), counts, scores, wfa.class_names, wfa.unit)
+
+
+def _scores(wfa: WFA, after: NDArray[np.float64], ids: NDArray[np.int32]) -> NDArray[np.float64]:
+    """`u·Êσ·F − u·F`, from the vectors u·Êσ: (words, n) -> (words, classes)"""
+    if np.abs(after.sum(1) - wfa.state_frequencies.sum()).max() < 1e-9 or wfa.unit != "probability":
+        return np.asarray(wfa.read_out(after) - wfa.read_out(wfa.state_frequencies[None]))
+    # null completion leaves rows empty, Σⱼ Êσ[i,j] < 1: what is lost has not moved, so the rows are needed
+    step = max(1, (1 << 22) // wfa.states**2)
+    parts = [_moved(wfa, wfa.matrices(ids[start : start + step])) for start in range(0, len(ids), step)]
+    return np.concatenate(parts)
+
+
+def _moved(wfa: WFA, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`Σᵢ u(i) Σⱼ E[i,j]·(ρ(j) − ρ(i))`; (words, n, n) -> (words, classes)"""
+    frequencies = wfa.state_frequencies
+    after = frequencies @ matrices
+    before = frequencies * (matrices.sum(2) if wfa.unit == "probability" else 1.0)
+    return np.asarray(wfa.read_out(after) - wfa.read_out(np.broadcast_to(before, after.shape).copy()))
+
+
+def _product(wfa: WFA, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Ê_w1⋯Ê_wL; -> (n, n)"""
+    vectors = np.eye(wfa.states)
+    for word in ids:
+        vectors = wfa.advance(vectors, np.full(wfa.states, word))
+    return vectors
