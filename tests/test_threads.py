@@ -30,7 +30,7 @@ def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
         in_parallel(work, np.arange(101), 1)
 
 
-@pytest.mark.parametrize("value", ["0", "-2", "many"])
+@pytest.mark.parametrize("value", ["0", "-2", "many", "²"])
 def test_bad_number_of_threads_is_refused(monkeypatch, value):
     monkeypatch.setenv("WFALENS_THREADS", value)
     with pytest.raises(InputError, match="positive number"):

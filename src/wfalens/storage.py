@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.encoder import CUSTOM, TextEncoder
+from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vocabulary import Vocabulary
 from wfalens.errors import FormatError, InputError, WfalensError
 from wfalens.ragged import Ragged
@@ -23,6 +24,7 @@ from wfalens.ragged import Ragged
 Tensors = dict[str, NDArray[Any]]
 # safetensors keeps its metadata in no fixed order: one single entry, so that equal content gives equal bytes
 _METADATA = "wfalens"
+_MOST = 1e30
 
 
 def write_file(
@@ -76,6 +78,13 @@ class StoredFile:
             raise self.fail(f"the header entry {name!r} is missing or of the wrong type")
         return value
 
+    def number(self, fields: Mapping[str, Any], name: str) -> float:
+        """A finite number of the header or of a part of it."""
+        value: Any = fields.get(name)
+        if type(value) not in (int, float) or not -_MOST <= value <= _MOST:
+            raise self.fail(f"the header entry {name!r} is not a number of reasonable size")
+        return float(value)
+
     def class_names(self) -> tuple[str, ...]:
         names = self.field("class_names", list)
         if len(names) < 2 or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
@@ -98,7 +107,7 @@ def read_file(path: str | Path, kind: str, version: int) -> StoredFile:
         found = header.get("format") if isinstance(header, dict) else None
         hint = f"it holds {found!r}" if found else "it has no wfalens header"
         raise FormatError(f"{path}: not a .{kind} file: {hint}")
-    if header.get("version") != version:
+    if type(header.get("version")) is not int or header["version"] != version:
         raise FormatError(f"{path}: format version {header.get('version')!r}, but this wfalens reads version {version}")
     return StoredFile(path, header, tensors)
 
@@ -111,16 +120,19 @@ def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
     return header, {"alphabet_bytes": words.values, "alphabet_offsets": words.offsets}
 
 
-def restore_encoder(file: StoredFile) -> TextEncoder:
+def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> TextEncoder:
+    """The stored encoder; a given tokenizer takes the place of a stored "custom" one."""
     values, offsets = file.tensor("alphabet_bytes", "u"), file.tensor("alphabet_offsets", "i")
-    limit = file.header.get("max_length")
-    if limit is not None and not (isinstance(limit, int) and limit > 0):
+    limit, stored = file.header.get("max_length"), file.field("tokenizer", str)
+    if values.dtype != np.uint8:
+        raise file.fail("its words are not bytes")
+    if limit is not None and not (type(limit) is int and limit > 0):
         raise file.fail("max_length is not a positive number")
     try:
         words = [
             bytes(word).decode("utf-8", "surrogatepass")
             for word in Ragged(values.astype(np.uint8), offsets.astype(np.int64))
         ]
-        return TextEncoder(Vocabulary(words), file.field("tokenizer", str), limit)
+        return TextEncoder(Vocabulary(words), tokenizer if tokenizer and stored == CUSTOM else stored, limit)
     except (WfalensError, UnicodeDecodeError) as error:
         raise file.fail(str(error)) from None

@@ -19,7 +19,7 @@ def thread_count() -> int:
     """$WFALENS_THREADS, else one per usable core."""
     chosen = os.environ.get(THREADS_VARIABLE)
     if chosen:
-        if not chosen.isdigit() or int(chosen) < 1:
+        if not (chosen.isascii() and chosen.isdigit()) or int(chosen) < 1:
             raise InputError(f"{THREADS_VARIABLE} must be a positive number, not {chosen!r}")
         return int(chosen)
     usable = getattr(os, "sched_getaffinity", None)

@@ -108,6 +108,25 @@ DAMAGE = {
     "alpha as text": lambda t, h: h.update(alpha="high"),
     "unknown completion": lambda t, h: h.update(completion={"name": "guess"}),
     "completion without strength": lambda t, h: h.update(completion={"name": "probe"}),
+    "huge alpha": lambda t, h: h.update(alpha=10**400),
+    "alpha not a number": lambda t, h: h.update(alpha=float("nan")),
+    "alpha true": lambda t, h: h.update(alpha=True),
+    "version true": lambda t, h: h.update(version=True),
+    "infinite strength": lambda t, h: h["completion"].update(strength=float("inf")),
+    "representatives as text": lambda t, h: h["completion"].update(representatives="many"),
+    "observed but not probed": lambda t, h: t.update(
+        {
+            "probed.per_word": np.zeros_like(t["probed.per_word"]),
+            **{f"probed.{part}": t[f"probed.{part}"][:0] for part in ("state", "entries", "target", "weight")},
+        }
+    ),
+    "weights beyond single precision": lambda t, h: t.update({"rows.weight": np.full(len(t["rows.weight"]), 1e300)}),
+    "weights that vanish in single precision": lambda t, h: t.update(
+        {"rows.weight": np.full(len(t["rows.weight"]), 1e-300)}
+    ),
+    "entries that overflow": lambda t, h: t.update({"rows.entries": np.full(len(t["rows.entries"]), 2**63, np.uint64)}),
+    "visits out of range": lambda t, h: t.update({"state_visits": np.full(6, 2**64 - 1, np.uint64)}),
+    "words wider than bytes": lambda t, h: t.update({"alphabet_bytes": t["alphabet_bytes"].astype(np.uint16)}),
     "one class": lambda t, h: h.update(class_names=["only"]),
     "class names not text": lambda t, h: h.update(class_names=[1, 2]),
     "unknown tokenizer": lambda t, h: h.update(tokenizer="rot13"),

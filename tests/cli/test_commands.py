@@ -178,12 +178,32 @@ BAD = {
     "automaton as model": (("extract", "news.wfa", "-c", "newsroom", "-o", "x.wfa"), "not a .rnn file"),
     "model as automaton": (("predict", "news.rnn", "x"), "not a .wfa file"),
     "bad beta": (("extract", "news.rnn", "-c", "newsroom", "-o", "x.wfa", "--beta", "hi"), "between 0 and 1 or 'auto'"),
-    "bad alpha": (("extract", "news.rnn", "-c", "newsroom", "-o", "x.wfa", "--alpha", "2"), "alpha must lie in [0, 1]"),
+    "bad alpha": (
+        ("extract", "news.rnn", "-c", "newsroom", "-o", "x.wfa", "--alpha", "2"),
+        "alpha must lie between 0 and 1",
+    ),
     "too many states": (("extract", "news.rnn", "-c", "tiny.csv", "-o", "x.wfa", "-k", "50"), "ask for at most"),
     "unknown vectors": (
         ("extract", "news.rnn", "-c", "tiny.csv", "-o", "x.wfa", "-k", "2", "--augment", "1", "--vectors", "no.txt"),
         "no.txt: no such file",
     ),
+    "test label that is not trained": (
+        ("train", "-c", "newsroom", "--test", "one.csv", "-o", "x.rnn"),
+        "label 'a' of one.csv is not one of the classes",
+    ),
+    "test texts without labels": (
+        ("train", "-c", "newsroom", "--test", "tiny.csv", "-o", "x.rnn"),
+        "no labels to test",
+    ),
+    "threshold out of range": (
+        ("evaluate", "news.wfa", "-m", "news.rnn", "-c", "newsroom", "--min-cr", "95"),
+        "--min-cr must lie between 0 and 1",
+    ),
+    "threshold that is no number": (
+        ("evaluate", "news.wfa", "-m", "news.rnn", "-c", "newsroom", "--min-cr", "nan"),
+        "--min-cr must lie between 0 and 1",
+    ),
+    "texts and a corpus": (("predict", "news.wfa", "x", "-c", "newsroom"), "not both"),
     "truncated automaton": (("walk", "cut.wfa", "hello"), "cut.wfa: damaged"),
     "walk without words": (("walk", "news.wfa", "  "), "the text has no words"),
     "predict without text": (("predict", "news.wfa"), "no text to classify"),

@@ -89,11 +89,36 @@ def test_latin_1_needs_its_encoding(tmp_path):
         ("a.parquet", "nonsense", "not a readable parquet file"),
         ("a.csv.gz", "nonsense", "damaged gzip file"),
         ("a.docx", "x", "unknown format '.docx'"),
+        ("a.jsonl", '{"text": ' + "9" * 5000 + "}\n", "line 1: not JSON"),
+        ("a.jsonl", '{"text": ' + "[" * 100_000 + "\n", "line 1: not JSON"),
+        ("a.jsonl", '{"text": "\\ud800"}\n', "line 1: half of a surrogate pair"),
     ],
 )
 def test_bad_files_are_refused_with_the_place(tmp_path, name, content, message):
     with pytest.raises(InputError, match=message):
         read_corpus(write(tmp_path, name, content))
+
+
+def test_damaged_gzip_and_wrong_encodings(tmp_path):
+    blob = bytearray(gzip.compress(b"text,label\n" + b"some words,x\n" * 5000))
+    blob[len(blob) // 2 : len(blob) // 2 + 20] = bytes(20)
+    (tmp_path / "a.csv.gz").write_bytes(blob)
+    with pytest.raises(InputError, match="damaged gzip file"):
+        read_corpus(tmp_path / "a.csv.gz")
+    path = write(tmp_path, "a.csv", "text\nx\n")
+    with pytest.raises(InputError, match="utf-16"):
+        read_corpus(path, encoding="utf-16")
+    (tmp_path / "folder" / "pos").mkdir(parents=True)
+    (tmp_path / "folder" / "pos" / "1.txt").write_text("good")
+    with pytest.raises(InputError, match="unknown encoding"):
+        read_corpus(tmp_path / "folder", encoding="klingon")
+
+
+def test_texts_alone_need_no_labels(tmp_path):
+    path = write(tmp_path, "a.csv", "text,label\ngood,\nbad,x\n")
+    corpus = read_corpus(path, labels=False)
+    assert corpus.texts == ("good", "bad")
+    assert corpus.labels is None
 
 
 def test_missing_file_unknown_encoding_and_empty_folder(tmp_path):

@@ -42,6 +42,7 @@ def test_all_formats_read_the_same(tmp_path, name, blob):
     ("name", "blob", "message"),
     [
         ("a.txt", b"king 1 0\nqueen 1\n", "line 2: 1 numbers where 2 are expected"),
+        ("a.txt", b"king\n", "line 1: 0 numbers"),
         ("a.txt", b"king 1 0\nqueen 1 x\n", "line 2: not a number in the vector of 'queen'"),
         ("a.txt", b"king 1 0\n\xff\xfe 1 0\n", "line 2: not UTF-8"),
         ("a.txt", b"", "no vector for any word"),
@@ -55,6 +56,13 @@ def test_bad_files_are_refused_with_the_line(tmp_path, name, blob, message):
     (tmp_path / name).write_bytes(blob)
     with pytest.raises(InputError, match=message):
         read_vectors(tmp_path / name)
+
+
+def test_tokens_with_blanks_and_blank_lines(tmp_path):
+    (tmp_path / "a.txt").write_text("good 1 2\n. . . 3 4\n\nbad 5 6\n\n")
+    vectors = read_vectors(tmp_path / "a.txt")
+    assert vectors.words == ("good", ". . .", "bad")
+    assert vectors[". . ."].tolist() == [3, 4]
 
 
 def test_no_wanted_word_covered(tmp_path):

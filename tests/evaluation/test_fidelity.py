@@ -94,6 +94,20 @@ def test_a_handful_of_texts_is_enough(measured, news_model):
     assert fidelity.model_accuracy is None
 
 
+@given(arrays(float, (5, 3), elements=st.floats(0.01, 1)).map(lambda a: a / a.sum(1, keepdims=True)))
+def test_majority_is_the_most_frequent_class(outputs):
+    counts = np.bincount(outputs.argmax(1), minlength=3)
+    assert counts[majority(outputs, 1)[0].argmax()] == counts.max()
+
+
+def test_a_stand_in_that_cannot_be_fitted_is_left_out(measured, news_model, headlines):
+    wfa, _ = measured
+    fidelity = measure_fidelity(wfa, news_model, headlines.subset(np.arange(5)))
+    assert list(fidelity.stand_ins) == ["majority class"]
+    with pytest.raises(InputError, match="no text with a word"):
+        measure_fidelity(wfa, news_model, headlines, reference=Corpus.of([" "]))
+
+
 def test_majority_puts_the_most_frequent_class_on_top():
     outputs = np.array([[0.4, 0.6], [0.4, 0.6], [1.0, 0.0]])
     assert majority(outputs, 2).argmax(1).tolist() == [1, 1]

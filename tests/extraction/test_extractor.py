@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import oracle
-from wfalens.automaton import Empirical, Probe
+from wfalens.automaton import WFA, Empirical, Probe
 from wfalens.automaton.rows import dense
 from wfalens.corpus import TextEncoder, Vocabulary, WordVectors, newsroom
 from wfalens.corpus.vocabulary import UNKNOWN
@@ -192,13 +192,19 @@ def test_constant_black_box_is_refused_clearly(letters):
         ({"completion": "guess"}, "unknown completion 'guess'; choose one of null, uniform, empirical, probe"),
         ({"distance": "cosine"}, "choose one of euclidean, squared"),
         ({"initial": "x"}, "choose one of model, uniform"),
-        ({"states": 0}, "states must lie between 1"),
-        ({"alpha": 1.2}, "alpha must lie in"),
-        ({"beta": -0.1}, "beta must lie in"),
-        ({"beta": "high"}, "beta must lie in"),
-        ({"representatives": 0}, "representatives must be"),
-        ({"strength": 0}, "strength must be positive"),
-        ({"sample": 0}, "sample must be at least"),
+        ({"states": 0}, "states must lie between 1 and"),
+        ({"alpha": 1.2}, "alpha must lie between 0 and 1"),
+        ({"beta": -0.1}, "beta must lie between 0 and 1 or be 'auto'"),
+        ({"beta": "high"}, "beta must lie between"),
+        ({"representatives": 0}, "representatives must lie"),
+        ({"strength": 0}, "strength must lie"),
+        ({"strength": float("inf")}, "strength must lie"),
+        ({"states": 2.5}, "states must lie"),
+        ({"states": "5"}, "states must lie"),
+        ({"alpha": None}, "alpha must lie"),
+        ({"alpha": float("nan")}, "alpha must lie"),
+        ({"seed": -1}, "seed must lie"),
+        ({"sample": 0}, "sample must lie"),
     ],
 )
 def test_bad_options_are_refused_at_once(options, message):
@@ -231,6 +237,46 @@ def replace_encoder(model, encoder):
     from wfalens.models import RNNClassifier
 
     return RNNClassifier(model.network, encoder, model.class_names)
+
+
+def test_numpy_numbers_and_class_names_survive_the_file(tmp_path, letters):
+    def black_box(texts):
+        shares = np.array([[text.count("a") + 1, len(text) + 1] for text in texts], float)
+        shares /= shares.sum(1, keepdims=True)
+        shares[0] = [-0.0005, 1.0005]  # tolerated rounding
+        return shares
+
+    model = CallableClassifier(black_box, letters, np.array([0, 1]))
+    wfa = Extractor(states=np.int64(2), alpha=np.float32(0.5)).extract(model, ["a b c", "a a", "c a b"])
+    wfa.save(tmp_path / "a.wfa")
+    assert WFA.load(tmp_path / "a.wfa").class_names == ("0", "1")
+    with pytest.raises(InputError, match="at least two classes with different names"):
+        CallableClassifier(black_box, letters, ("x", "x"))
+
+
+def test_a_tokenizer_of_ones_own_is_given_again(tmp_path):
+    def split(text):
+        return text.split("|")
+
+    encoder = TextEncoder(Vocabulary.of_words("abc"), split)
+    model = CallableClassifier(
+        lambda texts: [[(1 + t.count("a")) / (2 + len(t)), 1 - (1 + t.count("a")) / (2 + len(t))] for t in texts],
+        encoder,
+        "xy",
+    )
+    wfa = Extractor(states=2).extract(model, ["a|b|c", "a|a", "c|b|a|a"])
+    wfa.save(tmp_path / "a.wfa")
+    with pytest.raises(InputError, match="give it again"):
+        WFA.load(tmp_path / "a.wfa").predict(["a|b"])
+    again = WFA.load(tmp_path / "a.wfa", tokenizer=split)
+    np.testing.assert_array_equal(again.weights(["a|b"]), wfa.weights(["a|b"]))
+    assert len(again.walk("a|b").words) == 2
+
+
+def test_ids_that_are_no_words_are_refused(news_model):
+    for bad in (-1, 10**6):
+        with pytest.raises(InputError, match="word ids must lie between"):
+            Extractor(states=2).extract(news_model, Ragged.from_lists([[2, bad]], np.int32))
 
 
 def test_extractor_is_a_value():

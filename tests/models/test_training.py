@@ -86,6 +86,9 @@ def test_embeddings_start_from_vectors(letters):
     [
         ({"epochs": 0}, "epochs must be at least 1"),
         ({"learning_rate": 0}, "learning_rate must be positive"),
+        ({"learning_rate": 1e38}, "learning_rate must be positive and at most 10"),
+        ({"max_words": -3}, "max_words must be at least 1"),
+        ({"tokenizer": "custom"}, "unknown tokenizer 'custom'"),
         ({"validation": 1.0}, "validation must be a share"),
         ({"word_dropout": 1.0}, "word_dropout must lie"),
     ],
@@ -99,7 +102,7 @@ def test_bad_options_are_refused_at_once(options, message):
     ("options", "message"),
     [
         ({"cell": "transformer"}, "unknown cell 'transformer'; choose one of lstm, gru, elman"),
-        ({"hidden": 0}, "hidden must be at least 1"),
+        ({"hidden": 0}, "hidden must be a whole number of at least 1"),
         ({"dropout": 1.0}, "dropout must lie"),
     ],
 )
@@ -147,7 +150,9 @@ def test_damaged_checkpoints_are_refused(tmp_path, letters):
     refused("do not fit its configuration", tensors=tensors | {weight: tensors[weight][:1]})
     refused("NaN", tensors=tensors | {weight: np.full_like(tensors[weight], np.nan)})
     refused("configuration is not valid", header=header | {"config": {"cell": "lstm", "wings": 2}})
-    refused("do not fit its configuration", header=header | {"config": header["config"] | {"hidden": 10**6}})
+    refused("do not fit its configuration", header=header | {"config": header["config"] | {"hidden": 6}})
+    for bad in ({"layers": 10**9}, {"layers": 1.0}, {"embedding": 10**30}, {"hidden": True}, {"dropout": "x"}):
+        refused("configuration is not valid", header=header | {"config": header["config"] | bad})
     (tmp_path / "cut.rnn").write_bytes((tmp_path / "a.rnn").read_bytes()[:500])
     with pytest.raises(FormatError, match=r"cut\.rnn"):
         RNNClassifier.load(tmp_path / "cut.rnn")

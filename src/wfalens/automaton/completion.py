@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -68,7 +69,7 @@ class Probe:
     name: ClassVar[str] = "probe"
 
     def __post_init__(self) -> None:
-        if not self.strength > 0:
+        if not 0 < self.strength < math.inf:
             raise InputError(f"the probe's strength must be positive, not {self.strength}")
 
     def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002

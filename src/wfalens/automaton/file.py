@@ -13,11 +13,13 @@ from wfalens.automaton.kernels import Rows
 from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
+from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.errors import InputError
 from wfalens.storage import StoredFile, Tensors, read_file, restore_encoder, store_encoder, write_file
 
 FORMAT, VERSION = "wfa", 1
 _SUM_TOLERANCE = 1e-6
+_MOST_COUNTED = 1 << 53
 
 
 def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
@@ -40,33 +42,33 @@ def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
     write_file(path, FORMAT, VERSION, header, tensors)
 
 
-def load(path: str | Path) -> WFA:
+def load(path: str | Path, tokenizer: Tokenizer | None = None) -> WFA:
     file = read_file(path, FORMAT, VERSION)
     kind = file.field("kind", str)
     if kind not in _LOADERS:
         raise file.fail(f"its kind {kind!r} is not one of {', '.join(_LOADERS)}")
     try:
-        return _LOADERS[kind](file)
+        return _LOADERS[kind](file, tokenizer)
     except InputError as error:
         raise file.fail(str(error)) from None
 
 
-def _load_stochastic(file: StoredFile) -> StochasticWFA:
-    encoder, class_names = restore_encoder(file), file.class_names()
+def _load_stochastic(file: StoredFile, tokenizer: Tokenizer | None) -> StochasticWFA:
+    encoder, class_names = restore_encoder(file, tokenizer), file.class_names()
     centres = file.tensor("centres", "f", 2)
     n, words = len(centres), len(encoder.vocabulary)
     if np.any(centres < 0) or np.any(np.abs(centres.sum(1) - 1) > _SUM_TOLERANCE):
         raise file.fail("its centres are not distributions")
     visits, counts = file.tensor("state_visits", "iu"), file.tensor("word_counts", "iu")
-    if np.any(visits < 0) or np.any(counts < 0):
-        raise file.fail("negative counts")
+    if any(np.any(part < 0) or np.any(part > _MOST_COUNTED) for part in (visits, counts)):
+        raise file.fail("its counts are out of range")
     return StochasticWFA(
         encoder=encoder,
         class_names=class_names,
         centres=centres,
         rows=_load_rows(file, "rows", words, n),
         completion=_load_completion(file, words, n),
-        alpha=float(file.field("alpha", (int, float))),
+        alpha=file.number(file.header, "alpha"),
         state_visits=visits,
         word_counts=counts,
         provenance=file.field("provenance", dict),
@@ -95,11 +97,11 @@ def _load_completion(file: StoredFile, words: int, states: int) -> Completion:
         if name == Uniform.name:
             return Uniform()
         if name == Empirical.name:
-            return Empirical(float(header["beta"]), header["distance"])
+            return Empirical(file.number(header, "beta"), header["distance"])
         if name == Probe.name:
             rows = _load_rows(file, "probed", words, states)
-            return Probe(float(header["strength"]), int(header["representatives"]), rows)
-    except (KeyError, TypeError, ValueError) as error:
+            return Probe(file.number(header, "strength"), int(file.number(header, "representatives")), rows)
+    except (KeyError, TypeError, InputError) as error:
         raise file.fail(f"its completion is not valid ({error})") from None
     raise file.fail(f"its completion {name!r} is not one of {', '.join(COMPLETIONS)}")
 
@@ -117,7 +119,10 @@ def _store_rows(name: str, rows: Rows) -> Tensors:
 def _load_rows(file: StoredFile, name: str, words: int, states: int) -> Rows:
     per_word, entries = (file.tensor(f"{name}.{part}", "u") for part in ("per_word", "entries"))
     state, target = (file.tensor(f"{name}.{part}", "u") for part in ("state", "target"))
-    weight = file.tensor(f"{name}.weight", "uf")
+    with np.errstate(over="ignore"):  # what is too large for single precision is refused below
+        weight = file.tensor(f"{name}.weight", "uf").astype(np.float32)
+    if np.any(per_word > len(state)) or np.any(entries > len(target)):
+        raise file.fail(f"the rows of {name!r} do not fit its alphabet")
     word_start, start = (np.concatenate([[0], np.cumsum(part, dtype=np.int64)]) for part in (per_word, entries))
     if len(per_word) != words or word_start[-1] != len(state) or len(entries) != len(state):
         raise file.fail(f"the rows of {name!r} do not fit its alphabet")
@@ -127,7 +132,7 @@ def _load_rows(file: StoredFile, name: str, words: int, states: int) -> Rows:
         raise file.fail(f"{name!r} names states that do not exist")
     if not (_rises_within(state, word_start) and _rises_within(target, start)):
         raise file.fail(f"the rows of {name!r} are not sorted")
-    if np.any(weight <= 0):
+    if not np.all((weight > 0) & np.isfinite(weight)):
         raise file.fail(f"{name!r} holds weights that are not positive")
     return make_rows(per_word, state, entries, target, weight)
 

@@ -55,6 +55,8 @@ class StochasticWFA(WFA):
             per_word = np.diff(completion.rows.row_start)
             if len(per_word) != words or not np.all(np.isin(per_word, (0, n))):
                 raise InputError("the probed rows must be there in every state for a word, or in none")
+            if np.any(has_rows(rows) & (per_word == 0)):
+                raise InputError("a word was observed but not probed")
         if not 0 <= alpha <= 1:
             raise InputError(f"alpha must lie in [0, 1], not {alpha}")
         self.centres = frozen(np.array(centres, np.float64))

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.walk import Walk
+from wfalens.corpus.corpus import named_classes
 from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 
@@ -38,7 +40,7 @@ class WFA(ABC):
         if len(word_counts) != len(encoder.vocabulary):
             raise InputError("the word counts do not fit the alphabet")
         self.encoder = encoder
-        self.class_names = tuple(class_names)
+        self.class_names = named_classes(class_names)
         self.word_counts = frozen(np.array(word_counts, np.int64))  # (V,): occurrences in the extraction corpus
         self.provenance = dict(provenance or {})
 
@@ -86,11 +88,14 @@ class WFA(ABC):
         """Write a `.wfa` file, atomically."""
 
     @staticmethod
-    def load(path: str | Path) -> WFA:
-        """Read a `.wfa` file; everything in it is checked, nothing is executed."""
+    def load(path: str | Path, tokenizer: Tokenizer | None = None) -> WFA:
+        """Read a `.wfa` file; everything in it is checked, nothing is executed.
+
+        An automaton of a model with a tokenizer of one's own needs it again, to read texts.
+        """
         from wfalens.automaton.file import load
 
-        return load(path)
+        return load(path, tokenizer)
 
     def matrices(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """Êσ of words, context included; ids: (N,) -> (N, n, n)"""
@@ -142,12 +147,7 @@ class WFA(ABC):
 
     def ids(self, texts: Texts) -> Ragged[np.int32]:
         """Word ids of texts; ids that are given already are checked."""
-        if not isinstance(texts, Ragged):
-            return self.encoder.encode(texts)
-        size = len(self.encoder.vocabulary)
-        if len(texts.values) and not 0 <= texts.values.min() <= texts.values.max() < size:
-            raise InputError(f"word ids must lie between 0 and {size - 1}")
-        return texts
+        return self.encoder.checked(texts) if isinstance(texts, Ragged) else self.encoder.encode(texts)
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

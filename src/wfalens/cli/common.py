@@ -40,7 +40,7 @@ LabelColumnOption = Annotated[
     typer.Option("--label-column", help="Column that holds the class (default: label, if there is one)."),
 ]
 EncodingOption = Annotated[str, typer.Option("--encoding", help="Encoding of the text files.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 ForceOption = Annotated[bool, typer.Option("--force", "-f", help="Overwrite the output file if it exists.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
 
@@ -94,6 +94,7 @@ def open_corpus(
     text_column: str = "text",
     label_column: str | None = None,
     encoding: str = "utf-8",
+    labels: bool = True,
 ) -> Corpus:
     """A corpus from a data set's name (with `split` unless the name says another) or from a file."""
     name, _, chosen = spec.partition(":")
@@ -102,7 +103,7 @@ def open_corpus(
     else:
         if not Path(spec).exists():
             raise InputError(f"{spec}: no such file, and no data set of that name; known: {', '.join(DATASETS)}")
-        corpus = read_corpus(spec, text_column=text_column, label_column=label_column, encoding=encoding)
+        corpus = read_corpus(spec, text_column=text_column, label_column=label_column, encoding=encoding, labels=labels)
     if corpus.skipped:
         shown = "; ".join(corpus.skipped[:3]) + ("; …" if len(corpus.skipped) > 3 else "")
         note(f"{corpus.name}: left out {len(corpus.skipped)} rows ({shown})")

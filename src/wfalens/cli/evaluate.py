@@ -23,6 +23,7 @@ from wfalens.cli.common import (
     print_json,
     print_table,
 )
+from wfalens.errors import InputError
 
 if TYPE_CHECKING:
     from wfalens.evaluation import Agreement, Fidelity
@@ -57,10 +58,12 @@ def evaluate(
     from wfalens.automaton import WFA
     from wfalens.evaluation import measure_fidelity
 
+    if min_cr is not None and not 0 <= min_cr <= 1:
+        raise InputError(f"--min-cr must lie between 0 and 1, not {min_cr}")
     wfa = WFA.load(automaton)
     classifier = open_model(model)
-    made_from = wfa.provenance.get("model", {}).get("fingerprint")
-    if made_from != classifier.fingerprint:
+    made_from = wfa.provenance.get("model")
+    if not isinstance(made_from, dict) or made_from.get("fingerprint") != classifier.fingerprint:
         note(f"{automaton} was extracted from another model than {model}")
     texts = open_corpus(corpus, "test", data, text_column, label_column, encoding)
     fit_on = open_corpus(reference, "train", data, text_column, label_column, encoding) if reference else None

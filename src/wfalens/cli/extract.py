@@ -15,7 +15,6 @@ from wfalens.cli.common import (
     EncodingOption,
     ForceOption,
     JsonOption,
-    LabelColumnOption,
     SeedOption,
     TerminalProgress,
     TextColumnOption,
@@ -69,7 +68,6 @@ def extract(
     seed: SeedOption = 0,
     data: DataOption = None,
     text_column: TextColumnOption = "text",
-    label_column: LabelColumnOption = None,
     encoding: EncodingOption = "utf-8",
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -94,7 +92,7 @@ def extract(
         seed=seed,
     )
     classifier = open_model(model)
-    texts = open_corpus(corpus, "train", data, text_column, label_column, encoding)
+    texts = open_corpus(corpus, "train", data, text_column, None, encoding, labels=False)
     if augment:
         from dataclasses import replace as changed
 

@@ -8,7 +8,7 @@ from wfalens.cli import data, demo, evaluate, extract, predict, train, walk  # n
 from wfalens.cli.app import Settings, app
 from wfalens.errors import WfalensError
 
-USAGE, INTERRUPTED = 2, 130
+USAGE = 2
 
 
 def run() -> None:
@@ -16,8 +16,6 @@ def run() -> None:
         app()
     except WfalensError as error:
         _leave(str(error), USAGE)
-    except KeyboardInterrupt:
-        _leave("interrupted; nothing half-done was written", INTERRUPTED)
     except MemoryError:
         _leave("not enough memory for this", USAGE)
     except OSError as error:

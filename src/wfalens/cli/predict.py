@@ -42,15 +42,17 @@ def predict(
     from wfalens.automaton.wfa import UNDECIDED, decided, normalised
 
     wfa = WFA.load(automaton)
+    if corpus and texts:
+        raise InputError("give texts or --corpus, not both")
     if corpus:
-        texts = list(open_corpus(corpus, "test", data, text_column, None, encoding).texts)
+        texts = list(open_corpus(corpus, "test", data, text_column, None, encoding, labels=False).texts)
     elif texts == ["-"]:
         texts = [line.rstrip("\n") for line in sys.stdin]
     if not texts:
         raise InputError("there is no text to classify; give texts, - for standard input, or --corpus")
     weights = wfa.weights(texts)
     labels, outputs = decided(weights), normalised(weights)
-    names = ["undecided" if label == UNDECIDED else wfa.class_names[label] for label in labels]
+    names = [None if label == UNDECIDED else wfa.class_names[label] for label in labels]
     if as_json:
         print_json(
             [
@@ -67,7 +69,7 @@ def predict(
         f"{automaton.name}: {len(texts)} texts",
         ["text", "class", "probability"],
         [
-            [text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…", name, f"{output.max():.3f}"]
+            [text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…", name or "undecided", f"{output.max():.3f}"]
             for text, name, output in zip(texts, names, outputs, strict=True)
         ],
     )

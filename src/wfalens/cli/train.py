@@ -29,6 +29,7 @@ from wfalens.cli.common import (
 )
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import Vocabulary
+from wfalens.errors import InputError
 
 
 @app.command()
@@ -82,6 +83,9 @@ def train(
     test_texts = None
     if test or known:
         test_texts = open_corpus(test or corpus.partition(":")[0], "test", data, text_column, label_column, encoding)
+        test_texts = test_texts.relabelled(texts.class_names)  # a label that is not trained is refused before training
+        if test_texts.labels is None:
+            raise InputError(f"{test_texts.name} has no labels to test on")
     from wfalens.models.rnn import RNNConfig  # torch takes a second to load: only once the texts are sound
     from wfalens.models.training import Trainer, accuracy
 

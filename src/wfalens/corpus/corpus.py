@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -84,6 +84,16 @@ class Corpus:
             self.name,
             self.skipped,
         )
+
+
+def named_classes(names: Iterable[object]) -> tuple[str, ...]:
+    """Class names as text; at least two, all different."""
+    classes = tuple(str(name) for name in names)
+    if len(classes) < 2 or len(set(classes)) != len(classes):
+        raise InputError(
+            f"a classifier has at least two classes with different names, not {', '.join(classes) or 'none'}"
+        )
+    return classes
 
 
 def _label_order(label: str) -> tuple[int, float, str]:

@@ -55,6 +55,12 @@ class TextEncoder:
             raise InputError("encode takes a list of texts; wrap a single text in a list")
         return self.vocabulary.encode([self.tokens(text) for text in texts])
 
+    def checked(self, ids: Ragged[np.int32]) -> Ragged[np.int32]:
+        """Ids that are given already, refused where they are not words of the vocabulary."""
+        if len(ids.values) and not 0 <= ids.values.min() <= ids.values.max() < len(self.vocabulary):
+            raise InputError(f"word ids must lie between 0 and {len(self.vocabulary) - 1}")
+        return ids
+
     def count_cut(self, texts: Sequence[str]) -> int:
         """How many texts are longer than `max_length` tokens."""
         if self.max_length is None or self._tokenize is None:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,23 +25,25 @@ def read_corpus(
     text_column: str = TEXT_COLUMN,
     label_column: str | None = None,
     encoding: str = "utf-8",
+    labels: bool = True,
 ) -> Corpus:
     """Read a corpus; the format follows from the name.
 
     `label_column=None` takes the column `label` where there is one, else the corpus is unlabelled. Rows with
-    an empty text are left out and listed in `Corpus.skipped`; a missing label is refused.
+    an empty text are left out and listed in `Corpus.skipped`; a missing label is refused. `labels=False` reads
+    the texts alone.
     """
     path = Path(path)
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
-    if path.is_dir():
-        return _read_folder(path, encoding)
-    suffix = _suffix(path)
-    if suffix not in _READERS:
-        raise InputError(f"{path}: unknown format {suffix!r}; use one of {', '.join(_READERS)}, or a folder")
     try:
+        if path.is_dir():
+            return _collect(path, _folder_rows(path, encoding), labels)
+        suffix = _suffix(path)
+        if suffix not in _READERS:
+            raise InputError(f"{path}: unknown format {suffix!r}; use one of {', '.join(_READERS)}, or a folder")
         rows, labelled = _READERS[suffix](path, text_column, label_column, encoding)
-        return _collect(path, rows, labelled)
+        return _collect(path, rows, labelled and labels)
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: byte 0x{error.object[error.start]:02x} is not {error.encoding}; "
@@ -50,7 +53,9 @@ def read_corpus(
         raise InputError(f"{path}: line 1: broken header ({error})") from None
     except LookupError as error:  # an encoding that Python does not know
         raise InputError(f"{path}: {error}") from None
-    except (gzip.BadGzipFile, EOFError) as error:
+    except UnicodeError as error:
+        raise InputError(f"{path}: not {encoding} text ({error})") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{path}: damaged gzip file ({error})") from None
 
 
@@ -62,6 +67,8 @@ def _collect(path: Path, rows: Iterator[Row], labelled: bool) -> Corpus:
         if text is None or not str(text).strip():
             skipped.append(f"{place}: empty text")
             continue
+        if any(_is_broken(part) for part in (text, label)):
+            raise InputError(f"{path}: {place}: half of a surrogate pair, which is not text")
         if labelled:
             if label is None or label != label or not str(label).strip():
                 raise InputError(f"{path}: {place}: the label is missing")
@@ -70,6 +77,11 @@ def _collect(path: Path, rows: Iterator[Row], labelled: bool) -> Corpus:
     if not texts:
         raise InputError(f"{path}: no text in it")
     return Corpus.of(texts, labels if labelled else None, name=path.name, skipped=skipped)
+
+
+def _is_broken(value: object) -> bool:
+    """Whether a text holds a lone surrogate (JSON can spell one): it could be neither printed nor saved."""
+    return isinstance(value, str) and not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def _read_delimited(
@@ -117,8 +129,9 @@ def _read_jsonl(path: Path, text: str, label: str | None, encoding: str) -> tupl
                     continue
                 try:
                     item = json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise InputError(f"{path}: line {number}: not JSON ({error.msg})") from None
+                except (ValueError, RecursionError) as error:
+                    reason = str(error).partition(":")[0]
+                    raise InputError(f"{path}: line {number}: not JSON ({reason})") from None
                 if not isinstance(item, dict):
                     raise InputError(f"{path}: line {number}: expected an object with {text!r}")
                 yield number, item
@@ -156,19 +169,15 @@ def _read_parquet(path: Path, text: str, label: str | None, _encoding: str) -> t
 _READERS = {".csv": _read_csv, ".tsv": _read_tsv, ".jsonl": _read_jsonl, ".parquet": _read_parquet}
 
 
-def _read_folder(path: Path, encoding: str) -> Corpus:
+def _folder_rows(path: Path, encoding: str) -> Iterator[Row]:
     files = sorted(file for file in path.glob("*/*") if file.is_file() and not file.name.startswith("."))
     if not files:
         raise InputError(f"{path}: expected one subfolder per class with text files in it")
-
-    def rows() -> Iterator[Row]:
-        for file in files:
-            try:
-                yield str(file.relative_to(path)), file.read_text(encoding), file.parent.name
-            except UnicodeDecodeError as error:
-                raise InputError(f"{file}: not {error.encoding} text; give the files' encoding") from None
-
-    return _collect(path, rows(), labelled=True)
+    for file in files:
+        try:
+            yield str(file.relative_to(path)), file.read_text(encoding), file.parent.name
+        except UnicodeDecodeError as error:
+            raise InputError(f"{file}: not {error.encoding} text; give the files' encoding") from None
 
 
 def _columns(path: Path, header: list[str], text_column: str, label_column: str | None) -> tuple[int, int | None]:

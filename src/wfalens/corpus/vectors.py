@@ -145,13 +145,18 @@ def _text_entries(
     width = 0
     try:
         for number, raw in enumerate(handle, 1):
-            word, _, rest = raw.decode("utf-8").rstrip().partition(" ")
-            fields = rest.split(" ") if rest else []
-            if number == 1 and len(fields) == 1 and word.isdigit() and fields[0].isdigit():
-                continue  # the word2vec header: number of words, width
-            width = width or len(fields)
-            if not fields or len(fields) != width:
-                raise InputError(f"{path}: line {number}: {len(fields)} numbers where {width} are expected")
+            line = raw.decode("utf-8").rstrip()
+            if not line:
+                continue
+            parts = line.split(" ")
+            if number == 1 and len(parts) == 2 and all(part.isdigit() for part in parts):
+                width = int(parts[1])  # the word2vec header: number of words, width
+                continue
+            width = width or len(parts) - 1
+            # a few tokens of GloVe hold blanks themselves: the vector is the last part
+            word, fields = " ".join(parts[:-width]), parts[-width:] if width else []
+            if not word or not fields:
+                raise InputError(f"{path}: line {number}: {len(parts) - 1} numbers where {width} are expected")
             if wanted is not None and word not in wanted:
                 continue
             try:

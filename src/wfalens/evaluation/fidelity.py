@@ -158,13 +158,15 @@ def _stand_ins(
 ) -> dict[str, Agreement]:
     words = len(model.encoder.vocabulary)
     if reference is None:
-        guesses = {
-            "majority class": majority(outputs, len(ids)),
-            "bag of words (5-fold)": cross_fitted_bag_of_words(ids, outputs, words),
-        }
+        guesses = {"majority class": majority(outputs, len(ids))}
+        fitted = cross_fitted_bag_of_words(ids, outputs, words)
+        if fitted is not None:
+            guesses["bag of words (5-fold)"] = fitted
     else:
         fit_ids = model.encoder.encode(reference.texts)
         fit_ids = fit_ids.take(np.flatnonzero(fit_ids.lengths))
+        if len(fit_ids) == 0:
+            raise InputError(f"{reference.name}: there is no text with a word in it")
         fit_outputs = output_traces(model, fit_ids, progress).last().astype(np.float64)
         guesses = {
             "majority class": majority(fit_outputs, len(ids)),

@@ -19,7 +19,7 @@ def majority(outputs: NDArray[np.float64], texts: int) -> NDArray[np.float64]:
     constant = outputs.mean(0)
     top = np.bincount(outputs.argmax(1), minlength=classes).argmax()
     if constant.argmax() != top:
-        constant[top] = np.nextafter(constant.max(), 2)
+        constant[top] = constant.max() * 1.001
     return np.tile(constant / constant.sum(), (texts, 1))
 
 
@@ -30,12 +30,17 @@ def bag_of_words(
     return _fit_predict(_counts(fit_ids, words), fit_outputs.argmax(1), _counts(ids, words), fit_outputs.shape[1])
 
 
-def cross_fitted_bag_of_words(ids: Ragged[np.int32], outputs: NDArray[np.float64], words: int) -> NDArray[np.float64]:
-    """The same where there are no other texts to fit on: each fifth is predicted from the rest."""
+def cross_fitted_bag_of_words(
+    ids: Ragged[np.int32], outputs: NDArray[np.float64], words: int
+) -> NDArray[np.float64] | None:
+    """The same where there are no other texts to fit on: each fifth is predicted from the rest.
+
+    None if there are too few texts, or only one of some class.
+    """
     table, labels = _counts(ids, words), outputs.argmax(1)
     smallest = np.bincount(labels)[np.unique(labels)].min()
     if len(labels) < 2 * _FOLDS or smallest < 2:
-        return majority(outputs, len(ids))
+        return None
     result = np.empty(outputs.shape)
     folds = StratifiedKFold(min(_FOLDS, int(smallest)), shuffle=True, random_state=0)
     for fit, rest in folds.split(table, labels):

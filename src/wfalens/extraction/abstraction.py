@@ -43,7 +43,7 @@ def cluster_outputs(
     if sample is not None and len(outputs) > sample * clusters:
         chosen = rng.choice(len(outputs), sample * clusters, replace=False)
         outputs = outputs[np.sort(chosen)]
-    distinct = len(np.unique(outputs, axis=0)) if len(outputs) < 50 * clusters else clusters
+    distinct = len(np.unique(outputs, axis=0))
     if distinct < clusters:
         raise InputError(
             f"the model gave only {distinct} different outputs on this corpus; ask for at most {distinct} states"

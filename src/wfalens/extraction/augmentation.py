@@ -12,6 +12,8 @@ from wfalens.corpus.vocabulary import UNKNOWN, Vocabulary
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 
+_MOST_WEIGHT = 1e6
+
 
 @dataclass(frozen=True, kw_only=True)
 class Augmentation:
@@ -36,8 +38,8 @@ class Augmentation:
         for name in ("epochs", "neighbours"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not self.weight > 0:
-            raise InputError(f"weight must be positive, not {self.weight}")
+        if not 0 < self.weight <= _MOST_WEIGHT:
+            raise InputError(f"weight must be positive and at most {_MOST_WEIGHT:g}, not {self.weight}")
 
     @property
     def parameters(self) -> dict[str, object]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -63,18 +64,23 @@ class Extractor:
         _one_of("completion", self.completion, COMPLETIONS)
         _one_of("distance", self.distance, DISTANCES)
         _one_of("initial", self.initial, INITIAL)
-        if not 1 <= self.states < MAX_STATES:
-            raise InputError(f"states must lie between 1 and {MAX_STATES - 1}, not {self.states}")
-        if not 0 <= self.alpha <= 1:
-            raise InputError(f"alpha must lie in [0, 1], not {self.alpha}")
-        if self.beta != AUTO and not (isinstance(self.beta, int | float) and 0 <= self.beta <= 1):
-            raise InputError(f"beta must lie in [0, 1] or be 'auto', not {self.beta!r}")
-        if self.representatives < 1:
-            raise InputError(f"representatives must be at least 1, not {self.representatives}")
-        if not self.strength > 0:
-            raise InputError(f"strength must be positive, not {self.strength}")
-        if self.sample is not None and self.sample < 1:
-            raise InputError(f"sample must be at least 1, not {self.sample}")
+        self._settle("states", _whole, 1, MAX_STATES - 1)
+        self._settle("alpha", _real, 0.0, 1.0)
+        if self.beta != AUTO:
+            self._settle("beta", _real, 0.0, 1.0)
+        self._settle("representatives", _whole, 1, 1 << 20)
+        self._settle("strength", _real, 1e-9, 1e9)
+        if self.sample is not None:
+            self._settle("sample", _whole, 1, 1 << 40)
+        self._settle("seed", _whole, 0, 1 << 64)
+
+    def _settle(self, name: str, kind: Callable[[Any], float | None], least: float, most: float) -> None:
+        """Turn an option into a plain Python number within bounds, or refuse it."""
+        value = kind(getattr(self, name))
+        if value is None or not least <= value <= most:
+            also = " or be 'auto'" if name == "beta" else ""
+            raise InputError(f"{name} must lie between {least:g} and {most:g}{also}, not {getattr(self, name)!r}")
+        object.__setattr__(self, name, value)
 
     def extract(
         self,
@@ -178,7 +184,7 @@ def _texts(
 ) -> tuple[Ragged[np.int32], str]:
     """Word ids of the texts that have words, and the corpus' name."""
     if isinstance(corpus, Ragged):
-        ids, name = corpus, "ids"
+        ids, name = model.encoder.checked(corpus), "ids"
     else:
         texts, name = (corpus.texts, corpus.name) if isinstance(corpus, Corpus) else (corpus, "texts")
         ids = model.encoder.encode(texts)
@@ -200,6 +206,14 @@ def _weighted_rows(
     keys, place = np.unique(np.concatenate([counts.keys, more.keys]), return_inverse=True)
     weights = np.concatenate([counts.counts.astype(np.float64), augmentation.weight * more.counts])
     return rows_from_keys(keys, np.bincount(place, weights), words, counts.states)
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
+
+
+def _real(value: Any) -> float | None:
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:

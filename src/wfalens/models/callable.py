@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.corpus.corpus import named_classes
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.models.contract import checked_probabilities
 from wfalens.models.prefixes import prefix_tree
@@ -31,7 +32,7 @@ class CallableClassifier:
     ) -> None:
         self.predict_tokens = predict_proba
         self.encoder = encoder
-        self.class_names = tuple(class_names)
+        self.class_names = named_classes(class_names)
         self.batch_size = batch_size
         self.fingerprint = name or getattr(predict_proba, "__name__", type(predict_proba).__name__)
         self.queries = 0

@@ -87,4 +87,4 @@ def checked_probabilities(values: object, rows: int, classes: int, who: str) -> 
         raise ModelError(
             f"{who} returned rows that are not probabilities (one sums to {worst.sum():.4g}); apply a softmax"
         )
-    return array.astype(np.float32, copy=False)
+    return np.maximum(array.astype(np.float32, copy=False), 0)  # what rounding made negative

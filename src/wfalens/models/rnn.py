@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import PADDING
 from wfalens.errors import InputError
@@ -41,10 +42,11 @@ class RNNConfig:
     def __post_init__(self) -> None:
         if self.cell not in CELLS:
             raise InputError(f"unknown cell {self.cell!r}; choose one of {', '.join(CELLS)}")
-        for name in ("embedding", "hidden", "layers"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.dropout < 1:
+        for name, most in (("embedding", 1 << 16), ("hidden", 1 << 16), ("layers", 64)):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= most:
+                raise InputError(f"{name} must be a whole number of at least 1 and at most {most}, not {value!r}")
+        if isinstance(self.dropout, str | bool) or not 0 <= self.dropout < 1:
             raise InputError(f"dropout must lie in [0, 1), not {self.dropout}")
 
 
@@ -194,9 +196,10 @@ class RNNClassifier:
         write_file(path, FORMAT, VERSION, header, tensors | weights)
 
     @classmethod
-    def load(cls, path: str | Path) -> RNNClassifier:
+    def load(cls, path: str | Path, tokenizer: Tokenizer | None = None) -> RNNClassifier:
+        """Read a checkpoint; a tokenizer of one's own must be given again."""
         file = read_file(path, FORMAT, VERSION)
-        encoder, class_names = restore_encoder(file), file.class_names()
+        encoder, class_names = restore_encoder(file, tokenizer), file.class_names()
         try:
             config = RNNConfig(**file.field("config", dict))
         except (TypeError, InputError) as error:

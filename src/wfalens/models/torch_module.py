@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from wfalens.corpus.corpus import named_classes
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import PADDING
 from wfalens.errors import ModelError
@@ -43,7 +44,7 @@ class TorchModule:
     ) -> None:
         self.module = module.eval()
         self.encoder = encoder
-        self.class_names = tuple(class_names)
+        self.class_names = named_classes(class_names)
         self.tokens_per_batch = tokens_per_batch
 
     @cached_property

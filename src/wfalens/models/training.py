@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from wfalens.corpus.corpus import Corpus
-from wfalens.corpus.encoder import TextEncoder
-from wfalens.corpus.tokenizers import Tokenizer
+from wfalens.corpus.encoder import CUSTOM, TextEncoder
+from wfalens.corpus.tokenizers import TOKENIZERS, Tokenizer
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import PADDING, Vocabulary
 from wfalens.errors import InputError
@@ -72,9 +73,13 @@ class Trainer:
         for name in ("epochs", "batch_size", "patience", "min_count"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("learning_rate", "clip"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} must be positive, not {getattr(self, name)}")
+        for name, most in (("learning_rate", 10.0), ("clip", math.inf)):
+            if not 0 < getattr(self, name) <= most:
+                raise InputError(f"{name} must be positive and at most {most}, not {getattr(self, name)}")
+        if self.max_words is not None and self.max_words < 1:
+            raise InputError(f"max_words must be at least 1, not {self.max_words}")
+        if self.tokenizer == CUSTOM:
+            raise InputError(f"unknown tokenizer {CUSTOM!r}; choose one of {', '.join(TOKENIZERS)}, or give a callable")
         if not 0 < self.validation < 1:
             raise InputError(f"validation must be a share between 0 and 1, not {self.validation}")
         if not 0 <= self.word_dropout < 1:
@@ -146,6 +151,8 @@ class Trainer:
             nn.utils.clip_grad_norm_(network.parameters(), self.clip)
             optimiser.step()
             total += float(value.detach()) * len(batch)
+            if not math.isfinite(total):
+                raise InputError("training diverged: the loss is no longer finite; lower the learning rate")
             hits += int((logits.detach().argmax(1) == target).sum())
         network.eval()
         return total / len(ids), hits / len(ids)
@@ -153,7 +160,7 @@ class Trainer:
 
 def accuracy(model: RNNClassifier, corpus: Corpus) -> float:
     """Share of texts whose label the model finds."""
-    labels = _checked_labels(corpus.relabelled(model.class_names))
+    labels = _labels(corpus.relabelled(model.class_names))
     return float(np.mean(model.predict_proba(list(corpus.texts)).argmax(1) == labels))
 
 
@@ -182,14 +189,18 @@ def _bucketed(lengths: NDArray[np.int64], batch_size: int, rng: np.random.Genera
     return (batches[at] for at in rng.permutation(len(batches)))
 
 
-def _checked_labels(corpus: Corpus) -> NDArray[np.int64]:
+def _labels(corpus: Corpus) -> NDArray[np.int64]:
     if corpus.labels is None:
         raise InputError(f"{corpus.name} has no labels; a classifier needs a column with the classes")
-    present = np.unique(corpus.labels)
+    return corpus.labels
+
+
+def _checked_labels(corpus: Corpus) -> NDArray[np.int64]:
+    present = np.unique(_labels(corpus))
     if len(present) < 2:
         only = corpus.class_names[present[0]] if len(present) else "none"
         raise InputError(f"{corpus.name} has one class only ({only}); a classifier needs at least two")
-    return corpus.labels
+    return _labels(corpus)
 
 
 def _without_empty(

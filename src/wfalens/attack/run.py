@@ -1,0 +1,124 @@
+"""Running an attack against a model."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome
+from wfalens.attack.search import Search, Target
+from wfalens.corpus.corpus import Corpus
+from wfalens.errors import InputError
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+
+_TEXTS_AT_ONCE = 512
+
+
+def run_attack(
+    name: str,
+    k: int,
+    search: Search,
+    model: StepwiseClassifier,
+    corpus: Corpus,
+    *,
+    budget: int | None = None,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> Outcome:
+    """Attack every text that the model classifies correctly; the others are skipped.
+
+    A text falls when the model's class is no longer the true one. In each round the proposals are tried in
+    batches over all texts still standing; the one that hurts most is kept for the next round. `budget` bounds
+    the model queries per text.
+    """
+    corpus = corpus.relabelled(model.class_names)
+    if corpus.labels is None:
+        raise InputError(f"{corpus.name} has no labels; an attack needs to know the true classes")
+    encoded = model.encoder.encode(corpus.texts)
+    worded = np.flatnonzero(encoded.lengths)
+    if len(worded) == 0:
+        raise InputError(f"{corpus.name}: there is no text with a word in it")
+    rng = np.random.default_rng(seed)
+    examples: list[Example] = []
+    counts = {SUCCEEDED: 0, FAILED: 0, SKIPPED: 0}
+    progress.start(f"attacking ({name}, k = {k})", len(worded))
+    for start in range(0, len(worded), _TEXTS_AT_ONCE):
+        part = worded[start : start + _TEXTS_AT_ONCE]
+        for example in _attack_batch(search, model, encoded.take(part), corpus.labels[part], budget, rng):
+            counts[example.status] += 1
+            examples.append(example)
+        told = " / ".join(str(value) for value in (*counts.values(), len(worded)))
+        progress.advance(len(part), f"[succeeded / failed / skipped / total] {told}")
+    progress.finish()
+    return Outcome(name, k, tuple(examples))
+
+
+def _attack_batch(
+    search: Search,
+    model: StepwiseClassifier,
+    ids: Ragged[np.int32],
+    labels: NDArray[np.int64],
+    budget: int | None,
+    rng: np.random.Generator,
+) -> list[Example]:
+    before = model.trace(ids).last()
+    after = before.copy()
+    targets = [Target(ids[at].copy(), int(labels[at])) for at in range(len(ids))]
+    standing = [at for at in range(len(ids)) if before[at].argmax() == labels[at]]
+    correct = set(standing)
+    for _ in range(search.rounds):
+        left = {at: (budget - targets[at].queries if budget is not None else None) for at in standing}
+        plans = {at: search.proposals(targets[at], rng)[: left[at]] for at in standing}
+        tried = _try(model, targets, plans)
+        standing = []
+        for at, (changes, output) in tried.items():
+            targets[at] = Target(
+                targets[at].with_changes(changes),
+                targets[at].label,
+                tuple(sorted({*targets[at].changed, *(position for position, _ in changes)})),
+                targets[at].queries,
+            )
+            after[at] = output
+            if output.argmax() == labels[at]:
+                standing.append(at)
+    decode, names = model.encoder.vocabulary.decode, model.class_names
+    return [
+        Example(
+            SKIPPED if at not in correct else FAILED if after[at].argmax() == labels[at] else SUCCEEDED,
+            tuple(decode(ids[at])),
+            tuple(decode(targets[at].ids)),
+            targets[at].changed,
+            names[labels[at]],
+            names[int(before[at].argmax())],
+            float(before[at].max()),
+            names[int(after[at].argmax())],
+            float(after[at].max()),
+            targets[at].queries,
+        )
+        for at in range(len(ids))
+    ]
+
+
+def _try(
+    model: StepwiseClassifier, targets: list[Target], plans: dict[int, list[list[tuple[int, int]]]]
+) -> dict[int, tuple[list[tuple[int, int]], NDArray[np.float32]]]:
+    """Try proposals in turn, all texts side by side, until one fells its text; else the one that hurts most."""
+    best: dict[int, tuple[list[tuple[int, int]], NDArray[np.float32]]] = {}
+    fallen: set[int] = set()
+    for turn in range(max((len(plan) for plan in plans.values()), default=0)):
+        asked = [at for at, plan in plans.items() if turn < len(plan) and at not in fallen]
+        if not asked:
+            break
+        texts = [targets[at].with_changes(plans[at][turn]) for at in asked]
+        lengths = np.array([len(text) for text in texts])
+        outputs = model.trace(Ragged.from_lengths(np.concatenate(texts), lengths)).last()
+        for at, output in zip(asked, outputs, strict=True):
+            label = targets[at].label
+            targets[at].queries += 1
+            if output.argmax() != label:
+                fallen.add(at)
+            if at not in best or at in fallen or output[label] < best[at][1][label]:
+                best[at] = (plans[at][turn], output)
+    return best
