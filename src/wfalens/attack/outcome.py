@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wfalens.explanation.html import table_html
+from wfalens.html import table_html
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -46,7 +46,8 @@ def run_attack(
     progress.start(f"attacking ({name}, k = {k})", len(worded))
     for start in range(0, len(worded), _TEXTS_AT_ONCE):
         part = worded[start : start + _TEXTS_AT_ONCE]
-        for example in _attack_batch(search, model, encoded.take(part), corpus.labels[part], budget, rng):
+        tokens = [tuple(model.encoder.tokens(corpus.texts[at])) for at in part]
+        for example in _attack_batch(search, model, encoded.take(part), tokens, corpus.labels[part], budget, rng):
             counts[example.status] += 1
             examples.append(example)
         told = " / ".join(str(value) for value in (*counts.values(), len(worded)))
@@ -59,6 +60,7 @@ def _attack_batch(
     search: Search,
     model: StepwiseClassifier,
     ids: Ragged[np.int32],
+    tokens: list[tuple[str, ...]],
     labels: NDArray[np.int64],
     budget: int | None,
     rng: np.random.Generator,
@@ -83,12 +85,15 @@ def _attack_batch(
             after[at] = output
             if output.argmax() == labels[at]:
                 standing.append(at)
-    decode, names = model.encoder.vocabulary.decode, model.class_names
+    names, words = model.class_names, model.encoder.vocabulary.words
     return [
         Example(
             SKIPPED if at not in correct else FAILED if after[at].argmax() == labels[at] else SUCCEEDED,
-            tuple(decode(ids[at])),
-            tuple(decode(targets[at].ids)),
+            tokens[at],
+            tuple(
+                words[targets[at].ids[place]] if place in targets[at].changed else token
+                for place, token in enumerate(tokens[at])
+            ),
             targets[at].changed,
             names[labels[at]],
             names[int(before[at].argmax())],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -18,8 +20,13 @@ from wfalens.corpus.datasets import DATASETS, Dataset, load_dataset
 from wfalens.corpus.readers import read_corpus
 from wfalens.corpus.vectors import WordVectors, model_vectors, read_vectors, wordllama_vectors
 from wfalens.errors import InputError
+from wfalens.html import page_html
 from wfalens.models.contract import EmbeddingClassifier, StepwiseClassifier
 from wfalens.progress import Progress
+from wfalens.storage import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 OUT = Console(highlight=False)
 NOTES = Console(stderr=True, highlight=False)
@@ -42,6 +49,16 @@ LabelColumnOption = Annotated[
 EncodingOption = Annotated[str, typer.Option("--encoding", help="Encoding of the text files.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 ForceOption = Annotated[bool, typer.Option("--force", "-f", help="Overwrite the output file if it exists.")]
+HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write the result as a page to this file.")]
+PlotOption = Annotated[
+    Path | None, typer.Option("--plot", help="Also draw the result into this file (.png, .pdf or .svg).")
+]
+AutomatonArgument = Annotated[Path, typer.Argument(help="The automaton: a .wfa file.")]
+VectorsOption = Annotated[str, typer.Option("--vectors", help="Word vectors: wordllama, or a GloVe or word2vec file.")]
+MinCountOption = Annotated[
+    int,
+    typer.Option("--min-count", min=1, help="Leave out words seen less often in extraction: their scores are noise."),
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
 
 
@@ -135,6 +152,25 @@ def check_output(path: Path, force: bool) -> None:
         raise InputError(f"{path} exists; give --force to overwrite it")
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist")
+
+
+def write_html(path: Path | None, title: str, *parts: str) -> None:
+    """Write a page around parts that are HTML already; None writes nothing."""
+    if path is not None:
+        write_atomically(path, page_html(title, parts).encode("utf-8", "replace"))
+        note(f"wrote {path}")
+
+
+def write_plot(path: Path | None, draw: Callable[[], Figure]) -> None:
+    """Draw into a file, whose ending decides the format; None draws nothing."""
+    if path is None:
+        return
+    if path.suffix.lower() not in {".png", ".pdf", ".svg"}:
+        raise InputError(f"{path}: a plot must end in .png, .pdf or .svg")
+    blob = BytesIO()
+    draw().savefig(blob, format=path.suffix[1:].lower(), dpi=150)
+    write_atomically(path, blob.getvalue())
+    note(f"wrote {path}")
 
 
 def print_json(result: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from wfalens.cli.evaluate import print_fidelity
 from wfalens.corpus.datasets import DATASETS, load_dataset
 from wfalens.errors import InputError
 
+_ATTACKED = 400  # texts
 _COMPLETIONS = ("null", "uniform", "empirical", "probe")
 
 
@@ -25,8 +27,14 @@ def demo(
     data: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Train, extract and evaluate on real text, from nothing, in about two minutes on two cores."""
+    """Train, extract, evaluate, explain and attack on real text, from nothing, in about two minutes on two cores."""
+    import numpy as np
+
+    from wfalens.attack import Arsenal, run_attack
+    from wfalens.attack.outcome import SUCCEEDED, SUMMARY_COLUMNS, summary_rows
+    from wfalens.corpus.vectors import wordllama_vectors
     from wfalens.evaluation import measure_fidelity
+    from wfalens.explanation import influence
     from wfalens.extraction import Extractor
     from wfalens.models.training import Trainer, accuracy
 
@@ -66,6 +74,15 @@ def demo(
         name: measure_fidelity(wfa, model, test_texts, reference=train_texts, progress=progress)
         for name, wfa in automata.items()
     }
+    tell("4. explaining and attacking the LSTM through the probed automaton")
+    best = automata["probe"]
+    scores = influence(best)
+    arsenal = Arsenal.prepare(best, wordllama_vectors(best.encoder.vocabulary.words[2:]), progress=progress)
+    part = test_texts.subset(np.arange(0, len(test_texts), max(1, len(test_texts) // _ATTACKED)))
+    outcomes = [
+        run_attack(recipe, 1, arsenal.recipe(recipe, 1), model, part, progress=progress)
+        for recipe in ("random-word", "strong", "guided")
+    ]
     seconds = time.perf_counter() - began
     if as_json:
         print_json(
@@ -74,6 +91,8 @@ def demo(
                 "automaton": str(best_path),
                 "test_accuracy": tested,
                 "fidelity": {name: item.to_json() for name, item in fidelity.items()},
+                "top_words": {name: list(scores.top(name).words) for name in best.class_names},
+                "attacks": [{"recipe": item.recipe, **asdict(item.summary)} for item in outcomes],
                 "seconds": seconds,
             }
         )
@@ -84,5 +103,13 @@ def demo(
         [[name, f"{item.overall.cr:.3f}", f"{item.overall.jsd:.3f}"] for name, item in fidelity.items()],
     )
     print_fidelity("The probed automaton in detail", fidelity["probe"])
+    print_table(
+        f"Most influential words (change of {best.unit})",
+        ["class", "words"],
+        [[name, ", ".join(scores.top(name).words)] for name in best.class_names],
+    )
+    print_table(f"Attacks that change one word, on {len(part):,} texts", SUMMARY_COLUMNS, summary_rows(outcomes))
+    for example in [item for item in outcomes[-1].examples if item.status == SUCCEEDED][:2]:
+        OUT.print(str(example), markup=False)
     OUT.print(f"done in {seconds:.0f} s; now try", markup=False)
-    OUT.print(f'  wfalens walk {best_path} "a moving and funny film"', markup=False)
+    OUT.print(f'  wfalens explain {best_path} --text "a moving and funny film"', markup=False)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from wfalens.cli import data, demo, evaluate, extract, predict, train, walk  # noqa: F401 - they register themselves
+from wfalens.cli import (  # noqa: F401 - they register themselves
+    attack,
+    data,
+    demo,
+    evaluate,
+    explain,
+    extract,
+    pairs,
+    predict,
+    pretrain,
+    train,
+    walk,
+)
 from wfalens.cli.app import Settings, app
 from wfalens.errors import WfalensError
 

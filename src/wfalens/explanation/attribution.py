@@ -17,7 +17,7 @@ from wfalens.automaton.walk import ROW_KINDS
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
-from wfalens.explanation.html import heat_html, table_html
+from wfalens.html import heat_html, table_html
 from wfalens.ragged import Ragged
 
 if TYPE_CHECKING:

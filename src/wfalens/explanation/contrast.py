@@ -13,8 +13,8 @@ from wfalens.automaton.wfa import WFA
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import TransitionEmbeddings
-from wfalens.explanation.html import table_html
 from wfalens.explanation.influence import Influence, influence
+from wfalens.html import table_html
 from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:

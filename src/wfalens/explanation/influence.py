@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
-from wfalens.explanation.html import table_html
+from wfalens.html import table_html
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -85,11 +85,23 @@ class Trainer:
         if not 0 <= self.word_dropout < 1:
             raise InputError(f"word_dropout must lie in [0, 1), not {self.word_dropout}")
 
-    def train(self, corpus: Corpus, vectors: WordVectors | None = None, progress: Progress = SILENT) -> Training:
-        """Train on `corpus`; Ctrl-C ends early and keeps the best epoch so far."""
+    def train(
+        self,
+        corpus: Corpus,
+        vectors: WordVectors | None = None,
+        progress: Progress = SILENT,
+        held_out: Corpus | None = None,
+    ) -> Training:
+        """Train on `corpus`; Ctrl-C ends early and keeps the best epoch so far.
+
+        The best epoch is chosen on `held_out`, by default a share of the corpus that is set aside for it.
+        """
         labels = _checked_labels(corpus)
         rng = np.random.default_rng(self.seed)
-        fit, held_out = corpus.split(self.validation, rng)
+        if held_out is None:
+            fit, held_out = corpus.split(self.validation, rng)
+        else:
+            fit, held_out = corpus, held_out.relabelled(corpus.class_names)
         if len(held_out) == 0 or len(fit) == 0:
             raise InputError(f"{corpus.name} has {len(corpus)} texts: too few to hold some out for validation")
         encoder = self._encoder(fit)

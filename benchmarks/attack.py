@@ -1,0 +1,61 @@
+"""Attack success in the paper's layout, with controls, words changed and model queries.
+
+ε of d_S: weak .15 / .12, strong .18 / .20 (news / toxic); d_T ≥ .01; K and α as in the paper, probe completion.
+Success is given of all texts and of those classified correctly before the attack.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+
+import numpy as np
+
+from common import arguments, finish, news, show, trained_model
+from wfalens.attack import RECIPES, Arsenal, run_attack
+from wfalens.attack.outcome import SUMMARY_COLUMNS, summary_rows
+from wfalens.attack.recipes import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK
+from wfalens.corpus import Corpus, load_dataset, read_vectors, wordllama_vectors
+from wfalens.corpus.datasets import data_folder, is_available
+from wfalens.extraction import Extractor
+
+STATES = {"jigsaw_toxic": 20}
+
+
+def attacks(options, name: str, train: Corpus, test: Corpus, texts: int) -> dict[str, object]:
+    model = trained_model(name, train, options.quick)
+    words = model.encoder.vocabulary.words[2:]
+    folder = data_folder(options.data)
+    glove = folder / "glove" / "glove.6B.100d.subset.txt.gz" if folder else None
+    vectors = read_vectors(glove, words) if glove and glove.exists() else wordllama_vectors(words)
+    wfa = Extractor(states=STATES.get(name, 40), completion="probe", alpha=0.0).extract(model, train)
+    arsenal = Arsenal.prepare(wfa, vectors, WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG))
+    part = test.subset(np.sort(np.random.default_rng(0).permutation(len(test))[:texts]))
+    outcomes, result = [], {}
+    for recipe in RECIPES:
+        for k in (1, 2):
+            outcome = run_attack(recipe, k, arsenal.recipe(recipe, k), model, part)
+            outcomes.append(outcome)
+            summary = asdict(outcome.summary)
+            keys = ("asr_all", "asr_correct", "words_changed", "queries", "accuracy_before", "accuracy_after")
+            result.setdefault(recipe, {})[str(k)] = {key: summary[key] for key in keys}
+            print(f"{name}: {recipe} k={k} {summary['asr_correct']:.3f}", file=sys.stderr)
+    show(f"{name}: {len(part):,} test texts", SUMMARY_COLUMNS, summary_rows(outcomes))
+    guided = next(item for item in outcomes if item.recipe == "guided")
+    for example in [item for item in guided.examples if item.status == "succeeded"][:3]:
+        print(example)
+    return result
+
+
+def main() -> None:
+    options = arguments(__doc__.splitlines()[0])
+    name, train, test = news(options)
+    result = {name: attacks(options, name, train, test, 200 if options.quick else 2000)}
+    if is_available("jigsaw_toxic", options.data) and not options.quick:
+        toxic = [load_dataset("jigsaw_toxic", split, options.data) for split in ("train", "test")]
+        result["jigsaw_toxic"] = attacks(options, "jigsaw_toxic", *toxic, 500)
+    finish(options, result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""`wfalens attack`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wfalens.cli.app import app
+from wfalens.cli.common import (
+    OUT,
+    AutomatonArgument,
+    CorpusOption,
+    DataOption,
+    EncodingOption,
+    HtmlOption,
+    JsonOption,
+    LabelColumnOption,
+    SeedOption,
+    TerminalProgress,
+    TextColumnOption,
+    VectorsOption,
+    dataset_of,
+    open_corpus,
+    open_model,
+    open_vectors,
+    print_json,
+    print_table,
+    write_html,
+)
+from wfalens.errors import InputError
+
+
+@app.command()
+def attack(
+    automaton: AutomatonArgument,
+    model: Annotated[Path, typer.Option("--model", "-m", help="The classifier to attack.")],
+    corpus: CorpusOption,
+    recipe: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="glove, weak, strong (the paper's), random-order, random-word (controls), guided, guided-once (ours), "
+            "greedy; may be repeated (default: strong, both controls, guided)."
+        ),
+    ] = None,
+    k: Annotated[int, typer.Option("--words", "-k", min=1, help="Words changed at most.")] = 1,
+    vectors: VectorsOption = "wordllama",
+    weak: Annotated[
+        float | None, typer.Option(help="Bound on d_S of the weak recipe (default: the data set's).")
+    ] = None,
+    strong: Annotated[float | None, typer.Option(help="Bound on d_S of all others (default: the data set's).")] = None,
+    min_transition: Annotated[float, typer.Option(help="Lower bound on d_T.")] = 0.01,
+    stop_words: Annotated[bool, typer.Option("--spare-stop-words", help="Leave stop words alone.")] = False,
+    budget: Annotated[int | None, typer.Option(min=1, help="Model queries per text at most.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Attack only so many texts, chosen at random.")] = None,
+    examples: Annotated[int, typer.Option(min=0, help="Successful examples to show.")] = 3,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Also write all examples to this file.")] = None,
+    seed: SeedOption = 0,
+    data: DataOption = None,
+    text_column: TextColumnOption = "text",
+    label_column: LabelColumnOption = None,
+    encoding: EncodingOption = "utf-8",
+    html: HtmlOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Change a few words by similar ones so that the classifier errs; the automaton knows where to look.
+
+    Success is given of all texts and of those that were classified correctly, beside random controls under the
+    same constraints, the share of words changed and the number of model queries.
+
+    Example: wfalens attack films.wfa --model films.rnn --corpus rotten_tomatoes --limit 500
+    """
+    import numpy as np
+
+    from wfalens.attack import RECIPES, Arsenal, run_attack
+    from wfalens.attack.outcome import SUCCEEDED, SUMMARY_COLUMNS, summary_rows
+    from wfalens.attack.recipes import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK
+    from wfalens.automaton import WFA
+
+    chosen = recipe or ["strong", "random-order", "random-word", "guided"]
+    for name in chosen:
+        if name not in RECIPES:
+            raise InputError(f"unknown recipe {name!r}; choose one of {', '.join(RECIPES)}")
+    wfa, classifier = WFA.load(automaton), open_model(model)
+    if wfa.encoder.vocabulary != classifier.encoder.vocabulary:
+        raise InputError(f"{automaton} was extracted from a model with another vocabulary than {model}")
+    texts = open_corpus(corpus, "test", data, text_column, label_column, encoding)
+    if limit is not None and limit < len(texts):
+        texts = texts.subset(np.sort(np.random.default_rng(seed).permutation(len(texts))[:limit]))
+    known = dataset_of(corpus)
+    name = known.name if known else ""
+    progress = TerminalProgress()
+    arsenal = Arsenal.prepare(
+        wfa,
+        open_vectors(vectors, wfa.encoder.vocabulary.words[2:]),
+        weak=WEAK.get(name, DEFAULT_WEAK) if weak is None else weak,
+        strong=STRONG.get(name, DEFAULT_STRONG) if strong is None else strong,
+        min_transition=min_transition,
+        spare_stop_words=stop_words,
+        progress=progress,
+    )
+    if not arsenal.strong.has_any.any():
+        raise InputError(
+            f"no word has a replacement within d_S ≤ {strong or STRONG.get(name, DEFAULT_STRONG)} and d_T ≥ "
+            f"{min_transition}; widen --strong or lower --min-transition"
+        )
+    outcomes = [
+        run_attack(name, k, arsenal.recipe(name, k), classifier, texts, budget=budget, seed=seed, progress=progress)
+        for name in chosen
+    ]
+    if csv is not None:
+        import pandas as pd
+
+        tables = [outcome.to_dataframe().assign(recipe=outcome.recipe, k=outcome.k) for outcome in outcomes]
+        pd.concat(tables).to_csv(csv, index=False)
+    write_html(html, f"{automaton.name}: attacks on {texts.name}", *(outcome.to_html() for outcome in outcomes))
+    if as_json:
+        print_json([outcome.to_json() for outcome in outcomes])
+        return
+    print_table(f"Attacks on {len(texts):,} texts of {texts.name}", SUMMARY_COLUMNS, summary_rows(outcomes))
+    won = [example for example in outcomes[-1].examples if example.status == SUCCEEDED][:examples]
+    for example in won:
+        OUT.print(str(example), markup=False)
+        OUT.print()
