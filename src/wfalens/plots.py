@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from wfalens.explanation import Attribution, Influence
     from wfalens.models.pretraining import Pretraining
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000")
+# Okabe and Ito's colours (their yellow, too pale on white, replaced), which colour-blind readers can tell apart
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#332288", "#000000")
 FOR, AGAINST = "#E66101", "#5E3C99"
 
 

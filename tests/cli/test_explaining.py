@@ -1,0 +1,159 @@
+"""The commands that explain and attack."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.cli.test_commands import SMALL, wfalens
+from wfalens.corpus import newsroom
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("explaining")
+    options = ["--seed", "1", *SMALL]
+    assert wfalens("train", "-c", "newsroom", "-o", "n.rnn", *options, cwd=folder).returncode == 0
+    extract = ("extract", "n.rnn", "-c", "newsroom", "-o", "n.wfa", "-k", "15", "--completion", "probe", "--alpha", "0")
+    assert wfalens(*extract, cwd=folder).returncode == 0
+    vectors = newsroom.vectors()
+    lines = [
+        f"{word} {' '.join(f'{x:.5f}' for x in row)}" for word, row in zip(vectors.words, vectors.matrix, strict=True)
+    ]
+    (folder / "vectors.txt").write_text("\n".join(lines) + "\n")
+    (folder / "broken.txt").write_text(lines[0] + "\n" + "senate 1 x" + " 0" * 30 + "\n")
+    (folder / "strange.txt").write_text("zz 1 2\nyy 3 4\n")
+    return folder
+
+
+def run(folder, *arguments):
+    done = wfalens(*arguments, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_explain_globally(folder):
+    done = run(folder, "explain", "n.wfa", "--html", "top.html", "--plot", "top.png", "-k", "3")
+    assert "probability" in done.stdout
+    assert (folder / "top.png").read_bytes()[:4] == b"\x89PNG"
+    assert "<table" in (folder / "top.html").read_text()
+    top = json.loads(run(folder, "explain", "n.wfa", "--json").stdout)["top"]
+    planted = newsroom.TRUTH.carriers["health"]
+    assert sum(item["word"] in planted for item in top["health"]) >= 8
+
+
+def test_explain_words_phrases_and_texts(folder):
+    word = json.loads(run(folder, "explain", "n.wfa", "--word", "senate", "--json", "--plot", "w.svg").stdout)["words"][
+        0
+    ]
+    assert max(word["scores"], key=word["scores"].get) == "us"
+    assert (folder / "w.svg").exists()
+    phrase = json.loads(run(folder, "explain", "n.wfa", "--phrase", "the senate", "--json").stdout)["words"][0]
+    assert max(phrase["scores"], key=phrase["scores"].get) == "us"
+    done = run(folder, "explain", "n.wfa", "--text", "the senate [red]votes", "--html", "t.html", "--plot", "t.pdf")
+    assert "sum = output − prior" in done.stdout
+    assert "orange: for" in done.stdout
+    assert "trust" in done.stdout
+    assert (folder / "t.pdf").read_bytes()[:4] == b"%PDF"
+    report = json.loads(run(folder, "explain", "n.wfa", "--text", "the senate votes", "--json").stdout)
+    total = sum(item["contribution"]["us"] for item in report["words"])
+    assert total == pytest.approx(report["output"]["us"] - report["prior"]["us"])
+
+
+def test_neighbours_and_pairs(folder):
+    report = json.loads(run(folder, "neighbours", "n.wfa", "senate", "--vectors", "vectors.txt", "--json").stdout)
+    assert newsroom.TRUTH.topic_of(report["acts_alike"][0][0]) == "us"
+    assert len(report["means_alike"]) == 10
+    assert "acts alike" in run(folder, "neighbours", "n.wfa", "senate", "--vectors", "vectors.txt").stdout
+    command = ("pairs", "n.wfa", "--vectors", "vectors.txt", "--epsilon", "0.1", "--delta", "0.002")
+    done = run(folder, *command, "--plot", "maps.png", "--html", "pairs.html")
+    assert "adversarial pairs among" in done.stdout
+    pairs = json.loads(run(folder, *command, "--json").stdout)["pairs"]
+    found = {frozenset((pair["first"], pair["second"])) for pair in pairs}
+    assert found <= {frozenset(pair) for pair in newsroom.TRUTH.synonyms}
+    assert len(found) >= 4
+    assert (
+        "collaborative" in run(folder, "pairs", "n.wfa", "--vectors", "vectors.txt", "--kind", "collaborative").stdout
+    )
+    nothing = run(folder, "pairs", "n.wfa", "--vectors", "vectors.txt", "--epsilon", "0", "--delta", "99")
+    assert "widen them" in nothing.stdout
+
+
+def test_attack_and_its_files(folder):
+    command = ("attack", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "--limit", "60", "--vectors", "vectors.txt")
+    bounds = ("--weak", "0.6", "--strong", "1.2", "--min-transition", "0.001")
+    done = run(folder, *command, *bounds, "--csv", "a.csv", "--html", "a.html")
+    assert "of the correct" in done.stdout
+    assert "-->" in done.stdout
+    assert (folder / "a.csv").read_text().count("\n") == 4 * 60 + 1
+    report = json.loads(run(folder, *command, *bounds, "--recipe", "guided", "-k", "2", "--json").stdout)
+    assert report[0]["summary"]["texts"] == 60
+    assert report[0]["k"] == 2
+
+
+def test_pretrain(folder):
+    (folder / "small.csv").write_text(
+        "text,label\n" + "".join(f"{t},{newsroom.TOPICS[y]}\n" for t, y in _headlines(300))
+    )
+    command = ("pretrain", "n.wfa", "-c", "small.csv", "--test", "small.csv", "--vectors", "vectors.txt")
+    done = run(folder, *command, "--epochs", "2", "--seeds", "2", "--plot", "curves.png", "--html", "p.html")
+    assert "transition embeddings" in done.stdout
+    assert "epochs to" in done.stdout
+    report = json.loads(run(folder, *command, "--epochs", "1", "--seeds", "1", "--json").stdout)
+    assert [curve["start"] for curve in report["curves"]] == ["transition embeddings", "vectors.txt", "random"]
+
+
+def _headlines(size):
+    corpus = newsroom.generate(size, np.random.default_rng(3))
+    return list(zip(corpus.texts, corpus.labels, strict=True))
+
+
+BAD = {
+    "unknown word": (("explain", "n.wfa", "--word", "zzz"), "lower --min-count"),
+    "two questions": (("explain", "n.wfa", "--word", "a", "--text", "b"), "give one of"),
+    "empty text": (("explain", "n.wfa", "--text", "  "), "no words"),
+    "empty phrase": (("explain", "n.wfa", "--phrase", " "), "has no words"),
+    "plot of unknown kind": (("explain", "n.wfa", "--plot", "x.bmp"), "must end in .png, .pdf or .svg"),
+    "neighbour of an unknown word": (("neighbours", "n.wfa", "zzz"), "does not know the word 'zzz'"),
+    "vectors that cover nothing": (("pairs", "n.wfa", "--vectors", "strange.txt"), "no vector for any of the"),
+    "broken vectors": (("pairs", "n.wfa", "--vectors", "broken.txt"), "line 2: not a number in the vector of 'senate'"),
+    "unknown kind of pairs": (("pairs", "n.wfa", "--kind", "odd"), "choose one of adversarial, collaborative"),
+    "bad threshold": (("pairs", "n.wfa", "--vectors", "vectors.txt", "--epsilon", "q7"), "a threshold is a number"),
+    "unknown recipe": (
+        ("attack", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "--recipe", "magic"),
+        "unknown recipe 'magic'; choose one of glove",
+    ),
+    "bounds that allow nothing": (
+        (
+            "attack",
+            "n.wfa",
+            "-m",
+            "n.rnn",
+            "-c",
+            "newsroom",
+            "--vectors",
+            "vectors.txt",
+            "--weak",
+            "1e-9",
+            "--strong",
+            "1e-9",
+        ),
+        "widen --strong",
+    ),
+    "pretraining without a test": (("pretrain", "n.wfa", "-c", "vectors.txt"), "give labelled test texts with --test"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_sentence_and_exit_code_2(folder, name):
+    arguments, message = BAD[name]
+    done = wfalens(*arguments, cwd=folder)
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("error: ")
+
+
+def test_a_text_of_stop_words_only_is_explained_as_flat(folder):
+    report = json.loads(run(folder, "explain", "n.wfa", "--text", "the of and to", "--json").stdout)
+    assert max(abs(value) for item in report["words"] for value in item["contribution"].values()) < 0.3
