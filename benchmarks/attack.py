@@ -11,12 +11,11 @@ from dataclasses import asdict
 
 import numpy as np
 
-from common import arguments, finish, news, show, trained_model
+from common import arguments, data_sets, finish, show, trained_model, word_vectors
 from wfalens.attack import RECIPES, Arsenal, run_attack
 from wfalens.attack.outcome import SUMMARY_COLUMNS, summary_rows
 from wfalens.attack.recipes import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK
-from wfalens.corpus import Corpus, load_dataset, read_vectors, wordllama_vectors
-from wfalens.corpus.datasets import data_folder, is_available
+from wfalens.corpus import Corpus
 from wfalens.extraction import Extractor
 
 STATES = {"jigsaw_toxic": 20}
@@ -24,10 +23,7 @@ STATES = {"jigsaw_toxic": 20}
 
 def attacks(options, name: str, train: Corpus, test: Corpus, texts: int) -> dict[str, object]:
     model = trained_model(name, train, options.quick)
-    words = model.encoder.vocabulary.words[2:]
-    folder = data_folder(options.data)
-    glove = folder / "glove" / "glove.6B.100d.subset.txt.gz" if folder else None
-    vectors = read_vectors(glove, words) if glove and glove.exists() else wordllama_vectors(words)
+    vectors = word_vectors(options, model)
     wfa = Extractor(states=STATES.get(name, 40), completion="probe", alpha=0.0).extract(model, train)
     arsenal = Arsenal.prepare(wfa, vectors, WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG))
     part = test.subset(np.sort(np.random.default_rng(0).permutation(len(test))[:texts]))
@@ -49,12 +45,14 @@ def attacks(options, name: str, train: Corpus, test: Corpus, texts: int) -> dict
 
 def main() -> None:
     options = arguments(__doc__.splitlines()[0])
-    name, train, test = news(options)
-    result = {name: attacks(options, name, train, test, 200 if options.quick else 2000)}
-    if is_available("jigsaw_toxic", options.data) and not options.quick:
-        toxic = [load_dataset("jigsaw_toxic", split, options.data) for split in ("train", "test")]
-        result["jigsaw_toxic"] = attacks(options, "jigsaw_toxic", *toxic, 500)
-    finish(options, result)
+    texts = {"tagmynews": 2000, "jigsaw_toxic": 500}
+    finish(
+        options,
+        {
+            name: attacks(options, name, train, test, 200 if options.quick else texts.get(name, 1000))
+            for name, train, test in data_sets(options)
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -8,14 +8,14 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for tests.oracle
 
-from wfalens.corpus import Corpus, load_dataset
+from wfalens.corpus import Corpus, WordVectors, load_dataset, read_vectors, wordllama_vectors
 from wfalens.corpus.datasets import DATASETS, data_folder, is_available
 from wfalens.models import RNNClassifier, Trainer
 
@@ -40,6 +40,21 @@ def news(options: argparse.Namespace) -> tuple[str, Corpus, Corpus]:
         print(f"no data folder ({data_folder(options.data)}): using generated headlines", file=sys.stderr)
     train, test = (load_dataset(name, split, options.data) for split in ("train", "test"))
     return name, train, test
+
+
+def data_sets(options: argparse.Namespace) -> Iterator[tuple[str, Corpus, Corpus]]:
+    """News titles, and toxic comments where the data folder has them (not in a quick run)."""
+    yield news(options)
+    if is_available("jigsaw_toxic", options.data) and not options.quick:
+        train, test = (load_dataset("jigsaw_toxic", split, options.data) for split in ("train", "test"))
+        yield "jigsaw_toxic", train, test
+
+
+def word_vectors(options: argparse.Namespace, model: RNNClassifier) -> WordVectors:
+    """GloVe where the data folder has it, else WordLlama."""
+    words, folder = model.encoder.vocabulary.words[2:], data_folder(options.data)
+    glove = folder / "glove" / "glove.6B.100d.subset.txt.gz" if folder else None
+    return read_vectors(glove, words) if glove and glove.exists() else wordllama_vectors(words)
 
 
 def trained_model(name: str, train: Corpus, quick: bool, seed: int = 0) -> RNNClassifier:

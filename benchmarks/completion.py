@@ -12,12 +12,10 @@ from itertools import product
 
 import numpy as np
 
-from common import arguments, finish, news, show, trained_model
-from wfalens.corpus import Corpus, load_dataset, read_vectors, wordllama_vectors
-from wfalens.corpus.datasets import data_folder, is_available
+from common import arguments, data_sets, finish, show, trained_model, word_vectors
+from wfalens.corpus import Corpus
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Augmentation, Extractor
-from wfalens.models import RNNClassifier
 from wfalens.models.training import accuracy
 
 SETTINGS = {"jigsaw_toxic": (20, 0.2)}
@@ -43,14 +41,6 @@ PAPER = {  # (completion, context, augmentation): CR and JSD printed in the pape
 }
 
 
-def synonyms(options, model: RNNClassifier) -> Augmentation:
-    words = model.encoder.vocabulary.words[2:]
-    folder = data_folder(options.data)
-    glove = folder / "glove" / "glove.6B.100d.subset.txt.gz" if folder else None
-    found = read_vectors(glove, words) if glove and glove.exists() else wordllama_vectors(words)
-    return Augmentation(vectors=found)
-
-
 def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:
     model = trained_model(name, train, options.quick)
     states, context = SETTINGS.get(name, (40, 0.4))
@@ -59,7 +49,7 @@ def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:
     if options.quick:
         ids = ids.take(np.arange(min(4000, len(ids))))
     outputs = model.trace(tests).last()
-    rule = synonyms(options, model)
+    rule = Augmentation(vectors=word_vectors(options, model))
     rows, results = [], []
     for completion, augmented, in_context in product(
         ("null", "uniform", "empirical", "probe"), (False, True), (False, True)
@@ -98,12 +88,7 @@ def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:
 
 def main() -> None:
     options = arguments(__doc__.splitlines()[0])
-    name, train, test = news(options)
-    result = {name: table(options, name, train, test)}
-    if is_available("jigsaw_toxic", options.data) and not options.quick:
-        toxic = [load_dataset("jigsaw_toxic", split, options.data) for split in ("train", "test")]
-        result["jigsaw_toxic"] = table(options, "jigsaw_toxic", *toxic)
-    finish(options, result)
+    finish(options, {name: table(options, name, train, test) for name, train, test in data_sets(options)})
 
 
 if __name__ == "__main__":

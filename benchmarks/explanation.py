@@ -11,9 +11,7 @@ from statistics import median
 
 import numpy as np
 
-from common import PeakMemory, arguments, finish, news, show, trained_model
-from wfalens.corpus import read_vectors, wordllama_vectors
-from wfalens.corpus.datasets import data_folder
+from common import PeakMemory, arguments, finish, news, show, trained_model, word_vectors
 from wfalens.explanation import adversarial_pairs, influence
 from wfalens.explanation.faithfulness import (
     automaton_scorer,
@@ -52,10 +50,7 @@ def main() -> None:
     name, train, test = news(options)
     model = trained_model(name, train, options.quick)
     wfa = Extractor(states=40, completion="probe", alpha=0.0, representatives=5).extract(model, train)
-    words = model.encoder.vocabulary.words[2:]
-    folder = data_folder(options.data)
-    glove = folder / "glove" / "glove.6B.100d.subset.txt.gz" if folder else None
-    vectors = read_vectors(glove, words) if glove and glove.exists() else wordllama_vectors(words)
+    vectors = word_vectors(options, model)
     influence(wfa, 1)  # kernels and tables are loaded here
     began = time.perf_counter()
     scores = influence(wfa, 1)

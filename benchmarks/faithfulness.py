@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import arguments, finish, news, show, trained_model
-from wfalens.corpus import Corpus, load_dataset
-from wfalens.corpus.datasets import is_available
+from common import arguments, data_sets, finish, show, trained_model
+from wfalens.corpus import Corpus
 from wfalens.explanation.faithfulness import (
     automaton_scorer,
     deletion_scorer,
@@ -59,12 +58,7 @@ def compare(options, name: str, train: Corpus, test: Corpus) -> dict[str, dict[s
 
 def main() -> None:
     options = arguments(__doc__.splitlines()[0])
-    name, train, test = news(options)
-    result = {name: compare(options, name, train, test)}
-    if is_available("jigsaw_toxic", options.data) and not options.quick:
-        toxic = [load_dataset("jigsaw_toxic", split, options.data) for split in ("train", "test")]
-        result["jigsaw_toxic"] = compare(options, "jigsaw_toxic", *toxic)
-    finish(options, result)
+    finish(options, {name: compare(options, name, train, test) for name, train, test in data_sets(options)})
 
 
 if __name__ == "__main__":

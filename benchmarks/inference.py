@@ -12,9 +12,8 @@ from statistics import median
 import numpy as np
 import torch
 
-from common import arguments, finish, news, show, trained_model
-from wfalens.corpus import Corpus, load_dataset
-from wfalens.corpus.datasets import is_available
+from common import arguments, data_sets, finish, show, trained_model
+from wfalens.corpus import Corpus
 from wfalens.extraction import Extractor
 from wfalens.threads import thread_count
 
@@ -61,12 +60,9 @@ def compare(options: argparse.Namespace, name: str, train_texts: Corpus, test_te
 def main() -> None:
     options = arguments(__doc__.splitlines()[0])
     torch.set_num_threads(thread_count())
-    name, train, test = news(options)
-    result: dict[str, object] = dict(compare(options, name, train, test))
-    if is_available("jigsaw_toxic", options.data) and not options.quick:
-        toxic = [load_dataset("jigsaw_toxic", split, options.data) for split in ("train", "test")]
-        result["jigsaw_toxic"] = compare(options, "jigsaw_toxic", *toxic)
-    finish(options, result)
+    results = {name: compare(options, name, train, test) for name, train, test in data_sets(options)}
+    first, *others = results
+    finish(options, {**results[first], **{name: results[name] for name in others}})
 
 
 if __name__ == "__main__":

@@ -59,13 +59,7 @@ def allowed_candidates(
     spare_stop_words  neither replace stop words nor put them in
     tag               a part-of-speech tagger for single words; only words of the same tag replace each other
     """
-    vocabulary = wfa.encoder.vocabulary
-    known = vectors.restricted(vocabulary.words[2:])
-    if len(known) < 2:
-        raise InputError(
-            f"{vectors.source} has vectors for {len(known)} words of the automaton: too few to attack with"
-        )
-    ids = np.array([vocabulary.id_of(word) for word in known.words], np.int32)
+    known, ids = _known_words(wfa, vectors)
     usable = _usable(known.words, spare_stop_words)
     tags = None if tag is None else np.array([tag(word) for word in known.words])
     squares = np.einsum("ij,ij->i", known.matrix, known.matrix)
@@ -94,26 +88,31 @@ def allowed_candidates(
     kept = transition >= min_transition
     first, second, semantic, transition = first[kept], second[kept], semantic[kept], transition[kept]
     order = np.argsort(ids[first], kind="stable")
-    counts = np.bincount(ids[first], minlength=len(vocabulary))
+    counts = np.bincount(ids[first], minlength=len(wfa.encoder.vocabulary))
     return Candidates(offsets_of(counts), ids[second[order]], semantic[order], transition[order])
 
 
 def nearest_candidates(wfa: WFA, vectors: WordVectors) -> Candidates:
     """The nearest word by d_S for every word: the paper's "GloVe" baseline."""
+    known, ids = _known_words(wfa, vectors)
+    nearest, distance = known.neighbours(k=1)
+    order = np.argsort(ids, kind="stable")
+    there = np.zeros(len(wfa.encoder.vocabulary), np.int64)
+    there[ids] = 1
+    semantic = (np.square(distance[order, 0]) / known.width).astype(np.float32)
+    transition = _transition_distances(wfa, ids, order, nearest[order, 0])
+    return Candidates(offsets_of(there), ids[nearest[order, 0]], semantic, transition)
+
+
+def _known_words(wfa: WFA, vectors: WordVectors) -> tuple[WordVectors, NDArray[np.int32]]:
+    """The words of the alphabet that have a vector, and their ids."""
     vocabulary = wfa.encoder.vocabulary
     known = vectors.restricted(vocabulary.words[2:])
     if len(known) < 2:
         raise InputError(
             f"{vectors.source} has vectors for {len(known)} words of the automaton: too few to attack with"
         )
-    ids = np.array([vocabulary.id_of(word) for word in known.words], np.int32)
-    nearest, distance = known.neighbours(k=1)
-    order = np.argsort(ids, kind="stable")
-    there = np.zeros(len(vocabulary), np.int64)
-    there[ids] = 1
-    semantic = (np.square(distance[order, 0]) / known.width).astype(np.float32)
-    transition = _transition_distances(wfa, ids, order, nearest[order, 0])
-    return Candidates(offsets_of(there), ids[nearest[order, 0]], semantic, transition)
+    return known, np.array([vocabulary.id_of(word) for word in known.words], np.int32)
 
 
 def _transition_distances(
