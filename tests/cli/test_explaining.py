@@ -1,12 +1,14 @@
 """The commands that explain and attack."""
 
 import json
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.cli.test_commands import SMALL, wfalens
-from wfalens.corpus import newsroom
+from wfalens.corpus import newsroom, read_vectors
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +56,19 @@ def test_explain_words_phrases_and_texts(folder):
     assert "sum = output − prior" in done.stdout
     assert "orange: for" in done.stdout
     assert "trust" in done.stdout
+    assert "lowest with" in done.stdout
     assert (folder / "t.pdf").read_bytes()[:4] == b"%PDF"
     report = json.loads(run(folder, "explain", "n.wfa", "--text", "the senate votes", "--json").stdout)
     total = sum(item["contribution"]["us"] for item in report["words"])
     assert total == pytest.approx(report["output"]["us"] - report["prior"]["us"])
+
+
+def test_embeddings_are_written_as_word2vec_text(folder):
+    done = run(folder, "explain", "n.wfa", "--embeddings", "tme.txt", "--size", "7")
+    assert "of the variance" in done.stderr
+    vectors = read_vectors(folder / "tme.txt")
+    assert vectors.width == 7
+    assert newsroom.TRUTH.topic_of(vectors.nearest("senate", 1)[0][0]) == "us"
 
 
 def test_neighbours_and_pairs(folder):
@@ -106,6 +117,20 @@ def test_pretrain(folder):
 def _headlines(size):
     corpus = newsroom.generate(size, np.random.default_rng(3))
     return list(zip(corpus.texts, corpus.labels, strict=True))
+
+
+def test_same_part_of_speech_needs_a_tagger(folder, monkeypatch):
+    command = ("attack", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "--limit", "10", "--vectors", "vectors.txt")
+    command += ("--strong", "1.2", "--min-transition", "0.001", "--same-part-of-speech")
+    monkeypatch.setitem(sys.modules, "nltk", None)
+    missing = wfalens(*command, cwd=folder)
+    assert (missing.returncode, missing.stderr.count("pip install nltk")) == (2, 1)
+    tagger = SimpleNamespace(pos_tag=lambda words: [(word, "NNS" if word.endswith("s") else "VB") for word in words])
+    monkeypatch.setitem(sys.modules, "nltk", tagger)
+    report = json.loads(run(folder, *command, "--recipe", "greedy", "--json").stdout)
+    for example in report[0]["examples"]:
+        for at in example["changed"]:
+            assert example["before"][at].endswith("s") == example["after"][at].endswith("s")
 
 
 BAD = {

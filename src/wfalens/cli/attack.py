@@ -52,6 +52,9 @@ def attack(
     strong: Annotated[float | None, typer.Option(help="Bound on d_S of all others (default: the data set's).")] = None,
     min_transition: Annotated[float, typer.Option(help="Lower bound on d_T.")] = 0.01,
     stop_words: Annotated[bool, typer.Option("--spare-stop-words", help="Leave stop words alone.")] = False,
+    same_tag: Annotated[
+        bool, typer.Option("--same-part-of-speech", help="Replace words only by such of the same kind (needs nltk).")
+    ] = False,
     budget: Annotated[int | None, typer.Option(min=1, help="Model queries per text at most.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Attack only so many texts, chosen at random.")] = None,
     examples: Annotated[int, typer.Option(min=0, help="Successful examples to show.")] = 3,
@@ -76,6 +79,7 @@ def attack(
     from wfalens.attack import RECIPES, Arsenal, run_attack
     from wfalens.attack.outcome import SUCCEEDED, SUMMARY_COLUMNS, summary_rows
     from wfalens.attack.recipes import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK
+    from wfalens.attack.tagging import installed_tagger
     from wfalens.automaton import WFA
 
     chosen = recipe or ["strong", "random-order", "random-word", "guided"]
@@ -98,6 +102,7 @@ def attack(
         strong=STRONG.get(name, DEFAULT_STRONG) if strong is None else strong,
         min_transition=min_transition,
         spare_stop_words=stop_words,
+        tag=installed_tagger() if same_tag else None,
         progress=progress,
     )
     if not arsenal.strong.has_any.any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +16,7 @@ from wfalens.cli.common import (
     MinCountOption,
     PlotOption,
     VectorsOption,
+    note,
     open_vectors,
     print_json,
     print_table,
@@ -36,6 +38,11 @@ def explain(
     text: Annotated[str | None, typer.Option("--text", help="Contributions of the words of this text.")] = None,
     top: Annotated[int, typer.Option("--top", "-k", min=1, help="Words per class.")] = 10,
     min_count: MinCountOption = 5,
+    embeddings: Annotated[
+        Path | None,
+        typer.Option("--embeddings", help="Write the words' transition embeddings, reduced by PCA, as word2vec text."),
+    ] = None,
+    size: Annotated[int, typer.Option("--size", min=1, help="Width of the written embeddings.")] = 100,
     html: HtmlOption = None,
     plot: PlotOption = None,
     as_json: JsonOption = False,
@@ -43,7 +50,8 @@ def explain(
     """Explain a classifier through its automaton: globally, or a word, a phrase or a text.
 
     Without --word, --phrase or --text: the words that speak most for each class. Influence is the mean change of
-    the output over all states; contributions of a text's words add up exactly to its output minus the prior.
+    the output over all states; contributions of a text's words add up exactly to its output minus the prior, and
+    for each word the table tells what the output would be without it and which other word would lower it most.
 
     Example: wfalens explain films.wfa --text "a moving and funny film"
     """
@@ -53,28 +61,48 @@ def explain(
 
     from wfalens import plots
     from wfalens.automaton import WFA
-    from wfalens.explanation import attribute, influence, phrase_influence
+    from wfalens.explanation import (
+        TransitionEmbeddings,
+        attribute,
+        best_replacements,
+        influence,
+        phrase_influence,
+    )
 
     wfa = WFA.load(automaton)
+    if embeddings is not None:
+        reduced = TransitionEmbeddings.of(wfa, min_count).reduced(size)
+        reduced.save_word2vec(embeddings)
+        note(f"wrote {embeddings}: {len(reduced.vectors):,} words, {reduced.explained.sum():.1%} of the variance")
     if text is not None:
         found = attribute(wfa, text)
+        instead = best_replacements(wfa, text, min_count=min_count)
         write_html(html, f"{automaton.name}: {text}", found.to_html())
         write_plot(plot, lambda: plots.attribution_bars(found))
         if as_json:
-            print_json(found.to_json())
+            column = found.class_names.index(found.label)
+            swaps = [{"word": item.new, "probability": float(item.output[column])} for item in instead]
+            print_json({**found.to_json(), "lowest_with": swaps})
             return
         _print_heat(list(found.words), list(map(float, found.of_class())), found.unit)
         names = [found.label, *(name for name in found.class_names if name != found.label)][:4]
         columns = [found.class_names.index(name) for name in names]
         rows = [
-            [shown, kind, *(f"{row[at]:+.3f}" for at in columns), f"{without[columns[0]]:.3f}"]
-            for shown, kind, row, without in zip(
-                found.words, found.to_dataframe()["rows"], found.contributions, found.without, strict=True
+            [
+                shown,
+                kind,
+                *(f"{row[at]:+.3f}" for at in columns),
+                f"{without[columns[0]]:.3f}",
+                f"{swap.new} {swap.output[columns[0]]:.3f}",
+            ]
+            for shown, kind, row, without, swap in zip(
+                found.words, found.to_dataframe()["rows"], found.contributions, found.without, instead, strict=True
             )
         ]
-        rows.append(["sum = output − prior", "", *(f"{(found.output - found.prior)[at]:+.3f}" for at in columns), ""])
+        total = found.output - found.prior
+        rows.append(["sum = output − prior", "", *(f"{total[at]:+.3f}" for at in columns), "", ""])
         title = f"{found.label} {found.output.max():.3f} ({found.unit})"
-        print_table(title, ["word", "row", *names, f"{found.label} without it"], rows)
+        print_table(title, ["word", "row", *names, f"{found.label} without it", "lowest with"], rows)
         shares = ", ".join(f"{name} {share:.0%}" for name, share in found.trust.items())
         OUT.print(f"trust: mass through rows {shares}", markup=False)
         return
