@@ -8,6 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from wfalens.text import printable
+
 if TYPE_CHECKING:
     from wfalens.corpus.vectors import WordVectors
     from wfalens.explanation import Attribution, Influence
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours (their yellow, too pale on white, replaced), which colour-blind readers can tell apart
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#332288", "#000000")
 FOR, AGAINST = "#E66101", "#5E3C99"
+_MOST_BARS = 50
 
 
 def influence_bars(scores: Influence, words: list[str]) -> Figure:
@@ -27,18 +30,22 @@ def influence_bars(scores: Influence, words: list[str]) -> Figure:
     for number, word in enumerate(words, 1):
         axes = figure.add_subplot(rows, columns, number)
         values = scores.of(word)
-        axes.barh(scores.class_names, values, color=[FOR if value > 0 else AGAINST for value in values])
+        axes.barh(
+            [_plain(name) for name in scores.class_names],
+            values,
+            color=[FOR if value > 0 else AGAINST for value in values],
+        )
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set_xlim(-1.1 * most, 1.1 * most)
         axes.invert_yaxis()
-        axes.set_title(word)
+        axes.set_title(_plain(word))
         axes.set_xlabel(f"influence ({scores.unit})")
     return figure
 
 
 def top_words(scores: Influence, k: int = 10) -> Figure:
     """One panel per class: the words that speak most for it."""
-    columns = min(4, len(scores.class_names))
+    k, columns = min(k, len(scores.words), _MOST_BARS), min(4, len(scores.class_names))
     rows = -(-len(scores.class_names) // columns)
     figure = Figure(figsize=(3.2 * columns, 0.6 + (0.6 + 0.22 * k) * rows), layout="constrained")
     for number, (name, colour) in enumerate(zip(scores.class_names, _cycle(len(scores.class_names)), strict=True)):
@@ -47,7 +54,7 @@ def top_words(scores: Influence, k: int = 10) -> Figure:
         axes.barh(range(len(top.words)), top.scores[:, number], color=colour)
         axes.set_yticks(range(len(top.words)), [_plain(word) for word in top.words])
         axes.invert_yaxis()
-        axes.set_title(name)
+        axes.set_title(_plain(name))
         axes.set_xlabel(f"influence ({scores.unit})")
     return figure
 
@@ -61,7 +68,7 @@ def attribution_bars(found: Attribution) -> Figure:
     axes.set_yticks(range(len(values)), [_plain(word) for word in found.words])
     axes.invert_yaxis()
     axes.axvline(0, color="black", linewidth=0.8)
-    axes.set_title(f"Contributions to {found.label}")
+    axes.set_title(f"Contributions to {_plain(str(found.label))}")
     axes.set_xlabel(f"contribution ({found.unit}); orange for, violet against")
     return figure
 
@@ -81,8 +88,8 @@ def word_maps(
         axes = figure.add_subplot(1, len(spaces), number)
         for label, colour in enumerate(_cycle(len(class_names))):
             chosen = labels == label
-            axes.scatter(placed[chosen, 0], placed[chosen, 1], s=14, color=colour, label=class_names[label])
-        axes.set_title(f"{name} (t-SNE)")
+            axes.scatter(placed[chosen, 0], placed[chosen, 1], s=14, color=colour, label=_plain(class_names[label]))
+        axes.set_title(f"{_plain(name)} (t-SNE)")
         axes.set_xticks([])
         axes.set_yticks([])
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=min(7, len(class_names)))
@@ -97,7 +104,7 @@ def pretraining_curves(result: Pretraining) -> Figure:
         for curve, colour in zip(result.curves, _cycle(len(result.curves)), strict=True):
             table = getattr(curve, what)
             epochs, mean, spread = np.arange(1, table.shape[1] + 1), table.mean(0), table.std(0)
-            axes.plot(epochs, mean, color=colour, label=curve.start, marker="o", markersize=3)
+            axes.plot(epochs, mean, color=colour, label=_plain(curve.start), marker="o", markersize=3)
             axes.fill_between(epochs, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
         axes.set_xlabel("epoch")
         axes.set_ylabel(f"test {what}")
@@ -112,5 +119,5 @@ def _cycle(count: int) -> list[str]:
 
 
 def _plain(word: str) -> str:
-    """Words may hold matplotlib's markup."""
-    return word.replace("$", r"\$")
+    """Words may hold matplotlib's markup, and characters that no font has."""
+    return printable(word).replace("$", r"\$")

@@ -66,6 +66,17 @@ def test_stop_words_and_tags_are_respected(setting):
     assert {vocabulary.words[word][0] for word in tagged.word[run]} == {"s"}
 
 
+def test_nearest_candidates_keep_the_same_constraints(setting):
+    _, wfa, vectors, _ = setting
+    vocabulary = wfa.encoder.vocabulary
+    found = nearest_candidates(wfa, vectors, spare_stop_words=True, tag=lambda word: word[0])
+    assert not found.has_any[vocabulary.id_of("the")]
+    assert vocabulary.id_of("the") not in found.word
+    for word in ("senate", "coach", "cancer"):
+        run = found.of(vocabulary.id_of(word))
+        assert [vocabulary.words[at][0] for at in found.word[run]] == [word[0]]
+
+
 def test_nearest_candidates_are_the_nearest(setting):
     _, wfa, vectors, _ = setting
     found, vocabulary = nearest_candidates(wfa, vectors), wfa.encoder.vocabulary

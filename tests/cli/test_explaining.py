@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.test_commands import SMALL, wfalens
 from wfalens.corpus import newsroom, read_vectors
+from wfalens.models import Trainer
 
 
 @pytest.fixture(scope="module")
@@ -133,12 +134,121 @@ def test_same_part_of_speech_needs_a_tagger(folder, monkeypatch):
             assert example["before"][at].endswith("s") == example["after"][at].endswith("s")
 
 
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """Words and classes full of markup, control characters and direction overrides."""
+    folder = tmp_path_factory.mktemp("hostile")
+    words = ["[/x]", "$\\foo$", "<script>", "\x1b[31m", "\u202eabc", "good", "bad", "the"]
+    classes = ["[/x] $\\foo$", "<i>neg\x1b[31m"]
+    rows = [
+        {"text": f"{words[at % 8]} {words[(3 * at) % 8]} {words[5 + at % 2]} {words[at % 3]}", "label": classes[at % 2]}
+        for at in range(80)
+    ]
+    (folder / "h.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = ["--tokenizer", "whitespace", *SMALL]
+    assert wfalens("train", "-c", "h.jsonl", "-o", "h.rnn", *options, cwd=folder).returncode == 0
+    assert wfalens("extract", "h.rnn", "-c", "h.jsonl", "-o", "h.wfa", "-k", "4", cwd=folder).returncode == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("explain", "h.wfa", "--plot", "p.png", "--html", "p.html", "--top", "3000"),
+        ("explain", "h.wfa", "--word", "[/x]", "--plot", "w.png"),
+        ("explain", "h.wfa", "--phrase", "$\\foo$", "--plot", "f.svg"),
+        ("explain", "h.wfa", "--text", "[/x] \x1b[31m good \u202eabc \udcff", "--plot", "t.png", "--html", "t.html"),
+        ("neighbours", "h.wfa", "[/x]", "--min-count", "1"),
+        ("pairs", "h.wfa", "--plot", "m.png", "--epsilon", "q0.9", "--delta", "q0.1"),
+        ("attack", "h.wfa", "-m", "h.rnn", "-c", "h.jsonl", "--strong", "9", "--min-transition", "0"),
+        ("pretrain", "h.wfa", "-c", "h.jsonl", "--test", "h.jsonl", "--epochs", "1", "--seeds", "1", "--plot", "c.png"),
+        ("walk", "h.wfa", "[/x] \x1b[31m good"),
+        ("predict", "h.wfa", "[/x] \x1b[31m good"),
+        ("evaluate", "h.wfa", "-m", "h.rnn", "-c", "h.jsonl"),
+    ],
+    ids=lambda arguments: " ".join(arguments[:4]).encode("ascii", "replace").decode(),
+)
+def test_hostile_words_and_classes_are_shown_harmlessly(hostile, arguments):
+    done = run(hostile, *arguments)
+    for text in (done.stdout, done.stderr):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    for page in hostile.glob("*.html"):
+        assert "<script>" not in page.read_text()
+
+
+def test_pretraining_reads_texts_as_the_automaton_does(hostile, monkeypatch):
+    seen = []
+    original = Trainer.train
+
+    def spy(self, *arguments, **options):
+        seen.append((self.tokenizer, self.config.hidden))
+        return original(self, *arguments, **options)
+
+    monkeypatch.setattr(Trainer, "train", spy)
+    run(
+        hostile,
+        "pretrain",
+        "h.wfa",
+        "-c",
+        "h.jsonl",
+        "--test",
+        "h.jsonl",
+        "--epochs",
+        "1",
+        "--seeds",
+        "1",
+        "-m",
+        "h.rnn",
+    )
+    assert set(seen) == {("whitespace", 16)}
+
+
+def test_side_files_are_checked_before_the_work(folder):
+    for option, value in (("--html", "no/x.html"), ("--csv", "no/a.csv")):
+        command = ("attack", "n.wfa", "-m", "n.rnn", "-c", "newsroom", option, value)
+        done = wfalens(*command, cwd=folder)
+        assert (done.returncode, done.stderr) == (2, "error: the folder no does not exist\n")
+    done = wfalens("pretrain", "n.wfa", "-c", "newsroom", "--plot", "curves.jpg", cwd=folder)
+    assert "a plot must end in .png, .pdf, .svg" in done.stderr
+
+
+def test_one_bound_of_the_attack_follows_the_other(folder):
+    command = ("attack", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "--limit", "5", "--vectors", "vectors.txt")
+    run(folder, *command, "--strong", "0.1", "--min-transition", "0", "--recipe", "strong")
+    run(folder, *command, "--weak", "1.5", "--min-transition", "0", "--recipe", "weak")
+
+
+def test_an_undecided_text_is_said_to_be_undecided(folder):
+    extract = (
+        "extract",
+        "n.rnn",
+        "-c",
+        "newsroom",
+        "-o",
+        "null.wfa",
+        "-k",
+        "15",
+        "--completion",
+        "null",
+        "--alpha",
+        "0",
+    )
+    run(folder, *extract)
+    text = "uprising paparazzi profits twister oscar quantum insulin"
+    assert json.loads(run(folder, "predict", "null.wfa", text, "--json").stdout)[0]["label"] is None
+    assert "lost" in run(folder, "walk", "null.wfa", text).stdout
+    done = wfalens("explain", "null.wfa", "--text", text, cwd=folder)
+    assert done.returncode == 2
+    assert "undecided on this text" in done.stderr
+
+
 BAD = {
     "unknown word": (("explain", "n.wfa", "--word", "zzz"), "lower --min-count"),
     "two questions": (("explain", "n.wfa", "--word", "a", "--text", "b"), "give one of"),
     "empty text": (("explain", "n.wfa", "--text", "  "), "no words"),
     "empty phrase": (("explain", "n.wfa", "--phrase", " "), "has no words"),
-    "plot of unknown kind": (("explain", "n.wfa", "--plot", "x.bmp"), "must end in .png, .pdf or .svg"),
+    "plot of unknown kind": (("explain", "n.wfa", "--plot", "x.bmp"), "must end in .png, .pdf, .svg"),
     "neighbour of an unknown word": (("neighbours", "n.wfa", "zzz"), "does not know the word 'zzz'"),
     "vectors that cover nothing": (("pairs", "n.wfa", "--vectors", "strange.txt"), "no vector for any of the"),
     "broken vectors": (("pairs", "n.wfa", "--vectors", "broken.txt"), "line 2: not a number in the vector of 'senate'"),

@@ -84,6 +84,16 @@ def test_neighbours_equal_a_sort_of_all_distances():
     assert vectors.nearest("w3", 2) == [(f"w{nearest[3, i]}", pytest.approx(float(distances[3, i]))) for i in range(2)]
 
 
+def test_reduction_keeps_words_and_most_of_the_distances():
+    rng = np.random.default_rng(0)
+    matrix = (rng.normal(size=(50, 3)) @ rng.normal(size=(3, 8))).astype(np.float32)
+    vectors = WordVectors([f"w{i}" for i in range(50)], matrix)
+    small = vectors.reduced(3)
+    assert (small.words, small.width) == (vectors.words, 3)
+    assert small.nearest("w0", 3) == [(word, pytest.approx(gap, rel=1e-3)) for word, gap in vectors.nearest("w0", 3)]
+    assert vectors.reduced(9) is vectors
+
+
 def test_unknown_word_is_refused():
     with pytest.raises(InputError, match="no vector for 'zebra'"):
         WordVectors(WORDS, MATRIX)["zebra"]

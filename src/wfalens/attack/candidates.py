@@ -16,6 +16,7 @@ from wfalens.progress import SILENT, Progress
 from wfalens.ragged import offsets_of
 
 _BLOCK = 1024  # words whose distances to all others are held at a time
+_TAGGED_NEIGHBOURS = 50  # among which the nearest word of the same tag is looked for
 _PAIRS = 8192  # pairs whose embeddings are compared at a time
 
 
@@ -92,16 +93,30 @@ def allowed_candidates(
     return Candidates(offsets_of(counts), ids[second[order]], semantic[order], transition[order])
 
 
-def nearest_candidates(wfa: WFA, vectors: WordVectors) -> Candidates:
-    """The nearest word by d_S for every word: the paper's "GloVe" baseline."""
+def nearest_candidates(
+    wfa: WFA,
+    vectors: WordVectors,
+    *,
+    spare_stop_words: bool = False,
+    tag: Callable[[str], str] | None = None,
+) -> Candidates:
+    """The nearest word by d_S for every word, under the same constraints: the paper's "GloVe" baseline."""
     known, ids = _known_words(wfa, vectors)
-    nearest, distance = known.neighbours(k=1)
+    usable = _usable(known.words, spare_stop_words)
+    known, ids = known.restricted([word for word, use in zip(known.words, usable, strict=True) if use]), ids[usable]
+    nearest, distance = known.neighbours(k=1 if tag is None else _TAGGED_NEIGHBOURS)
+    allowed = np.ones(nearest.shape, bool)
+    if tag is not None:
+        tags = np.array([tag(word) for word in known.words])
+        allowed = tags[nearest] == tags[:, None]
+    column = allowed.argmax(1)
     order = np.argsort(ids, kind="stable")
+    order = order[allowed[order, column[order]]]
+    second = nearest[order, column[order]]
     there = np.zeros(len(wfa.encoder.vocabulary), np.int64)
-    there[ids] = 1
-    semantic = (np.square(distance[order, 0]) / known.width).astype(np.float32)
-    transition = _transition_distances(wfa, ids, order, nearest[order, 0])
-    return Candidates(offsets_of(there), ids[nearest[order, 0]], semantic, transition)
+    there[ids[order]] = 1
+    semantic = (np.square(distance[order, column[order]]) / known.width).astype(np.float32)
+    return Candidates(offsets_of(there), ids[second], semantic, _transition_distances(wfa, ids, order, second))
 
 
 def _known_words(wfa: WFA, vectors: WordVectors) -> tuple[WordVectors, NDArray[np.int32]]:

@@ -64,7 +64,8 @@ class Arsenal:
         scores = influence(wfa, min_count=1)
         strength = np.zeros(len(wfa.encoder.vocabulary))
         strength[[wfa.encoder.vocabulary.id_of(word) for word in scores.words]] = scores.strength
-        return cls(wfa, nearest_candidates(wfa, vectors), _tighter(loose, weak), loose, strength)
+        nearest = nearest_candidates(wfa, vectors, spare_stop_words=spare_stop_words, tag=tag)
+        return cls(wfa, nearest, _tighter(loose, weak), loose, strength)
 
     def recipe(self, name: str, k: int) -> Search:
         if name not in RECIPES:

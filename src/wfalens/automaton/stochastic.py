@@ -95,6 +95,8 @@ class StochasticWFA(WFA):
         shares = np.zeros((len(ids), 3))
         mass = np.maximum(vectors.sum(1), np.finfo(float).tiny)
         for position, word in enumerate(ids):
+            if not vectors[position].any():
+                continue  # all mass was lost before: the word has no row to go through
             if word == UNKNOWN or self._row_set[word] != word:
                 shares[position, 2] = 1
             else:

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 ROW_KINDS = ("observed", "completed", "unknown")
 
 
+def row_kinds(shares: NDArray[np.float64]) -> list[str]:
+    # (words, 3) -> (words,)
+    return [ROW_KINDS[row.argmax()] if row.any() else "lost" for row in shares]
+
+
 @dataclass(frozen=True, eq=False)
 class Walk:
     """State distributions and outputs before any word (row 0) and after every word."""
@@ -30,8 +35,8 @@ class Walk:
 
     @property
     def row_kinds(self) -> list[str]:
-        """The kind of row that most of the mass went through, word by word."""
-        return [ROW_KINDS[kind] for kind in self.shares.argmax(1)]
+        """The kind of row that most of the mass went through, word by word; "lost" where none was left."""
+        return row_kinds(self.shares)
 
     @property
     def label(self) -> str | None:

@@ -9,7 +9,6 @@ import typer
 
 from wfalens.cli.app import app
 from wfalens.cli.common import (
-    OUT,
     AutomatonArgument,
     CorpusOption,
     DataOption,
@@ -21,12 +20,14 @@ from wfalens.cli.common import (
     TerminalProgress,
     TextColumnOption,
     VectorsOption,
+    check_files,
     dataset_of,
     open_corpus,
     open_model,
     open_vectors,
     print_json,
     print_table,
+    say,
     write_html,
 )
 from wfalens.errors import InputError
@@ -82,24 +83,28 @@ def attack(
     from wfalens.attack.tagging import installed_tagger
     from wfalens.automaton import WFA
 
+    check_files(html, csv=csv)
     chosen = recipe or ["strong", "random-order", "random-word", "guided"]
     for name in chosen:
         if name not in RECIPES:
             raise InputError(f"unknown recipe {name!r}; choose one of {', '.join(RECIPES)}")
     wfa, classifier = WFA.load(automaton), open_model(model)
-    if wfa.encoder.vocabulary != classifier.encoder.vocabulary:
-        raise InputError(f"{automaton} was extracted from a model with another vocabulary than {model}")
+    if wfa.encoder.vocabulary != classifier.encoder.vocabulary or wfa.class_names != tuple(classifier.class_names):
+        raise InputError(
+            f"{automaton} was extracted from a model with another vocabulary or other classes than {model}"
+        )
     texts = open_corpus(corpus, "test", data, text_column, label_column, encoding)
     if limit is not None and limit < len(texts):
         texts = texts.subset(np.sort(np.random.default_rng(seed).permutation(len(texts))[:limit]))
     known = dataset_of(corpus)
     name = known.name if known else ""
+    weak, strong = _bounds(weak, strong, WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG))
     progress = TerminalProgress()
     arsenal = Arsenal.prepare(
         wfa,
         open_vectors(vectors, wfa.encoder.vocabulary.words[2:]),
-        weak=WEAK.get(name, DEFAULT_WEAK) if weak is None else weak,
-        strong=STRONG.get(name, DEFAULT_STRONG) if strong is None else strong,
+        weak=weak,
+        strong=strong,
         min_transition=min_transition,
         spare_stop_words=stop_words,
         tag=installed_tagger() if same_tag else None,
@@ -107,8 +112,8 @@ def attack(
     )
     if not arsenal.strong.has_any.any():
         raise InputError(
-            f"no word has a replacement within d_S ≤ {strong or STRONG.get(name, DEFAULT_STRONG)} and d_T ≥ "
-            f"{min_transition}; widen --strong or lower --min-transition"
+            f"no word has a replacement within d_S ≤ {strong} and d_T ≥ {min_transition}; "
+            "widen --strong or lower --min-transition"
         )
     outcomes = [
         run_attack(name, k, arsenal.recipe(name, k), classifier, texts, budget=budget, seed=seed, progress=progress)
@@ -126,5 +131,11 @@ def attack(
     print_table(f"Attacks on {len(texts):,} texts of {texts.name}", SUMMARY_COLUMNS, summary_rows(outcomes))
     won = [example for example in outcomes[-1].examples if example.status == SUCCEEDED][:examples]
     for example in won:
-        OUT.print(str(example), markup=False)
-        OUT.print()
+        say(f"{example}\n")
+
+
+def _bounds(weak: float | None, strong: float | None, usual_weak: float, usual_strong: float) -> tuple[float, float]:
+    """A bound that was not given follows the one that was."""
+    if strong is None:
+        strong = usual_strong if weak is None else max(weak, usual_strong)
+    return min(usual_weak, strong) if weak is None else weak, strong

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 from rich.table import Table
@@ -24,12 +25,14 @@ from wfalens.html import page_html
 from wfalens.models.contract import EmbeddingClassifier, StepwiseClassifier
 from wfalens.progress import Progress
 from wfalens.storage import write_atomically
+from wfalens.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OUT = Console(highlight=False)
 NOTES = Console(stderr=True, highlight=False)
+_PLOTS = (".png", ".pdf", ".svg")
 _PATIENCE = 1.0  # seconds of work before a progress bar appears
 
 CORPUS_HELP = (
@@ -97,7 +100,7 @@ class TerminalProgress(Progress):
 
 def note(message: str) -> None:
     """A remark for people, on stderr, so that stdout stays clean."""
-    NOTES.print(f"note: {message}", markup=False, soft_wrap=True)
+    NOTES.print(f"note: {printable(message)}", markup=False, soft_wrap=True)
 
 
 def dataset_of(spec: str) -> Dataset | None:
@@ -154,6 +157,15 @@ def check_output(path: Path, force: bool) -> None:
         raise InputError(f"the folder {path.parent} does not exist")
 
 
+def check_files(html: Path | None = None, plot: Path | None = None, csv: Path | None = None) -> None:
+    """Refuse before the work side files that could not be written after it."""
+    if plot is not None and plot.suffix.lower() not in _PLOTS:
+        raise InputError(f"{plot}: a plot must end in {', '.join(_PLOTS)}")
+    for path in (html, plot, csv):
+        if path is not None:
+            check_output(path, force=True)
+
+
 def write_html(path: Path | None, title: str, *parts: str) -> None:
     """Write a page around parts that are HTML already; None writes nothing."""
     if path is not None:
@@ -165,8 +177,6 @@ def write_plot(path: Path | None, draw: Callable[[], Figure]) -> None:
     """Draw into a file, whose ending decides the format; None draws nothing."""
     if path is None:
         return
-    if path.suffix.lower() not in {".png", ".pdf", ".svg"}:
-        raise InputError(f"{path}: a plot must end in .png, .pdf or .svg")
     blob = BytesIO()
     draw().savefig(blob, format=path.suffix[1:].lower(), dpi=150)
     write_atomically(path, blob.getvalue())
@@ -178,16 +188,18 @@ def print_json(result: Any) -> None:
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    table = Table(title=_plain(title), title_justify="left", title_style="bold", header_style="bold")
     for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
+        table.add_column(_plain(column), justify="left" if number == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*(_plain(cell) for cell in row))
     OUT.print(table)
 
 
-def _plain(cell: str) -> str:
-    """Cells are words and texts of strangers: no markup, no control characters."""
-    from rich.markup import escape
+def say(text: str) -> None:
+    """A line for people on stdout, printed as it is but for what a terminal must not see."""
+    OUT.print("\n".join(map(printable, text.split("\n"))), markup=False)
 
-    return escape("".join(char if char.isprintable() else "�" for char in cell))
+
+def _plain(cell: str) -> str:
+    return escape(printable(cell))

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from wfalens.cli.app import app
-from wfalens.cli.common import OUT, DataOption, JsonOption, TerminalProgress, print_json, print_table
+from wfalens.cli.common import DataOption, JsonOption, TerminalProgress, print_json, print_table, say
 from wfalens.cli.evaluate import print_fidelity
 from wfalens.corpus.datasets import DATASETS, load_dataset
 from wfalens.errors import InputError
@@ -50,7 +50,7 @@ def demo(
 
     def tell(message: str) -> None:
         if not as_json:
-            OUT.print(message, markup=False)
+            say(message)
 
     tell(f"1. training an LSTM on {len(train_texts):,} texts of {dataset}")
     trainer = Trainer(max_length=known.max_length, tokenizer=known.tokenizer)
@@ -110,6 +110,6 @@ def demo(
     )
     print_table(f"Attacks that change one word, on {len(part):,} texts", SUMMARY_COLUMNS, summary_rows(outcomes))
     for example in [item for item in outcomes[-1].examples if item.status == SUCCEEDED][:2]:
-        OUT.print(str(example), markup=False)
-    OUT.print(f"done in {seconds:.0f} s; now try", markup=False)
-    OUT.print(f'  wfalens explain {best_path} --text "a moving and funny film"', markup=False)
+        say(str(example))
+    say(f"done in {seconds:.0f} s; now try")
+    say(f'  wfalens explain {best_path} --text "a moving and funny film"')

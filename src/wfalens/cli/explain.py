@@ -16,14 +16,17 @@ from wfalens.cli.common import (
     MinCountOption,
     PlotOption,
     VectorsOption,
+    check_files,
     note,
     open_vectors,
     print_json,
     print_table,
+    say,
     write_html,
     write_plot,
 )
 from wfalens.errors import InputError
+from wfalens.text import printable
 
 _SIGNS = {True: "bold dark_orange3", False: "bold medium_purple3"}
 
@@ -57,10 +60,12 @@ def explain(
     """
     if sum(option is not None and option != [] for option in (word, phrase, text)) > 1:
         raise InputError("give one of --word, --phrase and --text")
+    check_files(html, plot)
     import numpy as np
 
     from wfalens import plots
     from wfalens.automaton import WFA
+    from wfalens.automaton.walk import row_kinds
     from wfalens.explanation import (
         TransitionEmbeddings,
         attribute,
@@ -80,12 +85,13 @@ def explain(
         write_html(html, f"{automaton.name}: {text}", found.to_html())
         write_plot(plot, lambda: plots.attribution_bars(found))
         if as_json:
-            column = found.class_names.index(found.label)
+            column = found.class_names.index(str(found.label))
             swaps = [{"word": item.new, "probability": float(item.output[column])} for item in instead]
             print_json({**found.to_json(), "lowest_with": swaps})
             return
         _print_heat(list(found.words), list(map(float, found.of_class())), found.unit)
-        names = [found.label, *(name for name in found.class_names if name != found.label)][:4]
+        label = str(found.label)  # an undecided text was refused above
+        names = [label, *(name for name in found.class_names if name != label)][:4]
         columns = [found.class_names.index(name) for name in names]
         rows = [
             [
@@ -96,15 +102,15 @@ def explain(
                 f"{swap.new} {swap.output[columns[0]]:.3f}",
             ]
             for shown, kind, row, without, swap in zip(
-                found.words, found.to_dataframe()["rows"], found.contributions, found.without, instead, strict=True
+                found.words, row_kinds(found.shares), found.contributions, found.without, instead, strict=True
             )
         ]
         total = found.output - found.prior
         rows.append(["sum = output − prior", "", *(f"{total[at]:+.3f}" for at in columns), "", ""])
-        title = f"{found.label} {found.output.max():.3f} ({found.unit})"
-        print_table(title, ["word", "row", *names, f"{found.label} without it", "lowest with"], rows)
+        title = f"{label} {found.output.max():.3f} ({found.unit})"
+        print_table(title, ["word", "row", *names, f"{label} without it", "lowest with"], rows)
         shares = ", ".join(f"{name} {share:.0%}" for name, share in found.trust.items())
-        OUT.print(f"trust: mass through rows {shares}", markup=False)
+        say(f"trust: mass through rows {shares}")
         return
     if phrase:
         scores = phrase_influence(wfa, phrase)
@@ -160,6 +166,7 @@ def neighbours(
     from wfalens.explanation import TransitionEmbeddings
     from wfalens.html import table_html
 
+    check_files(html)
     wfa = WFA.load(automaton)
     acting = TransitionEmbeddings.of(wfa, min_count).nearest(word, top)
     known = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
@@ -179,7 +186,7 @@ def neighbours(
         return
     print_table(f"Neighbours of {word}", columns, rows)
     if not meaning:
-        OUT.print(f"{known.source} has no vector for {word!r}", markup=False)
+        say(f"{known.source} has no vector for {word!r}")
 
 
 def _class_html(scores, name: str, top: int) -> str:  # type: ignore[no-untyped-def]
@@ -199,7 +206,7 @@ def _print_heat(words: list[str], values: list[float], unit: str) -> None:
 
     line = Text()
     for word, value in zip(words, values, strict=True):
-        line.append(word, style=_SIGNS[value > 0] if abs(value) > 0.02 * max(map(abs, values)) else "")
+        line.append(printable(word), style=_SIGNS[value > 0] if abs(value) > 0.02 * max(map(abs, values)) else "")
         line.append(f"{value:+.2f} ", style="dim")
     OUT.print(line)
     OUT.print(Text.assemble(("orange: for", _SIGNS[True]), ", ", ("violet: against", _SIGNS[False]), f" ({unit})"))

@@ -8,7 +8,6 @@ import typer
 
 from wfalens.cli.app import app
 from wfalens.cli.common import (
-    OUT,
     AutomatonArgument,
     HtmlOption,
     JsonOption,
@@ -16,9 +15,11 @@ from wfalens.cli.common import (
     PlotOption,
     TerminalProgress,
     VectorsOption,
+    check_files,
     open_vectors,
     print_json,
     print_table,
+    say,
     write_html,
     write_plot,
 )
@@ -65,6 +66,7 @@ def pairs(
     """
     if kind not in _KINDS:
         raise InputError(f"unknown kind {kind!r}; choose one of {', '.join(_KINDS)}")
+    check_files(html, plot)
     from wfalens.automaton import WFA
     from wfalens.explanation import adversarial_pairs, collaborative_pairs
 
@@ -103,9 +105,9 @@ def pairs(
     print_table(title, ["first", "second", "d_T", "d_S", "first moves to", "second moves to"], rows)
     for name, curve in found.quantiles.items():
         told = ", ".join(f"{at:.1%}: {value:.4g}" for at, value in curve.items())
-        OUT.print(f"{name} over random pairs – {told}", markup=False)
+        say(f"{name} over random pairs – {told}")
     if found.total == 0:
-        OUT.print("no pair is within these bounds; widen them, for example to a quantile such as q0.1")
+        say("no pair is within these bounds; widen them, for example to a quantile such as q0.1")
 
 
 def _maps(wfa, known, min_count: int):  # type: ignore[no-untyped-def]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,7 +20,9 @@ from wfalens.cli.common import (
     TerminalProgress,
     TextColumnOption,
     VectorsOption,
+    check_files,
     dataset_of,
+    note,
     open_corpus,
     open_vectors,
     print_json,
@@ -36,9 +39,12 @@ def pretrain(
     corpus: CorpusOption,
     test: Annotated[str | None, typer.Option("--test", help="Labelled test texts (default: the data set's).")] = None,
     vectors: VectorsOption = "wordllama",
+    model: Annotated[
+        Path | None, typer.Option("--model", "-m", help="Take the shape of this network (default: the paper's LSTM).")
+    ] = None,
     width: Annotated[
         int | None,
-        typer.Option(min=1, help="Width of the embeddings (default: the vectors'); wider vectors are refused."),
+        typer.Option(min=1, help="Width of the embeddings; wider ones are reduced by PCA (default: the vectors')."),
     ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of every run.")] = 10,
     seeds: Annotated[int, typer.Option(min=1, help="Runs per start.")] = 3,
@@ -57,8 +63,8 @@ def pretrain(
 
     Example: wfalens pretrain films.wfa --corpus rotten_tomatoes --plot curves.png
     """
-    known = dataset_of(corpus)
-    if test is None and known is None:
+    check_files(html, plot)
+    if test is None and dataset_of(corpus) is None:
         raise InputError("give labelled test texts with --test")
     train_texts = open_corpus(corpus, "train", data, text_column, label_column, encoding)
     test_texts = open_corpus(test or corpus.partition(":")[0], "test", data, text_column, label_column, encoding)
@@ -67,22 +73,22 @@ def pretrain(
     from wfalens.explanation import TransitionEmbeddings
     from wfalens.html import table_html
     from wfalens.models.pretraining import compare_pretraining
+    from wfalens.models.rnn import RNNClassifier, RNNConfig
     from wfalens.models.training import Trainer
 
     wfa = WFA.load(automaton)
     meaning = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
-    if width is not None and width != meaning.width:
-        raise InputError(f"{meaning.source} is {meaning.width} wide, not {width}")
+    table = TransitionEmbeddings.of(wfa)
+    size = min(width or meaning.width, meaning.width, len(meaning), table.width, len(table))
+    if size < (width or meaning.width):
+        note(f"embeddings are {size} wide, the most that this automaton and these vectors give")
     starts = {
-        "transition embeddings": TransitionEmbeddings.of(wfa).reduced(meaning.width).vectors,
-        meaning.source: meaning,
+        "transition embeddings": table.reduced(size).vectors,
+        meaning.source: meaning.reduced(size),
         "random": None,
     }
-    trainer = Trainer(
-        epochs=epochs,
-        max_length=known.max_length if known else wfa.encoder.max_length,
-        tokenizer=known.tokenizer if known else "basic_english",
-    )
+    config = RNNConfig() if model is None else RNNClassifier.load(model).config
+    trainer = Trainer(config=config, epochs=epochs, max_length=wfa.encoder.max_length, tokenizer=wfa.encoder.tokenizer)
     result = compare_pretraining(train_texts, test_texts, starts, trainer, range(seeds), TerminalProgress())
     best = max(float(curve.accuracy.mean(0).max()) for curve in result.curves)
     goal = 0.99 * best if reach is None else reach

@@ -60,6 +60,15 @@ class WordVectors:
         kept = [word for word in words if word in self._rows]
         return WordVectors(kept, self.matrix[[self._rows[word] for word in kept]], self.source)
 
+    def reduced(self, size: int) -> WordVectors:
+        """PCA to `size` dimensions; unchanged if they are not wider."""
+        if size >= self.width:
+            return self
+        from sklearn.decomposition import PCA
+
+        matrix = PCA(size, random_state=0).fit_transform(self.matrix)
+        return WordVectors(self.words, matrix.astype(np.float32), self.source)
+
     def nearest(self, word: str, k: int = 5) -> list[tuple[str, float]]:
         """The `k` nearest other words with their Euclidean distances."""
         neighbours, distances = self.neighbours(np.array([self.row_of(word)]), k)

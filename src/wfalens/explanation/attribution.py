@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.walk import ROW_KINDS
+from wfalens.automaton.walk import ROW_KINDS, row_kinds
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
@@ -22,6 +22,11 @@ from wfalens.ragged import Ragged
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_UNDECIDED = (
+    "the automaton is undecided on this text: null completion lost all mass in rows that were never observed; "
+    "extract with another completion, or name a class"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +43,9 @@ class Attribution:
     unit: str
 
     @property
-    def label(self) -> str:
-        return self.class_names[int(self.output.argmax())]
+    def label(self) -> str | None:
+        """The predicted class; None where all mass was lost (null completion)."""
+        return self.class_names[int(self.output.argmax())] if self.output.any() else None
 
     @property
     def trust(self) -> dict[str, float]:
@@ -49,6 +55,8 @@ class Attribution:
     def of_class(self, class_name: str | None = None) -> NDArray[np.float64]:
         """Contributions to one class (default: the predicted one); (words,)"""
         name = self.label if class_name is None else class_name
+        if name is None:
+            raise InputError(_UNDECIDED)
         if name not in self.class_names:
             raise InputError(f"unknown class {name!r}; choose one of {', '.join(self.class_names)}")
         column: NDArray[np.float64] = self.contributions[:, self.class_names.index(name)]
@@ -58,8 +66,7 @@ class Attribution:
         import pandas as pd
 
         columns = {name: self.contributions[:, at] for at, name in enumerate(self.class_names)}
-        kinds = [ROW_KINDS[kind] for kind in self.shares.argmax(1)]
-        return pd.DataFrame({"word": self.words, "rows": kinds, **columns})
+        return pd.DataFrame({"word": self.words, "rows": row_kinds(self.shares), **columns})
 
     def to_json(self) -> dict[str, Any]:
         def by_class(row: NDArray[np.float64]) -> dict[str, float]:
@@ -84,7 +91,11 @@ class Attribution:
         }
 
     def to_html(self) -> str:
-        heat = heat_html(f"{self.label}: contributions", self.words, list(self.of_class()), self.unit)
+        heat = (
+            heat_html(f"{self.label}: contributions", self.words, list(self.of_class()), self.unit)
+            if self.label
+            else ""
+        )
         rows = [
             [word, *(f"{value:+.3f}" for value in row)]
             for word, row in zip(self.words, self.contributions, strict=True)
@@ -150,7 +161,10 @@ def best_replacements(wfa: WFA, text: str, class_name: str | None = None, min_co
     """At every position the word that lowers a class (default: the predicted one) most."""
     words, ids = _read(wfa, text)
     forward, backward = forward_backward(wfa, ids)
-    name = class_name or wfa.class_names[int(wfa.read_out(forward[-1:])[0].argmax())]
+    output = wfa.read_out(forward[-1:])[0]
+    if class_name is None and not output.any():
+        raise InputError(_UNDECIDED)
+    name = class_name or wfa.class_names[int(output.argmax())]
     if name not in wfa.class_names:
         raise InputError(f"unknown class {name!r}; choose one of {', '.join(wfa.class_names)}")
     column, candidates = wfa.class_names.index(name), words_seen(wfa, min_count)
