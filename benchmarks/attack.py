@@ -36,7 +36,7 @@ def attacks(options, name: str, train: Corpus, test: Corpus, texts: int) -> dict
             keys = ("asr_all", "asr_correct", "words_changed", "queries", "accuracy_before", "accuracy_after")
             result.setdefault(recipe, {})[str(k)] = {key: summary[key] for key in keys}
             print(f"{name}: {recipe} k={k} {summary['asr_correct']:.3f}", file=sys.stderr)
-    show(f"{name}: {len(part):,} test texts", SUMMARY_COLUMNS, summary_rows(outcomes))
+    show(f"{name}: success on {len(part):,} test texts", SUMMARY_COLUMNS, summary_rows(outcomes))
     guided = next(item for item in outcomes if item.recipe == "guided")
     for example in [item for item in guided.examples if item.status == "succeeded"][:3]:
         print(example)

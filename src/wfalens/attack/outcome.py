@@ -121,7 +121,7 @@ class Outcome:
 
 
 def summary_rows(outcomes: list[Outcome]) -> list[list[str]]:
-    """A table of recipes: success of all, of the correct ones, accuracy, words changed, queries."""
+    """A table of recipes: success of all texts and of the correct ones, accuracy, words changed, queries."""
     rows = []
     for outcome in outcomes:
         total = outcome.summary
@@ -139,4 +139,4 @@ def summary_rows(outcomes: list[Outcome]) -> list[list[str]]:
     return rows
 
 
-SUMMARY_COLUMNS = ["recipe", "k", "success, all", "of the correct", "accuracy", "words changed", "queries"]
+SUMMARY_COLUMNS = ["recipe", "k", "of all", "of correct", "accuracy", "words", "queries"]

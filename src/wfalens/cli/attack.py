@@ -128,7 +128,7 @@ def attack(
     if as_json:
         print_json([outcome.to_json() for outcome in outcomes])
         return
-    print_table(f"Attacks on {len(texts):,} texts of {texts.name}", SUMMARY_COLUMNS, summary_rows(outcomes))
+    print_table(f"Success of attacks on {len(texts):,} texts of {texts.name}", SUMMARY_COLUMNS, summary_rows(outcomes))
     won = [example for example in outcomes[-1].examples if example.status == SUCCEEDED][:examples]
     for example in won:
         say(f"{example}\n")

@@ -108,7 +108,9 @@ def demo(
         ["class", "words"],
         [[name, ", ".join(scores.top(name).words)] for name in best.class_names],
     )
-    print_table(f"Attacks that change one word, on {len(part):,} texts", SUMMARY_COLUMNS, summary_rows(outcomes))
+    print_table(
+        f"Success of attacks that change one word, on {len(part):,} texts", SUMMARY_COLUMNS, summary_rows(outcomes)
+    )
     for example in [item for item in outcomes[-1].examples if item.status == SUCCEEDED][:2]:
         say(str(example))
     say(f"done in {seconds:.0f} s; now try")
