@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for tests.oracle
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the plain method lives among the tests
+
+from tests import oracle  # noqa: F401 - handed on
 
 from wfalens.corpus import Corpus, WordVectors, load_dataset, read_vectors, wordllama_vectors
 from wfalens.corpus.datasets import DATASETS, data_folder, is_available

@@ -14,9 +14,8 @@ import sys
 import time
 
 import numpy as np
-from tests import oracle
 
-from common import PeakMemory, arguments, finish, news, show, trained_model
+from common import PeakMemory, arguments, finish, news, oracle, show, trained_model
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier
