@@ -177,7 +177,10 @@ BAD = {
     "model is text": (("extract", "empty.csv", "-c", "newsroom", "-o", "x.wfa"), "damaged or not made by wfalens"),
     "automaton as model": (("extract", "news.wfa", "-c", "newsroom", "-o", "x.wfa"), "not a .rnn file"),
     "model as automaton": (("predict", "news.rnn", "x"), "not a .wfa file"),
-    "bad beta": (("extract", "news.rnn", "-c", "newsroom", "-o", "x.wfa", "--beta", "hi"), "between 0 and 1 or 'auto'"),
+    "bad beta": (
+        ("extract", "news.rnn", "-c", "newsroom", "-o", "x.wfa", "--beta", "hi"),
+        "must be a number or 'auto'",
+    ),
     "bad alpha": (
         ("extract", "news.rnn", "-c", "newsroom", "-o", "x.wfa", "--alpha", "2"),
         "alpha must lie between 0 and 1",

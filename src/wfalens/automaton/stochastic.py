@@ -104,6 +104,20 @@ class StochasticWFA(WFA):
                 shares[position, :2] = observed, 1 - observed
         return shares
 
+    def with_rule(self, alpha: float, completion: Completion) -> StochasticWFA:
+        """The same observations under another static probability and completion."""
+        return StochasticWFA(
+            encoder=self.encoder,
+            class_names=self.class_names,
+            centres=self.centres,
+            rows=self.rows,
+            completion=completion,
+            alpha=alpha,
+            state_visits=self.state_visits,
+            word_counts=self.word_counts,
+            provenance=self.provenance,
+        )
+
     def save(self, path: str | Path) -> None:
         from wfalens.automaton.file import save_stochastic
 

@@ -24,8 +24,10 @@ from wfalens.cli.common import (
     print_table,
 )
 from wfalens.errors import InputError
+from wfalens.extraction.tuning import Tuning
 
 if TYPE_CHECKING:
+    from wfalens.automaton import WFA
     from wfalens.evaluation import Agreement, Fidelity
 
 
@@ -70,13 +72,35 @@ def evaluate(
     fidelity = measure_fidelity(wfa, classifier, texts, reference=fit_on, progress=TerminalProgress())
     failed = min_cr is not None and fidelity.overall.cr.value < min_cr
     if as_json:
-        print_json({"automaton": str(automaton), "corpus": texts.name, **fidelity.to_json()})
+        tuning = wfa.provenance.get("tuning")
+        print_json({"automaton": str(automaton), "corpus": texts.name, **fidelity.to_json(), "tuning": tuning})
     else:
         print_fidelity(f"{automaton.name} on {texts.name}", fidelity)
+        print_tuning(wfa)
         if failed:
             typer.echo(f"CR {fidelity.overall.cr.value:.3f} is below {min_cr:.3f}")
     if failed:
         raise typer.Exit(1)
+
+
+def print_tuning(wfa: WFA) -> None:
+    """The curve of an automatic choice: the best setting for every number of states that was tried."""
+    tuning = Tuning.from_json(wfa.provenance.get("tuning"))
+    if tuning is None:
+        return
+    rows = [
+        [
+            ("→ " if trial.states == tuning.chosen.states else "  ") + f"{trial.states}",
+            f"{trial.alpha:g}",
+            "" if trial.beta is None else f"{trial.beta:.2f}",
+            f"{trial.cr:.3f}",
+            f"{trial.jsd:.3f}",
+            f"{trial.bytes / 1e6:.1f}",
+        ]
+        for trial in tuning.curve
+    ]
+    title = f"Chosen on {tuning.texts:,} held-out extraction texts: the best α and β for each K"
+    print_table(title, ["K", "α", "β", "CR", "JSD", "MB (about)"], rows)
 
 
 def print_fidelity(title: str, fidelity: Fidelity) -> None:

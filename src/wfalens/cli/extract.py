@@ -28,13 +28,18 @@ from wfalens.cli.common import (
 from wfalens.errors import InputError
 
 
-def _number_or_auto(value: str) -> float | str:
-    if value == "auto":
+def _number_or(words: tuple[str, ...], option: str, value: str) -> float | str:
+    if value in words:
         return value
     try:
         return float(value)
     except ValueError:
-        raise InputError(f"--beta must be a number between 0 and 1 or 'auto', not {value!r}") from None
+        raise InputError(f"--{option} must be a number or {' or '.join(map(repr, words))}, not {value!r}") from None
+
+
+def _states(value: str) -> int | str:
+    number = _number_or(("auto",), "states", value)
+    return int(number) if isinstance(number, float) and number.is_integer() else number  # type: ignore[return-value]
 
 
 @app.command()
@@ -42,7 +47,7 @@ def extract(
     model: Annotated[Path, typer.Argument(help="The classifier: a checkpoint written by `wfalens train`.")],
     corpus: CorpusOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="The automaton to write, for example news.wfa.")],
-    states: Annotated[int, typer.Option("--states", "-k", help="Number of abstract states K.")] = 40,
+    states: Annotated[str, typer.Option("--states", "-k", help="Number of abstract states K, or auto.")] = "40",
     completion: Annotated[
         str,
         typer.Option(
@@ -50,8 +55,13 @@ def extract(
             "model; slower and more faithful)."
         ),
     ] = "empirical",
-    alpha: Annotated[float, typer.Option(help="Static probability α: how much of each step stays put.")] = 0.4,
-    beta: Annotated[str, typer.Option(help="Reference rate β of empirical completion: a number or auto.")] = "auto",
+    alpha: Annotated[str, typer.Option(help="Static probability α: how much of each step stays put, or auto.")] = "0.4",
+    beta: Annotated[
+        str,
+        typer.Option(
+            help="Reference rate β of empirical completion: a number, corpus (1 − the share of self-transitions) or auto."
+        ),
+    ] = "corpus",
     distance: Annotated[str, typer.Option(help="Between centres: euclidean (paper) or squared.")] = "euclidean",
     representatives: Annotated[int, typer.Option(help="Probe: occurrences that stand for each state.")] = 10,
     strength: Annotated[float, typer.Option(help="Probe: observations that a probed row is worth.")] = 2.0,
@@ -65,6 +75,9 @@ def extract(
     augment_weight: Annotated[float, typer.Option(help="Augmentation: weight of its counts (authors: 0.5).")] = 1.0,
     initial: Annotated[str, typer.Option(help="Output before any word: model or uniform.")] = "model",
     sample: Annotated[int, typer.Option(help="Outputs that k-means sees at most, per state; 0: all.")] = 256,
+    budget: Annotated[
+        float | None, typer.Option(help="With --states auto: MB that the file may have at most (estimated).")
+    ] = None,
     seed: SeedOption = 0,
     data: DataOption = None,
     text_column: TextColumnOption = "text",
@@ -74,21 +87,25 @@ def extract(
 ) -> None:
     """Extract a weighted automaton from a classifier, run over a corpus (labels are not used).
 
+    --states, --alpha and --beta may be "auto": they are then chosen on a tenth of the texts, held out for it; the
+    curve is kept in the file, and `wfalens evaluate` shows it.
+
     Example: wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
     """
     from wfalens.extraction import Augmentation, Extractor
 
     check_output(out, force)
     extractor = Extractor(
-        states=states,
+        states=_states(states),
         completion=completion,
-        alpha=alpha,
-        beta=_number_or_auto(beta),
+        alpha=_number_or(("auto",), "alpha", alpha),
+        beta=_number_or(("auto", "corpus"), "beta", beta),
         distance=distance,
         representatives=representatives,
         strength=strength,
         initial=initial,
         sample=sample or None,
+        budget=None if budget is None else round(budget * 1e6),
         seed=seed,
     )
     classifier = open_model(model)
@@ -122,6 +139,7 @@ def extract(
         "completion": wfa.completion.name,
         "beta": getattr(wfa.completion, "beta", None),
         "alpha": wfa.alpha,
+        "tuning": wfa.provenance.get("tuning"),
     }
     if as_json:
         print_json(result)

@@ -1,6 +1,7 @@
 """How faithful an automaton is to its model."""
 
-from wfalens.evaluation.agreement import Agreement, Estimate, agreement, jensen_shannon
+from wfalens.divergence import jensen_shannon
+from wfalens.evaluation.agreement import Agreement, Estimate, agreement
 from wfalens.evaluation.fidelity import Fidelity, measure_fidelity
 
 __all__ = ["Agreement", "Estimate", "Fidelity", "agreement", "jensen_shannon", "measure_fidelity"]

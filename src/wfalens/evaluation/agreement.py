@@ -57,16 +57,3 @@ def bootstrap_mean(values: NDArray[np.float64], rng: np.random.Generator) -> Est
         means[block] = values[draws].mean(1)
     low, high = np.quantile(means, [0.025, 0.975])
     return Estimate(float(values.mean()), float(low), float(high))
-
-
-def jensen_shannon(first: NDArray[np.floating], second: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Divergence of each pair of distributions, natural logarithm; (N, C), (N, C) -> (N,)"""
-    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    middle = (a + b) / 2
-    return (_relative_entropy(a, middle) + _relative_entropy(b, middle)) / 2
-
-
-def _relative_entropy(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    positive = part > 0  # 0 · log 0 = 0
-    ratio = np.divide(part, whole, out=np.ones_like(part), where=positive)
-    return np.asarray((part * np.log(ratio)).sum(1))

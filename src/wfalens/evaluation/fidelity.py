@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import UNDECIDED, WFA, decided, normalised
 from wfalens.corpus.corpus import Corpus
+from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
-from wfalens.evaluation.agreement import Agreement, Estimate, agreement, jensen_shannon, wilson
+from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
 from wfalens.evaluation.standins import bag_of_words, cross_fitted_bag_of_words, majority
 from wfalens.extraction.traces import output_traces
 from wfalens.models.contract import StepwiseClassifier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -22,13 +22,14 @@ from wfalens.extraction.augmentation import Augmentation, augmented
 from wfalens.extraction.probing import choose_representatives, probe_rows
 from wfalens.extraction.traces import output_traces
 from wfalens.extraction.transitions import TransitionCounts, count_transitions
+from wfalens.extraction.tuning import ALPHAS, BETAS, LADDER, Tuning, choose
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
 INITIAL = ("model", "uniform")
-AUTO = "auto"
+AUTO, CORPUS = "auto", "corpus"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,48 +39,59 @@ class Extractor:
     states          K, the number of clusters; the automaton has one state more, the initial one
     completion      rule for missing rows: null, uniform, empirical (the paper's) or probe (asks the model)
     alpha           static probability α: how much of each step stays where it is
-    beta            reference rate β of empirical completion; "auto": 1 − the share of self-transitions
+    beta            reference rate β of empirical completion; "corpus": 1 − the share of self-transitions
     distance        between centres in empirical completion: euclidean (paper) or squared (authors' code)
     representatives r, occurrences that stand for a state in probe completion
     strength        m, how many observations a probed row is worth
     augmentation    synonym replacement and dropout on the extraction texts, or None
     initial         output of the state before any word: the model's own where it has one, or uniform
     sample          outputs that k-means sees at most, per state (None: all)
+    budget          bytes that the file may have at most, where the number of states is chosen
     seed            of everything random: equal seeds give equal bytes
+
+    `states`, `alpha` and `beta` may be "auto": they are then chosen on a tenth of the texts, held out for it, and the
+    automaton is made from all of them. The choice and the curve stand in `provenance["tuning"]`.
     """
 
-    states: int = 40
+    states: int | str = 40
     completion: str = "empirical"
-    alpha: float = 0.4
-    beta: float | str = AUTO
+    alpha: float | str = 0.4
+    beta: float | str = CORPUS
     distance: str = "euclidean"
     representatives: int = 10
     strength: float = 2.0
     augmentation: Augmentation | None = None
     initial: str = "model"
     sample: int | None = 256
+    budget: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
         _one_of("completion", self.completion, COMPLETIONS)
         _one_of("distance", self.distance, DISTANCES)
         _one_of("initial", self.initial, INITIAL)
-        self._settle("states", _whole, 1, MAX_STATES - 1)
-        self._settle("alpha", _real, 0.0, 1.0)
-        if self.beta != AUTO:
-            self._settle("beta", _real, 0.0, 1.0)
+        self._settle("states", _whole, 1, MAX_STATES - 1, words=(AUTO,))
+        self._settle("alpha", _real, 0.0, 1.0, words=(AUTO,))
+        self._settle("beta", _real, 0.0, 1.0, words=(AUTO, CORPUS))
         self._settle("representatives", _whole, 1, 1 << 20)
         self._settle("strength", _real, 1e-9, 1e9)
         if self.sample is not None:
             self._settle("sample", _whole, 1, 1 << 40)
+        if self.budget is not None:
+            self._settle("budget", _whole, 1, 1 << 60)
         self._settle("seed", _whole, 0, 1 << 64)
 
-    def _settle(self, name: str, kind: Callable[[Any], float | None], least: float, most: float) -> None:
-        """Turn an option into a plain Python number within bounds, or refuse it."""
-        value = kind(getattr(self, name))
+    def _settle(
+        self, name: str, kind: Callable[[Any], float | None], least: float, most: float, words: Sequence[str] = ()
+    ) -> None:
+        """Turn an option into a plain Python number within bounds, or one of the words; else refuse it."""
+        given = getattr(self, name)
+        if isinstance(given, str) and given in words:
+            return
+        value = kind(given)
         if value is None or not least <= value <= most:
-            also = " or be 'auto'" if name == "beta" else ""
-            raise InputError(f"{name} must lie between {least:g} and {most:g}{also}, not {getattr(self, name)!r}")
+            also = "".join(f" or be {word!r}" for word in words)
+            raise InputError(f"{name} must lie between {least:g} and {most:g}{also}, not {given!r}")
         object.__setattr__(self, name, value)
 
     def extract(
@@ -91,28 +103,74 @@ class Extractor:
         """Extract an automaton from what `model` says about the prefixes of `corpus`."""
         ids, name = _texts(model, corpus, progress)
         check_causal(model, ids)
+        outputs = output_traces(model, ids, progress).values
+        provenance = self._provenance(model, ids, name)
+        settled = self
+        if AUTO in (self.states, self.alpha, self.beta):
+            tuning = self._tuned(model, ids, outputs, progress)
+            provenance["tuning"] = tuning.to_json()
+            chosen = tuning.chosen
+            settled = replace(self, states=chosen.states, alpha=chosen.alpha)
+            if self.beta == AUTO and chosen.beta is not None:
+                settled = replace(settled, beta=chosen.beta)
+        words = np.arange(1, len(model.encoder.vocabulary), dtype=np.int32)
+        return settled._build(model, ids, outputs, words, provenance, progress)
+
+    def _tuned(
+        self, model: StepwiseClassifier, ids: Ragged[np.int32], outputs: NDArray[np.float32], progress: Progress
+    ) -> Tuning:
+        """Choose what is "auto". Augmented texts are left out of the search, for speed."""
+        plain = replace(self, alpha=0.0, beta=CORPUS if self.beta == AUTO else self.beta, augmentation=None)
+
+        def build(
+            states: int, part: Ragged[np.int32], said: NDArray[np.float32], words: NDArray[np.int32]
+        ) -> StochasticWFA:
+            return replace(plain, states=states)._build(model, part, said, words, {}, SILENT)
+
+        return choose(
+            ids,
+            outputs,
+            build,
+            LADDER if self.states == AUTO else (int(self.states),),
+            ALPHAS if self.alpha == AUTO else (float(self.alpha),),
+            BETAS if self.beta == AUTO else (),
+            self.budget,
+            np.random.default_rng(np.random.SeedSequence(self.seed).spawn(4)[3]),
+            progress,
+        )
+
+    def _build(
+        self,
+        model: StepwiseClassifier,
+        ids: Ragged[np.int32],
+        outputs: NDArray[np.float32],
+        words: NDArray[np.int32],
+        provenance: dict[str, Any],
+        progress: Progress,
+    ) -> StochasticWFA:
+        """The automaton of texts and the model's outputs on them, with rows for some words. outputs: (tokens, C)"""
         # one stream per step: a step's draws do not depend on whether another one ran
         for_states, for_texts, for_probing = (
             np.random.default_rng(stream) for stream in np.random.SeedSequence(self.seed).spawn(3)
         )
-        outputs = output_traces(model, ids, progress).values
         progress.start("clustering the outputs")
-        states = cluster_outputs(outputs, self.states, self.sample, for_states)
+        states = cluster_outputs(outputs, int(self.states), self.sample, for_states)
         states, path = states.visited(outputs)
         progress.finish()
         counts = count_transitions(ids, path, len(states))
         more = self._augmented_counts(model, ids, states, for_texts, progress)
-        rows = _weighted_rows(counts, more, self.augmentation, len(model.encoder.vocabulary))
+        alphabet = len(model.encoder.vocabulary)
+        shown = counts if len(words) == alphabet - 1 else counts.of_words(words)
         return StochasticWFA(
             encoder=model.encoder,
             class_names=model.class_names,
             centres=state_centres(outputs, path, self._initial_output(model), len(states)),
-            rows=rows,
-            completion=self._completion(model, ids, path, states, counts, for_probing, progress),
-            alpha=self.alpha,
+            rows=_weighted_rows(shown, more, self.augmentation, alphabet),
+            completion=self._completion(model, ids, path, states, counts, words, for_probing, progress),
+            alpha=float(self.alpha),
             state_visits=np.bincount(path, minlength=len(states)) + np.eye(1, len(states), dtype=int)[0] * len(ids),
-            word_counts=np.bincount(ids.values, minlength=len(model.encoder.vocabulary)),
-            provenance=self._provenance(model, ids, name),
+            word_counts=np.bincount(ids.values, minlength=alphabet),
+            provenance=provenance,
         )
 
     def _augmented_counts(
@@ -143,6 +201,7 @@ class Extractor:
         path: NDArray[np.int32],
         states: OutputStates,
         counts: TransitionCounts,
+        words: NDArray[np.int32],
         rng: np.random.Generator,
         progress: Progress,
     ) -> Completion:
@@ -151,10 +210,10 @@ class Extractor:
         if self.completion == Uniform.name:
             return Uniform()
         if self.completion == Empirical.name:
-            beta = 1 - counts.self_transition_share() if self.beta == AUTO else float(self.beta)
+            beta = 1 - counts.self_transition_share() if self.beta == CORPUS else float(self.beta)
             return Empirical(beta, self.distance)
         chosen = choose_representatives(ids, path, self.representatives, rng)
-        probed = probe_rows(model, chosen, states, progress)
+        probed = probe_rows(model, chosen, states, words, progress)
         rows = rows_from_keys(probed.keys, probed.counts, len(model.encoder.vocabulary), len(states))
         return Probe(self.strength, self.representatives, rows)
 

@@ -41,14 +41,17 @@ def choose_representatives(
 
 
 def probe_rows(
-    model: StepwiseClassifier, representatives: Representatives, states: OutputStates, progress: Progress
+    model: StepwiseClassifier,
+    representatives: Representatives,
+    states: OutputStates,
+    words: NDArray[np.int32],
+    progress: Progress,
 ) -> TransitionCounts:
-    """`Qσ`: where each word leads from the representatives of each state, for the whole vocabulary.
+    """`Qσ`: where each word leads from the representatives of each state. words: rising ids
 
     A steppable model is stepped once per representative and word from its saved state. A black box is asked
     for the prefix and the word as a text of its own, which costs a whole prefix each.
     """
-    words = np.arange(1, len(model.encoder.vocabulary), dtype=np.int32)
     n, reps = len(states), len(representatives.state)
     saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
     progress.start("probing the model", len(words))

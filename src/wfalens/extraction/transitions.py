@@ -62,6 +62,11 @@ class TransitionCounts:
         order = np.argsort(keys, kind="stable")
         return TransitionCounts(self.states, *_summed(keys[order], counts[order]))
 
+    def of_words(self, words: NDArray[np.int32]) -> TransitionCounts:
+        """The counts of some words only."""
+        kept = np.isin(self.words, words)
+        return TransitionCounts(self.states, self.keys[kept], self.counts[kept])
+
     def self_transition_share(self) -> float:
         """Share of transitions that stay in their state: what 1 − β follows (paper §3.2)."""
         total = self.counts.sum()
