@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 # a diverging pair that colour-blind readers can tell apart
@@ -35,19 +35,75 @@ def heat_html(title: str, words: Sequence[str], values: Sequence[float], unit: s
     )
 
 
+def wide_table_html(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], links: Mapping[int, str] | None = None
+) -> str:
+    """A table that scrolls on its own where the screen is narrow; `links` lead on from the first cell of a row."""
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
+    body = ""
+    for number, row in enumerate(rows):
+        first, *rest = (escape(cell) for cell in row)
+        link = (links or {}).get(number)
+        first = f'<a href="{escape(link)}">{first}</a>' if link else first
+        body += f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{escape(title)}">'
+        f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def text_html(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def verdicts_html(verdicts: Sequence[tuple[str, bool, str, str]]) -> str:
+    """A list of claims: what is claimed, whether it held, the evidence, and in how many seeds."""
+    items = "".join(
+        f'<li><span class="{"held" if held else "failed"}">{"held" if held else "not held"}</span> {escape(text)} '
+        f"<small>{escape(evidence)}{escape(f'; {seeds} seeds' if seeds else '')}</small></li>"
+        for text, held, evidence, seeds in verdicts
+    )
+    return f'<ul class="verdicts">{items}</ul>'
+
+
+def figure_html(source: str, caption: str, links: Mapping[str, str]) -> str:
+    """An image with its caption, which also tells those who cannot see it, and links to other formats."""
+    more = " ".join(f'<a href="{escape(target)}">{escape(name)}</a>' for name, target in links.items())
+    return (
+        f'<figure><img src="{escape(source)}" alt="{escape(caption)}" loading="lazy">'
+        f"<figcaption>{escape(caption)} {more}</figcaption></figure>"
+    )
+
+
+def anchored_html(anchor: str, title: str, parts: Sequence[str]) -> str:
+    """A section that can be linked to, around parts that are HTML already."""
+    return f'<section id="{escape(anchor)}"><h2>{escape(title)}</h2>{"".join(parts)}</section>'
+
+
 def page_html(title: str, parts: Sequence[str]) -> str:
     """A whole page around parts that are HTML already."""
-    style = (
-        "body{font-family:system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;line-height:1.5}"
-        "table{border-collapse:collapse;margin:1rem 0}caption{text-align:left;font-weight:600}"
-        "th,td{padding:.2rem .6rem;text-align:right;border-bottom:1px solid #ddd}"
-        "th:first-child,td:first-child{text-align:left}figure{margin:1rem 0}figcaption{font-weight:600}"
-    )
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{style}</style></head>'
-        f"<body><h1>{escape(title)}</h1>{''.join(parts)}</body></html>"
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head>'
+        f"<body><main><h1>{escape(title)}</h1>{''.join(parts)}</main></body></html>"
     )
+
+
+_STYLE = (
+    ":root{color-scheme:light dark;--line:#ddd;--good:#00694b;--bad:#a33c00}"
+    "@media(prefers-color-scheme:dark){:root{--line:#444;--good:#5fd6ae;--bad:#ff9d5c}}"
+    "body{font-family:system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;line-height:1.5}"
+    "p,ul{max-width:46rem}"
+    "table{border-collapse:collapse;margin:1rem 0}caption{text-align:left;font-weight:600}"
+    "th,td{padding:.2rem .6rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}"
+    "th:first-child,td:first-child{text-align:left}tbody th{font-weight:400}"
+    "td{font-variant-numeric:tabular-nums}"
+    ".wide{overflow-x:auto}figure{margin:1rem 0}figcaption{font-weight:600}"
+    "img{max-width:100%;height:auto;background:#fff}"
+    "section{border-top:1px solid var(--line);margin-top:2rem}"
+    ".verdicts{list-style:none;padding:0}.verdicts span{display:inline-block;min-width:5em;font-weight:600}"
+    ".held{color:var(--good)}.failed{color:var(--bad)}"
+)
 
 
 def _style(share: float) -> str:

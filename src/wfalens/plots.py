@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,8 +12,7 @@ from numpy.typing import NDArray
 from wfalens.text import printable
 
 if TYPE_CHECKING:
-    from wfalens.corpus.vectors import WordVectors
-    from wfalens.explanation import Attribution, Influence
+    from wfalens.explanation import Attribution, Influence, WordMaps
     from wfalens.models.pretraining import Pretraining
 
 # Okabe and Ito's colours (their yellow, too pale on white, replaced), which colour-blind readers can tell apart
@@ -73,26 +73,20 @@ def attribution_bars(found: Attribution) -> Figure:
     return figure
 
 
-def word_maps(
-    spaces: dict[str, WordVectors], words: list[str], classes: list[int], class_names: tuple[str, ...], seed: int = 0
-) -> Figure:
-    """t-SNE of the same words in several spaces, coloured by class."""
-    from sklearn.manifold import TSNE
-
-    figure = Figure(figsize=(6.2 * len(spaces), 6), layout="constrained")
-    labels = np.array(classes)
-    for number, (name, space) in enumerate(spaces.items(), 1):
-        matrix = np.array([space[word] for word in words])
-        perplexity = min(30.0, (len(words) - 1) / 3)
-        placed: NDArray[np.float32] = TSNE(perplexity=perplexity, random_state=seed, init="pca").fit_transform(matrix)
-        axes = figure.add_subplot(1, len(spaces), number)
-        for label, colour in enumerate(_cycle(len(class_names))):
-            chosen = labels == label
-            axes.scatter(placed[chosen, 0], placed[chosen, 1], s=14, color=colour, label=_plain(class_names[label]))
+def word_maps(maps: WordMaps) -> Figure:
+    """The same words in several spaces, coloured by class."""
+    figure = Figure(figsize=(6.2 * len(maps.places), 6), layout="constrained")
+    for number, (name, places) in enumerate(maps.places.items(), 1):
+        axes = figure.add_subplot(1, len(maps.places), number)
+        for label, colour in enumerate(_cycle(len(maps.class_names))):
+            chosen = maps.classes == label
+            axes.scatter(
+                places[chosen, 0], places[chosen, 1], s=14, color=colour, label=_plain(maps.class_names[label])
+            )
         axes.set_title(f"{_plain(name)} (t-SNE)")
         axes.set_xticks([])
         axes.set_yticks([])
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=min(7, len(class_names)))
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=min(7, len(maps.class_names)))
     return figure
 
 
@@ -111,6 +105,84 @@ def pretraining_curves(result: Pretraining) -> Figure:
         axes.legend(title="embedding starts from")
         axes.grid(alpha=0.3)
     figure.suptitle("Pretraining: mean over seeds, band ± one standard deviation")
+    return figure
+
+
+class Curve(NamedTuple):
+    """Values over a parameter, one row per seed."""
+
+    at: Sequence[float]
+    values: NDArray[np.float64]  # (seeds, points)
+
+
+def parameter_sweep(parameter: str, curves: Mapping[str, Mapping[str, Curve]], baseline: Mapping[str, float]) -> Figure:
+    """CR and JSD over a parameter, one line per automaton; `baseline` is drawn dotted."""
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    for number, (what, lines) in enumerate(curves.items(), 1):
+        axes = figure.add_subplot(1, len(curves), number)
+        for (name, curve), colour in zip(lines.items(), _cycle(len(lines)), strict=True):
+            mean, spread = curve.values.mean(0), curve.values.std(0)
+            axes.plot(curve.at, mean, marker="o", markersize=4, color=colour, label=_plain(name))
+            axes.fill_between(curve.at, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
+        if what in baseline:
+            axes.axhline(baseline[what], linestyle=":", color="black", label="uniform")
+        axes.set_xlabel(parameter)
+        axes.set_ylabel(what.upper())
+        axes.set_title({"cr": "consistency rate (higher is better)", "jsd": "divergence (lower is better)"}[what])
+        axes.grid(alpha=0.3)
+        axes.legend()
+    return figure
+
+
+def zipf_ranks(
+    rank: Sequence[float], count: Sequence[float], expected: Sequence[float], missing: Sequence[float]
+) -> Figure:
+    """Counts by rank beside Zipf's law, and the share of rows that were never observed."""
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
+    left.loglog(rank, count, marker="o", markersize=3, color=COLOURS[0], label="data")
+    left.loglog(rank, expected, linestyle="--", color=COLOURS[4], label="Zipf's law, N / (rank · ln m)")
+    left.set_ylabel("count")
+    left.set_title("Word counts")
+    left.legend()
+    right.semilogx(rank, missing, marker="o", markersize=3, color=COLOURS[2])
+    right.set_ylabel("share of missing rows")
+    right.set_title("Missing rows")
+    right.set_ylim(-0.03, 1.03)
+    for axes in (left, right):
+        axes.set_xlabel("rank of the word")
+        axes.grid(alpha=0.3)
+    return figure
+
+
+def context_shares(alphas: Sequence[float], steps: int = 12) -> Figure:
+    """(1−α)·α^(i−j): how much of the decision on an earlier prefix is left."""
+    figure = Figure(figsize=(6, 3.4), layout="constrained")
+    axes = figure.add_subplot()
+    gaps = np.arange(steps)
+    for alpha, colour in zip(alphas, _cycle(len(alphas)), strict=True):
+        axes.plot(gaps, (1 - alpha) * alpha**gaps, marker="o", markersize=4, color=colour, label=f"α = {alpha:g}")
+    axes.set_xlabel("words since the prefix, i − j")
+    axes.set_ylabel("share in dᵢ")
+    axes.set_title("What is left of an earlier decision")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    return figure
+
+
+def cost_curves(measured: Mapping[str, tuple[Sequence[float], Sequence[float], int]]) -> Figure:
+    """Seconds over what is varied, beside a bound with the given power through the last point."""
+    figure = Figure(figsize=(3.6 * len(measured), 3.6), layout="constrained")
+    for number, (name, (sizes, seconds, power)) in enumerate(measured.items(), 1):
+        axes = figure.add_subplot(1, len(measured), number)
+        bound = seconds[-1] * (np.array(sizes) / sizes[-1]) ** power
+        axes.loglog(sizes, seconds, marker="o", markersize=4, color=COLOURS[0], label="measured")
+        axes.loglog(sizes, bound, linestyle="--", color=COLOURS[4], label=f"power {power}")
+        axes.set_xlabel(name)
+        axes.set_ylabel("seconds")
+        axes.set_title(f"Extraction by {name.split()[0]}")
+        axes.grid(alpha=0.3, which="both")
+        axes.legend()
     return figure
 
 

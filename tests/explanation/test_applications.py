@@ -8,7 +8,7 @@ import pytest
 from wfalens import plots
 from wfalens.corpus import load_dataset, newsroom
 from wfalens.errors import InputError, ModelError
-from wfalens.explanation import TransitionEmbeddings, attribute, influence
+from wfalens.explanation import TransitionEmbeddings, attribute, influence, word_maps
 from wfalens.explanation.faithfulness import (
     automaton_scorer,
     deletion_scorer,
@@ -100,12 +100,7 @@ def test_figures_are_drawn_with_titles_and_axes(newsroom_wfa, newsroom_vectors):
         plots.influence_bars(scores, words),
         plots.top_words(scores),
         plots.attribution_bars(attribute(newsroom_wfa, "the $enate $ votes")),
-        plots.word_maps(
-            {"TME": TransitionEmbeddings.of(newsroom_wfa).reduced(20).vectors, "vectors": newsroom_vectors},
-            [word for words in newsroom.TRUTH.carriers.values() for word in words[:5]],
-            [at for at in range(7) for _ in range(5)],
-            newsroom.TOPICS,
-        ),
+        plots.word_maps(word_maps(newsroom_wfa, newsroom_vectors, per_class=5)),
     ]
     for figure in figures:
         blob = BytesIO()

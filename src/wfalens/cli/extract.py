@@ -59,7 +59,7 @@ def extract(
     beta: Annotated[
         str,
         typer.Option(
-            help="Reference rate β of empirical completion: a number, corpus (1 − the share of self-transitions) or auto."
+            help="Reference rate β of empirical completion: a number, corpus (1 − share of self-transitions) or auto."
         ),
     ] = "corpus",
     distance: Annotated[str, typer.Option(help="Between centres: euclidean (paper) or squared.")] = "euclidean",

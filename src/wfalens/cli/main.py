@@ -14,6 +14,7 @@ from wfalens.cli import (  # noqa: F401 - they register themselves
     pairs,
     predict,
     pretrain,
+    reproduce,
     train,
     walk,
 )

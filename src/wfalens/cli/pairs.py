@@ -26,7 +26,6 @@ from wfalens.cli.common import (
 from wfalens.errors import InputError
 
 _KINDS = ("adversarial", "collaborative")
-_PLOTTED = 50  # words per class on the maps
 
 
 @app.command()
@@ -67,8 +66,9 @@ def pairs(
     if kind not in _KINDS:
         raise InputError(f"unknown kind {kind!r}; choose one of {', '.join(_KINDS)}")
     check_files(html, plot)
+    from wfalens import plots
     from wfalens.automaton import WFA
-    from wfalens.explanation import adversarial_pairs, collaborative_pairs
+    from wfalens.explanation import adversarial_pairs, collaborative_pairs, word_maps
 
     wfa = WFA.load(automaton)
     known = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
@@ -86,7 +86,7 @@ def pairs(
         progress=TerminalProgress(),
     )
     write_html(html, f"{automaton.name}: {kind} pairs", found.to_html())
-    write_plot(plot, lambda: _maps(wfa, known, min_count))
+    write_plot(plot, lambda: plots.word_maps(word_maps(wfa, known, min_count=min_count)))
     if as_json:
         print_json(found.to_json())
         return
@@ -108,21 +108,3 @@ def pairs(
         say(f"{name} over random pairs – {told}")
     if found.total == 0:
         say("no pair is within these bounds; widen them, for example to a quantile such as q0.1")
-
-
-def _maps(wfa, known, min_count: int):  # type: ignore[no-untyped-def]
-    from wfalens import plots
-    from wfalens.explanation import TransitionEmbeddings, influence
-
-    scores = influence(wfa, min_count)
-    chosen: dict[str, int] = {}
-    for at, name in enumerate(wfa.class_names):
-        for word in scores.top(name, _PLOTTED).words:
-            if word in known:
-                chosen.setdefault(word, at)
-    if len(chosen) < 5:
-        raise InputError("too few words have a vector to draw a map")
-    table = TransitionEmbeddings.of(wfa, min_count)
-    acting = table.reduced(min(50, len(table), table.width)).vectors
-    spaces = {"transition matrix embeddings": acting, known.source: known}
-    return plots.word_maps(spaces, list(chosen), list(chosen.values()), wfa.class_names)

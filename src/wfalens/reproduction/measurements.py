@@ -1,0 +1,242 @@
+"""What is measured on a study: each function takes one and gives plain numbers and words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.divergence import jensen_shannon
+from wfalens.reproduction import paper
+from wfalens.reproduction.store import Result
+from wfalens.reproduction.study import Study
+
+_TOP_WORDS, _PAIRS_PER_CLASS = 10, 3
+_RANK_BINS = 30
+_CHECKED_TEXTS = 200
+_EXAMPLE = ("exercise helps her age swimmingly", "sports helps her age swimmingly")
+_PAPERS_BEST: dict[str, Any] = {"completion": "empirical", "context": True, "augmented": True}
+_AUTOMATA = {"paper's": _PAPERS_BEST, "probed": {"completion": "probe"}}
+
+
+def accuracy(study: Study) -> Result:
+    from wfalens.models.training import accuracy as measured
+
+    return {
+        "accuracy": measured(study.model, study.test),
+        "train_texts": len(study.train),
+        "test_texts": len(study.test),
+        "words": len(study.model.encoder.vocabulary),
+    }
+
+
+def fidelity(study: Study, completion: str, **options: Any) -> Result:
+    """CR and JSD on the test texts; the seconds run from the first output to the last prediction."""
+    extractor = study.extractor(completion, **options)
+    tests, wanted = study.tests, study.wanted
+    began = time.perf_counter()
+    wfa = extractor.extract(study.model, study.ids)
+    predicted, said = wfa.predict(tests), wfa.predict_proba(tests)
+    return {
+        "cr": float(np.mean(predicted == wanted.argmax(1))),
+        "jsd": float(jensen_shannon(said, wanted).mean()),
+        "seconds": time.perf_counter() - began,
+        "states": wfa.states - 1,
+        "alpha": wfa.alpha,
+        "beta": getattr(wfa.completion, "beta", None),
+    }
+
+
+def zipf(study: Study) -> Result:
+    """Word counts by rank beside Zipf's law, and the share of missing rows (proposition 1)."""
+    wfa = study.automaton("empirical")
+    counts = np.bincount(study.ids.values, minlength=len(wfa.encoder.vocabulary))
+    seen = np.flatnonzero(counts)
+    order = seen[np.argsort(-counts[seen], kind="stable")]
+    m, total = len(order), int(counts.sum())
+    missing = 1 - np.diff(wfa.rows.row_start)[order] / wfa.states
+    ranks = np.arange(1, m + 1)
+    edges = np.unique(np.geomspace(1, m + 1, _RANK_BINS + 1).astype(int))
+    bins = np.digitize(ranks, edges) - 1
+    expected = total / (ranks * np.log(m))
+    return {
+        "words": m,
+        "tokens": total,
+        "median": float(np.median(counts[order])),
+        "estimate": 2 * total / (m * np.log(m)),
+        "missing_rows": float(missing.mean()),
+        "missing_rows_of_rare_half": float(missing[m // 2 :].mean()),
+        "rank": _binned(ranks, bins),
+        "count": _binned(counts[order], bins),
+        "zipf": _binned(expected, bins),
+        "missing": _binned(missing, bins),
+    }
+
+
+def proposition2(study: Study, alpha: float) -> Result:
+    """The largest difference between d_i and (1−α) Σ_k α^{i−k} Z_k + α^i I, over real texts (proposition 2)."""
+    wfa = study.automaton("empirical")
+    with_context, without = wfa.with_rule(alpha, wfa.completion), wfa.with_rule(0.0, wfa.completion)
+    error, longest = 0.0, 0
+    for text in list(study.tests)[:_CHECKED_TEXTS]:
+        d = with_context.initial
+        decisions: list[NDArray[np.float64]] = []
+        for word in text:
+            ids = np.array([word], np.int32)
+            decisions.append(without.advance(d[None], ids)[0])
+            d = with_context.advance(d[None], ids)[0]
+            steps = len(decisions)
+            shares = (1 - alpha) * alpha ** (steps - np.arange(1, steps + 1))
+            expected = shares @ np.array(decisions) + alpha**steps * with_context.initial
+            error = max(error, float(np.abs(d - expected).max()))
+        longest = max(longest, len(text))
+    return {"largest_error": error, "longest_text": longest}
+
+
+def words(study: Study, automaton: str) -> Result:
+    from wfalens.explanation import influence, phrase_influence
+
+    wfa = study.automaton(**_AUTOMATA[automaton])
+    scores = influence(wfa)
+    known = [word for word in paper.FOUR_WORDS if word in wfa.encoder.vocabulary]
+    four = phrase_influence(wfa, known)
+    return {
+        "class_names": list(wfa.class_names),
+        "unit": wfa.unit,
+        "top": {name: list(scores.top(name, _TOP_WORDS).words) for name in wfa.class_names},
+        "four": {word: list(map(float, four.of(word))) for word in known},
+        "typical_strength": float(np.median(scores.strength)),
+        "strength": {word: float(np.linalg.norm(four.of(word))) for word in known},
+    }
+
+
+def maps(study: Study) -> Result:
+    from wfalens.explanation import word_maps
+
+    found = word_maps(study.automaton(**_PAPERS_BEST), study.vectors, seed=study.seed)
+    return {
+        "words": list(found.words),
+        "classes": found.classes.tolist(),
+        "class_names": list(found.class_names),
+        "places": {space: np.round(places, 3).tolist() for space, places in found.places.items()},
+        "purity": dict(found.purity),
+    }
+
+
+def pairs(study: Study, kind: str) -> Result:
+    """The first pairs of each class within the paper's bounds, and whether the pairs it names are within them."""
+    from wfalens.explanation import adversarial_pairs, collaborative_pairs
+
+    wfa = study.automaton(**_PAPERS_BEST)
+    find, (epsilon, delta) = (
+        (collaborative_pairs, paper.COLLABORATIVE)
+        if kind == "collaborative"
+        else (adversarial_pairs, paper.ADVERSARIAL)
+    )
+    found = find(wfa, study.vectors, epsilon, delta, per_class=_PAIRS_PER_CLASS)
+    by_class = {
+        name: [
+            [pair.first, pair.second, pair.transition_distance, pair.semantic_distance] for pair in found.of_class(name)
+        ]
+        for name in wfa.class_names
+    }
+    named = {}
+    for name, (first, second) in study.paper.pairs.get(kind, {}).items():
+        if not all(word in wfa.encoder.vocabulary and word in study.vectors for word in (first, second)):
+            continue
+        d_t = float(np.square(wfa.embedding(first) - wfa.embedding(second)).mean())
+        d_s = float(np.square(study.vectors[first] - study.vectors[second]).mean())
+        held = d_t <= epsilon and d_s >= delta if kind == "collaborative" else d_t >= delta and d_s <= epsilon
+        named[name] = {"first": first, "second": second, "d_t": d_t, "d_s": d_s, "held": bool(held)}
+    return {
+        "total": found.total,
+        "words": found.words,
+        "by_class": by_class,
+        "named": named,
+        "quantiles": {space: {f"{at:g}": value for at, value in row.items()} for space, row in found.quantiles.items()},
+    }
+
+
+def sentences(study: Study) -> Result:
+    """The paper's pair of sentences through our model."""
+    said = study.model.trace(study.model.encoder.encode(_EXAMPLE)).last()
+    names = study.model.class_names
+    return {text: dict(zip(names, map(float, row), strict=True)) for text, row in zip(_EXAMPLE, said, strict=True)}
+
+
+def pretraining(study: Study, start: str) -> Result:
+    """Test loss and accuracy after every epoch from one of three initial embeddings."""
+    from wfalens.explanation import TransitionEmbeddings
+    from wfalens.models.pretraining import compare_pretraining
+    from wfalens.models.rnn import RNNConfig
+    from wfalens.models.training import Trainer
+
+    wfa = study.automaton(**_PAPERS_BEST)
+    table = TransitionEmbeddings.of(wfa)
+    width = min(RNNConfig().embedding, study.vectors.width, len(study.vectors), table.width, len(table))
+    chosen = None
+    if start == "transition embeddings":
+        chosen = table.reduced(width).vectors
+    elif start == "word vectors":
+        chosen = study.vectors.reduced(width)
+    trainer = Trainer(
+        config=RNNConfig(embedding=width),
+        epochs=study.scale.pretraining_epochs,
+        max_length=wfa.encoder.max_length,
+        tokenizer=wfa.encoder.tokenizer,
+    )
+    curve = compare_pretraining(study.train, study.test, {start: chosen}, trainer, [study.seed]).curves[0]
+    return {"loss": curve.loss[0].tolist(), "accuracy": curve.accuracy[0].tolist(), "width": width}
+
+
+def attack(study: Study, automaton: str, recipe: str, k: int) -> Result:
+    from wfalens.attack import run_attack
+
+    arsenal = study.arsenal(**_AUTOMATA[automaton])
+    chosen = np.random.default_rng(study.seed).permutation(len(study.test))[: study.scale.attack_texts]
+    part = study.test.subset(np.sort(chosen))
+    outcome = run_attack(recipe, k, arsenal.recipe(recipe, k), study.model, part, seed=study.seed)
+    summary = asdict(outcome.summary)
+    return {name: summary[name] for name in ("asr_all", "asr_correct", "words_changed", "queries")} | {
+        "texts": len(part)
+    }
+
+
+def cost(study: Study, share: float, states: int, epochs: int) -> Result:
+    """Seconds of one extraction from a share of the texts, with K states and t epochs of augmentation."""
+    from wfalens.extraction import Augmentation
+
+    rule = Augmentation(vectors=study.vectors, epochs=epochs) if epochs else None
+    extractor = study.extractor("empirical", context=True, states=states, augmentation=rule)
+    ids = study.ids.take(np.arange(max(1, round(share * len(study.ids)))))
+    began = time.perf_counter()
+    extractor.extract(study.model, ids)
+    return {"seconds": time.perf_counter() - began, "tokens": len(ids.values)}
+
+
+MEASURES: dict[str, Callable[..., Result]] = {
+    measure.__name__: measure
+    for measure in (
+        accuracy,
+        fidelity,
+        zipf,
+        proposition2,
+        words,
+        maps,
+        pairs,
+        sentences,
+        pretraining,
+        attack,
+        cost,
+    )
+}
+
+
+def _binned(values: NDArray[Any], bins: NDArray[np.int64]) -> list[float]:
+    """The mean of the values in each bin that has any."""
+    sums, sizes = np.bincount(bins, values), np.bincount(bins)
+    return [float(total / size) for total, size in zip(sums, sizes, strict=True) if size]

@@ -1,0 +1,159 @@
+"""The result: index.html, figures, tables and one JSON file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from wfalens import __version__
+from wfalens.html import anchored_html, figure_html, page_html, text_html, verdicts_html, wide_table_html
+from wfalens.reproduction.section import Part, Results, Shown
+from wfalens.reproduction.study import Scale, Step
+from wfalens.storage import write_atomically
+
+_FORMATS = ("png", "pdf")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A part on one data set."""
+
+    part: Part
+    results: Results
+    shown: Shown
+    steps: list[Step]
+
+    @property
+    def anchor(self) -> str:
+        return f"{self.part.name}-{self.results.dataset}"
+
+
+def write_pages(folder: Path, chapters: Sequence[Chapter], scale: Scale) -> dict[str, Any]:
+    """Write everything, the page last; -> what `results.json` holds."""
+    for name in ("figures", "tables"):
+        (folder / name).mkdir(exist_ok=True)
+    for chapter in chapters:
+        for picture in chapter.shown.pictures:
+            for kind in _FORMATS:
+                write_atomically(folder / "figures" / f"{picture.name}.{kind}", _drawn(picture.figure, kind))
+        write_atomically(folder / "tables" / f"{chapter.anchor}.csv", _csv(chapter))
+    summary = _summary(chapters, scale)
+    write_atomically(folder / "results.json", json.dumps(summary, ensure_ascii=False, indent=1).encode())
+    write_atomically(folder / "index.html", _page(chapters, summary).encode("utf-8", "replace"))
+    return summary
+
+
+def _summary(chapters: Sequence[Chapter], scale: Scale) -> dict[str, Any]:
+    took = {}  # by study and step, each once
+    for chapter in chapters:
+        for seed, table in enumerate(chapter.results.seeds):
+            for step in chapter.steps:
+                took[chapter.results.dataset, seed, step] = table[step]["took"]
+    return {
+        "version": __version__,
+        "scale": asdict(scale),
+        "seconds": sum(took.values()),
+        "parts": [
+            {
+                "part": chapter.part.name,
+                "dataset": chapter.results.dataset,
+                "seeds": len(chapter.results.seeds),
+                "claims": [asdict(claim) for claim in chapter.shown.claims],
+                "measurements": [
+                    {
+                        "measure": step.measure,
+                        "variant": step.variant,
+                        "parameters": dict(step.parameters),
+                        "seed": seed,
+                    }
+                    | {"result": table[step]}
+                    for seed, table in enumerate(chapter.results.seeds)
+                    for step in chapter.steps
+                ],
+            }
+            for chapter in chapters
+        ],
+    }
+
+
+def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
+    claims = [claim for chapter in chapters for claim in chapter.shown.claims]
+    held = sum(claim.held for claim in claims)
+    scale = {name.replace("_", " "): "all" if size is None else size for name, size in summary["scale"].items()}
+    settings = ", ".join(f"{name}: {size}" for name, size in scale.items())
+    parts = [
+        text_html(
+            f"{held} of {len(claims)} claims held. Figures are means over seeds ± their standard deviation; a claim "
+            "is held if the means say so, and the number of seeds that say so stands beside it. "
+            f"Measured in {summary['seconds'] / 60:.0f} minutes of work ({settings}; wfalens {summary['version']})."
+        ),
+        wide_table_html(
+            "Claims held, by part",
+            ["part", "data set", "seeds", "held", "verdict"],
+            [
+                [
+                    chapter.part.title,
+                    chapter.results.dataset,
+                    str(len(chapter.results.seeds)),
+                    _held(chapter),
+                    _verdict(chapter),
+                ]
+                for chapter in chapters
+            ],
+            links={row: f"#{chapter.anchor}" for row, chapter in enumerate(chapters)},
+        ),
+    ]
+    for chapter in chapters:
+        inner = [text_html(chapter.part.about), text_html(_verdict(chapter))]
+        inner.append(
+            verdicts_html([(claim.text, claim.held, claim.evidence, claim.seeds) for claim in chapter.shown.claims])
+        )
+        inner += [wide_table_html(grid.title, grid.columns, grid.rows) for grid in chapter.shown.grids]
+        inner += [
+            figure_html(f"figures/{picture.name}.png", picture.caption, {"PDF": f"figures/{picture.name}.pdf"})
+            for picture in chapter.shown.pictures
+        ]
+        parts.append(anchored_html(chapter.anchor, f"{chapter.part.title}: {chapter.results.dataset}", inner))
+    return page_html("The paper, reproduced", parts)
+
+
+def _held(chapter: Chapter) -> str:
+    return f"{sum(claim.held for claim in chapter.shown.claims)} of {len(chapter.shown.claims)}"
+
+
+def _verdict(chapter: Chapter) -> str:
+    failed = [claim.text for claim in chapter.shown.claims if not claim.held]
+    if not chapter.shown.claims:
+        return "No claim to check."
+    if not failed:
+        return "All claims held."
+    return f"Not held: {'; '.join(failed)}."
+
+
+def _drawn(figure: Figure, kind: str) -> bytes:
+    blob = BytesIO()
+    undated = {"CreationDate": None} if kind == "pdf" else {}  # equal results give equal bytes
+    figure.savefig(blob, format=kind, dpi=150, metadata=undated)
+    return blob.getvalue()
+
+
+def _csv(chapter: Chapter) -> bytes:
+    """One line per measurement: its parameters and its numbers."""
+    import pandas as pd
+
+    lines = [
+        {"dataset": chapter.results.dataset, "seed": seed, "texts": step.variant, "measure": step.measure}
+        | dict(step.parameters)
+        | {f"result_{key}": value for key, value in table[step].items() if isinstance(value, int | float | str)}
+        for seed, table in enumerate(chapter.results.seeds)
+        for step in chapter.steps
+    ]
+    text = StringIO()
+    pd.DataFrame(lines).to_csv(text, index=False)
+    return text.getvalue().encode("utf-8", "replace")

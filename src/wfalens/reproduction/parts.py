@@ -1,0 +1,13 @@
+"""All parts, in the order of the paper."""
+
+from __future__ import annotations
+
+from wfalens.reproduction.application_parts import APPLICATION_PARTS
+from wfalens.reproduction.fidelity_parts import BEYOND, FIDELITY_PARTS
+from wfalens.reproduction.section import Part
+from wfalens.reproduction.theory_parts import COST, THEORY_PARTS
+from wfalens.reproduction.word_parts import WORD_PARTS
+
+PARTS: dict[str, Part] = {
+    part.name: part for part in [*FIDELITY_PARTS, *THEORY_PARTS, *WORD_PARTS, *APPLICATION_PARTS, COST, BEYOND]
+}

@@ -1,0 +1,103 @@
+"""A part of the paper: what it needs measured, and how the results are shown beside the printed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from wfalens.reproduction.store import Result
+from wfalens.reproduction.study import Step
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of one data set, one table of steps per seed."""
+
+    dataset: str
+    seeds: Sequence[dict[Step, Result]]
+
+    def of(self, step: Step) -> list[Result]:
+        return [seed[step] for seed in self.seeds]
+
+    def values(self, step: Step, key: str) -> NDArray[np.float64]:
+        # -> (seeds,)
+        return np.array([result[key] for result in self.of(step)], np.float64)
+
+    def mean(self, step: Step, key: str) -> float:
+        return float(self.values(step, key).mean())
+
+    def cell(self, step: Step, key: str, form: str = ".3f") -> str:
+        """The mean and, with several seeds, its standard deviation over them."""
+        values = self.values(step, key)
+        spread = f" ± {values.std(ddof=1):{form}}" if len(values) > 1 else ""
+        return f"{values.mean():{form}}{spread}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that the paper says, and whether our means over the seeds say so too."""
+
+    text: str
+    held: bool
+    evidence: str
+    seeds: str = ""  # in how many of the seeds it held
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table for people."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    name: str
+    caption: str
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a part shows of one data set."""
+
+    grids: list[Grid] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table or figure of the paper (or beyond it)."""
+
+    name: str
+    title: str
+    about: str
+    steps: Callable[[str], list[Step]]  # by data set
+    show: Callable[[Results], Shown]
+
+
+def order_claim(text: str, results: Results, smaller: tuple[Step, str], larger: tuple[Step, str]) -> Claim:
+    """The claim that one figure is below another."""
+    low, high = results.values(*smaller), results.values(*larger)
+    return Claim(
+        text,
+        bool(low.mean() < high.mean()),
+        f"{low.mean():.3f} against {high.mean():.3f}",
+        f"{int((low < high).sum())} of {len(low)}",
+    )
+
+
+def share_claim(text: str, held: Sequence[bool], evidence: str) -> Claim:
+    """A claim that is decided seed by seed: held if most seeds agree."""
+    return Claim(text, sum(held) * 2 > len(held), evidence, f"{sum(held)} of {len(held)}")
+
+
+def difference(ours: float, printed: float | None) -> str:
+    return "" if printed is None else f"{ours - printed:+.3f}"

@@ -1,0 +1,201 @@
+"""A study: one data set, one trained classifier, and everything that is measured on the two."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.corpus import Corpus, WordVectors, newsroom, read_vectors, wordllama_vectors
+from wfalens.corpus.datasets import DATASETS, data_folder, load_dataset
+from wfalens.extraction import Augmentation, Extractor
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+from wfalens.reproduction.paper import BETA, Printed, printed
+from wfalens.reproduction.store import Result, Store, digest
+
+if TYPE_CHECKING:
+    from wfalens.attack import Arsenal
+    from wfalens.models.rnn import RNNClassifier
+
+_GLOVE = Path("glove") / "glove.6B.100d.subset.txt.gz"
+TRAIN, NO_LEAK = "train", "train_noleak"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much of everything is run; None: all of it."""
+
+    train_texts: int | None = None
+    test_texts: int | None = None
+    epochs: int = 25
+    pretraining_epochs: int = 8
+    attack_texts: int = 1000
+    augmentation_epochs: int = 5
+
+
+FULL = Scale()
+QUICK = Scale(2500, 800, 6, 2, 100, 2)
+
+
+class Step(NamedTuple):
+    """A measurement by name, its parameters, and the training texts it is for."""
+
+    measure: str
+    parameters: tuple[tuple[str, Any], ...]
+    variant: str = TRAIN
+
+    @classmethod
+    def of(cls, measure: str, variant: str = TRAIN, **parameters: Any) -> Step:
+        return cls(measure, tuple(sorted(parameters.items())), variant)
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} = {value}" for name, value in self.parameters)
+        return f"{self.measure}" + (f" ({told})" if told else "")
+
+
+@dataclass(eq=False)
+class Study:
+    """Loads, trains and extracts when first asked, once."""
+
+    dataset: str
+    seed: int
+    scale: Scale
+    folder: Path
+    data: Path | None = None
+    variant: str = TRAIN
+    given: Path | None = None  # a trained model to take instead of training one
+    progress: Progress = SILENT
+    _automata: dict[Any, StochasticWFA] = field(default_factory=dict)
+    _arsenals: dict[Any, Arsenal] = field(default_factory=dict)
+
+    @property
+    def paper(self) -> Printed:
+        return printed(self.dataset)
+
+    @cached_property
+    def train(self) -> Corpus:
+        return _first(load_dataset(self.dataset, self.variant, self.data), self.scale.train_texts)
+
+    @cached_property
+    def test(self) -> Corpus:
+        return _first(load_dataset(self.dataset, "test", self.data), self.scale.test_texts)
+
+    @cached_property
+    def model(self) -> RNNClassifier:
+        """The classifier under study: given, kept from an earlier run, or trained now and kept."""
+        from wfalens.models.rnn import RNNClassifier
+        from wfalens.models.training import Trainer
+
+        if self.given is not None:
+            return RNNClassifier.load(self.given)
+        known = DATASETS[self.dataset]
+        made_from = {"texts": _digest_of(self.train), "epochs": self.scale.epochs, "seed": self.seed}
+        path = self.folder / "models" / f"{self.dataset}-{self.variant}-{self.seed}-{digest(made_from)[:8]}.rnn"
+        if not path.exists():
+            trainer = Trainer(
+                epochs=self.scale.epochs, max_length=known.max_length, tokenizer=known.tokenizer, seed=self.seed
+            )
+            path.parent.mkdir(parents=True, exist_ok=True)
+            training = trainer.train(self.train, progress=self.progress)
+            if training.interrupted:
+                raise KeyboardInterrupt  # an unfinished model is not the one that the parameters name
+            training.model.save(path)
+        return RNNClassifier.load(path)
+
+    @cached_property
+    def ids(self) -> Ragged[np.int32]:
+        return _worded(self.model.encoder.encode(self.train.texts))
+
+    @cached_property
+    def tests(self) -> Ragged[np.int32]:
+        return _worded(self.model.encoder.encode(self.test.texts))
+
+    @cached_property
+    def wanted(self) -> NDArray[np.float32]:
+        """What the model says of the test texts; (texts, classes)"""
+        return self.model.trace(self.tests).last()
+
+    @cached_property
+    def vectors(self) -> WordVectors:
+        """GloVe where the data folder has it; the planted ones of generated headlines; else WordLlama."""
+        if self.dataset == "newsroom":
+            return newsroom.vectors()
+        words, folder = self.model.encoder.vocabulary.words[2:], data_folder(self.data)
+        glove = folder / _GLOVE if folder else None
+        return read_vectors(glove, words) if glove and glove.exists() else wordllama_vectors(words)
+
+    def extractor(
+        self, completion: str, *, context: bool = False, augmented: bool = False, **options: Any
+    ) -> Extractor:
+        """The paper's setting for this data set, unless `options` say otherwise."""
+        settings = {"states": self.paper.states, "alpha": self.paper.alpha if context else 0.0, "beta": BETA}
+        rule = Augmentation(vectors=self.vectors, epochs=self.scale.augmentation_epochs) if augmented else None
+        return Extractor(completion=completion, seed=self.seed, **(settings | {"augmentation": rule} | options))
+
+    def automaton(self, completion: str, *, context: bool = False, augmented: bool = False) -> StochasticWFA:
+        key = completion, context, augmented
+        if key not in self._automata:
+            extractor = self.extractor(completion, context=context, augmented=augmented)
+            self._automata[key] = extractor.extract(self.model, self.ids)
+        return self._automata[key]
+
+    def arsenal(self, completion: str, *, context: bool = False, augmented: bool = False) -> Arsenal:
+        from wfalens.attack import Arsenal
+
+        key = completion, context, augmented
+        if key not in self._arsenals:
+            wfa = self.automaton(completion, context=context, augmented=augmented)
+            self._arsenals[key] = Arsenal.prepare(wfa, self.vectors, self.paper.weak, self.paper.strong)
+        return self._arsenals[key]
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What every measurement of this study depends on."""
+        return {
+            "dataset": self.dataset,
+            "variant": self.variant,
+            "seed": self.seed,
+            "scale": asdict(self.scale),
+            "train": _digest_of(self.train),
+            "test": _digest_of(self.test),
+            "model": self.model.fingerprint,
+            "vectors": self.vectors.source,
+        }
+
+    def measure(self, step: Step, measures: Mapping[str, Any], store: Store) -> Result:
+        """The result of a step, from the store or measured now, with the seconds it took."""
+        arguments = dict(step.parameters)
+        parameters = {"study": self.identity, "measure": step.measure, "parameters": arguments}
+
+        def timed() -> Result:
+            began = time.perf_counter()
+            result: Result = measures[step.measure](self, **arguments)
+            return {**result, "took": time.perf_counter() - began}
+
+        return store.keep(parameters, timed)
+
+
+def _first(corpus: Corpus, texts: int | None) -> Corpus:
+    """An even sample of a corpus, the same every time."""
+    if texts is None or texts >= len(corpus):
+        return corpus
+    return corpus.subset(np.sort(np.random.default_rng(0).permutation(len(corpus))[:texts]))
+
+
+def _worded(ids: Ragged[np.int32]) -> Ragged[np.int32]:
+    return ids.take(np.flatnonzero(ids.lengths))
+
+
+def _digest_of(corpus: Corpus) -> str:
+    text = "\0".join(corpus.texts).encode("utf-8", "surrogatepass")
+    labels = b"" if corpus.labels is None else corpus.labels.tobytes()
+    return hashlib.sha256(text + labels).hexdigest()[:16]

@@ -1,0 +1,182 @@
+"""The whole reproduction in miniature, on generated headlines."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from tests.cli.test_commands import wfalens
+from wfalens.reproduction import Scale, reproduce
+from wfalens.reproduction.measurements import MEASURES
+from wfalens.reproduction.parts import PARTS
+from wfalens.reproduction.section import Results, order_claim
+from wfalens.reproduction.store import Store
+from wfalens.reproduction.study import Step
+
+MINIATURE = Scale(
+    train_texts=600, test_texts=150, epochs=3, pretraining_epochs=1, attack_texts=20, augmentation_epochs=1
+)
+FEW = ("table1", "zipf", "proposition2")
+
+
+@pytest.fixture(scope="module")
+def miniature(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reproduction")
+    return folder, reproduce(folder, ["newsroom"], seeds=2, scale=MINIATURE)
+
+
+def without_times(value):
+    """A summary without what a clock measured."""
+    if isinstance(value, dict):
+        return {key: without_times(item) for key, item in value.items() if key not in ("took", "seconds")}
+    if isinstance(value, list):
+        return [without_times(item) for item in value if not (isinstance(item, dict) and "same time" in str(item))]
+    return value
+
+
+def test_every_part_is_on_the_page_with_its_claims_marked(miniature):
+    folder, summary = miniature
+    page = (folder / "index.html").read_text()
+    expected = {name for name, part in PARTS.items() if part.steps("newsroom")}
+    assert {part["part"] for part in summary["parts"]} == expected == set(PARTS) - {"leak"}
+    for part in summary["parts"]:
+        assert f'id="{part["part"]}-newsroom"' in page
+    claims = [claim for part in summary["parts"] for claim in part["claims"]]
+    assert page.count('class="held"') + page.count('class="failed"') == len(claims) > 40
+    assert page.count('class="held"') == sum(claim["held"] for claim in claims)
+
+
+def test_every_figure_and_table_of_the_page_is_there(miniature):
+    folder, _ = miniature
+    page = (folder / "index.html").read_text()
+    linked = re.findall(r'(?:src|href)="(figures/[^"]+)"', page)
+    assert len(linked) > 15
+    for file in linked:
+        assert (folder / file).stat().st_size > 3000
+    assert len(list((folder / "tables").glob("*.csv"))) == len(PARTS) - 1
+    assert "result_cr" in (folder / "tables" / "table1-newsroom.csv").read_text().splitlines()[0]
+
+
+def test_what_must_hold_holds_even_in_miniature(miniature):
+    _, summary = miniature
+    claims = {part["part"]: part["claims"] for part in summary["parts"]}
+    assert all(claim["held"] for claim in claims["proposition2"])
+    assert [claim["held"] for claim in claims["table1"][:3]] == [True, True, True]
+
+
+def test_a_second_run_measures_nothing_and_gives_the_same_page(miniature, monkeypatch):
+    folder, _ = miniature
+    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    for name in MEASURES:
+        monkeypatch.setitem(MEASURES, name, lambda *_args, **_options: pytest.fail("measured again"))
+    reproduce(folder, ["newsroom"], seeds=2, scale=MINIATURE)
+    assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
+
+
+def test_stopped_half_way_it_goes_on_and_ends_alike(miniature, tmp_path, monkeypatch):
+    _, whole = miniature
+    done = []
+
+    def counted(name, measure):
+        def run(study, **options):
+            if len(done) == 5:
+                raise KeyboardInterrupt
+            done.append(name)
+            return measure(study, **options)
+
+        return run
+
+    with monkeypatch.context() as patch:
+        for name, measure in MEASURES.items():
+            patch.setitem(MEASURES, name, counted(name, measure))
+        with pytest.raises(KeyboardInterrupt):
+            reproduce(tmp_path, ["newsroom"], seeds=2, only=FEW, scale=MINIATURE)
+    assert len(list((tmp_path / "measurements").iterdir())) == 5
+    assert not (tmp_path / "index.html").exists()
+    summary = reproduce(tmp_path, ["newsroom"], seeds=2, only=FEW, scale=MINIATURE)
+    parts = [part for part in whole["parts"] if part["part"] in FEW]
+    assert without_times(summary["parts"]) == without_times(parts)
+
+
+def test_a_killed_process_loses_only_what_it_was_doing(tmp_path):
+    command = [sys.executable, "-m", "wfalens", "reproduce", "--quick", "--dataset", "newsroom", "--only", "table1"]
+    running = subprocess.Popen([*command, "--out", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    kept = tmp_path / "measurements"
+    deadline = time.monotonic() + 120
+    while not list(kept.glob("*.json")) and time.monotonic() < deadline and running.poll() is None:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGKILL)
+    running.communicate()
+    assert not (tmp_path / "index.html").exists()
+    before = {file.name: file.read_bytes() for file in kept.glob("*.json")}
+    assert before
+    again = subprocess.run([*command, "--out", str(tmp_path)], capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert "claims held" in again.stdout
+    assert {name: (kept / name).read_bytes() for name in before} == before
+    assert (tmp_path / "index.html").exists()
+
+
+def test_a_given_model_is_taken(tmp_path, news_model):
+    news_model.save(tmp_path / "own.rnn")
+    summary = reproduce(
+        tmp_path / "out",
+        ["newsroom"],
+        only=["zipf"],
+        scale=MINIATURE,
+        models={"newsroom": [tmp_path / "own.rnn"]},
+    )
+    assert summary["parts"][0]["seeds"] == 1
+    assert not (tmp_path / "out" / "models").exists()
+
+
+def test_a_damaged_or_foreign_measurement_is_made_anew(tmp_path):
+    store = Store(tmp_path)
+    assert store.keep({"a": 1}, lambda: {"x": 1}) == {"x": 1}
+    assert store.keep({"a": 1}, lambda: {"x": 2}) == {"x": 1}
+    assert store.keep({"a": 2}, lambda: {"x": 3}) == {"x": 3}
+    for content in ("", "{", "[]", '{"parameters": {"a": 9}, "result": {}}', '{"result": 3}'):
+        next(iter(sorted(tmp_path.iterdir()))).write_text(content)
+        values = [store.keep({"a": number}, lambda: {"x": 7})["x"] for number in (1, 2)]
+        assert 7 in values
+
+
+def test_an_order_is_held_or_not(tmp_path):
+    first, second = Step.of("fidelity", completion="null"), Step.of("fidelity", completion="uniform")
+    seeds = [{first: {"cr": 0.1}, second: {"cr": 0.2}}, {first: {"cr": 0.5}, second: {"cr": 0.3}}]
+    claim = order_claim("x", Results("d", seeds), (first, "cr"), (second, "cr"))
+    assert (claim.held, claim.seeds) == (False, "1 of 2")
+    claim = order_claim("x", Results("d", seeds), (second, "cr"), (first, "cr"))
+    assert (claim.held, claim.seeds) == (True, "1 of 2")
+    assert Results("d", seeds).cell(first, "cr") == f"0.300 ± {np.std([0.1, 0.5], ddof=1):.3f}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--only", "table9"], "unknown part 'table9'; choose among table1"),
+        (["--dataset", "nothing"], "unknown data set 'nothing'"),
+        (["--dataset", "tagmynews"], "needs the file tagmynews/train.csv"),
+        (["--dataset", "newsroom", "--model", "own.rnn"], "--model must be DATASET=FILE"),
+        (["--dataset", "newsroom", "--model", "newsroom=own.rnn"], "own.rnn: no such file"),
+        (["--dataset", "newsroom", "--model", "tomita1=own.rnn"], "not among the data sets"),
+        (["--dataset", "newsroom", "--out", "taken/x"], "cannot make the folder"),
+    ],
+)
+def test_bad_input_is_one_sentence(tmp_path, arguments, message):
+    (tmp_path / "taken").write_text("")
+    done = wfalens("reproduce", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_json_of_the_command_is_the_file(tmp_path):
+    done = wfalens("reproduce", "--quick", "--dataset", "newsroom", "--only", "zipf", "-o", "r", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == json.loads((tmp_path / "r" / "results.json").read_text())
