@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 # a diverging pair that colour-blind readers can tell apart
+_LONGEST_NUMBER = 20  # characters
 FOR, AGAINST = (230, 97, 1), (94, 60, 153)
 
 
@@ -39,13 +40,16 @@ def wide_table_html(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], links: Mapping[int, str] | None = None
 ) -> str:
     """A table that scrolls on its own where the screen is narrow; `links` lead on from the first cell of a row."""
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
+    wordy = [any(len(row[at]) > _LONGEST_NUMBER for row in rows) for at in range(len(columns))]
+    kinds = [' class="words"' if flag else "" for flag in wordy]  # words are set left, numbers right and in one line
+    head = "".join(f'<th scope="col"{kind}>{escape(column)}</th>' for column, kind in zip(columns, kinds, strict=True))
     body = ""
     for number, row in enumerate(rows):
         first, *rest = (escape(cell) for cell in row)
         link = (links or {}).get(number)
         first = f'<a href="{escape(link)}">{first}</a>' if link else first
-        body += f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
+        cells = "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
+        body += f'<tr><th scope="row">{first}</th>{cells}</tr>'
     return (
         f'<div class="wide" tabindex="0" role="region" aria-label="{escape(title)}">'
         f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
@@ -97,11 +101,13 @@ _STYLE = (
     "table{border-collapse:collapse;margin:1rem 0}caption{text-align:left;font-weight:600}"
     "th,td{padding:.2rem .6rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}"
     "th:first-child,td:first-child{text-align:left}tbody th{font-weight:400}"
-    "td{font-variant-numeric:tabular-nums}"
+    "td{font-variant-numeric:tabular-nums;white-space:nowrap}.words{text-align:left;white-space:normal;min-width:14rem}"
+    "tbody th{min-width:8rem}"
     ".wide{overflow-x:auto}figure{margin:1rem 0}figcaption{font-weight:600}"
     "img{max-width:100%;height:auto;background:#fff}"
     "section{border-top:1px solid var(--line);margin-top:2rem}"
-    ".verdicts{list-style:none;padding:0}.verdicts span{display:inline-block;min-width:5em;font-weight:600}"
+    ".verdicts{list-style:none;padding:0}.verdicts li{padding-left:5.5em}"
+    ".verdicts span{display:inline-block;width:5.5em;margin-left:-5.5em;font-weight:600}"
     ".held{color:var(--good)}.failed{color:var(--bad)}"
 )
 
