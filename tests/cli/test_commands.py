@@ -60,7 +60,7 @@ def test_training_reports_and_learns(session):
 
 def test_extraction_says_what_it_made(session):
     folder, _, text = session
-    assert "rows observed" in text
+    assert "observed rows" in text
     assert "wrote news.wfa" in text
     assert WFA.load(folder / "news.wfa").states == 16
 

@@ -1,6 +1,7 @@
 """The result: the automaton, its kernels and its file."""
 
 from wfalens.automaton.completion import COMPLETIONS, Empirical, Null, Probe, Uniform
+from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.walk import ROW_KINDS, Walk
 from wfalens.automaton.wfa import UNDECIDED, WFA
@@ -11,6 +12,7 @@ __all__ = [
     "UNDECIDED",
     "WFA",
     "Empirical",
+    "LinearWFA",
     "Null",
     "Probe",
     "StochasticWFA",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.completion import COMPLETIONS, Completion, Empirical, Null, Probe, Uniform
 from wfalens.automaton.kernels import Rows
+from wfalens.automaton.linear import Factors, LinearWFA
 from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
@@ -20,6 +22,7 @@ from wfalens.storage import StoredFile, Tensors, read_file, restore_encoder, sto
 FORMAT, VERSION = "wfa", 1
 _SUM_TOLERANCE = 1e-6
 _MOST_COUNTED = 1 << 53
+_LARGEST_FACTOR = 1e9
 
 
 def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
@@ -39,6 +42,19 @@ def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
         **_store_rows("rows", wfa.rows),
         **probed,
     }
+    write_file(path, FORMAT, VERSION, header, tensors)
+
+
+def save_linear(wfa: LinearWFA, path: str | Path) -> None:
+    header, tensors = store_encoder(wfa.encoder)
+    header |= {
+        "kind": wfa.kind,
+        "class_names": list(wfa.class_names),
+        "decay": wfa.factors.decay,
+        "provenance": wfa.provenance,
+    }
+    tensors |= {f"factors.{name}": getattr(wfa.factors, name) for name in _FACTORS}
+    tensors |= {"mean_state": wfa.mean_state, "word_counts": _compact(wfa.word_counts)}
     write_file(path, FORMAT, VERSION, header, tensors)
 
 
@@ -75,7 +91,28 @@ def _load_stochastic(file: StoredFile, tokenizer: Tokenizer | None) -> Stochasti
     )
 
 
-_LOADERS = {StochasticWFA.kind: _load_stochastic}
+def _load_linear(file: StoredFile, tokenizer: Tokenizer | None) -> LinearWFA:
+    counts = file.tensor("word_counts", "iu")
+    if np.any(counts < 0) or np.any(counts > _MOST_COUNTED):
+        raise file.fail("its counts are out of range")
+    parts = {name: file.tensor(f"factors.{name}", "f", axes).astype(np.float32) for name, axes in _FACTORS.items()}
+    if any(np.any(np.abs(part) > _LARGEST_FACTOR) for part in parts.values()):
+        raise file.fail("its factors are out of range")
+    return LinearWFA(
+        encoder=restore_encoder(file, tokenizer),
+        class_names=file.class_names(),
+        factors=Factors(**parts, decay=file.number(file.header, "decay")),
+        mean_state=file.tensor("mean_state", "f"),
+        word_counts=counts,
+        provenance=file.field("provenance", dict),
+    )
+
+
+_FACTORS = {"words": 2, "expansion": 2, "offset": 1, "links": 2, "start": 1, "final": 2, "bias": 1}  # and their axes
+_LOADERS: dict[str, Callable[[StoredFile, Tokenizer | None], WFA]] = {
+    StochasticWFA.kind: _load_stochastic,
+    LinearWFA.kind: _load_linear,
+}
 
 
 def _store_completion(completion: Completion) -> tuple[dict[str, Any], Tensors]:

@@ -14,7 +14,7 @@ from wfalens.automaton import kernels
 from wfalens.automaton.completion import Completion, Probe
 from wfalens.automaton.kernels import Rows, Rule
 from wfalens.automaton.rows import MAX_STATES, has_rows, states_with_rows
-from wfalens.automaton.wfa import WFA, frozen
+from wfalens.automaton.wfa import UNDECIDED, WFA, frozen
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.errors import InputError
@@ -83,6 +83,17 @@ class StochasticWFA(WFA):
     def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         return kernels.product(vectors, self.centres)
 
+    def probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Weights scaled to sum 1; uniform where all mass was lost."""
+        total = weights.sum(1, keepdims=True)
+        return np.where(total > 0, weights / np.where(total > 0, total, 1), 1 / weights.shape[1])
+
+    def decide(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+        return np.where(weights.any(1), weights.argmax(1), UNDECIDED)
+
+    def shown(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        return weights
+
     def advance(self, vectors: NDArray[np.float64], ids: NDArray[np.int32]) -> NDArray[np.float64]:
         # texts of one word, each with its own beginning
         return self._distributions(self._row_set[ids], np.arange(len(ids) + 1), vectors, every=False)
@@ -103,6 +114,19 @@ class StochasticWFA(WFA):
                 observed = vectors[position, states_with_rows(self.rows, word)].sum() / mass[position]
                 shares[position, :2] = observed, 1 - observed
         return shares
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "states": self.states,
+            "words": len(self.encoder.vocabulary),
+            "observed_rows": len(self.rows.state),
+            "possible_rows": self.states * int((self.word_counts > 0).sum()),
+            "transitions": len(self.rows.weight),
+            "completion": self.completion.name,
+            "beta": getattr(self.completion, "beta", None),
+            "alpha": self.alpha,
+        }
 
     def with_rule(self, alpha: float, completion: Completion) -> StochasticWFA:
         """The same observations under another static probability and completion."""

@@ -63,6 +63,18 @@ class WFA(ABC):
         """Class weights of state vectors; (…, n) -> (…, classes)"""
 
     @abstractmethod
+    def probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Class distributions of class weights; (N, classes) -> (N, classes)"""
+
+    @abstractmethod
+    def decide(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Class indices of class weights, -1 for undecided; (N, classes) -> (N,)"""
+
+    @abstractmethod
+    def shown(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Class weights as a person should see them along a walk; (N, classes) -> (N, classes)"""
+
+    @abstractmethod
     def advance(self, vectors: NDArray[np.float64], ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """`d·Êσ` for every word, from its own vector (N, n) or from a common one (1, n). ids: (N,) -> (N, n)"""
 
@@ -82,6 +94,10 @@ class WFA(ABC):
 
         vectors: (words, n), the distribution before each word -> (words, 3)
         """
+
+    @abstractmethod
+    def summary(self) -> dict[str, Any]:
+        """What a person asks first about an automaton: its size and settings, as plain numbers and words."""
 
     @abstractmethod
     def save(self, path: str | Path) -> None:
@@ -117,17 +133,17 @@ class WFA(ABC):
 
     def predict_proba(self, texts: Texts) -> NDArray[np.float64]:
         """Class distributions; uniform where the automaton is undecided. -> (texts, classes)"""
-        return normalised(self.weights(texts))
+        return self.probabilities(self.weights(texts))
 
     def predict(self, texts: Texts) -> NDArray[np.int64]:
         """Class indices; -1 where the automaton is undecided. -> (texts,)"""
-        return decided(self.weights(texts))
+        return self.decide(self.weights(texts))
 
     def trace(self, texts: Texts) -> Ragged[np.float64]:
         """Class distributions of all prefixes; (tokens, classes)."""
         ids = self.ids(texts)
         parts = [
-            normalised(self.read_out(self.state_vectors(part, every=True)))
+            self.probabilities(self.read_out(self.state_vectors(part, every=True)))
             for part in ids.chunks(max(1, _TRACE_FLOATS // self.states))
         ]
         return Ragged(np.concatenate(parts) if parts else np.zeros((0, len(self.class_names))), ids.offsets)
@@ -141,7 +157,7 @@ class WFA(ABC):
             tuple(words),
             self.class_names,
             vectors,
-            self.read_out(vectors),
+            self.shown(self.read_out(vectors)),
             self.row_shares(ids.values, vectors[:-1]),
         )
 
@@ -153,13 +169,3 @@ class WFA(ABC):
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
     array.setflags(write=False)
     return array
-
-
-def normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows scaled to sum 1, rows of zeros made uniform; (N, C) -> (N, C)"""
-    total = weights.sum(1, keepdims=True)
-    return np.where(total > 0, weights / np.where(total > 0, total, 1), 1 / weights.shape[1])
-
-
-def decided(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    return np.where(weights.any(1), weights.argmax(1), UNDECIDED)

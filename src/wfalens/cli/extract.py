@@ -47,6 +47,13 @@ def extract(
     model: Annotated[Path, typer.Argument(help="The classifier: a checkpoint written by `wfalens train`.")],
     corpus: CorpusOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="The automaton to write, for example news.wfa.")],
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="stochastic: states are label distributions, to read and verify (the paper's); linear: real weights "
+            "trained against the classifier, the most faithful (minutes, and torch)."
+        ),
+    ] = "stochastic",
     states: Annotated[str, typer.Option("--states", "-k", help="Number of abstract states K, or auto.")] = "40",
     completion: Annotated[
         str,
@@ -75,6 +82,7 @@ def extract(
     augment_weight: Annotated[float, typer.Option(help="Augmentation: weight of its counts (authors: 0.5).")] = 1.0,
     initial: Annotated[str, typer.Option(help="Output before any word: model or uniform.")] = "model",
     sample: Annotated[int, typer.Option(help="Outputs that k-means sees at most, per state; 0: all.")] = 256,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Linear: passes of training at most.")] = None,
     budget: Annotated[
         float | None, typer.Option(help="With --states auto: MB that the file may have at most (estimated).")
     ] = None,
@@ -88,14 +96,16 @@ def extract(
     """Extract a weighted automaton from a classifier, run over a corpus (labels are not used).
 
     --states, --alpha and --beta may be "auto": they are then chosen on a tenth of the texts, held out for it; the
-    curve is kept in the file, and `wfalens evaluate` shows it.
+    curve is kept in the file, and `wfalens evaluate` shows it. The training of a linear automaton may be stopped at any
+    time: the same command goes on after the last whole epoch (OUT.training holds it until the end).
 
     Example: wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
     """
-    from wfalens.extraction import Augmentation, Extractor
+    from wfalens.extraction import Augmentation, Distillation, Extractor
 
     check_output(out, force)
     extractor = Extractor(
+        kind=kind,
         states=_states(states),
         completion=completion,
         alpha=_number_or(("auto",), "alpha", alpha),
@@ -105,6 +115,7 @@ def extract(
         strength=strength,
         initial=initial,
         sample=sample or None,
+        distillation=Distillation(**({} if epochs is None else {"epochs": epochs})),
         budget=None if budget is None else round(budget * 1e6),
         seed=seed,
     )
@@ -125,41 +136,22 @@ def extract(
             ),
         )
     began = time.perf_counter()
-    wfa = extractor.extract(classifier, texts, TerminalProgress())
+    unfinished = out.with_name(f"{out.name}.training") if kind == "linear" else None
+    wfa = extractor.extract(classifier, texts, TerminalProgress(), unfinished)
     seconds = time.perf_counter() - began
     wfa.save(out)
-    result = {
-        "out": str(out),
-        "states": wfa.states,
-        "words": len(wfa.encoder.vocabulary),
-        "observed_rows": len(wfa.rows.state),
-        "transitions": len(wfa.rows.weight),
-        "bytes": out.stat().st_size,
-        "seconds": seconds,
-        "completion": wfa.completion.name,
-        "beta": getattr(wfa.completion, "beta", None),
-        "alpha": wfa.alpha,
-        "tuning": wfa.provenance.get("tuning"),
-    }
+    told = {**wfa.summary(), "bytes": out.stat().st_size, "seconds": seconds}
     if as_json:
-        print_json(result)
+        print_json({"out": str(out), **told, "tuning": wfa.provenance.get("tuning")})
         return
-    possible = wfa.states * int((wfa.word_counts > 0).sum())
-    print_table(
-        f"Automaton {out.name}",
-        ["", "value"],
-        [
-            ["states (initial one included)", f"{wfa.states:,}"],
-            ["words", f"{len(wfa.encoder.vocabulary):,}"],
-            [
-                "rows observed",
-                f"{len(wfa.rows.state):,} of {possible:,} ({len(wfa.rows.state) / possible:.1%})",
-            ],
-            ["distinct transitions", f"{len(wfa.rows.weight):,}"],
-            ["missing rows", wfa.completion.name + (f", β = {result['beta']:.2f}" if result["beta"] else "")],
-            ["static probability α", f"{wfa.alpha:g}"],
-            ["file", f"{out.stat().st_size / 1e6:.2f} MB"],
-            ["time", f"{seconds:.1f} s"],
-        ],
-    )
+    rows = [[name.replace("_", " "), _shown(name, value)] for name, value in told.items() if value is not None]
+    print_table(f"Automaton {out.name}", ["", "value"], rows)
     typer.echo(f"wrote {out}; next: wfalens evaluate {out} --model {model} --corpus …")
+
+
+def _shown(name: str, value: object) -> str:
+    if name == "bytes" and isinstance(value, int):
+        return f"{value / 1e6:.2f} MB"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -39,7 +39,7 @@ def predict(
     Example: wfalens predict films.wfa "a wonderful film" "a tired mess"
     """
     from wfalens.automaton import WFA
-    from wfalens.automaton.wfa import UNDECIDED, decided, normalised
+    from wfalens.automaton.wfa import UNDECIDED
 
     wfa = WFA.load(automaton)
     if corpus and texts:
@@ -51,7 +51,7 @@ def predict(
     if not texts:
         raise InputError("there is no text to classify; give texts, - for standard input, or --corpus")
     weights = wfa.weights(texts)
-    labels, outputs = decided(weights), normalised(weights)
+    labels, outputs = wfa.decide(weights), wfa.probabilities(weights)
     names = [None if label == UNDECIDED else wfa.class_names[label] for label in labels]
     if as_json:
         print_json(

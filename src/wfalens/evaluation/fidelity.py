@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.wfa import UNDECIDED, WFA, decided, normalised
+from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.corpus.corpus import Corpus
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
@@ -96,8 +96,8 @@ def measure_fidelity(
     ids = encoded.take(worded)
     outputs = output_traces(model, ids, progress).last().astype(np.float64)
     weights = wfa.weights(ids)
-    labels, predicted = outputs.argmax(1), decided(weights)
-    agrees, divergence = labels == predicted, jensen_shannon(normalised(weights), outputs)
+    labels, predicted = outputs.argmax(1), wfa.decide(weights)
+    agrees, divergence = labels == predicted, jensen_shannon(wfa.probabilities(weights), outputs)
     rng = np.random.default_rng(seed)
 
     def grouped(names: list[str], group: NDArray[np.int64]) -> dict[str, Agreement]:

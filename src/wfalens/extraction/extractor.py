@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,16 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.completion import COMPLETIONS, DISTANCES, Completion, Empirical, Null, Probe, Uniform
 from wfalens.automaton.kernels import Rows
+from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.rows import MAX_STATES, rows_from_keys
 from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.wfa import WFA
 from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.extraction.abstraction import OutputStates, cluster_outputs, state_centres
 from wfalens.extraction.augmentation import Augmentation, augmented
+from wfalens.extraction.distillation import Distillation
 from wfalens.extraction.probing import choose_representatives, probe_rows
 from wfalens.extraction.traces import output_traces
 from wfalens.extraction.transitions import TransitionCounts, count_transitions
@@ -29,6 +34,7 @@ from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
 INITIAL = ("model", "uniform")
+KINDS = (StochasticWFA.kind, LinearWFA.kind)
 AUTO, CORPUS = "auto", "corpus"
 
 
@@ -36,6 +42,8 @@ AUTO, CORPUS = "auto", "corpus"
 class Extractor:
     """How to extract an automaton; every argument is checked at once.
 
+    kind            stochastic (states are label distributions: the paper's) or linear (real weights, trained against
+                    the model: the most faithful)
     states          K, the number of clusters; the automaton has one state more, the initial one
     completion      rule for missing rows: null, uniform, empirical (the paper's) or probe (asks the model)
     alpha           static probability α: how much of each step stays where it is
@@ -46,6 +54,8 @@ class Extractor:
     augmentation    synonym replacement and dropout on the extraction texts, or None
     initial         output of the state before any word: the model's own where it has one, or uniform
     sample          outputs that k-means sees at most, per state (None: all)
+    distillation    shape and training of a linear automaton; completion, α, β and augmentation do not concern it
+    vectors         word vectors from which a linear automaton may learn beside what the model tells, or None
     budget          bytes that the file may have at most, where the number of states is chosen
     seed            of everything random: equal seeds give equal bytes
 
@@ -53,6 +63,7 @@ class Extractor:
     automaton is made from all of them. The choice and the curve stand in `provenance["tuning"]`.
     """
 
+    kind: str = StochasticWFA.kind
     states: int | str = 40
     completion: str = "empirical"
     alpha: float | str = 0.4
@@ -63,10 +74,13 @@ class Extractor:
     augmentation: Augmentation | None = None
     initial: str = "model"
     sample: int | None = 256
+    distillation: Distillation = field(default_factory=Distillation)
+    vectors: WordVectors | None = None
     budget: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
+        _one_of("kind", self.kind, KINDS)
         _one_of("completion", self.completion, COMPLETIONS)
         _one_of("distance", self.distance, DISTANCES)
         _one_of("initial", self.initial, INITIAL)
@@ -99,12 +113,45 @@ class Extractor:
         model: StepwiseClassifier,
         corpus: Corpus | Sequence[str] | Ragged[np.int32],
         progress: Progress = SILENT,
-    ) -> StochasticWFA:
-        """Extract an automaton from what `model` says about the prefixes of `corpus`."""
+        checkpoint: Path | None = None,
+    ) -> WFA:
+        """Extract an automaton from what `model` says about the prefixes of `corpus`.
+
+        The training of a linear automaton is kept in the file `checkpoint` after every epoch and taken up from there.
+        """
         ids, name = _texts(model, corpus, progress)
         check_causal(model, ids)
-        outputs = output_traces(model, ids, progress).values
         provenance = self._provenance(model, ids, name)
+        if self.kind == LinearWFA.kind:
+            return self._trained(model, ids, provenance, progress, checkpoint)
+        return self._counted(model, ids, provenance, progress)
+
+    def _trained(
+        self,
+        model: StepwiseClassifier,
+        ids: Ragged[np.int32],
+        provenance: dict[str, Any],
+        progress: Progress,
+        checkpoint: Path | None,
+    ) -> LinearWFA:
+        from wfalens.extraction.distiller import distil
+
+        rule = self.distillation if self.states == AUTO else self.distillation.sized(int(self.states))
+        return distil(
+            model,
+            ids,
+            rule,
+            vectors=self.vectors,
+            seed=self.seed,
+            checkpoint=checkpoint,
+            provenance=provenance,
+            progress=progress,
+        )
+
+    def _counted(
+        self, model: StepwiseClassifier, ids: Ragged[np.int32], provenance: dict[str, Any], progress: Progress
+    ) -> StochasticWFA:
+        outputs = output_traces(model, ids, progress).values
         settled = self
         if AUTO in (self.states, self.alpha, self.beta):
             tuning = self._tuned(model, ids, outputs, progress)
@@ -224,12 +271,16 @@ class Extractor:
     def _provenance(self, model: StepwiseClassifier, ids: Ragged[np.int32], name: str) -> dict[str, Any]:
         from wfalens import __version__
 
-        parameters = {key: value for key, value in vars(self).items() if key != "augmentation"}
+        apart = {"augmentation", "distillation", "vectors"}
+        parameters = {key: value for key, value in vars(self).items() if key not in apart}
+        if self.kind == LinearWFA.kind:
+            parameters = {"kind": self.kind, "states": self.states, "seed": self.seed, **asdict(self.distillation)}
         return {
             "corpus": {"name": name, "texts": len(ids), "tokens": len(ids.values)},
             "model": {"type": type(model).__name__, "fingerprint": model.fingerprint},
             "parameters": parameters,
             "augmentation": self.augmentation.parameters if self.augmentation else None,
+            "vectors": self.vectors.source if self.vectors else None,
             "versions": {
                 "wfalens": __version__,
                 "numpy": np.__version__,

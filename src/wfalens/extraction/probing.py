@@ -58,7 +58,7 @@ def probe_rows(
     parts = []
     for start in range(0, len(words), _WORDS_PER_BATCH):
         batch = words[start : start + _WORDS_PER_BATCH]
-        outputs = _ask(model, representatives, saved, batch)
+        outputs = ask(model, representatives, saved, batch)
         after = states.assign(outputs)
         parts.append(TransitionCounts.of(n, np.tile(batch, reps), np.repeat(representatives.state, len(batch)), after))
         progress.advance(len(batch))
@@ -69,7 +69,7 @@ def probe_rows(
     )
 
 
-def _ask(
+def ask(
     model: StepwiseClassifier, representatives: Representatives, saved: State | None, words: NDArray[np.int32]
 ) -> NDArray[np.float32]:
     """Outputs after each word from each representative; -> (representatives · words, classes)"""

@@ -46,8 +46,7 @@ def fidelity(study: Study, completion: str, **options: Any) -> Result:
         "jsd": float(jensen_shannon(said, wanted).mean()),
         "seconds": time.perf_counter() - began,
         "states": wfa.states - 1,
-        "alpha": wfa.alpha,
-        "beta": getattr(wfa.completion, "beta", None),
+        **{name: wfa.summary()[name] for name in ("alpha", "beta")},
     }
 
 

@@ -145,7 +145,9 @@ class Study:
         key = completion, context, augmented
         if key not in self._automata:
             extractor = self.extractor(completion, context=context, augmented=augmented)
-            self._automata[key] = extractor.extract(self.model, self.ids)
+            wfa = extractor.extract(self.model, self.ids)
+            assert isinstance(wfa, StochasticWFA)  # noqa: S101 - the paper's kind
+            self._automata[key] = wfa
         return self._automata[key]
 
     def arsenal(self, completion: str, *, context: bool = False, augmented: bool = False) -> Arsenal:

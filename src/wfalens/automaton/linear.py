@@ -1,0 +1,248 @@
+"""The linear automaton: real weights and a softmax read-out, for fidelity (SPEC §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from wfalens.automaton.wfa import WFA, frozen
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.vocabulary import PADDING, UNKNOWN
+from wfalens.errors import InputError
+from wfalens.ragged import Ragged
+from wfalens.threads import in_parallel
+
+_TOKENS_AT_ONCE = 4096
+_TOKENS_PER_THREAD = 8192
+
+
+class Factors(NamedTuple):
+    """All that a linear automaton has learned. m: width of a layer, n = layers · m, R: factors per word.
+
+    The state is a row `[x, 1]`. Reading σ, with d, s and b affine in σ's factors (d through a sigmoid, below γ),
+
+        x ← x∘d(σ) + (x·P)∘s(σ) + b(σ)        class weights = x·F + f
+
+    P leads from each layer only to later ones, so that Êσ is block-triangular with d(σ) on its diagonal: the diagonal
+    of every product of words is a product of numbers below γ < 1, and no text, however long, can make the state grow
+    without bound.
+    """
+
+    words: NDArray[np.float32]  # (V, R)
+    expansion: NDArray[np.float32]  # (R, 3n − m): to the decays, gates and inputs
+    offset: NDArray[np.float32]  # (3n − m,)
+    links: NDArray[np.float32]  # P: (n, n), zero but above the block diagonal
+    start: NDArray[np.float32]  # (n,)
+    final: NDArray[np.float32]  # F: (n, C)
+    bias: NDArray[np.float32]  # f: (C,)
+    decay: float  # γ
+
+    @property
+    def width(self) -> int:
+        """m: 3n − m columns leave no choice."""
+        return 3 * len(self.start) - len(self.offset)
+
+
+class LinearWFA(WFA):
+    """`softmax(I·E_w1⋯E_wL·F)` with real weights: states are directions, not label distributions.
+
+    Class weights are log-odds up to a constant; they are centred, so that they sum to 0 over the classes.
+    `mean_state` is the mean of the state over all prefixes of the extraction corpus, which takes the place of state
+    frequencies where the effect of a word is averaged.
+    """
+
+    kind: ClassVar[str] = "linear"
+
+    def __init__(
+        self,
+        *,
+        encoder: TextEncoder,
+        class_names: Sequence[str],
+        factors: Factors,
+        mean_state: NDArray[np.float64],
+        word_counts: NDArray[np.int64],
+        provenance: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(encoder, class_names, word_counts, provenance)
+        n, classes = len(factors.start), len(self.class_names)
+        per_word = factors.words.shape[-1]
+        expected = {
+            "words": (len(encoder.vocabulary), per_word),
+            "expansion": (per_word, len(factors.offset)),
+            "offset": (len(factors.offset),),
+            "links": (n, n),
+            "start": (n,),
+            "final": (n, classes),
+            "bias": (classes,),
+        }
+        for name, shape in expected.items():
+            if getattr(factors, name).shape != shape:
+                raise InputError(f"the factors' {name} have the shape {getattr(factors, name).shape}, not {shape}")
+        if not (1 <= factors.width <= n and n % factors.width == 0):
+            raise InputError("the factors' layers do not fit the number of states")
+        layer = np.arange(n) // factors.width
+        if np.any(factors.links[layer[:, None] >= layer]):
+            raise InputError("the factors' links lead to an earlier layer: the automaton could grow without bound")
+        if not 0 < factors.decay < 1:
+            raise InputError(f"the largest decay must lie between 0 and 1, not {factors.decay}")
+        if mean_state.shape != (n,):
+            raise InputError("the mean state does not fit the number of states")
+        for part in factors[:-1]:
+            frozen(part)
+        self.factors = factors
+        self.mean_state = frozen(np.array(mean_state, np.float64))
+
+    @property
+    def states(self) -> int:
+        return len(self.factors.start) + 1
+
+    @cached_property
+    def initial(self) -> NDArray[np.float64]:
+        return frozen(np.append(self.factors.start.astype(np.float64), 1.0))
+
+    @property
+    def state_frequencies(self) -> NDArray[np.float64]:
+        return np.append(self.mean_state, 1.0)
+
+    @property
+    def unit(self) -> str:
+        return "log-odds"
+
+    def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(vectors @ self._final)
+
+    def probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        shifted = np.exp(weights - weights.max(1, keepdims=True))
+        return np.asarray(shifted / shifted.sum(1, keepdims=True))
+
+    def decide(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+        return np.asarray(weights.argmax(1))
+
+    def shown(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.probabilities(weights)
+
+    def advance(self, vectors: NDArray[np.float64], ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        x, one = vectors[:, :-1], vectors[:, -1:]
+        decay, gate, entry = (table[ids] for table in self._tables)
+        moved = x * decay + (x @ self._links) * gate + one * entry
+        return np.hstack([moved, np.broadcast_to(one, (len(moved), 1))])
+
+    def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
+        n = self.states
+        result = np.ones((len(ids.values) if every else len(ids), n))
+
+        def work(first: int, last: int) -> None:
+            part = ids.take(np.arange(first, last))
+            done = 0
+            for chunk in part.chunks(_TOKENS_AT_ONCE):
+                after = self._run(chunk)
+                if every:
+                    begin = int(ids.offsets[first]) + int(part.offsets[done])
+                    result[begin : begin + len(after), :-1] = after
+                else:
+                    ends = np.where(chunk.lengths > 0, chunk.offsets[1:] - 1, -1)
+                    result[first + done : first + done + len(chunk), :-1] = np.vstack([after, self.initial[:-1]])[ends]
+                done += len(chunk)
+
+        with _BLAS.limit(limits=1):  # its threads would spin beside ours
+            in_parallel(work, ids.offsets, _TOKENS_PER_THREAD)
+        return result
+
+    def _run(self, ids: Ragged[np.int32]) -> NDArray[np.float64]:
+        """States after every word, layer by layer: what a layer reads of the others is one product for all words.
+
+        -> (tokens, n)
+        """
+        n, m = self.states - 1, self.factors.width
+        decay, gate, entry = (table[ids.values] for table in self._tables)
+        before, after = np.empty((len(ids.values), n)), np.empty((len(ids.values), n))
+        for layer in range(0, n, m):
+            here = slice(layer, layer + m)
+            inputs = entry[:, here]
+            if layer:
+                inputs = inputs + (before[:, :layer] @ self._links[:layer, here]) * gate[:, here]
+            _scan(decay, inputs, self.initial, ids.offsets, layer, before, after)
+        return after
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "states": self.states,
+            "words": len(self.encoder.vocabulary),
+            "layers": (self.states - 1) // self.factors.width,
+            "factors": self.factors.words.shape[1],
+            "decay": self.factors.decay,
+        }
+
+    def with_mean_state(self, ids: Ragged[np.int32]) -> LinearWFA:
+        """The same automaton with the mean of its state before every word of the texts."""
+        total = np.zeros(self.states - 1)
+        for part in ids.chunks(_TOKENS_AT_ONCE):
+            after = self.state_vectors(part, every=True)[:, :-1]
+            ends = part.offsets[1:][part.lengths > 0] - 1
+            total += after.sum(0) - after[ends].sum(0) + len(ends) * self.initial[:-1]
+        return LinearWFA(
+            encoder=self.encoder,
+            class_names=self.class_names,
+            factors=self.factors,
+            mean_state=total / max(1, len(ids.values)),
+            word_counts=self.word_counts,
+            provenance=self.provenance,
+        )
+
+    def row_shares(self, ids: NDArray[np.int32], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Words seen in extraction count as observed, the other known words as completed: their rows are generated."""
+        shares = np.zeros((len(vectors), 3))
+        unknown = (ids == UNKNOWN) | (ids == PADDING)
+        kind = np.where(unknown, 2, np.where(self.word_counts[ids] > 0, 0, 1))
+        shares[np.arange(len(ids)), kind] = 1
+        return shares
+
+    def save(self, path: str | Path) -> None:
+        from wfalens.automaton.file import save_linear
+
+        save_linear(self, path)
+
+    @cached_property
+    def _final(self) -> NDArray[np.float64]:
+        """F and f in one, centred over the classes; (n + 1, C)"""
+        table = np.vstack([self.factors.final, self.factors.bias]).astype(np.float64)
+        return np.asarray(table - table.mean(1, keepdims=True))
+
+    @cached_property
+    def _links(self) -> NDArray[np.float64]:
+        return self.factors.links.astype(np.float64)
+
+    @cached_property
+    def _tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Decays, gates and inputs of every word, made on first use; padding reads as nothing. 3 × (V, n)"""
+        n, m = self.states - 1, self.factors.width
+        all_of_it = self.factors.words.astype(np.float64) @ self.factors.expansion + self.factors.offset
+        decay = self.factors.decay / (1 + np.exp(-all_of_it[:, :n]))
+        gate = np.hstack([np.zeros((len(decay), m)), all_of_it[:, n : 2 * n - m]])  # nothing leads to the first layer
+        entry = all_of_it[:, 2 * n - m :]
+        decay[PADDING], gate[PADDING], entry[PADDING] = 1, 0, 0
+        return decay, gate, np.ascontiguousarray(entry)
+
+
+_BLAS = ThreadpoolController()
+
+
+@njit(cache=True, nogil=True)
+def _scan(decay, inputs, initial, offsets, layer, before, after):  # type: ignore[no-untyped-def]
+    """`x ← x∘d + u` along every text for one layer, writing the states before and after each word."""
+    width = inputs.shape[1]
+    for text in range(offsets.shape[0] - 1):
+        for position in range(offsets[text], offsets[text + 1]):
+            for i in range(width):
+                at = layer + i
+                value = initial[at] if position == offsets[text] else after[position - 1, at]
+                before[position, at] = value
+                after[position, at] = value * decay[position, at] + inputs[position, i]

@@ -1,0 +1,59 @@
+"""How a linear automaton is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from wfalens.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distillation:
+    """The shape of a linear automaton and the course of its training.
+
+    layers, width    n = layers · width: the state's layers; a layer reads the earlier ones
+    factors          R, numbers that describe a word
+    hidden           width of the network that makes them from what is known of the word
+    decay            γ < 1, the most that a word leaves of the state it finds
+    epochs, tokens   passes, and tokens in each at most (a random part of longer corpora)
+    batch            tokens in a step of training, for each √(mean words of a text)
+    replaced         share of words replaced in a perturbed text: the model answers any query
+    clean            share of texts that are not perturbed
+    anything         share of the replacements drawn evenly from the vocabulary, not by frequency
+    unknown          share of words that become `<unk>`
+    places           prefixes from which every word is read once, to learn what it does
+    patience         epochs without a gain on held-out texts before training ends
+    """
+
+    layers: int = 8
+    width: int = 16
+    factors: int = 64
+    hidden: int = 256
+    decay: float = 0.999
+    epochs: int = 40
+    tokens: int = 400_000
+    batch: int = 512
+    learning_rate: float = 6e-3
+    replaced: float = 0.2
+    clean: float = 0.3
+    anything: float = 0.3
+    unknown: float = 0.03
+    places: int = 3
+    patience: int = 12
+
+    def __post_init__(self) -> None:
+        for name in ("layers", "width", "factors", "hidden", "epochs", "tokens", "batch", "places", "patience"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("replaced", "clean", "anything", "unknown"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} must be a share between 0 and 1, not {getattr(self, name)}")
+        if not 0 < self.decay < 1:
+            raise InputError(f"decay must lie between 0 and 1, not {self.decay}")
+        if not 0 < self.learning_rate <= 1:
+            raise InputError(f"learning_rate must be positive and at most 1, not {self.learning_rate}")
+
+    def sized(self, states: int) -> Distillation:
+        """The same with about that many states."""
+        layers = min(self.layers, states)
+        return replace(self, layers=layers, width=states // layers)
