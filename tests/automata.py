@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tests import oracle
-from wfalens.automaton import Empirical, Null, Probe, StochasticWFA, Uniform
+from wfalens.automaton import Empirical, Fitted, Null, Probe, StochasticWFA, Uniform
 from wfalens.automaton.rows import rows_from_keys
 from wfalens.corpus import TextEncoder, Vocabulary
 
@@ -49,7 +49,7 @@ def sample(completion: str, seed: int, n: int = 6, words: int = 9, alpha: float 
     centres = rng.dirichlet(np.ones(classes), n)
     squared = bool(rng.random() < 0.5)
     probed, strength = None, float(rng.uniform(0.5, 4))
-    if completion == "probe":
+    if completion in ("probe", "fit"):
         probed = rng.multinomial(10, np.ones(n) / n, (words, n)).astype(float)
         probed[0] = 0
     rule = {
@@ -57,6 +57,7 @@ def sample(completion: str, seed: int, n: int = 6, words: int = 9, alpha: float 
         "uniform": lambda: Uniform(),
         "empirical": lambda: Empirical(beta, "squared" if squared else "euclidean"),
         "probe": lambda: Probe(strength, 10, _rows(probed)),
+        "fit": lambda: Fitted(_rows(probed), 0.1),
     }[completion]()
     vocabulary = Vocabulary.of_words([f"w{number}" for number in range(words - 2)])
     wfa = StochasticWFA(
@@ -82,7 +83,7 @@ def _rows(dense: np.ndarray):
 
 
 @st.composite
-def samples(draw, completions=("null", "uniform", "empirical", "probe")) -> Sample:
+def samples(draw, completions=("null", "uniform", "empirical", "probe", "fit")) -> Sample:
     return sample(
         draw(st.sampled_from(completions)),
         draw(st.integers(0, 10**6)),

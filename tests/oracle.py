@@ -30,6 +30,8 @@ def transition_matrix(counts, centres, completion, *, beta=0.3, squared=False, p
         if completion == "probe":
             share = probed[i] / probed[i].sum()
             matrix[i] = (counts[i] + strength * share) / (total + strength)
+        elif completion == "fit":
+            matrix[i] = probed[i] / probed[i].sum()
         elif total > 0:
             matrix[i] = counts[i] / total
         elif completion == "uniform":

@@ -11,7 +11,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from tests.automata import sample, samples
-from wfalens.automaton import WFA, Probe
+from wfalens.automaton import WFA, Fitted, Probe
 from wfalens.errors import FormatError, InputError
 
 
@@ -26,8 +26,9 @@ def assert_same(first, second):
     for one, two in zip(first.rows, second.rows, strict=True):
         np.testing.assert_array_equal(one, two)
         assert one.dtype == two.dtype
-    if isinstance(first.completion, Probe):
-        assert first.completion.strength == second.completion.strength
+    if isinstance(first.completion, Probe | Fitted):
+        for name in ("strength", "representatives", "drift"):
+            assert getattr(first.completion, name, None) == getattr(second.completion, name, None)
         for one, two in zip(first.completion.rows, second.completion.rows, strict=True):
             np.testing.assert_array_equal(one, two)
     else:

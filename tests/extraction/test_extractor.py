@@ -12,7 +12,7 @@ from wfalens.corpus import TextEncoder, Vocabulary, WordVectors, newsroom
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Extractor
-from wfalens.extraction.abstraction import OutputStates, cluster_outputs
+from wfalens.extraction.abstraction import States, cluster
 from wfalens.extraction.augmentation import augmented
 from wfalens.extraction.probing import choose_representatives
 from wfalens.models import CallableClassifier
@@ -32,9 +32,9 @@ def test_fidelity_rises_from_null_to_probe(news_model, headlines, test_headlines
             news_model,
             test_headlines,
         )
-        for name in ("null", "uniform", "empirical", "probe")
+        for name in ("null", "uniform", "empirical", "probe", "fit")
     }
-    assert rates["null"] < rates["uniform"] < rates["empirical"] < rates["probe"]
+    assert rates["null"] < rates["uniform"] < rates["empirical"] < rates["probe"] < rates["fit"]
     assert rates["probe"] > 0.85
 
 
@@ -169,7 +169,7 @@ def test_representatives_are_occurrences_of_their_state():
 def test_states_that_hold_no_output_are_dropped():
     seeds = np.array([[1, 0], [0.5, 0.5], [0, 1]], np.float32)
     outputs = np.array([[0.9, 0.1], [0.1, 0.9], [0.0, 1.0]], np.float32)
-    states, path = OutputStates(seeds).visited(outputs)
+    states, path = States(seeds).visited(outputs)
     np.testing.assert_array_equal(states.seeds, seeds[[0, 2]])
     assert path.tolist() == [1, 2, 2]
 
@@ -177,7 +177,7 @@ def test_states_that_hold_no_output_are_dropped():
 def test_too_many_states_for_the_outputs_are_refused():
     outputs = np.repeat(np.eye(3, dtype=np.float32), 10, axis=0)
     with pytest.raises(InputError, match=r"only 3 different outputs .* at most 3 states"):
-        cluster_outputs(outputs, 4, None, np.random.default_rng(0))
+        cluster(outputs, 4, None, np.random.default_rng(0))
 
 
 def test_constant_black_box_is_refused_clearly(letters):

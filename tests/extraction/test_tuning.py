@@ -56,7 +56,7 @@ def test_the_size_budget_bounds_the_choice(tmp_path, news_model, headlines):
 
 def test_equal_rates_are_decided_by_divergence():
     def trial(cr, jsd):
-        return Trial(10, 0.0, None, cr, jsd, 0)
+        return Trial("outputs", 10, 0.0, None, cr, jsd, 0)
 
     assert _best([trial(0.9, 0.03), trial(0.901, 0.05)], 1000) == trial(0.9, 0.03)
     assert _best([trial(0.8, 0.03), trial(0.901, 0.05)], 1000) == trial(0.901, 0.05)

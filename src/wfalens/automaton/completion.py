@@ -76,8 +76,23 @@ class Probe:
         return _rule(kernels.PROBE, alpha)._replace(probed=self.rows, strength=self.strength)
 
 
-Completion = Null | Uniform | Empirical | Probe
-COMPLETIONS = (Null.name, Uniform.name, Empirical.name, Probe.name)
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """No row is missing: all were fitted to the model's outputs, and stand for the observed ones too.
+
+    `drift` is how far fitting moved the centres from the mean outputs of their states: mean L1 distance.
+    """
+
+    rows: Rows
+    drift: float
+    name: ClassVar[str] = "fit"
+
+    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
+        return _rule(kernels.FITTED, alpha)._replace(probed=self.rows, strength=1.0)
+
+
+Completion = Null | Uniform | Empirical | Probe | Fitted
+COMPLETIONS = (Null.name, Uniform.name, Empirical.name, Probe.name, Fitted.name)
 
 
 def _rule(code: int, alpha: float) -> Rule:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.completion import COMPLETIONS, Completion, Empirical, Null, Probe, Uniform
+from wfalens.automaton.completion import COMPLETIONS, Completion, Empirical, Fitted, Null, Probe, Uniform
 from wfalens.automaton.kernels import Rows
 from wfalens.automaton.linear import Factors, LinearWFA
 from wfalens.automaton.rows import entries_per_row, make_rows
@@ -122,6 +122,8 @@ def _store_completion(completion: Completion) -> tuple[dict[str, Any], Tensors]:
     if isinstance(completion, Probe):
         header |= {"strength": completion.strength, "representatives": completion.representatives}
         return header, _store_rows("probed", completion.rows)
+    if isinstance(completion, Fitted):
+        return header | {"drift": completion.drift}, _store_rows("fitted", completion.rows)
     return header, {}
 
 
@@ -138,6 +140,8 @@ def _load_completion(file: StoredFile, words: int, states: int) -> Completion:
         if name == Probe.name:
             rows = _load_rows(file, "probed", words, states)
             return Probe(file.number(header, "strength"), int(file.number(header, "representatives")), rows)
+        if name == Fitted.name:
+            return Fitted(_load_rows(file, "fitted", words, states), file.number(header, "drift"))
     except (KeyError, TypeError, InputError) as error:
         raise file.fail(f"its completion is not valid ({error})") from None
     raise file.fail(f"its completion {name!r} is not one of {', '.join(COMPLETIONS)}")

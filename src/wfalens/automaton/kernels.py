@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from wfalens.threads import in_parallel
 
-NULL, UNIFORM, EMPIRICAL, PROBE = range(4)
+NULL, UNIFORM, EMPIRICAL, PROBE, FITTED = range(5)
 _REASSOCIATE = {"reassoc", "contract", "nsz"}  # lets sums be vectorised; NaN and infinities keep their meaning
 _TOKENS_PER_THREAD = 4096
 _KEPT_FLOATS = 1 << 23  # of the table of scales
@@ -48,8 +48,8 @@ class Rule(NamedTuple):
     alpha: float
     beta: float
     similarity: NDArray[np.float64]  # g: (n, n), empirical only
-    probed: Rows  # probe only: a row in every state for every word
-    strength: float  # m, probe only
+    probed: Rows  # probe and fit: a row in every state for every word
+    strength: float  # m; probe, and 1 for fit
     kept: NDArray[np.float64]  # (kept words, n): scales, see `_scales`
     kept_at: NDArray[np.int32]  # (V,): a word's place in `kept`, -1 if it has none
 
@@ -59,9 +59,13 @@ def _scales(scale, place, word, rows, rule):  # type: ignore[no-untyped-def]
     """What a step needs of the word alone, by state, into scale[place]: (…, n)
 
     1/t > 0 where the row was observed; where it is missing, −1/z (empirical) or 0 (null, uniform). For probe
-    completion 1/(t + m) in every state.
+    completion 1/(t + m) in every state, for fitted rows 1.
     """
     n = scale.shape[1]
+    if rule.code == FITTED:
+        for i in range(n):
+            scale[place, i] = 1.0
+        return
     first, last = rows.row_start[word], rows.row_start[word + 1]
     for i in range(n):
         scale[place, i] = rule.strength if rule.code == PROBE else 0.0
@@ -158,9 +162,10 @@ def _run(words, offsets, first, last, initial, rows, rule, every, result):  # ty
                 elif code == UNIFORM:
                     for i in range(n):
                         d[to, i] += move * unscaled / n
-                for entry in range(entry_start[word], entry_start[word + 1]):
-                    d[to, target[entry]] += factor[source[entry]] * weight[entry]
-                if code == PROBE:
+                if code != FITTED:
+                    for entry in range(entry_start[word], entry_start[word + 1]):
+                        d[to, target[entry]] += factor[source[entry]] * weight[entry]
+                if code >= PROBE:
                     for i in range(n):
                         factor[i] *= rule.strength * rule.probed.inverse[rule.probed.row_start[word] + i]
                     for entry in range(rule.probed.entry_start[word], rule.probed.entry_start[word + 1]):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton import kernels
-from wfalens.automaton.completion import Completion, Probe
+from wfalens.automaton.completion import Completion, Fitted, Probe
 from wfalens.automaton.kernels import Rows, Rule
 from wfalens.automaton.rows import MAX_STATES, has_rows, states_with_rows
 from wfalens.automaton.wfa import UNDECIDED, WFA, frozen
@@ -51,7 +51,7 @@ class StochasticWFA(WFA):
             raise InputError(f"centres of shape {centres.shape} do not fit {len(self.class_names)} classes")
         if len(rows.row_start) != words + 1 or len(state_visits) != n:
             raise InputError("the rows and state visits do not fit the alphabet and the states")
-        if isinstance(completion, Probe):
+        if isinstance(completion, Probe | Fitted):
             per_word = np.diff(completion.rows.row_start)
             if len(per_word) != words or not np.all(np.isin(per_word, (0, n))):
                 raise InputError("the probed rows must be there in every state for a word, or in none")
@@ -126,6 +126,7 @@ class StochasticWFA(WFA):
             "completion": self.completion.name,
             "beta": getattr(self.completion, "beta", None),
             "alpha": self.alpha,
+            "drift": getattr(self.completion, "drift", None),
         }
 
     def with_rule(self, alpha: float, completion: Completion) -> StochasticWFA:
@@ -160,7 +161,7 @@ class StochasticWFA(WFA):
     def _row_set(self) -> NDArray[np.int64]:
         """For every word the one whose rows it uses: itself, `<unk>`, or -1 for the identity; (V,)"""
         known = has_rows(self.rows)
-        if isinstance(self.completion, Probe):
+        if isinstance(self.completion, Probe | Fitted):
             known |= has_rows(self.completion.rows)
         known[PADDING] = False
         fallback = UNKNOWN if known[UNKNOWN] else -1

@@ -90,7 +90,8 @@ def print_tuning(wfa: WFA) -> None:
         return
     rows = [
         [
-            ("→ " if trial.states == tuning.chosen.states else "  ") + f"{trial.states}",
+            ("→ " if trial is tuning.chosen else "  ") + trial.abstraction,
+            f"{trial.states}",
             f"{trial.alpha:g}",
             "" if trial.beta is None else f"{trial.beta:.2f}",
             f"{trial.cr:.3f}",
@@ -100,7 +101,7 @@ def print_tuning(wfa: WFA) -> None:
         for trial in tuning.curve
     ]
     title = f"Chosen on {tuning.texts:,} held-out extraction texts: the best α and β for each K"
-    print_table(title, ["K", "α", "β", "CR", "JSD", "MB (about)"], rows)
+    print_table(title, ["abstraction", "K", "α", "β", "CR", "JSD", "MB (about)"], rows)
 
 
 def print_fidelity(title: str, fidelity: Fidelity) -> None:

@@ -1,4 +1,4 @@
-"""Abstract states: clusters of the model's outputs (paper §2)."""
+"""Abstract states: clusters of the points that a view makes of prefixes (paper §2: of the outputs)."""
 
 from __future__ import annotations
 
@@ -14,44 +14,42 @@ from wfalens.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
-class OutputStates:
-    """The abstraction λ: an output belongs to the nearest of K seeds; cluster k is state k + 1."""
+class States:
+    """The abstraction λ: a point belongs to the nearest of K seeds; cluster k is state k + 1."""
 
-    seeds: NDArray[np.float32]  # (K, classes)
+    seeds: NDArray[np.float32]  # (K, D)
 
     def __len__(self) -> int:
         return len(self.seeds) + 1
 
-    def visited(self, outputs: NDArray[np.float32]) -> tuple[OutputStates, NDArray[np.int32]]:
-        """The states that hold at least one of the outputs, and the state of each output."""
-        path = self.assign(outputs)
+    def visited(self, points: NDArray[np.float32]) -> tuple[States, NDArray[np.int32]]:
+        """The states that hold at least one of the points, and the state of each point."""
+        path = self.assign(points)
         sizes = np.bincount(path, minlength=len(self))[1:]
         if sizes.all():
             return self, path
-        smaller = OutputStates(self.seeds[sizes > 0])
-        return smaller, smaller.assign(outputs)
+        smaller = States(self.seeds[sizes > 0])
+        return smaller, smaller.assign(points)
 
-    def assign(self, outputs: NDArray[np.float32]) -> NDArray[np.int32]:
-        # (N, classes) -> (N,) states 1 … K
-        return nearest_centre(outputs, self.seeds)
+    def assign(self, points: NDArray[np.float32]) -> NDArray[np.int32]:
+        # (N, D) -> (N,) states 1 … K
+        return nearest_centre(points, self.seeds)
 
 
-def cluster_outputs(
-    outputs: NDArray[np.float32], clusters: int, sample: int | None, rng: np.random.Generator
-) -> OutputStates:
-    """k-means on the outputs, or on a random sample of `sample` per cluster where there are more."""
-    if sample is not None and len(outputs) > sample * clusters:
-        chosen = rng.choice(len(outputs), sample * clusters, replace=False)
-        outputs = outputs[np.sort(chosen)]
-    distinct = len(np.unique(outputs, axis=0))
+def cluster(points: NDArray[np.float32], clusters: int, sample: int | None, rng: np.random.Generator) -> States:
+    """k-means on the points, or on a random sample of `sample` per cluster where there are more."""
+    if sample is not None and len(points) > sample * clusters:
+        chosen = rng.choice(len(points), sample * clusters, replace=False)
+        points = points[np.sort(chosen)]
+    distinct = len(np.unique(points, axis=0))
     if distinct < clusters:
         raise InputError(
             f"the model gave only {distinct} different outputs on this corpus; ask for at most {distinct} states"
         )
     seed = int(rng.integers(2**31))
     with threadpool_limits(1):  # sums over threads come in any order: one thread, so that equal seeds agree
-        fitted = KMeans(clusters, n_init=1, random_state=seed).fit(outputs)
-    return OutputStates(np.ascontiguousarray(fitted.cluster_centers_, np.float32))
+        fitted = KMeans(clusters, n_init=1, random_state=seed).fit(points)
+    return States(np.ascontiguousarray(fitted.cluster_centers_, np.float32))
 
 
 def state_centres(

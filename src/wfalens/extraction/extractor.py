@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.completion import COMPLETIONS, DISTANCES, Completion, Empirical, Null, Probe, Uniform
+from wfalens.automaton.completion import COMPLETIONS, DISTANCES, Completion, Empirical, Fitted, Null, Probe, Uniform
 from wfalens.automaton.kernels import Rows
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.rows import MAX_STATES, rows_from_keys
@@ -21,21 +21,23 @@ from wfalens.automaton.wfa import WFA
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
-from wfalens.extraction.abstraction import OutputStates, cluster_outputs, state_centres
+from wfalens.extraction.abstraction import States, cluster, state_centres
 from wfalens.extraction.augmentation import Augmentation, augmented
 from wfalens.extraction.distillation import Distillation
-from wfalens.extraction.probing import choose_representatives, probe_rows
-from wfalens.extraction.traces import output_traces
+from wfalens.extraction.fitting import Fitting, fit_rows
+from wfalens.extraction.probing import affordable, choose_representatives, probe_rows
 from wfalens.extraction.transitions import TransitionCounts, count_transitions
-from wfalens.extraction.tuning import ALPHAS, BETAS, LADDER, Tuning, choose
+from wfalens.extraction.tuning import ALPHAS, BETAS, FIT_LADDER, LADDER, Tuning, choose
+from wfalens.extraction.views import VIEWS, Outputs, Seen, View, make_view, see
 from wfalens.models.causality import check_causal
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
 INITIAL = ("model", "uniform")
 KINDS = (StochasticWFA.kind, LinearWFA.kind)
 AUTO, CORPUS = "auto", "corpus"
+BLACK_BOX_QUERIES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +47,17 @@ class Extractor:
     kind            stochastic (states are label distributions: the paper's) or linear (real weights, trained against
                     the model: the most faithful)
     states          K, the number of clusters; the automaton has one state more, the initial one
-    completion      rule for missing rows: null, uniform, empirical (the paper's) or probe (asks the model)
+    abstraction     what makes two prefixes alike: outputs (the paper's), or lookahead (also what the model would say
+                    after continuations; needs a steppable model)
+    completion      rule for missing rows: null, uniform, empirical (the paper's), probe (asks the model) or fit (all
+                    rows and centres fitted to the model, starting from probed ones)
     alpha           static probability α: how much of each step stays where it is
     beta            reference rate β of empirical completion; "corpus": 1 − the share of self-transitions
     distance        between centres in empirical completion: euclidean (paper) or squared (authors' code)
     representatives r, occurrences that stand for a state in probe completion
     strength        m, how many observations a probed row is worth
+    queries         that probing may cost at most (None: no limit for a model that can be stepped, else 1,000,000)
+    fitting         how rows are fitted
     augmentation    synonym replacement and dropout on the extraction texts, or None
     initial         output of the state before any word: the model's own where it has one, or uniform
     sample          outputs that k-means sees at most, per state (None: all)
@@ -59,18 +66,21 @@ class Extractor:
     budget          bytes that the file may have at most, where the number of states is chosen
     seed            of everything random: equal seeds give equal bytes
 
-    `states`, `alpha` and `beta` may be "auto": they are then chosen on a tenth of the texts, held out for it, and the
-    automaton is made from all of them. The choice and the curve stand in `provenance["tuning"]`.
+    `states`, `abstraction`, `alpha` and `beta` may be "auto": they are then chosen on a tenth of the texts, held out
+    for it, and the automaton is made from all of them. The choice and the curve stand in `provenance["tuning"]`.
     """
 
     kind: str = StochasticWFA.kind
     states: int | str = 40
+    abstraction: str = Outputs.name
     completion: str = "empirical"
     alpha: float | str = 0.4
     beta: float | str = CORPUS
     distance: str = "euclidean"
     representatives: int = 10
     strength: float = 2.0
+    queries: int | None = None
+    fitting: Fitting = field(default_factory=Fitting)
     augmentation: Augmentation | None = None
     initial: str = "model"
     sample: int | None = 256
@@ -81,6 +91,7 @@ class Extractor:
 
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, KINDS)
+        _one_of("abstraction", self.abstraction, (*VIEWS, AUTO))
         _one_of("completion", self.completion, COMPLETIONS)
         _one_of("distance", self.distance, DISTANCES)
         _one_of("initial", self.initial, INITIAL)
@@ -91,6 +102,8 @@ class Extractor:
         self._settle("strength", _real, 1e-9, 1e9)
         if self.sample is not None:
             self._settle("sample", _whole, 1, 1 << 40)
+        if self.queries is not None:
+            self._settle("queries", _whole, 1, 1 << 60)
         if self.budget is not None:
             self._settle("budget", _whole, 1, 1 << 60)
         self._settle("seed", _whole, 0, 1 << 64)
@@ -151,80 +164,150 @@ class Extractor:
     def _counted(
         self, model: StepwiseClassifier, ids: Ragged[np.int32], provenance: dict[str, Any], progress: Progress
     ) -> StochasticWFA:
-        outputs = output_traces(model, ids, progress).values
         settled = self
-        if AUTO in (self.states, self.alpha, self.beta):
-            tuning = self._tuned(model, ids, outputs, progress)
+        seen: Seen | None = None
+        if AUTO in (self.states, self.alpha, self.beta, self.abstraction):
+            tuning, seen = self._tuned(model, ids, progress)
             provenance["tuning"] = tuning.to_json()
-            chosen = tuning.chosen
-            settled = replace(self, states=chosen.states, alpha=chosen.alpha)
-            if self.beta == AUTO and chosen.beta is not None:
-                settled = replace(settled, beta=chosen.beta)
+            settled = tuning.settled(self)
+        view = settled._view(model, ids)
+        if seen is None:
+            seen = see(model, ids, view, progress)
         words = np.arange(1, len(model.encoder.vocabulary), dtype=np.int32)
-        return settled._build(model, ids, outputs, words, provenance, progress)
+        return settled._build(model, seen, view, words, provenance, progress)
 
-    def _tuned(
-        self, model: StepwiseClassifier, ids: Ragged[np.int32], outputs: NDArray[np.float32], progress: Progress
-    ) -> Tuning:
-        """Choose what is "auto". Augmented texts are left out of the search, for speed."""
-        plain = replace(self, alpha=0.0, beta=CORPUS if self.beta == AUTO else self.beta, augmentation=None)
+    def _tuned(self, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> tuple[Tuning, Seen]:
+        """Choose what is "auto", and what was seen of the texts in the view that was chosen."""
+        views: Sequence[str] = (self.abstraction,)
+        if self.abstraction == AUTO:
+            views = VIEWS if isinstance(model, SteppableClassifier) else (Outputs.name,)
+        searches = {name: replace(self, abstraction=name)._searched(model, ids, progress) for name in views}
+        tuning = Tuning.best([found for found, _ in searches.values()])
+        return tuning, searches[tuning.chosen.abstraction][1]
 
-        def build(
-            states: int, part: Ragged[np.int32], said: NDArray[np.float32], words: NDArray[np.int32]
-        ) -> StochasticWFA:
-            return replace(plain, states=states)._build(model, part, said, words, {}, SILENT)
+    def _searched(self, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> tuple[Tuning, Seen]:
+        """The search in one view.
 
-        return choose(
-            ids,
-            outputs,
+        For speed it leaves out augmented texts and the fitting of rows, which gains alike for all settings.
+        """
+        fits = self.completion == Fitted.name
+        view = self._view(model, ids)
+        seen = see(model, ids, view, progress)
+        plain = replace(
+            self,
+            alpha=0.0,
+            beta=CORPUS if self.beta == AUTO else self.beta,
+            completion=Probe.name if fits else self.completion,
+            augmentation=None,
+        )
+
+        def build(states: int, part: Seen, words: NDArray[np.int32]) -> StochasticWFA:
+            return replace(plain, states=states)._build(model, part, view, words, {}, SILENT, soft=fits)
+
+        alphas = ALPHAS if not fits else ALPHAS[:1]  # fitted rows know best when to stay
+        tuning = choose(
+            seen,
+            view.name,
             build,
-            LADDER if self.states == AUTO else (int(self.states),),
-            ALPHAS if self.alpha == AUTO else (float(self.alpha),),
+            (FIT_LADDER if fits else LADDER) if self.states == AUTO else (int(self.states),),
+            alphas if self.alpha == AUTO else (float(self.alpha),),
             BETAS if self.beta == AUTO else (),
             self.budget,
             np.random.default_rng(np.random.SeedSequence(self.seed).spawn(4)[3]),
             progress,
         )
+        return tuning, seen
+
+    def _view(self, model: StepwiseClassifier, ids: Ragged[np.int32]) -> View:
+        return make_view(
+            self.abstraction, model, ids, np.random.default_rng(np.random.SeedSequence(self.seed).spawn(5)[4])
+        )
 
     def _build(
         self,
         model: StepwiseClassifier,
-        ids: Ragged[np.int32],
-        outputs: NDArray[np.float32],
+        seen: Seen,
+        view: View,
         words: NDArray[np.int32],
         provenance: dict[str, Any],
         progress: Progress,
+        soft: bool = False,
     ) -> StochasticWFA:
-        """The automaton of texts and the model's outputs on them, with rows for some words. outputs: (tokens, C)"""
+        """The automaton of texts and what the model showed on them, with rows for some words."""
         # one stream per step: a step's draws do not depend on whether another one ran
         for_states, for_texts, for_probing = (
             np.random.default_rng(stream) for stream in np.random.SeedSequence(self.seed).spawn(3)
         )
+        ids, alphabet = seen.ids, len(model.encoder.vocabulary)
         progress.start("clustering the outputs")
-        states = cluster_outputs(outputs, int(self.states), self.sample, for_states)
-        states, path = states.visited(outputs)
+        states = cluster(seen.points, int(self.states), self.sample, for_states)
+        states, path = states.visited(seen.points)
         progress.finish()
         counts = count_transitions(ids, path, len(states))
-        more = self._augmented_counts(model, ids, states, for_texts, progress)
-        alphabet = len(model.encoder.vocabulary)
+        more = self._augmented_counts(model, ids, states, view, for_texts, progress)
+        centres = state_centres(seen.outputs, path, self._initial_output(model), len(states))
+        completion: Completion
+        if self.completion in (Probe.name, Fitted.name):
+            word_counts = np.bincount(ids.values, minlength=alphabet)
+            words, per_state = self._affordable(model, words, word_counts, len(states), progress)
+            hardness = self.fitting.hardness if soft or self.completion == Fitted.name else None
+            chosen = choose_representatives(ids, path, per_state, for_probing)
+            probed = probe_rows(model, chosen, states, view, words, hardness, progress)
+            rows = rows_from_keys(probed.keys, probed.counts, alphabet, len(states))
+            completion = Probe(self.strength, per_state, rows)
+            if self.completion == Fitted.name:
+                fitted, moved = fit_rows(model, ids, rows, centres, self.fitting, for_probing, progress)
+                completion = Fitted(fitted, float(np.abs(moved - centres).sum(1).mean()))
+                centres = moved
+        else:
+            completion = self._rule(counts)
         shown = counts if len(words) == alphabet - 1 else counts.of_words(words)
         return StochasticWFA(
             encoder=model.encoder,
             class_names=model.class_names,
-            centres=state_centres(outputs, path, self._initial_output(model), len(states)),
+            centres=centres,
             rows=_weighted_rows(shown, more, self.augmentation, alphabet),
-            completion=self._completion(model, ids, path, states, counts, words, for_probing, progress),
+            completion=completion,
             alpha=float(self.alpha),
             state_visits=np.bincount(path, minlength=len(states)) + np.eye(1, len(states), dtype=int)[0] * len(ids),
             word_counts=np.bincount(ids.values, minlength=alphabet),
             provenance=provenance,
         )
 
+    def _affordable(
+        self,
+        model: StepwiseClassifier,
+        words: NDArray[np.int32],
+        word_counts: NDArray[np.int64],
+        states: int,
+        progress: Progress,
+    ) -> tuple[NDArray[np.int32], int]:
+        budget = self.queries
+        if budget is None and not isinstance(model, SteppableClassifier):
+            budget = BLACK_BOX_QUERIES
+        kept, per_state = affordable(words, word_counts, states, self.representatives, budget)
+        if len(kept) < len(words):
+            progress.say(
+                f"{budget:,} queries pay for probing {len(kept):,} of {len(words):,} words; the others act as <unk>"
+            )
+        elif per_state < self.representatives:
+            progress.say(f"{budget:,} queries pay for {per_state} of {self.representatives} representatives per state")
+        return kept, per_state
+
+    def _rule(self, counts: TransitionCounts) -> Completion:
+        if self.completion == Null.name:
+            return Null()
+        if self.completion == Uniform.name:
+            return Uniform()
+        beta = 1 - counts.self_transition_share() if self.beta == CORPUS else float(self.beta)
+        return Empirical(beta, self.distance)
+
     def _augmented_counts(
         self,
         model: StepwiseClassifier,
         ids: Ragged[np.int32],
-        states: OutputStates,
+        states: States,
+        view: View,
         rng: np.random.Generator,
         progress: Progress,
     ) -> TransitionCounts:
@@ -237,32 +320,9 @@ class Extractor:
         epochs = []
         for _ in range(self.augmentation.epochs):
             fresh = augmented(ids, synonyms, self.augmentation, rng)
-            path = states.assign(output_traces(model, fresh, progress).values)
+            path = states.assign(see(model, fresh, view, progress).points)
             epochs.append(count_transitions(fresh, path, len(states)))
         return total.merge(*epochs)
-
-    def _completion(
-        self,
-        model: StepwiseClassifier,
-        ids: Ragged[np.int32],
-        path: NDArray[np.int32],
-        states: OutputStates,
-        counts: TransitionCounts,
-        words: NDArray[np.int32],
-        rng: np.random.Generator,
-        progress: Progress,
-    ) -> Completion:
-        if self.completion == Null.name:
-            return Null()
-        if self.completion == Uniform.name:
-            return Uniform()
-        if self.completion == Empirical.name:
-            beta = 1 - counts.self_transition_share() if self.beta == CORPUS else float(self.beta)
-            return Empirical(beta, self.distance)
-        chosen = choose_representatives(ids, path, self.representatives, rng)
-        probed = probe_rows(model, chosen, states, words, progress)
-        rows = rows_from_keys(probed.keys, probed.counts, len(model.encoder.vocabulary), len(states))
-        return Probe(self.strength, self.representatives, rows)
 
     def _initial_output(self, model: StepwiseClassifier) -> NDArray[np.float32]:
         own = getattr(model, "initial_output", None) if self.initial == "model" else None
@@ -273,6 +333,7 @@ class Extractor:
 
         apart = {"augmentation", "distillation", "vectors"}
         parameters = {key: value for key, value in vars(self).items() if key not in apart}
+        parameters["fitting"] = asdict(self.fitting) if self.completion == Fitted.name else None
         if self.kind == LinearWFA.kind:
             parameters = {"kind": self.kind, "states": self.states, "seed": self.seed, **asdict(self.distillation)}
         return {

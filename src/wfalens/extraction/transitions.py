@@ -29,15 +29,24 @@ class TransitionCounts:
 
     @classmethod
     def of(
-        cls, states: int, words: NDArray[np.int32], before: NDArray[np.int32], after: NDArray[np.int32]
+        cls,
+        states: int,
+        words: NDArray[np.int32],
+        before: NDArray[np.int32],
+        after: NDArray[np.int32],
+        counts: NDArray[np.int64] | None = None,
     ) -> TransitionCounts:
+        """From transitions that may repeat, each seen `counts` times (None: once)."""
         keys = words.astype(np.int64)
         keys *= states
         keys += before
         keys *= states
         keys += after
-        keys.sort()
-        return cls(states, *_summed(keys, None))
+        if counts is None:
+            keys.sort()
+            return cls(states, *_summed(keys, None))
+        order = np.argsort(keys, kind="stable")
+        return cls(states, *_summed(keys[order], counts[order]))
 
     def __len__(self) -> int:
         return len(self.keys)

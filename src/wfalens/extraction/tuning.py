@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,15 @@ from wfalens.automaton.completion import Empirical
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
+from wfalens.extraction.views import Seen
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 
+if TYPE_CHECKING:
+    from wfalens.extraction.extractor import Extractor
+
 LADDER = (10, 20, 40, 60, 80, 120, 160, 240, 320)  # numbers of states that are tried, upwards
+FIT_LADDER = (20, 40, 80)  # where rows are fitted, which makes up for few states
 ALPHAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4)
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7)
 _HELD_OUT, _MOST_HELD_OUT = 0.1, 3000  # share of the texts, and number of texts at most
@@ -28,6 +33,7 @@ _BYTES_PER_ENTRY = 3  # of a stored row: a target and a small count
 class Trial:
     """A setting and how faithful it was on the held-out sentences; `bytes` is an estimate of the whole file."""
 
+    abstraction: str
     states: int
     alpha: float
     beta: float | None
@@ -46,14 +52,31 @@ class Tuning:
 
     @property
     def curve(self) -> list[Trial]:
-        """The best trial for each number of states; for the chosen number, the chosen one."""
-        numbers = sorted({trial.states for trial in self.trials})
+        """The best trial for each abstraction and number of states; the chosen one where it is among them."""
+        groups = dict.fromkeys((trial.abstraction, trial.states) for trial in self.trials)
         return [
             self.chosen
-            if number == self.chosen.states
-            else _best([trial for trial in self.trials if trial.states == number], self.texts)
-            for number in numbers
+            if group == (self.chosen.abstraction, self.chosen.states)
+            else _best([each for each in self.trials if (each.abstraction, each.states) == group], self.texts)
+            for group in groups
         ]
+
+    @classmethod
+    def best(cls, searches: Sequence[Tuning]) -> Tuning:
+        """Searches over the same held-out texts as one."""
+        trials = tuple(trial for search in searches for trial in search.trials)
+        return cls(trials, _best([search.chosen for search in searches], searches[0].texts), searches[0].texts)
+
+    def settled(self, extractor: Extractor) -> Extractor:
+        """The extractor with what was chosen in place of what was left open."""
+        beta = self.chosen.beta if extractor.beta == "auto" and self.chosen.beta is not None else extractor.beta
+        return replace(
+            extractor,
+            states=self.chosen.states,
+            abstraction=self.chosen.abstraction,
+            alpha=self.chosen.alpha,
+            beta=beta if beta != "auto" else "corpus",
+        )
 
     @classmethod
     def from_json(cls, stored: Any) -> Tuning | None:
@@ -68,13 +91,13 @@ class Tuning:
         return {"texts": self.texts, "chosen": asdict(self.chosen), "trials": [asdict(trial) for trial in self.trials]}
 
 
-# Builds an automaton with K states from texts and their outputs, with rows for the given words only.
-Build = Callable[[int, Ragged[np.int32], NDArray[np.float32], NDArray[np.int32]], StochasticWFA]
+# Builds an automaton with K states from what was seen, with rows for the given words only.
+Build = Callable[[int, Seen, NDArray[np.int32]], StochasticWFA]
 
 
 def choose(
-    ids: Ragged[np.int32],
-    outputs: NDArray[np.float32],
+    seen: Seen,
+    abstraction: str,
     build: Build,
     states: Sequence[int],
     alphas: Sequence[float],
@@ -85,19 +108,19 @@ def choose(
 ) -> Tuning:
     """Try K from small to large until it no longer helps, and every α and β with each.
 
-    The model is not run again: the traces are given, and only words of the held-out sentences get rows.
-    `budget` bounds the bytes of the file.
+    The model is not run again over the texts, and only words of the held-out sentences get rows. `budget` bounds the
+    bytes of the file.
     """
-    fit, held = _split(len(ids), rng)
-    fit_ids, fit_outputs = ids.take(fit), Ragged(outputs, ids.offsets).take(fit).values
-    tests, wanted = ids.take(held), Ragged(outputs, ids.offsets).take(held).last()
+    fit, held = _split(len(seen.ids), rng)
+    known, hidden = seen.take(fit), seen.take(held)
+    tests, wanted = hidden.ids, hidden.last
     words = np.unique(tests.values)
     trials: list[Trial] = []
     tops: list[Trial] = []  # the best of each rung
     progress.start("choosing the number of states", len(states))
     for rung in states:
         try:
-            wfa = build(rung, fit_ids, fit_outputs, words)
+            wfa = build(rung, known, words)
         except InputError:
             if not trials:
                 raise
@@ -105,7 +128,7 @@ def choose(
         size = _estimated_bytes(wfa, len(words))
         if budget is not None and size > budget:
             break
-        found = [_tried(variant, tests, wanted, size) for variant in _variants(wfa, alphas, betas)]
+        found = [_tried(abstraction, variant, tests, wanted, size) for variant in _variants(wfa, alphas, betas)]
         trials += found
         tops.append(_best(found, len(tests)))
         progress.advance(1, f"K = {rung}: CR {tops[-1].cr:.3f}")
@@ -135,10 +158,12 @@ def _variants(wfa: StochasticWFA, alphas: Sequence[float], betas: Sequence[float
     return (wfa.with_rule(alpha, rule) for alpha in alphas for rule in rules)
 
 
-def _tried(wfa: StochasticWFA, tests: Ragged[np.int32], wanted: NDArray[np.float32], size: int) -> Trial:
+def _tried(
+    abstraction: str, wfa: StochasticWFA, tests: Ragged[np.int32], wanted: NDArray[np.float32], size: int
+) -> Trial:
     cr = float(np.mean(wfa.predict(tests) == wanted.argmax(1)))
     jsd = float(jensen_shannon(wfa.predict_proba(tests), wanted).mean())
-    return Trial(wfa.states - 1, wfa.alpha, getattr(wfa.completion, "beta", None), cr, jsd, size)
+    return Trial(abstraction, wfa.states - 1, wfa.alpha, getattr(wfa.completion, "beta", None), cr, jsd, size)
 
 
 def _best(trials: Sequence[Trial], texts: int) -> Trial:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.models.contract import GridSteppable, State, SteppableClassifier
 from wfalens.ragged import Ragged
+
+_TEXTS_PER_BATCH = 1024
 
 
 def states_after(model: SteppableClassifier, prefixes: Ragged[np.int32]) -> State:
@@ -26,3 +30,19 @@ def step_grid(model: SteppableClassifier, state: State, ids: NDArray[np.int32]) 
         return model.step_grid(state, ids)
     _, outputs = model.step(np.repeat(state, len(ids), axis=0), np.tile(ids, len(state)))
     return outputs.reshape(len(state), len(ids), -1)
+
+
+def state_traces(
+    model: SteppableClassifier, ids: Ragged[np.int32]
+) -> Iterator[tuple[NDArray[np.int64], State, NDArray[np.float32]]]:
+    """Internal states and outputs after every word: for batches of tokens, their places, states and outputs."""
+    order = np.argsort(-ids.lengths, kind="stable")
+    for first in range(0, len(order), _TEXTS_PER_BATCH):
+        texts = order[first : first + _TEXTS_PER_BATCH]  # the longest first: the texts that go on are the first ones
+        starts, lengths = ids.offsets[texts], ids.lengths[texts]
+        state = model.initial_state(len(texts))
+        for position in range(int(lengths[0])):
+            reading = int(np.searchsorted(-lengths, -position))
+            places = starts[:reading] + position
+            state, outputs = model.step(state[:reading], ids.values[places])
+            yield places, state, outputs
