@@ -54,24 +54,36 @@ def extract(
             "trained against the classifier, the most faithful (minutes, and torch)."
         ),
     ] = "stochastic",
-    states: Annotated[str, typer.Option("--states", "-k", help="Number of abstract states K, or auto.")] = "40",
+    states: Annotated[str, typer.Option("--states", "-k", help="Number of abstract states K, or auto.")] = "auto",
+    abstraction: Annotated[
+        str,
+        typer.Option(
+            help="What makes two prefixes alike: outputs (the paper's), lookahead (also what the classifier would say "
+            "after continuations), or auto."
+        ),
+    ] = "auto",
     completion: Annotated[
         str,
         typer.Option(
-            help="Rule for rows that were never observed: null, uniform, empirical (the paper's), or probe (asks the "
-            "model; slower and more faithful)."
+            help="Rule for rows that were never observed: null, uniform, empirical (the paper's), probe (asks the "
+            "classifier), or fit (all rows fitted to the classifier: slower and more faithful)."
         ),
-    ] = "empirical",
-    alpha: Annotated[str, typer.Option(help="Static probability α: how much of each step stays put, or auto.")] = "0.4",
+    ] = "fit",
+    alpha: Annotated[
+        str, typer.Option(help="Static probability α: how much of each step stays put, or auto.")
+    ] = "auto",
     beta: Annotated[
         str,
         typer.Option(
             help="Reference rate β of empirical completion: a number, corpus (1 − share of self-transitions) or auto."
         ),
-    ] = "corpus",
+    ] = "auto",
     distance: Annotated[str, typer.Option(help="Between centres: euclidean (paper) or squared.")] = "euclidean",
     representatives: Annotated[int, typer.Option(help="Probe: occurrences that stand for each state.")] = 10,
     strength: Annotated[float, typer.Option(help="Probe: observations that a probed row is worth.")] = 2.0,
+    queries: Annotated[
+        int | None, typer.Option(min=1, help="Probe and fit: questions to the classifier at most (default: no limit).")
+    ] = None,
     augment: Annotated[int, typer.Option(help="Epochs of augmentation (0: none; the authors' code: 5).")] = 0,
     vectors: Annotated[
         str, typer.Option(help="Word vectors for synonyms: wordllama, model, or a GloVe or word2vec file.")
@@ -95,11 +107,14 @@ def extract(
 ) -> None:
     """Extract a weighted automaton from a classifier, run over a corpus (labels are not used).
 
-    --states, --alpha and --beta may be "auto": they are then chosen on a tenth of the texts, held out for it; the
+    --states, --abstraction, --alpha and --beta are chosen on a tenth of the texts, held out for it, unless given; the
     curve is kept in the file, and `wfalens evaluate` shows it. The training of a linear automaton may be stopped at any
     time: the same command goes on after the last whole epoch (OUT.training holds it until the end).
 
-    Example: wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
+    Examples: wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
+
+    The paper's: wfalens extract films.rnn -c rotten_tomatoes -o films.wfa -k 40 --abstraction outputs --completion
+    empirical --alpha 0.4 --beta 0.3
     """
     from wfalens.extraction import Augmentation, Distillation, Extractor
 
@@ -107,12 +122,14 @@ def extract(
     extractor = Extractor(
         kind=kind,
         states=_states(states),
+        abstraction=abstraction,
         completion=completion,
         alpha=_number_or(("auto",), "alpha", alpha),
         beta=_number_or(("auto", "corpus"), "beta", beta),
         distance=distance,
         representatives=representatives,
         strength=strength,
+        queries=queries,
         initial=initial,
         sample=sample or None,
         distillation=Distillation(**({} if epochs is None else {"epochs": epochs})),

@@ -16,7 +16,8 @@ class Distillation:
     hidden           width of the network that makes them from what is known of the word
     decay            γ < 1, the most that a word leaves of the state it finds
     epochs, tokens   passes, and tokens in each at most (a random part of longer corpora)
-    batch            tokens in a step of training, for each √(mean words of a text)
+    batch            tokens in a step of training, times √(mean words of a text)
+    learning_rate    of texts of up to nine words; longer ones, whose slopes are steeper, divide it by √(words / 9)
     replaced         share of words replaced in a perturbed text: the model answers any query
     clean            share of texts that are not perturbed
     anything         share of the replacements drawn evenly from the vocabulary, not by frequency
@@ -25,11 +26,11 @@ class Distillation:
     patience         epochs without a gain on held-out texts before training ends
     """
 
-    layers: int = 8
-    width: int = 16
-    factors: int = 64
+    layers: int = 5
+    width: int = 32
+    factors: int = 96
     hidden: int = 256
-    decay: float = 0.999
+    decay: float = 0.99
     epochs: int = 40
     tokens: int = 400_000
     batch: int = 512

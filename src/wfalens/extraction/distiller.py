@@ -31,6 +31,7 @@ from wfalens.storage import read_file, write_file
 
 _HELD_OUT, _MOST_HELD_OUT = 0.1, 2000  # share of the texts, and number of texts at most
 _WARM_UP = 100  # steps
+_SHORT = 9  # words
 _CHECKPOINT, _CHECKPOINT_VERSION = "wfa-training", 1
 
 
@@ -125,6 +126,7 @@ class _Run:
         """One pass over texts and the model's outputs on their prefixes; -> mean divergence. wanted: (tokens, C)"""
         rule, outputs, total = self.generator.rule, Ragged(wanted, ids.offsets), 0.0
         found = batches(ids.lengths, _batch_tokens(rule, ids), rng)
+        rate = rule.learning_rate * min(1.0, math.sqrt(_SHORT / ids.lengths.mean()))
         for number, batch in enumerate(found):
             texts = ids.take(batch)
             real = np.arange(texts.lengths.max())[:, None] < texts.lengths  # (time, texts)
@@ -138,7 +140,7 @@ class _Run:
             done = (epoch + number / len(found)) / rule.epochs
             warm = min(1.0, (epoch * len(found) + number + 1) / _WARM_UP)
             for group in self.optimiser.param_groups:
-                group["lr"] = rule.learning_rate * warm * max(1e-3, 0.5 * (1 + math.cos(math.pi * done)))
+                group["lr"] = rate * warm * max(1e-3, 0.5 * (1 + math.cos(math.pi * done)))
             if torch.isfinite(norm):
                 self.optimiser.step()
             total += float(loss.detach()) * len(texts.values)
