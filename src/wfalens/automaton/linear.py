@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from wfalens.automaton.wfa import WFA, frozen
 from wfalens.corpus.encoder import TextEncoder
@@ -19,8 +18,8 @@ from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 from wfalens.threads import in_parallel
 
-_TOKENS_AT_ONCE = 4096
-_TOKENS_PER_THREAD = 8192
+_TOKENS_AT_ONCE = 1 << 16
+_TOKENS_PER_THREAD = 1024
 
 
 class Factors(NamedTuple):
@@ -135,41 +134,14 @@ class LinearWFA(WFA):
         return np.hstack([moved, np.broadcast_to(one, (len(moved), 1))])
 
     def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
-        n = self.states
-        result = np.ones((len(ids.values) if every else len(ids), n))
+        result = np.ones((len(ids.values) if every else len(ids), self.states))
+        tables, links, width = self._tables, self._links, self.factors.width
 
         def work(first: int, last: int) -> None:
-            part = ids.take(np.arange(first, last))
-            done = 0
-            for chunk in part.chunks(_TOKENS_AT_ONCE):
-                after = self._run(chunk)
-                if every:
-                    begin = int(ids.offsets[first]) + int(part.offsets[done])
-                    result[begin : begin + len(after), :-1] = after
-                else:
-                    ends = np.where(chunk.lengths > 0, chunk.offsets[1:] - 1, -1)
-                    result[first + done : first + done + len(chunk), :-1] = np.vstack([after, self.initial[:-1]])[ends]
-                done += len(chunk)
+            _run(ids.values, ids.offsets, first, last, self.initial, *tables, links, width, every, result)
 
-        with _BLAS.limit(limits=1):  # its threads would spin beside ours
-            in_parallel(work, ids.offsets, _TOKENS_PER_THREAD)
+        in_parallel(work, ids.offsets, _TOKENS_PER_THREAD)
         return result
-
-    def _run(self, ids: Ragged[np.int32]) -> NDArray[np.float64]:
-        """States after every word, layer by layer: what a layer reads of the others is one product for all words.
-
-        -> (tokens, n)
-        """
-        n, m = self.states - 1, self.factors.width
-        decay, gate, entry = (table[ids.values] for table in self._tables)
-        before, after = np.empty((len(ids.values), n)), np.empty((len(ids.values), n))
-        for layer in range(0, n, m):
-            here = slice(layer, layer + m)
-            inputs = entry[:, here]
-            if layer:
-                inputs = inputs + (before[:, :layer] @ self._links[:layer, here]) * gate[:, here]
-            _scan(decay, inputs, self.initial, ids.offsets, layer, before, after)
-        return after
 
     def summary(self) -> dict[str, Any]:
         return {
@@ -221,28 +193,53 @@ class LinearWFA(WFA):
         return self.factors.links.astype(np.float64)
 
     @cached_property
-    def _tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def _tables(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
         """Decays, gates and inputs of every word, made on first use; padding reads as nothing. 3 × (V, n)"""
         n, m = self.states - 1, self.factors.width
-        all_of_it = self.factors.words.astype(np.float64) @ self.factors.expansion + self.factors.offset
-        decay = self.factors.decay / (1 + np.exp(-all_of_it[:, :n]))
-        gate = np.hstack([np.zeros((len(decay), m)), all_of_it[:, n : 2 * n - m]])  # nothing leads to the first layer
-        entry = all_of_it[:, 2 * n - m :]
+        values = self.factors.words @ self.factors.expansion + self.factors.offset
+        with np.errstate(over="ignore"):  # exp of a large number: a decay of 0
+            decay = np.float32(self.factors.decay) / (1 + np.exp(-values[:, :n]))
+        gate = np.zeros((len(decay), n), np.float32)  # nothing leads to the first layer
+        gate[:, m:] = values[:, n : 2 * n - m]
+        entry = values[:, 2 * n - m :].copy()
         decay[PADDING], gate[PADDING], entry[PADDING] = 1, 0, 0
-        return decay, gate, np.ascontiguousarray(entry)
+        return decay, gate, entry
 
 
-_BLAS = ThreadpoolController()
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _run(  # type: ignore[no-untyped-def]
+    words, offsets, first, last, initial, decay, gate, entry, links, width, every, result
+):
+    """States of the texts first … last − 1, after every word or after the last one.
 
-
-@njit(cache=True, nogil=True)
-def _scan(decay, inputs, initial, offsets, layer, before, after):  # type: ignore[no-untyped-def]
-    """`x ← x∘d + u` along every text for one layer, writing the states before and after each word."""
-    width = inputs.shape[1]
-    for text in range(offsets.shape[0] - 1):
+    Only the blocks of `links` above the diagonal are read, four rows at a time: a sum is stored once for four.
+    """
+    n = links.shape[0]
+    x, read = np.empty(n), np.empty(n)
+    for text in range(first, last):
+        for i in range(n):
+            x[i] = initial[i]
         for position in range(offsets[text], offsets[text + 1]):
-            for i in range(width):
-                at = layer + i
-                value = initial[at] if position == offsets[text] else after[position - 1, at]
-                before[position, at] = value
-                after[position, at] = value * decay[position, at] + inputs[position, i]
+            word = words[position]
+            for i in range(n):
+                read[i] = 0.0
+            for layer in range(0, n - width, width):
+                after = layer + width
+                i = layer
+                while i + 4 <= after:
+                    a, b, c, d = x[i], x[i + 1], x[i + 2], x[i + 3]
+                    for j in range(after, n):
+                        read[j] += a * links[i, j] + b * links[i + 1, j] + c * links[i + 2, j] + d * links[i + 3, j]
+                    i += 4
+                while i < after:
+                    for j in range(after, n):
+                        read[j] += x[i] * links[i, j]
+                    i += 1
+            for i in range(n):
+                x[i] = x[i] * decay[word, i] + read[i] * gate[word, i] + entry[word, i]
+            if every:
+                for i in range(n):
+                    result[position, i] = x[i]
+        if not every:
+            for i in range(n):
+                result[text, i] = x[i]
