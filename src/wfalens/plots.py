@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from wfalens.text import printable
@@ -101,6 +102,7 @@ def pretraining_curves(result: Pretraining) -> Figure:
             axes.plot(epochs, mean, color=colour, label=_plain(curve.start), marker="o", markersize=3)
             axes.fill_between(epochs, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
         axes.set_xlabel("epoch")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel(f"test {what}")
         axes.legend(title="embedding starts from")
         axes.grid(alpha=0.3)
@@ -181,7 +183,12 @@ def cost_curves(measured: Mapping[str, tuple[Sequence[float], Sequence[float], i
         axes.set_xlabel(name)
         axes.set_ylabel("seconds")
         axes.set_title(f"Extraction by {name.split()[0]}")
-        axes.grid(alpha=0.3, which="both")
+        axes.set_xticks(sizes, [f"{size / 1000:.0f}k" if size >= 10_000 else f"{size:g}" for size in sizes])
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_minor_formatter(NullFormatter())
+        axes.grid(alpha=0.3)
         axes.legend()
     return figure
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from wfalens.automaton.kernels import nearest_centre
@@ -47,7 +49,9 @@ def cluster(points: NDArray[np.float32], clusters: int, sample: int | None, rng:
             f"the model gave only {distinct} different outputs on this corpus; ask for at most {distinct} states"
         )
     seed = int(rng.integers(2**31))
-    with threadpool_limits(1):  # sums over threads come in any order: one thread, so that equal seeds agree
+    # sums over threads come in any order: one thread, so that equal seeds agree; `visited` drops empty clusters
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = KMeans(clusters, n_init=1, random_state=seed).fit(points)
     return States(np.ascontiguousarray(fitted.cluster_centers_, np.float32))
 
