@@ -98,6 +98,9 @@ class LinearWFA(WFA):
             frozen(part)
         self.factors = factors
         self.mean_state = frozen(np.array(mean_state, np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.all(np.isfinite(self.bounds @ np.abs(self._final[:-1]))):
+                raise InputError("the factors are so large that some text would go beyond all numbers")
 
     @property
     def states(self) -> int:
@@ -114,6 +117,21 @@ class LinearWFA(WFA):
     @property
     def unit(self) -> str:
         return "log-odds"
+
+    @cached_property
+    def bounds(self) -> NDArray[np.float64]:
+        """The most, up to sign, that any text can make of each number of the state; (n,)
+
+        `|x∘d + u| ≤ B` wherever `|x| ≤ B` and `|u| ≤ B·(1 − d)`, with u the input from earlier layers at their bounds.
+        """
+        n, m = self.states - 1, self.factors.width
+        decay, gate, entry = (table[UNKNOWN:] for table in self._tables)  # padding changes nothing
+        bounds, links = np.abs(self.initial[:-1]), np.abs(self._links)
+        for layer in range(0, n, m):
+            here = slice(layer, layer + m)
+            inputs = np.abs(entry[:, here]) + np.abs(gate[:, here]) * (bounds[:layer] @ links[:layer, here])
+            bounds[here] = np.maximum(bounds[here], (inputs / (1 - decay[:, here])).max(0))
+        return frozen(bounds)
 
     def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(vectors @ self._final)
@@ -225,7 +243,8 @@ class LinearWFA(WFA):
         """Decays, gates and inputs of every word, made on first use; padding reads as nothing. 3 × (V, n)"""
         n, m = self.states - 1, self.factors.width
         all_of_it = self.factors.words.astype(np.float64) @ self.factors.expansion + self.factors.offset
-        decay = self.factors.decay / (1 + np.exp(-all_of_it[:, :n]))
+        with np.errstate(over="ignore"):  # exp(∞) leaves nothing of the state
+            decay = self.factors.decay / (1 + np.exp(-all_of_it[:, :n]))
         gate = np.hstack([np.zeros((len(decay), m)), all_of_it[:, n : 2 * n - m]])  # nothing leads to the first layer
         entry = all_of_it[:, 2 * n - m :]
         decay[PADDING], gate[PADDING], entry[PADDING] = 1, 0, 0
