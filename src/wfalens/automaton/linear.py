@@ -97,6 +97,9 @@ class LinearWFA(WFA):
             frozen(part)
         self.factors = factors
         self.mean_state = frozen(np.array(mean_state, np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.all(np.isfinite(self.bounds @ np.abs(self._final[:-1]))):
+                raise InputError("the factors are so large that some text would go beyond all numbers")
 
     @property
     def states(self) -> int:
@@ -113,6 +116,21 @@ class LinearWFA(WFA):
     @property
     def unit(self) -> str:
         return "log-odds"
+
+    @cached_property
+    def bounds(self) -> NDArray[np.float64]:
+        """The most, up to sign, that any text can make of each number of the state; (n,)
+
+        `|x∘d + u| ≤ B` wherever `|x| ≤ B` and `|u| ≤ B·(1 − d)`, with u the input from earlier layers at their bounds.
+        """
+        n, m = self.states - 1, self.factors.width
+        decay, gate, entry = (table[UNKNOWN:].astype(np.float64) for table in self._tables)  # padding changes nothing
+        bounds, links = np.abs(self.initial[:-1]), np.abs(self._links)
+        for layer in range(0, n, m):
+            here = slice(layer, layer + m)
+            inputs = np.abs(entry[:, here]) + np.abs(gate[:, here]) * (bounds[:layer] @ links[:layer, here])
+            bounds[here] = np.maximum(bounds[here], (inputs / (1 - decay[:, here])).max(0))
+        return frozen(bounds)
 
     def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(vectors @ self._final)
@@ -196,12 +214,16 @@ class LinearWFA(WFA):
     def _tables(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
         """Decays, gates and inputs of every word, made on first use; padding reads as nothing. 3 × (V, n)"""
         n, m = self.states - 1, self.factors.width
-        values = self.factors.words @ self.factors.expansion + self.factors.offset
-        with np.errstate(over="ignore"):  # exp of a large number: a decay of 0
-            decay = np.float32(self.factors.decay) / (1 + np.exp(-values[:, :n]))
-        gate = np.zeros((len(decay), n), np.float32)  # nothing leads to the first layer
-        gate[:, m:] = values[:, n : 2 * n - m]
-        entry = values[:, 2 * n - m :].copy()
+        words = self.factors.words.astype(np.float64)
+
+        def columns(first: int, last: int) -> NDArray[np.float64]:
+            return np.asarray(words @ self.factors.expansion[:, first:last] + self.factors.offset[first:last])
+
+        with np.errstate(over="ignore"):  # exp(∞) leaves nothing of the state
+            decay = (self.factors.decay / (1 + np.exp(-columns(0, n)))).astype(np.float32)
+        gate = np.zeros((len(words), n), np.float32)  # nothing leads to the first layer
+        gate[:, m:] = columns(n, 2 * n - m)
+        entry = columns(2 * n - m, 3 * n - m).astype(np.float32)
         decay[PADDING], gate[PADDING], entry[PADDING] = 1, 0, 0
         return decay, gate, entry
 
