@@ -62,6 +62,15 @@ def test_every_figure_and_table_of_the_page_is_there(miniature):
     assert "result_cr" in (folder / "tables" / "table1-newsroom.csv").read_text().splitlines()[0]
 
 
+def test_the_tables_also_come_as_text(miniature):
+    folder, summary = miniature
+    text = (folder / "tables.md").read_text()
+    for part in summary["parts"]:
+        for claim in part["claims"]:
+            assert f"{'held' if claim['held'] else '**not held**'}: {claim['text']} ({claim['evidence']}" in text
+    assert "| empirical |" in text
+
+
 def test_what_must_hold_holds_even_in_miniature(miniature):
     _, summary = miniature
     claims = {part["part"]: part["claims"] for part in summary["parts"]}

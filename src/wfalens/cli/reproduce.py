@@ -41,7 +41,7 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments again and set our figures beside the printed ones.
 
-    Writes index.html, results.json, tables (csv) and figures (png, pdf). Every claim of the paper is checked and
+    Writes index.html, results.json, tables (csv, md) and figures (png, pdf). Every claim of the paper is checked and
     marked held or not held. May be stopped at any time (Ctrl-C, or worse): the same command goes on where it was.
 
     Parts: table1 (missing rows), table2 (context), table3 (augmentation), leak (the news titles in both splits),

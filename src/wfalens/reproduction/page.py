@@ -1,4 +1,4 @@
-"""The result: index.html, figures, tables and one JSON file."""
+"""The result: index.html, figures, tables (csv and markdown) and one JSON file."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def write_pages(folder: Path, chapters: Sequence[Chapter], scale: Scale) -> dict
         write_atomically(folder / "tables" / f"{chapter.anchor}.csv", _csv(chapter))
     summary = _summary(chapters, scale)
     write_atomically(folder / "results.json", json.dumps(summary, ensure_ascii=False, indent=1).encode())
+    write_atomically(folder / "tables.md", _markdown(chapters).encode("utf-8", "replace"))
     write_atomically(folder / "index.html", _page(chapters, summary).encode("utf-8", "replace"))
     return summary
 
@@ -121,6 +122,24 @@ def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
         ]
         parts.append(anchored_html(chapter.anchor, f"{chapter.part.title}: {chapter.results.dataset}", inner))
     return page_html("The paper, reproduced", parts)
+
+
+def _markdown(chapters: Sequence[Chapter]) -> str:
+    """Claims and tables as text, for a document."""
+    parts = []
+    for chapter in chapters:
+        parts.append(f"### {chapter.part.title}: {chapter.results.dataset}\n")
+        parts += [
+            f"* {'held' if claim.held else '**not held**'}: {claim.text} ({claim.evidence}"
+            + (f"; {claim.seeds} seeds)" if claim.seeds else ")")
+            for claim in chapter.shown.claims
+        ]
+        for grid in chapter.shown.grids:
+            rows = [grid.columns, ["---"] * len(grid.columns), *grid.rows]
+            parts.append(f"\n{grid.title}\n")
+            parts += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+        parts.append("")
+    return "\n".join(parts)
 
 
 def _held(chapter: Chapter) -> str:
