@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from hypothesis import strategies as st
 
 from tests import oracle
-from wfalens.automaton import Empirical, Fitted, Null, Probe, StochasticWFA, Uniform
+from wfalens.automaton import Empirical, Fitted, LinearWFA, Null, Probe, StochasticWFA, Uniform
+from wfalens.automaton.linear import Factors
 from wfalens.automaton.rows import rows_from_keys
 from wfalens.corpus import TextEncoder, Vocabulary
 
@@ -91,4 +93,77 @@ def samples(draw, completions=("null", "uniform", "empirical", "probe", "fit")) 
         words=draw(st.integers(3, 12)),
         alpha=draw(st.sampled_from([0.0, 0.2, 0.7, 1.0])),
         beta=draw(st.sampled_from([0.0, 0.3, 1.0])),
+    )
+
+
+@dataclass
+class LinearSample:
+    wfa: LinearWFA
+    defined: np.ndarray  # (V, n + 1, n + 1): Êσ written out from the factors, in double precision
+    final: np.ndarray  # (n + 1, C): F and f, not centred
+
+    @cached_property
+    def matrices(self) -> np.ndarray:
+        """Êσ as the automaton has it, rounded to single precision; (V, n + 1, n + 1)"""
+        return self.wfa.matrices(np.arange(len(self.defined), dtype=np.int32))
+
+
+def linear_sample(
+    seed: int, *, layers: int = 3, width: int = 4, words: int = 9, classes: int = 3, decay: float = 0.95
+) -> LinearSample:
+    rng = np.random.default_rng(seed)
+    n, per_word = layers * width, 5
+    layer = np.arange(n) // width
+
+    def numbers(*shape: int) -> np.ndarray:
+        return rng.normal(size=shape).astype(np.float32)
+
+    factors = Factors(
+        words=numbers(words, per_word),
+        expansion=numbers(per_word, 3 * n - width) / 2,
+        offset=numbers(3 * n - width),
+        links=np.where(layer[:, None] < layer, numbers(n, n), np.float32(0)) / np.float32(np.sqrt(n)),
+        start=numbers(n),
+        final=numbers(n, classes),
+        bias=numbers(classes),
+        decay=decay,
+    )
+    wfa = LinearWFA(
+        encoder=TextEncoder(Vocabulary.of_words([f"w{number}" for number in range(words - 2)]), "whitespace"),
+        class_names=[f"c{number}" for number in range(classes)],
+        factors=factors,
+        mean_state=rng.normal(size=n),
+        word_counts=np.append([0, 1], rng.integers(0, 30, words - 2)),
+        provenance={"seed": seed},
+    )
+    return LinearSample(wfa, np.array([_linear_matrix(factors, word) for word in range(words)]), _final(factors))
+
+
+def _linear_matrix(factors: Factors, word: int) -> np.ndarray:
+    """Êσ for rows `[x, 1]`, straight from the definition in `Factors`."""
+    n, m = len(factors.start), factors.width
+    if word == 0:
+        return np.eye(n + 1)
+    described = factors.words[word].astype(float) @ factors.expansion.astype(float) + factors.offset
+    decay, gate, entry = np.split(described, [n, 2 * n - m])
+    matrix = np.zeros((n + 1, n + 1))
+    matrix[:n, m:n] = factors.links[:, m:] * gate
+    matrix[np.arange(n), np.arange(n)] += factors.decay / (1 + np.exp(-decay))
+    matrix[n, :n], matrix[n, n] = entry, 1
+    return matrix
+
+
+def _final(factors: Factors) -> np.ndarray:
+    return np.vstack([factors.final, factors.bias]).astype(float)
+
+
+@st.composite
+def linear_samples(draw) -> LinearSample:
+    return linear_sample(
+        draw(st.integers(0, 10**6)),
+        layers=draw(st.integers(1, 5)),
+        width=draw(st.integers(1, 5)),
+        words=draw(st.integers(3, 12)),
+        classes=draw(st.integers(2, 5)),
+        decay=draw(st.sampled_from([0.1, 0.9, 0.999])),
     )

@@ -95,14 +95,16 @@ def _load_linear(file: StoredFile, tokenizer: Tokenizer | None) -> LinearWFA:
     counts = file.tensor("word_counts", "iu")
     if np.any(counts < 0) or np.any(counts > _MOST_COUNTED):
         raise file.fail("its counts are out of range")
-    parts = {name: file.tensor(f"factors.{name}", "f", axes).astype(np.float32) for name, axes in _FACTORS.items()}
-    if any(np.any(np.abs(part) > _LARGEST_FACTOR) for part in parts.values()):
+    with np.errstate(over="ignore"):  # what is too large for single precision is refused below
+        parts = {name: file.tensor(f"factors.{name}", "f", axes).astype(np.float32) for name, axes in _FACTORS.items()}
+    mean_state = file.tensor("mean_state", "f")
+    if any(np.any(np.abs(part) > _LARGEST_FACTOR) for part in (mean_state, *parts.values())):
         raise file.fail("its factors are out of range")
     return LinearWFA(
         encoder=restore_encoder(file, tokenizer),
         class_names=file.class_names(),
         factors=Factors(**parts, decay=file.number(file.header, "decay")),
-        mean_state=file.tensor("mean_state", "f"),
+        mean_state=mean_state,
         word_counts=counts,
         provenance=file.field("provenance", dict),
     )

@@ -21,13 +21,19 @@ def row_kinds(shares: NDArray[np.float64]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """State distributions and outputs before any word (row 0) and after every word."""
+    """State vectors and outputs before any word (row 0) and after every word."""
 
     words: tuple[str, ...]
     class_names: tuple[str, ...]
     states: NDArray[np.float64]  # (words + 1, n)
     outputs: NDArray[np.float64]  # (words + 1, classes)
     shares: NDArray[np.float64]  # (words, 3): mass that went through each kind of row, in the order of ROW_KINDS
+    unit: str  # of the automaton
+
+    @property
+    def names_states(self) -> bool:
+        """Whether state vectors are distributions, so that one state is the likely one; else they are directions."""
+        return self.unit == "probability"
 
     @property
     def likely_states(self) -> NDArray[np.int64]:
@@ -46,8 +52,9 @@ class Walk:
     def to_dataframe(self) -> pd.DataFrame:
         import pandas as pd
 
-        table = pd.DataFrame({"word": ["", *self.words], "state": self.likely_states, "rows": ["", *self.row_kinds]})
-        table["state_probability"] = self.states.max(1)
+        table = pd.DataFrame({"word": ["", *self.words], "rows": ["", *self.row_kinds]})
+        if self.names_states:
+            table["state"], table["state_probability"] = self.likely_states, self.states.max(1)
         for column, name in enumerate(self.class_names):
             table[name] = self.outputs[:, column]
         return table
@@ -56,20 +63,13 @@ class Walk:
         steps = [
             {
                 "word": word,
-                "state": int(state),
-                "state_probability": float(row.max()),
+                **({"state": int(row.argmax()), "state_probability": float(row.max())} if self.names_states else {}),
                 "rows": kind,
                 "shares": dict(zip(ROW_KINDS, map(float, share), strict=True)),
                 "output": dict(zip(self.class_names, map(float, output), strict=True)),
             }
-            for word, state, row, kind, share, output in zip(
-                self.words,
-                self.likely_states[1:],
-                self.states[1:],
-                self.row_kinds,
-                self.shares,
-                self.outputs[1:],
-                strict=True,
+            for word, row, kind, share, output in zip(
+                self.words, self.states[1:], self.row_kinds, self.shares, self.outputs[1:], strict=True
             )
         ]
         prior = dict(zip(self.class_names, map(float, self.outputs[0]), strict=True))

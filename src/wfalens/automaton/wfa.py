@@ -159,6 +159,7 @@ class WFA(ABC):
             vectors,
             self.shown(self.read_out(vectors)),
             self.row_shares(ids.values, vectors[:-1]),
+            self.unit,
         )
 
     def ids(self, texts: Texts) -> Ragged[np.int32]:

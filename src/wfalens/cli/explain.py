@@ -86,7 +86,7 @@ def explain(
         write_plot(plot, lambda: plots.attribution_bars(found))
         if as_json:
             column = found.class_names.index(str(found.label))
-            swaps = [{"word": item.new, "probability": float(item.output[column])} for item in instead]
+            swaps = [{"word": item.new, "output": float(item.output[column])} for item in instead]
             print_json({**found.to_json(), "lowest_with": swaps})
             return
         _print_heat(list(found.words), list(map(float, found.of_class())), found.unit)
@@ -110,7 +110,7 @@ def explain(
         title = f"{label} {found.output.max():.3f} ({found.unit})"
         print_table(title, ["word", "row", *names, f"{label} without it", "lowest with"], rows)
         shares = ", ".join(f"{name} {share:.0%}" for name, share in found.trust.items())
-        say(f"trust: mass through rows {shares}")
+        say(f"trust: {'mass through rows' if found.unit == 'probability' else 'words by their rows:'} {shares}")
         return
     if phrase:
         scores = phrase_influence(wfa, phrase)

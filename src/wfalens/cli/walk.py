@@ -23,7 +23,7 @@ def walk(
     """Read a text word by word: the likely state, the output, and the kind of row each word went through.
 
     observed: the word was seen in this state; completed: the rule for missing rows; unknown: the word was never
-    seen and reads as <unk>.
+    seen and reads as <unk>. A linear automaton's states are directions, none of which is likely: they are not shown.
 
     Example: wfalens walk films.wfa "a wonderful film"
     """
@@ -37,7 +37,7 @@ def walk(
         print_json(way.to_json())
         return
     kinds = ["", *way.row_kinds]
-    rows = []
+    columns, rows = ["word", "row", *(["state"] if way.names_states else []), "output"], []
     for position, word in enumerate(["(start)", *way.words]):
         output = way.outputs[position]
         top = output.argsort()[::-1][:_CLASSES_SHOWN]
@@ -45,8 +45,8 @@ def walk(
             [
                 word,
                 kinds[position],
-                f"{way.likely_states[position]} ({way.states[position].max():.2f})",
+                *([f"{way.likely_states[position]} ({way.states[position].max():.2f})"] if way.names_states else []),
                 ", ".join(f"{wfa.class_names[label]} {output[label]:.2f}" for label in top),
             ]
         )
-    print_table(f"{automaton.name}: {way.label or 'undecided'}", ["word", "row", "state", "output"], rows)
+    print_table(f"{automaton.name}: {way.label or 'undecided'}", columns, rows)

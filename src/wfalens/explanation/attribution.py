@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.walk import ROW_KINDS, row_kinds
-from wfalens.automaton.wfa import WFA
+from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
 from wfalens.html import heat_html, table_html
@@ -45,7 +45,8 @@ class Attribution:
     @property
     def label(self) -> str | None:
         """The predicted class; None where all mass was lost (null completion)."""
-        return self.class_names[int(self.output.argmax())] if self.output.any() else None
+        lost = self.unit == "probability" and not self.output.any()
+        return None if lost else self.class_names[int(self.output.argmax())]
 
     @property
     def trust(self) -> dict[str, float]:
@@ -161,10 +162,10 @@ def best_replacements(wfa: WFA, text: str, class_name: str | None = None, min_co
     """At every position the word that lowers a class (default: the predicted one) most."""
     words, ids = _read(wfa, text)
     forward, backward = forward_backward(wfa, ids)
-    output = wfa.read_out(forward[-1:])[0]
-    if class_name is None and not output.any():
+    decision = int(wfa.decide(wfa.read_out(forward[-1:]))[0])
+    if class_name is None and decision == UNDECIDED:
         raise InputError(_UNDECIDED)
-    name = class_name or wfa.class_names[int(output.argmax())]
+    name = class_name or wfa.class_names[decision]
     if name not in wfa.class_names:
         raise InputError(f"unknown class {name!r}; choose one of {', '.join(wfa.class_names)}")
     column, candidates = wfa.class_names.index(name), words_seen(wfa, min_count)

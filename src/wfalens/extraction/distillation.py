@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from wfalens.errors import InputError
 
+MOST_LAYERS = 32  # each layer multiplies the bound of the state, which must stay a number
+
 
 @dataclass(frozen=True, kw_only=True)
 class Distillation:
@@ -46,6 +48,8 @@ class Distillation:
         for name in ("layers", "width", "factors", "hidden", "epochs", "tokens", "batch", "places", "patience"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.layers > MOST_LAYERS:
+            raise InputError(f"layers must be at most {MOST_LAYERS}, not {self.layers}")
         for name in ("replaced", "clean", "anything", "unknown"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name} must be a share between 0 and 1, not {getattr(self, name)}")

@@ -33,6 +33,7 @@ _HELD_OUT, _MOST_HELD_OUT = 0.1, 2000  # share of the texts, and number of texts
 _WARM_UP = 100  # steps
 _SHORT = 9  # words
 _CHECKPOINT, _CHECKPOINT_VERSION = "wfa-training", 1
+_MOMENTS = ("exp_avg", "exp_avg_sq")  # what AdamW remembers of every parameter
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,20 @@ def distil(
     counts = np.bincount(fit.values, minlength=words)
     rng = np.random.default_rng(streams[1])
     places = choose_representatives(fit, np.zeros(len(fit.values), np.int32), rule.places, rng)
-    torch.manual_seed(seed)
-    generator = Generator(rule, word_inputs(model, places, vectors, counts > 0, progress), words, classes)
+    inputs = word_inputs(model, places, vectors, counts > 0, progress)
+    with torch.random.fork_rng(devices=()):
+        torch.manual_seed(seed)
+        generator = Generator(rule, inputs, words, classes)
     wanted = output_traces(model, tests, SILENT).last()
     run = _Run(generator, torch.optim.AdamW(generator.parameters(), lr=rule.learning_rate, betas=(0.9, 0.99)))
-    manifest = {"rule": asdict(rule), "seed": seed, "model": model.fingerprint, "texts": _digest(ids)}
+    manifest = {
+        "rule": asdict(rule),
+        "seed": seed,
+        "model": model.fingerprint,
+        "texts": _digest(ids.values, ids.offsets),
+    }
+    if vectors is not None:
+        manifest["vectors"] = [vectors.source, _digest(vectors.matrix)]
     run.resume(checkpoint, manifest)
     progress.start("training the automaton", rule.epochs)
     progress.advance(len(run.history))
@@ -161,12 +171,13 @@ class _Run:
         write_file(path, _CHECKPOINT, _CHECKPOINT_VERSION, header, tensors)
 
     def resume(self, path: Path | None, manifest: dict[str, Any]) -> None:
-        """Take up a stopped training; one of other texts, another model or other settings is refused."""
+        """Take up a stopped training; one of other texts, another model, other vectors or settings is refused."""
         if path is None or not path.exists():
             return
         file = read_file(path, _CHECKPOINT, _CHECKPOINT_VERSION)
         if file.header.get("manifest") != json.loads(json.dumps(manifest)):
-            raise InputError(f"{path} is a training with other texts, model or settings; remove it to start anew")
+            raise InputError(f"{path} is a training with other texts, model, vectors or settings; remove it first")
+        history = file.field("history", list)
         try:
             state: dict[int, dict[str, Tensor]] = {}
             for name, value in file.tensors.items():
@@ -182,10 +193,14 @@ class _Run:
                 }
                 for prefix in ("now.", "best.")
             )
-            self.generator.load_state_dict(now)
+            for weights in (self.best, now):
+                self.generator.load_state_dict(weights)
+            shapes = dict(enumerate(each.shape for each in self.generator.parameters()))
+            if any({name: each[key].shape for name, each in state.items()} != shapes for key in _MOMENTS):
+                raise ValueError("the optimiser's state is another one's")
             self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": state})
-            self.history = [Pass(**each) for each in file.field("history", list)]
-        except (RuntimeError, TypeError, ValueError) as error:
+            self.history = [Pass(**{name: float(value) for name, value in each.items()}) for each in history]
+        except (RuntimeError, TypeError, ValueError, KeyError, AttributeError) as error:
             raise file.fail(f"it does not fit the training ({str(error).splitlines()[0]})") from None
 
 
@@ -253,5 +268,5 @@ def _copy(network: nn.Module) -> dict[str, Tensor]:
     return {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
 
 
-def _digest(ids: Ragged[np.int32]) -> str:
-    return hashlib.sha256(ids.values.tobytes() + ids.offsets.tobytes()).hexdigest()[:16]
+def _digest(*arrays: NDArray[Any]) -> str:
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

@@ -139,6 +139,10 @@ class Extractor:
             return self._trained(model, ids, provenance, progress, checkpoint)
         return self._counted(model, ids, provenance, progress)
 
+    @property
+    def _sized_distillation(self) -> Distillation:
+        return self.distillation if self.states == AUTO else self.distillation.sized(int(self.states))
+
     def _trained(
         self,
         model: StepwiseClassifier,
@@ -149,11 +153,10 @@ class Extractor:
     ) -> LinearWFA:
         from wfalens.extraction.distiller import distil
 
-        rule = self.distillation if self.states == AUTO else self.distillation.sized(int(self.states))
         return distil(
             model,
             ids,
-            rule,
+            self._sized_distillation,
             vectors=self.vectors,
             seed=self.seed,
             checkpoint=checkpoint,
@@ -335,7 +338,8 @@ class Extractor:
         parameters = {key: value for key, value in vars(self).items() if key not in apart}
         parameters["fitting"] = asdict(self.fitting) if self.completion == Fitted.name else None
         if self.kind == LinearWFA.kind:
-            parameters = {"kind": self.kind, "states": self.states, "seed": self.seed, **asdict(self.distillation)}
+            parameters = {"kind": self.kind, "states": self.states, "seed": self.seed}
+            parameters |= asdict(self._sized_distillation)
         return {
             "corpus": {"name": name, "texts": len(ids), "tokens": len(ids.values)},
             "model": {"type": type(model).__name__, "fingerprint": model.fingerprint},

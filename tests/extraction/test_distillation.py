@@ -1,0 +1,325 @@
+"""Training of linear automata: reproducible, resumable, and faithful for models of every kind."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+
+from tests.models.test_adapters import CLASSES, count_letters
+from wfalens.automaton import LinearWFA
+from wfalens.corpus import Corpus, TextEncoder, Vocabulary, WordVectors, newsroom
+from wfalens.errors import FormatError, InputError
+from wfalens.evaluation import jensen_shannon
+from wfalens.extraction import Distillation, Extractor
+from wfalens.extraction.distiller import batches, distil, perturbed
+from wfalens.extraction.generator import Generator, _Scan
+from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
+from wfalens.progress import Progress
+from wfalens.ragged import Ragged
+
+SMALL = Distillation(layers=3, width=4, factors=8, hidden=16, epochs=3)
+THOROUGH = replace(SMALL, epochs=6, batch=64, learning_rate=2e-2)  # many small steps
+
+
+def linear(rule=SMALL, **options) -> Extractor:
+    return Extractor(kind="linear", states="auto", distillation=rule, **options)
+
+
+def bytes_of(wfa, folder) -> bytes:
+    wfa.save(folder / "x.wfa")
+    return (folder / "x.wfa").read_bytes()
+
+
+class Stops(Progress):
+    """Raises after a number of epochs, as an interrupted process would stop."""
+
+    def __init__(self, epochs: int) -> None:
+        self.left = epochs
+        self.training = False
+
+    def start(self, task, total=None):
+        self.training = task == "training the automaton"
+
+    def advance(self, units=1, note=""):
+        if self.training and units and note:
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def few(headlines) -> Corpus:
+    return headlines.subset(np.arange(300))
+
+
+@pytest.fixture(scope="module")
+def whole(news_model, few):
+    """An automaton whose training was not interrupted."""
+    return linear().extract(news_model, few)
+
+
+def test_the_automaton_says_what_its_generator_said():
+    torch.manual_seed(0)
+    rule = replace(SMALL, layers=4)
+    inputs = np.random.default_rng(0).normal(size=(20, 7)).astype(np.float32)
+    generator = Generator(rule, inputs, 20, 3)
+    with torch.no_grad():
+        for parameter in generator.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.2)
+    wfa = LinearWFA(
+        encoder=TextEncoder(Vocabulary.of_words([f"w{number}" for number in range(18)]), "whitespace"),
+        class_names=CLASSES,
+        factors=generator.finished(),
+        mean_state=np.zeros(16),
+        word_counts=np.ones(20, int),
+    )
+    ids = np.random.default_rng(1).integers(1, 20, (5, 12)).astype(np.int32)
+    said = generator(torch.from_numpy(ids.T.copy()).long()).detach().double().softmax(-1).numpy()
+    told = wfa.trace(Ragged.from_lists(ids.tolist(), np.int32)).values.reshape(5, 12, 3)
+    np.testing.assert_allclose(told, said.swapaxes(0, 1), atol=1e-5)
+
+
+def test_gradients_of_the_written_out_scan_are_right():
+    torch.manual_seed(0)
+    shapes = ((4, 2, 3), (4, 2, 3), (2, 3))
+    parts = [torch.rand(shape, requires_grad=True) for shape in shapes]
+    slope = torch.randn(5, 2, 3)
+    (_Scan.apply(*parts) * slope).sum().backward()
+    written = [part.grad for part in parts]
+    plain = [part.detach().clone().requires_grad_() for part in parts]
+    decay, inputs, start = plain
+    states = [start]
+    for at in range(4):
+        states.append(decay[at] * states[-1] + inputs[at])
+    (torch.stack(states) * slope).sum().backward()
+    for mine, theirs in zip(written, plain, strict=True):
+        torch.testing.assert_close(mine, theirs.grad)
+
+
+def test_equal_seeds_give_equal_bytes_and_others_do_not(news_model, few, whole, tmp_path):
+    torch.manual_seed(99)  # what was drawn before does not matter
+    again, other = linear().extract(news_model, few), linear(seed=1).extract(news_model, few)
+    assert bytes_of(again, tmp_path) == bytes_of(whole, tmp_path) != bytes_of(other, tmp_path)
+
+
+def test_training_leaves_the_global_random_stream_alone(news_model, few):
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    linear(replace(SMALL, epochs=1)).extract(news_model, few)
+    torch.testing.assert_close(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_a_stopped_training_ends_as_if_it_had_never_been_stopped(news_model, few, whole, tmp_path, epochs):
+    kept = tmp_path / "a.training"
+    with pytest.raises(KeyboardInterrupt):
+        linear().extract(news_model, few, Stops(epochs), kept)
+    assert kept.exists()
+    done = linear().extract(news_model, few, checkpoint=kept)
+    assert bytes_of(done, tmp_path) == bytes_of(whole, tmp_path)
+    assert not kept.exists()
+    assert len(done.provenance["training"]) == 3
+
+
+@pytest.fixture(scope="module")
+def stopped(news_model, few, tmp_path_factory) -> bytes:
+    """A checkpoint after one epoch."""
+    kept = tmp_path_factory.mktemp("stopped") / "a.training"
+    with pytest.raises(KeyboardInterrupt):
+        linear().extract(news_model, few, Stops(1), kept)
+    return kept.read_bytes()
+
+
+def test_a_checkpoint_of_something_else_is_refused_and_kept(news_model, headlines, few, stopped, tmp_path):
+    kept = tmp_path / "a.training"
+    kept.write_bytes(stopped)
+    vectors = newsroom.vectors()
+    ids = news_model.encoder.encode(few.texts)
+    untrained = RNNClassifier.untrained(news_model.config, news_model.encoder, news_model.class_names, seed=3)
+    for start in (
+        lambda: linear(replace(SMALL, epochs=4)).extract(news_model, few, checkpoint=kept),
+        lambda: linear(seed=1).extract(news_model, few, checkpoint=kept),
+        lambda: linear().extract(news_model, headlines, checkpoint=kept),
+        lambda: linear(vectors=vectors).extract(news_model, few, checkpoint=kept),
+        lambda: distil(untrained, ids, SMALL, checkpoint=kept, provenance={}),
+    ):
+        with pytest.raises(InputError, match=r"a\.training is a training with other") as caught:
+            start()
+        assert "\n" not in str(caught.value)
+    assert kept.read_bytes() == stopped
+
+
+def test_a_checkpoint_with_other_vectors_of_the_same_width_is_refused(news_model, few, tmp_path):
+    kept, vectors = tmp_path / "a.training", newsroom.vectors()
+    with pytest.raises(KeyboardInterrupt):
+        linear(vectors=vectors).extract(news_model, few, Stops(1), kept)
+    other = WordVectors(vectors.words, vectors.matrix[::-1].copy(), vectors.source)
+    with pytest.raises(InputError, match="other texts, model, vectors"):
+        linear(vectors=other).extract(news_model, few, checkpoint=kept)
+
+
+DAMAGE = {
+    "cut": lambda t: None,
+    "no best epoch": lambda t: [t.pop(name) for name in list(t) if name.startswith("best.")],
+    "a weight of another shape": lambda t: t.update({"now.start": t["now.start"][:-1].copy()}),
+    "no memory of the optimiser": lambda t: [t.pop(name) for name in list(t) if name.startswith("optimiser.")],
+    "half of that memory": lambda t: [t.pop(name) for name in list(t) if name.endswith("exp_avg")],
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_checkpoint_is_refused_with_one_sentence(news_model, few, stopped, tmp_path, name):
+    kept = tmp_path / "a.training"
+    kept.write_bytes(stopped)
+    tensors, metadata = load_file(kept), metadata_of(kept)
+    DAMAGE[name](tensors)
+    save_file(tensors, kept, metadata)
+    if name == "cut":
+        kept.write_bytes(stopped[:-100])
+    with pytest.raises(FormatError, match=r"a\.training") as caught:
+        linear().extract(news_model, few, checkpoint=kept)
+    assert "\n" not in str(caught.value)
+
+
+def metadata_of(path) -> dict:
+    with safe_open(path, framework="numpy") as file:
+        return file.metadata()
+
+
+def test_training_ends_early_without_a_gain_and_keeps_the_best_epoch(news_model, few):
+    # with huge steps on few texts the gains soon stop
+    rule = replace(SMALL, epochs=40, patience=2, learning_rate=0.3, tokens=500)
+    wfa = linear(rule).extract(news_model, few)
+    scores = [each["jsd"] for each in wfa.provenance["training"]]
+    assert len(scores) < 40
+    assert len(scores) - 1 - int(np.argmin(scores)) == 2
+    held = wfa.provenance["held_out"]
+    assert held == 30
+    ids = news_model.encoder.encode(few.texts)
+    order = np.random.default_rng(np.random.SeedSequence(0).spawn(2)[0]).permutation(len(ids))
+    tests = ids.take(np.sort(order[:held]))
+    reached = jensen_shannon(wfa.predict_proba(tests), news_model.trace(tests).last()).mean()
+    assert reached == pytest.approx(min(scores), abs=1e-4)
+
+
+def test_it_is_more_faithful_than_the_probed_automaton(news_model, headlines, test_headlines):
+    ids = news_model.encoder.encode(test_headlines.texts)
+    wanted = news_model.trace(ids).last()
+    trained = linear(replace(THOROUGH, width=8)).extract(news_model, headlines)
+    probed = Extractor(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
+    reached = {
+        wfa.kind: (
+            float(np.mean(wfa.predict(ids) == wanted.argmax(1))),
+            float(jensen_shannon(wfa.predict_proba(ids), wanted).mean()),
+        )
+        for wfa in (trained, probed)
+    }
+    assert reached["linear"][0] > reached["stochastic"][0]
+    assert reached["linear"][1] < 0.5 * reached["stochastic"][1]
+
+
+NETWORKS = {
+    "gru": RNNConfig(cell="gru", embedding=12, hidden=12),
+    "elman": RNNConfig(cell="elman", embedding=12, hidden=12),
+    "two layers": RNNConfig(cell="lstm", embedding=12, hidden=12, layers=2),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_of_every_kind_are_learned_by_the_same_code(headlines, test_headlines, name):
+    model = Trainer(config=NETWORKS[name], epochs=8, learning_rate=2e-2).train(headlines).model
+    assert_learned(model, linear(THOROUGH), headlines.texts, test_headlines.texts)
+
+
+def test_a_plain_function_is_learned_by_the_same_code(letters):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(list("abcdefgh"), rng.integers(1, 8))) for _ in range(400)]
+    model = CallableClassifier(count_letters, letters, CLASSES)
+    assert_learned(model, linear(replace(THOROUGH, batch=32)), texts[:300], texts[300:])
+
+
+def assert_learned(model, extractor, texts, test_texts) -> None:
+    """Far nearer to the model than its own mean output is, at texts that training never saw."""
+    wfa = extractor.extract(model, list(texts))
+    ids = model.encoder.encode(test_texts)
+    wanted = model.trace(ids).last()
+    constant = jensen_shannon(np.tile(wanted.mean(0), (len(wanted), 1)), wanted).mean()
+    assert jensen_shannon(wfa.predict_proba(ids), wanted).mean() < 0.2 * constant
+    assert wfa.unit == "log-odds"
+
+
+def test_unknown_words_and_words_not_seen_have_matrices_of_their_own(news_model, few, whole):
+    unseen = np.flatnonzero(whole.word_counts[2:] == 0) + 2
+    assert len(unseen) > 0
+    unknown = whole.matrix("<unk>")
+    assert not np.allclose(whole.matrix(whole.encoder.vocabulary.words[unseen[0]]), unknown)
+    np.testing.assert_array_equal(whole.matrix("zzzz"), unknown)
+    assert np.isfinite(whole.predict_proba(["zzzz zzzz zzzz"])).all()
+
+
+def test_the_file_tells_how_it_was_trained(news_model, few, whole):
+    sized = Extractor(kind="linear", states=10, distillation=SMALL).extract(news_model, few.subset(np.arange(40)))
+    told = sized.provenance["parameters"]
+    assert (sized.states, told["layers"], told["width"]) == (1 + 9, 3, 3)
+    assert whole.states == 1 + 12
+    assert whole.summary()["layers"] == 3
+    assert int(whole.word_counts.sum()) == whole.provenance["corpus"]["tokens"]
+
+
+def test_perturbed_texts_keep_their_shape_and_their_shares():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 20, 3000)
+    ids = Ragged.from_lengths(rng.integers(2, 50, lengths.sum()).astype(np.int32), lengths)
+    counts = np.bincount(ids.values, minlength=60)  # the last ten words do not occur
+    rule = replace(SMALL, replaced=0.2, clean=0.5, anything=0.5, unknown=0.0)
+    found = perturbed(ids, counts, rule, np.random.default_rng(1))
+    np.testing.assert_array_equal(found.offsets, ids.offsets)
+    assert found.values.min() >= 1
+    assert found.values.max() < 60
+    changed = found.values != ids.values
+    assert changed.mean() == pytest.approx(0.1, abs=0.02)
+    long = np.flatnonzero(lengths >= 15)
+    untouched = [not changed[ids.offsets[item] : ids.offsets[item + 1]].any() for item in long]
+    assert 0.5 < np.mean(untouched) < 0.7
+    strange = found.values[changed] >= 50
+    assert strange.mean() == pytest.approx(0.5 * 10 / 59, abs=0.03)
+    blind = perturbed(ids, counts, replace(rule, replaced=0.0, unknown=0.3), np.random.default_rng(1))
+    assert np.mean(blind.values == 1) == pytest.approx(0.3, abs=0.02)
+
+
+def test_batches_hold_every_text_once_and_about_the_tokens_asked_for():
+    rng = np.random.default_rng(0)
+    lengths = np.append(rng.integers(1, 30, 500), 900)
+    found = batches(lengths, 200, rng)
+    np.testing.assert_array_equal(np.sort(np.concatenate(found)), np.arange(501))
+    for batch in found:
+        assert len(batch) * lengths[batch].max() <= 200 or len(batch) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"layers": 0},
+        {"layers": 1000},
+        {"width": 0},
+        {"decay": 1.0},
+        {"decay": 0.0},
+        {"replaced": 1.5},
+        {"unknown": -0.1},
+        {"learning_rate": 0.0},
+        {"patience": 0},
+    ],
+    ids=str,
+)
+def test_wrong_settings_are_refused_at_once(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        Distillation(**wrong)
+
+
+def test_one_text_is_too_few(news_model):
+    with pytest.raises(InputError, match="at least two texts"):
+        linear().extract(news_model, ["the senate votes"])
