@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -106,6 +107,39 @@ def test_a_missed_threshold_is_exit_code_1(session):
     missed = wfalens(*command, "1.0", cwd=folder)
     assert missed.returncode == 1
     assert "is below 1.000" in missed.stdout
+
+
+def test_a_chosen_coverage_gives_the_confidence_to_ask_for(session):
+    folder, _, _ = session
+    command = ("evaluate", "news.wfa", "--model", "news.rnn", "--corpus", "newsroom")
+    people = wfalens(*command, "--coverage", "0.7", "--at-cr", "0.9", "--min-confidence", "0.5", cwd=folder).stdout
+    assert "By confidence" in people
+    assert "surest tenth" in people
+    assert re.search(r"allowed to be unsure, it answers 8\d\.\d% of the texts at CR [01]\.\d+ \[", people)
+    printed = re.findall(r"with --min-confidence (\S+) it answers (\S+)% of the texts", people)
+    assert len(printed) == 3
+    assert 70 <= float(printed[0][1]) < 72
+    options = ("--coverage", "0.7", "--at-cr", "1", "--min-confidence", printed[0][0], "--json")
+    report = json.loads(wfalens(*command, *options, cwd=folder).stdout)
+    assert report["selected"]["at_cr"] is None
+    chosen = report["selected"]["coverage"]
+    assert report["selected"]["min_confidence"] == chosen
+    assert len(report["trust"]["curve"]) == 6
+    predict = ("predict", "news.wfa", "--corpus", "newsroom", "--min-confidence", printed[0][0])
+    answers = json.loads(wfalens(*predict, "--json", cwd=folder).stdout)
+    assert sum(not item["unsure"] for item in answers) == chosen["texts"]
+    for item in answers:
+        assert (item["label"] is None) == item["unsure"] == (item["confidence"] < float(printed[0][0]))
+    assert " unsure " in wfalens(*predict, cwd=folder).stdout
+
+
+def test_without_a_confidence_every_text_is_answered(session):
+    folder, _, _ = session
+    (item,) = json.loads(wfalens("predict", "news.wfa", "the of", "--json", cwd=folder).stdout)
+    assert item["label"] is not None
+    assert not item["unsure"]
+    highest = sorted(item["output"].values())[-2:]
+    assert item["confidence"] == pytest.approx(highest[1] - highest[0])
 
 
 def test_prediction_from_arguments_stdin_and_files(session):
@@ -223,6 +257,19 @@ BAD = {
     "threshold that is no number": (
         ("evaluate", "news.wfa", "-m", "news.rnn", "-c", "newsroom", "--min-cr", "nan"),
         "--min-cr must lie between 0 and 1",
+    ),
+    "confidence out of range": (("predict", "news.wfa", "x", "--min-confidence", "2"), "must lie between 0 and 1"),
+    "confidence that is no number": (
+        ("evaluate", "news.wfa", "-m", "news.rnn", "-c", "newsroom", "--min-confidence", "nan"),
+        "--min-confidence must lie between 0 and 1",
+    ),
+    "coverage of nothing": (
+        ("evaluate", "news.wfa", "-m", "news.rnn", "-c", "newsroom", "--coverage", "0"),
+        "--coverage must be a share above 0 and at most 1",
+    ),
+    "rate out of range": (
+        ("evaluate", "news.wfa", "-m", "news.rnn", "-c", "newsroom", "--at-cr", "98"),
+        "--at-cr must lie between 0 and 1",
     ),
     "texts and a corpus": (("predict", "news.wfa", "x", "-c", "newsroom"), "not both"),
     "truncated automaton": (("walk", "cut.wfa", "hello"), "cut.wfa: damaged"),

@@ -236,7 +236,9 @@ def test_an_undecided_text_is_said_to_be_undecided(folder):
     )
     run(folder, *extract)
     text = "uprising paparazzi profits twister oscar quantum insulin"
-    assert json.loads(run(folder, "predict", "null.wfa", text, "--json").stdout)[0]["label"] is None
+    undecided = json.loads(run(folder, "predict", "null.wfa", text, "--json").stdout)[0]
+    assert (undecided["label"], undecided["unsure"], undecided["confidence"]) == (None, False, 0)
+    assert "undecided" in run(folder, "predict", "null.wfa", text).stdout
     assert "lost" in run(folder, "walk", "null.wfa", text).stdout
     done = wfalens("explain", "null.wfa", "--text", text, cwd=folder)
     assert done.returncode == 2

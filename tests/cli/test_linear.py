@@ -123,4 +123,8 @@ def test_evaluate(folder):
     report = json.loads(run(folder, "evaluate", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "--json"))
     assert report["overall"]["cr"]["value"] > 0.8
     assert report["undecided"] == 0
+    least, *_, most = report["trust"]["deciles"]
+    assert least["cr"]["value"] < most["cr"]["value"]
+    unsure = json.loads(run(folder, "predict", "n.wfa", "the of and", "--min-confidence", "0.9", "--json"))[0]
+    assert (unsure["label"], unsure["unsure"]) == (None, True)
     assert "CR [95 %]" in run(folder, "evaluate", "n.wfa", "-m", "n.rnn", "-c", "newsroom")

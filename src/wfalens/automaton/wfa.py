@@ -135,9 +135,19 @@ class WFA(ABC):
         """Class distributions; uniform where the automaton is undecided. -> (texts, classes)"""
         return self.probabilities(self.weights(texts))
 
-    def predict(self, texts: Texts) -> NDArray[np.int64]:
-        """Class indices; -1 where the automaton is undecided. -> (texts,)"""
-        return self.decide(self.weights(texts))
+    def predict(self, texts: Texts, min_confidence: float = 0.0) -> NDArray[np.int64]:
+        """Class indices; -1 where the automaton is undecided, or less sure than it should be. -> (texts,)"""
+        weights = self.weights(texts)
+        return np.where(self.margins(weights) >= min_confidence, self.decide(weights), UNDECIDED)
+
+    def confidence(self, texts: Texts) -> NDArray[np.float64]:
+        """How sure the automaton is: its margin between the two likeliest classes, 0 if undecided. -> (texts,)"""
+        return self.margins(self.weights(texts))
+
+    def margins(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Between the two highest class probabilities of class weights; (N, classes) -> (N,)"""
+        outputs = np.partition(self.probabilities(weights), -2, axis=1)
+        return np.asarray(outputs[:, -1] - outputs[:, -2])
 
     def trace(self, texts: Texts) -> Ragged[np.float64]:
         """Class distributions of all prefixes; (tokens, classes)."""

@@ -147,6 +147,11 @@ def open_vectors(spec: str, words: tuple[str, ...], model: StepwiseClassifier | 
     return read_vectors(spec, words)
 
 
+def check_share(option: str, value: float | None) -> None:
+    if value is not None and not 0 <= value <= 1:
+        raise InputError(f"{option} must lie between 0 and 1, not {value}")
+
+
 def check_output(path: Path, force: bool) -> None:
     """Refuse before the work what would fail after it."""
     if path.is_dir():

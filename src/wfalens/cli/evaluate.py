@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,18 +18,22 @@ from wfalens.cli.common import (
     LabelColumnOption,
     TerminalProgress,
     TextColumnOption,
+    check_share,
     note,
     open_corpus,
     open_model,
     print_json,
     print_table,
+    say,
 )
 from wfalens.errors import InputError
 from wfalens.extraction.tuning import Tuning
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.evaluation import Agreement, Fidelity
+    from wfalens.evaluation import Agreement, Fidelity, Selection, Trust
+
+_TOLD_COVERAGE = 0.8
 
 
 @app.command()
@@ -44,6 +49,21 @@ def evaluate(
         float | None,
         typer.Option("--min-cr", help="Leave with exit code 1 if the consistency rate is lower."),
     ] = None,
+    coverage: Annotated[
+        float | None,
+        typer.Option("--coverage", help="Tell the --min-confidence at which that share of the texts is answered."),
+    ] = None,
+    at_cr: Annotated[
+        float | None,
+        typer.Option(
+            "--at-cr",
+            help="Tell the lowest --min-confidence at which the answers reach that consistency rate (its lower bound).",
+        ),
+    ] = None,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option("--min-confidence", help="Tell what is answered, and how well, at that confidence and above."),
+    ] = None,
     data: DataOption = None,
     text_column: TextColumnOption = "text",
     label_column: LabelColumnOption = None,
@@ -55,13 +75,19 @@ def evaluate(
     CR is the share of texts on which automaton and classifier choose the same class; JSD is the mean
     Jensen-Shannon divergence of their outputs (0: equal, 0.69: opposite).
 
+    Confidence is the automaton's margin between its two likeliest classes. A --min-confidence chosen by --coverage or
+    --at-cr on some texts should be confirmed on others; `wfalens predict` takes it.
+
     Example: wfalens evaluate films.wfa --model films.rnn --corpus rotten_tomatoes:test
     """
     from wfalens.automaton import WFA
     from wfalens.evaluation import measure_fidelity
 
-    if min_cr is not None and not 0 <= min_cr <= 1:
-        raise InputError(f"--min-cr must lie between 0 and 1, not {min_cr}")
+    check_share("--min-cr", min_cr)
+    check_share("--min-confidence", min_confidence)
+    check_share("--at-cr", at_cr)
+    if coverage is not None and not 0 < coverage <= 1:
+        raise InputError(f"--coverage must be a share above 0 and at most 1, not {coverage}")
     wfa = WFA.load(automaton)
     classifier = open_model(model)
     made_from = wfa.provenance.get("model")
@@ -70,12 +96,24 @@ def evaluate(
     texts = open_corpus(corpus, "test", data, text_column, label_column, encoding)
     fit_on = open_corpus(reference, "train", data, text_column, label_column, encoding) if reference else None
     fidelity = measure_fidelity(wfa, classifier, texts, reference=fit_on, progress=TerminalProgress())
+    selected = _selected(fidelity.trust, coverage, at_cr, min_confidence)
     failed = min_cr is not None and fidelity.overall.cr.value < min_cr
     if as_json:
         tuning = wfa.provenance.get("tuning")
-        print_json({"automaton": str(automaton), "corpus": texts.name, **fidelity.to_json(), "tuning": tuning})
+        told = {name: None if found is None else asdict(found) for name, (found, _) in selected.items()}
+        print_json(
+            {
+                "automaton": str(automaton),
+                "corpus": texts.name,
+                **fidelity.to_json(),
+                "selected": told,
+                "tuning": tuning,
+            }
+        )
     else:
         print_fidelity(f"{automaton.name} on {texts.name}", fidelity)
+        for _, sentence in selected.values():
+            say(sentence)
         print_tuning(wfa)
         if failed:
             typer.echo(f"CR {fidelity.overall.cr.value:.3f} is below {min_cr:.3f}")
@@ -104,6 +142,41 @@ def print_tuning(wfa: WFA) -> None:
     print_table(title, ["abstraction", "K", "α", "β", "CR", "JSD", "MB (about)"], rows)
 
 
+def _selected(
+    trust: Trust, coverage: float | None, at_cr: float | None, min_confidence: float | None
+) -> dict[str, tuple[Selection | None, str]]:
+    """What was asked for about answering only some texts, each with a sentence for people."""
+    found: dict[str, tuple[Selection | None, str]] = {}
+    if coverage is not None:
+        chosen = trust.at_coverage(coverage)
+        found["coverage"] = chosen, f"with --min-confidence {chosen.min_confidence:.9f} it {_answers(chosen)}"
+    if at_cr is not None:
+        reached = trust.at_rate(at_cr)
+        found["at_cr"] = (
+            reached,
+            (
+                f"no confidence makes the lower bound of CR reach {at_cr:g} on these texts"
+                if reached is None
+                else f"with --min-confidence {reached.min_confidence:.9f} it {_answers(reached)}"
+            ),
+        )
+    if min_confidence is not None:
+        above = trust.at_confidence(min_confidence)
+        found["min_confidence"] = (
+            above,
+            (
+                f"it answers no text at a confidence of {min_confidence:g}"
+                if above is None
+                else f"with --min-confidence {min_confidence:g} it {_answers(above)}"
+            ),
+        )
+    return found
+
+
+def _answers(chosen: Selection) -> str:
+    return f"answers {chosen.coverage:.1%} of the texts at CR {chosen.cr:.3f}"
+
+
 def print_fidelity(title: str, fidelity: Fidelity) -> None:
     def row(name: str, item: Agreement) -> list[str]:
         return [name, f"{item.texts:,}", f"{item.cr:.3f}", f"{item.jsd:.3f}"]
@@ -118,6 +191,17 @@ def print_fidelity(title: str, fidelity: Fidelity) -> None:
         ("By rare words", fidelity.by_rare_words),
     ):
         print_table(name, columns, [row(group, item) for group, item in groups.items()])
+    deciles = [
+        [
+            {1: "least sure tenth", 10: "surest tenth"}.get(each.number, f"{each.number}"),
+            f"{each.texts:,}",
+            f"{each.confidence:.3f}",
+            f"{each.cr:.3f}",
+        ]
+        for each in fidelity.trust.deciles
+    ]
+    print_table("By confidence", ["", "texts", "mean confidence", "CR [95 %]"], deciles)
+    say(f"allowed to be unsure, it {_answers(fidelity.trust.at_coverage(_TOLD_COVERAGE))}")
     if fidelity.undecided:
         OUT.print(f"undecided on {fidelity.undecided:,} texts (all mass met missing rows)")
     if fidelity.model_accuracy and fidelity.automaton_accuracy:

@@ -3,5 +3,16 @@
 from wfalens.divergence import jensen_shannon
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement
 from wfalens.evaluation.fidelity import Fidelity, measure_fidelity
+from wfalens.evaluation.trust import Decile, Selection, Trust
 
-__all__ = ["Agreement", "Estimate", "Fidelity", "agreement", "jensen_shannon", "measure_fidelity"]
+__all__ = [
+    "Agreement",
+    "Decile",
+    "Estimate",
+    "Fidelity",
+    "Selection",
+    "Trust",
+    "agreement",
+    "jensen_shannon",
+    "measure_fidelity",
+]

@@ -15,6 +15,7 @@ from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
 from wfalens.evaluation.standins import bag_of_words, cross_fitted_bag_of_words, majority
+from wfalens.evaluation.trust import Trust
 from wfalens.extraction.traces import output_traces
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import SILENT, Progress
@@ -30,19 +31,20 @@ _LENGTH_QUANTILES = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True)
 class Fidelity:
-    """CR and JSD with intervals; groups in the order in which they should be shown."""
+    """CR and JSD with intervals, groups in the order in which they should be shown; CR by confidence in `trust`."""
 
     overall: Agreement
     by_class: dict[str, Agreement]  # by the model's prediction
     by_length: dict[str, Agreement]
     by_rare_words: dict[str, Agreement]
     stand_ins: dict[str, Agreement]
+    trust: Trust
     undecided: int
     model_accuracy: Estimate | None
     automaton_accuracy: Estimate | None
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "trust": self.trust.to_json()}
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per group: texts, CR, JSD and their intervals."""
@@ -113,6 +115,7 @@ def measure_fidelity(
         by_length=grouped(*_length_groups(ids.lengths)),
         by_rare_words=grouped(*_rare_groups(ids, wfa)),
         stand_ins=_stand_ins(model, ids, outputs, reference, rng, progress),
+        trust=Trust.of(wfa.margins(weights), agrees),
         undecided=int(np.sum(predicted == UNDECIDED)),
         model_accuracy=None if truth is None else wilson(int(np.sum(labels == truth)), len(truth)),
         automaton_accuracy=None if truth is None else wilson(int(np.sum(predicted == truth)), len(truth)),
