@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from hypothesis import strategies as st
@@ -98,8 +99,13 @@ def samples(draw, completions=("null", "uniform", "empirical", "probe", "fit")) 
 @dataclass
 class LinearSample:
     wfa: LinearWFA
-    matrices: np.ndarray  # (V, n + 1, n + 1): Êσ written out, block by block
+    defined: np.ndarray  # (V, n + 1, n + 1): Êσ written out from the factors, in double precision
     final: np.ndarray  # (n + 1, C): F and f, not centred
+
+    @cached_property
+    def matrices(self) -> np.ndarray:
+        """Êσ as the automaton has it, rounded to single precision; (V, n + 1, n + 1)"""
+        return self.wfa.matrices(np.arange(len(self.defined), dtype=np.int32))
 
 
 def linear_sample(
@@ -139,11 +145,10 @@ def _linear_matrix(factors: Factors, word: int) -> np.ndarray:
     if word == 0:
         return np.eye(n + 1)
     described = factors.words[word].astype(float) @ factors.expansion.astype(float) + factors.offset
-    described[:n] = factors.decay / (1 + np.exp(-described[:n]))
-    decay, gate, entry = np.split(described.astype(np.float32).astype(float), [n, 2 * n - m])  # as kept
+    decay, gate, entry = np.split(described, [n, 2 * n - m])
     matrix = np.zeros((n + 1, n + 1))
     matrix[:n, m:n] = factors.links[:, m:] * gate
-    matrix[np.arange(n), np.arange(n)] += decay
+    matrix[np.arange(n), np.arange(n)] += factors.decay / (1 + np.exp(-decay))
     matrix[n, :n], matrix[n, n] = entry, 1
     return matrix
 

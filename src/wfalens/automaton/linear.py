@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from wfalens.automaton import kernels
 from wfalens.automaton.wfa import WFA, frozen
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import PADDING, UNKNOWN
@@ -97,7 +98,7 @@ class LinearWFA(WFA):
             frozen(part)
         self.factors = factors
         self.mean_state = frozen(np.array(mean_state, np.float64))
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if not np.all(np.isfinite(self.bounds @ np.abs(self._final[:-1]))):
                 raise InputError("the factors are so large that some text would go beyond all numbers")
 
@@ -124,16 +125,17 @@ class LinearWFA(WFA):
         `|x∘d + u| ≤ B` wherever `|x| ≤ B` and `|u| ≤ B·(1 − d)`, with u the input from earlier layers at their bounds.
         """
         n, m = self.states - 1, self.factors.width
-        decay, gate, entry = (table[UNKNOWN:].astype(np.float64) for table in self._tables)  # padding changes nothing
+        decay, gate, entry = (table[UNKNOWN:] for table in self._tables)  # padding changes nothing
         bounds, links = np.abs(self.initial[:-1]), np.abs(self._links)
         for layer in range(0, n, m):
             here = slice(layer, layer + m)
             inputs = np.abs(entry[:, here]) + np.abs(gate[:, here]) * (bounds[:layer] @ links[:layer, here])
-            bounds[here] = np.maximum(bounds[here], (inputs / (1 - decay[:, here])).max(0))
+            taken = 1 - decay[:, here].astype(np.float64)
+            bounds[here] = np.maximum(bounds[here], (inputs / taken).max(0))
         return frozen(bounds)
 
     def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(vectors @ self._final)
+        return kernels.product(vectors, self._final)
 
     def probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         shifted = np.exp(weights - weights.max(1, keepdims=True))
