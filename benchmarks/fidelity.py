@@ -6,7 +6,7 @@ auto    stochastic, rows fitted, K and the abstraction chosen on held-out texts:
 linear  real weights trained against the model: `wfalens extract --kind linear`
 
 Three seeds of the LSTM and of extraction on tagmynews and jigsaw_toxic, one on rotten_tomatoes and clickbait.
-Finished rows are kept under benchmarks/.cache, so that a long run may be stopped.
+Finished rows are kept under benchmarks/.cache, so that a long run may be stopped; remove them after a change.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from wfalens.corpus import load_dataset
 from wfalens.corpus.datasets import is_available
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Augmentation, Distillation, Extractor, Fitting
+from wfalens.storage import write_atomically
 
 SETTINGS = {"jigsaw_toxic": (20, 0.2)}  # K, α; else 40, .4
 SEEDS = {"tagmynews": 3, "jigsaw_toxic": 3}
@@ -80,7 +81,7 @@ def kept(options, method: str, name: str, seed: int) -> dict[str, float]:
     path = CACHE / f"fidelity{'-quick' if options.quick else ''}-{name}-{method}-{seed}.json"
     if not path.exists():
         row = measure(options, method, name, seed)
-        path.write_text(json.dumps(row))
+        write_atomically(path, json.dumps(row).encode())
         print(f"{name} {method} seed {seed}: CR {row['cr']:.4f} JSD {row['jsd']:.4f}", file=sys.stderr, flush=True)
     return json.loads(path.read_text())
 

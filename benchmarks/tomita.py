@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from common import arguments, finish, show
-from wfalens.corpus import load_dataset
+from wfalens.corpus import load_dataset, tomita
 from wfalens.extraction import Extractor
 from wfalens.models import RNNConfig, Trainer
 
@@ -24,8 +24,9 @@ METHODS = {
 
 
 def learned(number: int, quick: bool):
-    """The first LSTM, of a few seeds, that is right on nearly all longer strings too."""
-    train, longer = (load_dataset(f"tomita{number}", split) for split in ("train", "test"))
+    """The first LSTM, of a few seeds, that is right on nearly all longer strings: others than those it is judged by."""
+    train = load_dataset(f"tomita{number}", "train")
+    longer = tomita.generate(number, 1000, np.random.default_rng(500 + number), min_length=17, max_length=32)
     best = None
     for seed in range(1 if quick else 4):
         config = RNNConfig(embedding=8, hidden=32, dropout=0.0)
@@ -47,9 +48,9 @@ def main() -> None:
     rows, result = [], {}
     for number in range(1, 3 if options.quick else 8):
         train, longer = (load_dataset(f"tomita{number}", split) for split in ("train", "test"))
-        model, accuracy = learned(number, options.quick)
+        model, _ = learned(number, options.quick)
         wanted = model.trace(model.encoder.encode(longer.texts)).last().argmax(1)
-        found = {"accuracy": accuracy}
+        found = {"accuracy": float(np.mean(wanted == longer.labels))}
         for name, settings in METHODS.items():
             if options.quick and name == "linear":
                 continue

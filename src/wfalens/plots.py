@@ -98,7 +98,7 @@ def pretraining_curves(result: Pretraining) -> Figure:
         axes = figure.add_subplot(1, 2, number)
         for curve, colour in zip(result.curves, _cycle(len(result.curves)), strict=True):
             table = getattr(curve, what)
-            epochs, mean, spread = np.arange(1, table.shape[1] + 1), table.mean(0), table.std(0)
+            epochs, mean, spread = np.arange(1, table.shape[1] + 1), table.mean(0), _spread(table)
             axes.plot(epochs, mean, color=colour, label=_plain(curve.start), marker="o", markersize=3)
             axes.fill_between(epochs, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
         axes.set_xlabel("epoch")
@@ -123,7 +123,7 @@ def parameter_sweep(parameter: str, curves: Mapping[str, Mapping[str, Curve]], b
     for number, (what, lines) in enumerate(curves.items(), 1):
         axes = figure.add_subplot(1, len(curves), number)
         for (name, curve), colour in zip(lines.items(), _cycle(len(lines)), strict=True):
-            mean, spread = curve.values.mean(0), curve.values.std(0)
+            mean, spread = curve.values.mean(0), _spread(curve.values)
             axes.plot(curve.at, mean, marker="o", markersize=4, color=colour, label=_plain(name))
             axes.fill_between(curve.at, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
         if what in baseline:
@@ -191,6 +191,11 @@ def cost_curves(measured: Mapping[str, tuple[Sequence[float], Sequence[float], i
         axes.grid(alpha=0.3)
         axes.legend()
     return figure
+
+
+def _spread(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Standard deviation over seeds, none where there is one only; (seeds, points) -> (points,)"""
+    return np.asarray(table.std(0, ddof=1) if len(table) > 1 else np.zeros(table.shape[1]))
 
 
 def _cycle(count: int) -> list[str]:

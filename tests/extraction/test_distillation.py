@@ -16,8 +16,10 @@ from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Distillation, Extractor
 from wfalens.extraction.distiller import batches, distil, perturbed
 from wfalens.extraction.generator import Generator, _Scan
+from wfalens.extraction.inputs import word_inputs
+from wfalens.extraction.probing import choose_representatives
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
-from wfalens.progress import Progress
+from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
 SMALL = Distillation(layers=3, width=4, factors=8, hidden=16, epochs=3)
@@ -65,7 +67,7 @@ def test_the_automaton_says_what_its_generator_said():
     torch.manual_seed(0)
     rule = replace(SMALL, layers=4)
     inputs = np.random.default_rng(0).normal(size=(20, 7)).astype(np.float32)
-    generator = Generator(rule, inputs, 20, 3)
+    generator = Generator(rule, inputs, 3)
     with torch.no_grad():
         for parameter in generator.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.2)
@@ -264,7 +266,7 @@ def test_unknown_words_and_words_not_seen_have_matrices_of_their_own(news_model,
 def test_the_file_tells_how_it_was_trained(news_model, few, whole):
     sized = Extractor(kind="linear", states=10, distillation=SMALL).extract(news_model, few.subset(np.arange(40)))
     told = sized.provenance["parameters"]
-    assert (sized.states, told["layers"], told["width"]) == (1 + 9, 3, 3)
+    assert (sized.states, told["layers"], told["width"]) == (1 + 12, 3, 4)
     assert whole.states == 1 + 12
     assert whole.summary()["layers"] == 3
     assert int(whole.word_counts.sum()) == whole.provenance["corpus"]["tokens"]
@@ -323,3 +325,19 @@ def test_wrong_settings_are_refused_at_once(wrong):
 def test_one_text_is_too_few(news_model):
     with pytest.raises(InputError, match="at least two texts"):
         linear().extract(news_model, ["the senate votes"])
+
+
+def test_a_column_that_is_the_same_for_all_words_seen_does_no_harm(news_model, headlines):
+    """With vectors for every word seen, "has a vector" tells nothing; <unk> has none and must stay within reach."""
+    texts = headlines.texts[:200]
+    ids = news_model.encoder.encode(texts)
+    places = choose_representatives(ids, np.zeros(len(ids.values), np.int32), 2, np.random.default_rng(0))
+    seen = np.bincount(ids.values, minlength=len(news_model.encoder.vocabulary)) > 0
+    inputs = word_inputs(news_model, places, newsroom.vectors(), seen, SILENT)
+    assert np.abs(inputs).max() <= 10
+
+
+def test_the_output_before_any_word_is_learned(news_model, headlines):
+    rule = Distillation(layers=2, width=4, factors=8, hidden=16, epochs=6, batch=128, learning_rate=0.02)
+    wfa = Extractor(kind="linear", states="auto", distillation=rule).extract(news_model, headlines)
+    np.testing.assert_allclose(wfa.predict_proba([""])[0], news_model.initial_output, atol=0.05)

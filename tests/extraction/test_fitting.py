@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.automata import sample
 from wfalens.automaton import WFA, Fitted
 from wfalens.automaton.rows import entries_per_row
-from wfalens.corpus import load_dataset
+from wfalens.corpus import load_dataset, newsroom
 from wfalens.errors import InputError
-from wfalens.extraction import Extractor, Fitting
+from wfalens.extraction import Augmentation, Extractor, Fitting
 from wfalens.extraction.fitting import _expectations, fit_rows
 from wfalens.extraction.probing import affordable
 from wfalens.extraction.soft import mixtures
@@ -219,3 +219,42 @@ def test_a_black_box_is_probed_within_its_budget(news_model, headlines):
 def test_bad_settings_are_refused(options):
     with pytest.raises(InputError):
         Fitting(**options)
+
+
+def test_a_budget_and_augmentation_go_together(news_model, headlines):
+    rule = Augmentation(vectors=newsroom.vectors(), epochs=1)
+    options = {"states": 4, "completion": "probe", "alpha": 0.0, "queries": 500, "augmentation": rule}
+    wfa = Extractor(**options).extract(news_model, headlines.texts[:200])
+    assert len(wfa.predict(headlines.texts[:50])) == 50
+
+
+def test_a_search_is_not_richer_than_the_build(news_model, headlines):
+    """The search reads few words, but may not spend on them what the whole alphabet must share."""
+    heard = []
+
+    class Ear(Progress):
+        def say(self, message):
+            heard.append(message)
+
+    Extractor(states=6, completion="probe", alpha="auto", queries=900).extract(news_model, headlines.texts[:300], Ear())
+    assert any("act as <unk>" in message for message in heard)
+
+
+def test_a_model_with_few_outputs_is_extracted_automatically(news_model, headlines):
+    def hard(token_lists):
+        said = news_model.trace(news_model.encoder.vocabulary.encode(token_lists)).last()
+        return np.eye(7)[said.argmax(1)]
+
+    closed = CallableClassifier(hard, news_model.encoder, news_model.class_names)
+    wfa = Extractor(states="auto", completion="probe", alpha="auto", queries=5000).extract(closed, headlines.texts[:80])
+    assert 2 <= wfa.states <= 8
+
+
+def test_fitted_rows_have_no_static_part(news_model, headlines):
+    wfa = Extractor(states=4, completion="fit", alpha=0.4, fitting=Fitting(rounds=1), representatives=2)
+    assert wfa.extract(news_model, headlines.texts[:100]).alpha == 0
+
+
+def test_looking_ahead_from_next_to_nothing(news_model):
+    wfa = Extractor(states=1, abstraction="lookahead", alpha=0.0).extract(news_model, ["coach"])
+    assert wfa.states == 2

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from tests.cli.test_commands import wfalens
+from wfalens.errors import InputError
 from wfalens.reproduction import Scale, reproduce
 from wfalens.reproduction.measurements import MEASURES
+from wfalens.reproduction.page import told_claims
 from wfalens.reproduction.parts import PARTS
 from wfalens.reproduction.section import Results, order_claim
 from wfalens.reproduction.store import Store
@@ -67,7 +69,7 @@ def test_the_tables_also_come_as_text(miniature):
     text = (folder / "tables.md").read_text()
     for part in summary["parts"]:
         for claim in part["claims"]:
-            assert f"{'held' if claim['held'] else '**not held**'}: {claim['text']} ({claim['evidence']}" in text
+            assert f"{'held' if claim['held'] else '**not held**'}: {claim['text']}" in text
     assert "| empirical |" in text
 
 
@@ -126,7 +128,7 @@ def test_a_killed_process_loses_only_what_it_was_doing(tmp_path):
     assert before
     again = subprocess.run([*command, "--out", str(tmp_path)], capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
-    assert "claims held" in again.stdout
+    assert "claims of the paper held" in again.stdout
     assert {name: (kept / name).read_bytes() for name in before} == before
     assert (tmp_path / "index.html").exists()
 
@@ -189,3 +191,24 @@ def test_the_json_of_the_command_is_the_file(tmp_path):
     done = wfalens("reproduce", "--quick", "--dataset", "newsroom", "--only", "zipf", "-o", "r", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == json.loads((tmp_path / "r" / "results.json").read_text())
+
+
+def test_what_cannot_be_measured_is_said_and_the_rest_is_shown(tmp_path, monkeypatch):
+    def fails(_study, **_options):
+        raise InputError("no such thing")
+
+    monkeypatch.setitem(MEASURES, "proposition2", fails)
+    summary = reproduce(tmp_path, ["newsroom"], seeds=1, only=["zipf", "proposition2"], scale=MINIATURE)
+    by_name = {part["part"]: part for part in summary["parts"]}
+    assert by_name["proposition2"]["missing"] == "Not measured: no such thing."
+    assert by_name["zipf"]["claims"]
+    assert "Not measured: no such thing." in (tmp_path / "index.html").read_text()
+
+
+def test_our_own_checks_are_counted_apart(miniature):
+    _, summary = miniature
+    claims = [claim for part in summary["parts"] for claim in part["claims"]]
+    theirs = [claim for claim in claims if not claim["ours"]]
+    assert 0 < len(theirs) < len(claims)
+    assert f"of {len(theirs)} claims of the paper held, " in told_claims(summary)
+    assert all(claim["ours"] for part in summary["parts"] if part["part"] == "beyond" for claim in part["claims"])

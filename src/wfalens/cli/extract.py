@@ -133,7 +133,7 @@ def extract(
         initial=initial,
         sample=sample or None,
         distillation=Distillation(**({} if epochs is None else {"epochs": epochs})),
-        budget=None if budget is None else round(budget * 1e6),
+        budget=_bytes(budget),
         seed=seed,
     )
     classifier = open_model(model)
@@ -164,6 +164,12 @@ def extract(
     rows = [[name.replace("_", " "), _shown(name, value)] for name, value in told.items() if value is not None]
     print_table(f"Automaton {out.name}", ["", "value"], rows)
     typer.echo(f"wrote {out}; next: wfalens evaluate {out} --model {model} --corpus …")
+
+
+def _bytes(megabytes: float | None) -> int | None:
+    if megabytes is not None and not 0 < megabytes < 1e9:
+        raise InputError(f"--budget must be a positive number of megabytes, not {megabytes}")
+    return None if megabytes is None else round(megabytes * 1e6)
 
 
 def _shown(name: str, value: object) -> str:

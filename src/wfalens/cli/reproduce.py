@@ -52,6 +52,7 @@ def reproduce(
     """
     from wfalens.reproduction import FULL, QUICK
     from wfalens.reproduction import reproduce as run
+    from wfalens.reproduction.page import told_claims
 
     names = _listed(dataset) or [name for name in _PAPERS if is_available(name, data)] or ["newsroom"]
     try:
@@ -71,14 +72,12 @@ def reproduce(
     if as_json:
         print_json(summary)
         return
-    claims = [claim for part in summary["parts"] for claim in part["claims"]]
     for part in summary["parts"]:
-        say(f"{part['part']}, {part['dataset']}")
+        say(f"{part['part']}, {part['dataset']}" + (f": {part['missing']}" if part["missing"] else ""))
         for claim in part["claims"]:
             agree = f"; {claim['seeds']} seeds" if claim["seeds"] else ""
             say(f"  {'held    ' if claim['held'] else 'NOT HELD'} {claim['text']} ({claim['evidence']}{agree})")
-    held = sum(claim["held"] for claim in claims)
-    say(f"{held} of {len(claims)} claims held; {summary['seconds'] / 60:.0f} minutes of measuring")
+    say(f"{told_claims(summary)}; {summary['seconds'] / 60:.0f} minutes of measuring")
     say(f"wrote {out / 'index.html'}")
 
 

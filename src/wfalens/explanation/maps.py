@@ -36,11 +36,13 @@ def word_maps(wfa: WFA, vectors: WordVectors, *, per_class: int = 50, min_count:
     from sklearn.manifold import TSNE
 
     scores = influence(wfa, min_count)
-    chosen: dict[str, int] = {}
-    for at, name in enumerate(wfa.class_names):
-        for word in scores.top(name, per_class).words:
-            if word in vectors:
-                chosen.setdefault(word, at)
+    strongest = dict(zip(scores.words, scores.scores.argmax(1).tolist(), strict=True))
+    chosen = {
+        word: strongest[word]
+        for name in wfa.class_names
+        for word in scores.top(name, per_class).words
+        if word in vectors
+    }
     if len(chosen) < _LEAST_WORDS:
         raise InputError("too few words have a vector to draw a map")
     table = TransitionEmbeddings.of(wfa, min_count)

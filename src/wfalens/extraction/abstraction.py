@@ -15,6 +15,14 @@ from wfalens.automaton.kernels import nearest_centre
 from wfalens.errors import InputError
 
 
+class TooFewOutputsError(InputError):
+    """There are fewer different points than states were asked for."""
+
+    def __init__(self, distinct: int) -> None:
+        super().__init__(f"the model gave only {distinct} different outputs; ask for at most {distinct} states")
+        self.distinct = distinct
+
+
 @dataclass(frozen=True, eq=False)
 class States:
     """The abstraction λ: a point belongs to the nearest of K seeds; cluster k is state k + 1."""
@@ -45,9 +53,7 @@ def cluster(points: NDArray[np.float32], clusters: int, sample: int | None, rng:
         points = points[np.sort(chosen)]
     distinct = len(np.unique(points, axis=0))
     if distinct < clusters:
-        raise InputError(
-            f"the model gave only {distinct} different outputs on this corpus; ask for at most {distinct} states"
-        )
+        raise TooFewOutputsError(distinct)
     seed = int(rng.integers(2**31))
     # sums over threads come in any order: one thread, so that equal seeds agree; `visited` drops empty clusters
     with threadpool_limits(1), warnings.catch_warnings():

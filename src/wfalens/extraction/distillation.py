@@ -59,6 +59,6 @@ class Distillation:
             raise InputError(f"learning_rate must be positive and at most 1, not {self.learning_rate}")
 
     def sized(self, states: int) -> Distillation:
-        """The same with about that many states."""
+        """The same with that many states, or a few more to fill the last layer."""
         layers = min(self.layers, states)
-        return replace(self, layers=layers, width=states // layers)
+        return replace(self, layers=layers, width=-(-states // layers))

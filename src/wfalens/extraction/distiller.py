@@ -75,9 +75,11 @@ def distil(
     inputs = word_inputs(model, places, vectors, counts > 0, progress)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
-        generator = Generator(rule, inputs, words, classes)
+        generator = Generator(rule, inputs, classes)
     wanted = output_traces(model, tests, SILENT).last()
-    run = _Run(generator, torch.optim.AdamW(generator.parameters(), lr=rule.learning_rate, betas=(0.9, 0.99)))
+    prior = getattr(model, "initial_output", None)
+    prior = np.full(classes, 1 / classes) if prior is None else np.asarray(prior)
+    run = _Run(generator, prior, torch.optim.AdamW(generator.parameters(), lr=rule.learning_rate, betas=(0.9, 0.99)))
     manifest = {
         "rule": asdict(rule),
         "seed": seed,
@@ -115,8 +117,9 @@ def distil(
 class _Run:
     """A training under way: the network, its optimiser, its history and its best epoch."""
 
-    def __init__(self, generator: Generator, optimiser: torch.optim.Optimizer) -> None:
+    def __init__(self, generator: Generator, prior: NDArray[np.floating], optimiser: torch.optim.Optimizer) -> None:
         self.generator, self.optimiser = generator, optimiser
+        self.prior = torch.from_numpy(prior.astype(np.float32))  # the model's output before any word; (C,)
         self.history: list[Pass] = []
         self.best = _copy(generator)
 
@@ -143,7 +146,9 @@ class _Run:
             target = np.empty((*real.T.shape, wanted.shape[1]), np.float32)
             target[real.T] = outputs.take(batch).values
             weights = self.generator(_by_time(texts))[torch.from_numpy(real)]
-            loss = divergence(weights, torch.from_numpy(target.swapaxes(0, 1)[real])).mean()
+            words = divergence(weights, torch.from_numpy(target.swapaxes(0, 1)[real])).sum()
+            nothing = divergence(self.generator.before_any_word(), self.prior)  # the empty prefix of every text
+            loss = (words + len(texts) * nothing) / (len(texts.values) + len(texts))
             self.optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             norm = nn.utils.clip_grad_norm_(self.generator.parameters(), 1.0)

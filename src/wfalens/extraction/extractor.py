@@ -51,19 +51,21 @@ class Extractor:
                     after continuations; needs a steppable model)
     completion      rule for missing rows: null, uniform, empirical (the paper's), probe (asks the model) or fit (all
                     rows and centres fitted to the model, starting from probed ones)
-    alpha           static probability α: how much of each step stays where it is
+    alpha           static probability α: how much of each step stays where it is; fitted rows know that themselves
+                    and have none
     beta            reference rate β of empirical completion; "corpus": 1 − the share of self-transitions
     distance        between centres in empirical completion: euclidean (paper) or squared (authors' code)
     representatives r, occurrences that stand for a state in probe completion
     strength        m, how many observations a probed row is worth
-    queries         that probing may cost at most (None: no limit for a model that can be stepped, else 1,000,000)
+    queries         that a pass of probing may cost at most (None: no limit for a model that can be stepped, else
+                    1,000,000); words it cannot pay for, the rarest, act as <unk>
     fitting         how rows are fitted
     augmentation    synonym replacement and dropout on the extraction texts, or None
     initial         output of the state before any word: the model's own where it has one, or uniform
     sample          outputs that k-means sees at most, per state (None: all)
     distillation    shape and training of a linear automaton; completion, α, β and augmentation do not concern it
     vectors         word vectors from which a linear automaton may learn beside what the model tells, or None
-    budget          bytes that the file may have at most, where the number of states is chosen
+    budget          bytes that the file may have, by an estimate, where the number of states is chosen
     seed            of everything random: equal seeds give equal bytes
 
     `states`, `abstraction`, `alpha` and `beta` may be "auto": they are then chosen on a tenth of the texts, held out
@@ -264,14 +266,15 @@ class Extractor:
                 centres = moved
         else:
             completion = self._rule(counts)
-        shown = counts if len(words) == alphabet - 1 else counts.of_words(words)
+        if len(words) < alphabet - 1:
+            counts, more = counts.of_words(words), more.of_words(words)
         return StochasticWFA(
             encoder=model.encoder,
             class_names=model.class_names,
             centres=centres,
-            rows=_weighted_rows(shown, more, self.augmentation, alphabet),
+            rows=_weighted_rows(counts, more, self.augmentation, alphabet),
             completion=completion,
-            alpha=float(self.alpha),
+            alpha=0.0 if isinstance(completion, Fitted) else float(self.alpha),
             state_visits=np.bincount(path, minlength=len(states)) + np.eye(1, len(states), dtype=int)[0] * len(ids),
             word_counts=np.bincount(ids.values, minlength=alphabet),
             provenance=provenance,
@@ -288,14 +291,16 @@ class Extractor:
         budget = self.queries
         if budget is None and not isinstance(model, SteppableClassifier):
             budget = BLACK_BOX_QUERIES
-        kept, per_state = affordable(words, word_counts, states, self.representatives, budget)
-        if len(kept) < len(words):
+        # what the whole alphabet can afford, even if only some words are wanted now, as in a search
+        everything = np.arange(1, len(word_counts), dtype=np.int32)
+        kept, per_state = affordable(everything, word_counts, states, self.representatives, budget)
+        if len(kept) < len(everything):
             progress.say(
-                f"{budget:,} queries pay for probing {len(kept):,} of {len(words):,} words; the others act as <unk>"
+                f"{budget:,} queries pay for {len(kept):,} of {len(everything):,} words; the others act as <unk>"
             )
         elif per_state < self.representatives:
             progress.say(f"{budget:,} queries pay for {per_state} of {self.representatives} representatives per state")
-        return kept, per_state
+        return np.intersect1d(words, kept), per_state
 
     def _rule(self, counts: TransitionCounts) -> Completion:
         if self.completion == Null.name:

@@ -2,7 +2,7 @@
 
 The automaton is a Markov chain driven by words, its centres are what a state emits. For a text and the model's outputs
 p_t the aim is Σ_t λ_t Σ_c p_t[c]·log (d_t·F)[c]; each round computes expected transitions and emissions by forward and
-backward vectors and makes them the new rows and centres, which can only raise the aim on the texts of the round.
+backward vectors and makes them, mixed with those of earlier rounds and a prior, the new rows and centres.
 Rows start from the probed ones and keep their support, so all work is linear in the stored entries.
 """
 

@@ -18,20 +18,16 @@ _STANDING = 2.0  # decays start at sigmoid(2) = .88
 
 
 class Generator(nn.Module):
-    """The automaton in training: factors of words from what is known of them, or free where nothing is."""
+    """The automaton in training: factors of words from what is known of them. inputs: (V, ·)"""
 
-    def __init__(self, rule: Distillation, inputs: NDArray[np.float32] | None, words: int, classes: int) -> None:
+    def __init__(self, rule: Distillation, inputs: NDArray[np.float32], classes: int) -> None:
         super().__init__()
         self.rule = rule
         n = rule.layers * rule.width
-        if inputs is None:
-            self.inputs = None
-            self.free = nn.Parameter(torch.randn(words, rule.factors) * 0.3)
-        else:
-            self.inputs = torch.from_numpy(inputs)
-            self.inner = nn.Linear(inputs.shape[1], rule.hidden)
-            self.outer = nn.Linear(rule.hidden, rule.factors)
-            self.skip = nn.Linear(inputs.shape[1], rule.factors, bias=False)
+        self.inputs = torch.from_numpy(inputs)
+        self.inner = nn.Linear(inputs.shape[1], rule.hidden)
+        self.outer = nn.Linear(rule.hidden, rule.factors)
+        self.skip = nn.Linear(inputs.shape[1], rule.factors, bias=False)
         self.expansion = nn.Linear(rule.factors, 3 * n - rule.width)
         self.links = nn.ParameterList(
             nn.Parameter(torch.randn(layer * rule.width, rule.width) / math.sqrt(layer * rule.width))
@@ -46,8 +42,6 @@ class Generator(nn.Module):
 
     def describe(self, words: Tensor) -> Tensor:
         """The factors z of words; (N,) -> (N, R)"""
-        if self.inputs is None:
-            return self.free[words]
         known = self.inputs[words]
         result: Tensor = self.outer(functional.gelu(self.inner(known))) + self.skip(known)
         return result
@@ -73,16 +67,19 @@ class Generator(nn.Module):
             after.append(states[1:])
         return torch.cat(after, -1) @ self.final + self.bias
 
+    def before_any_word(self) -> Tensor:
+        """Class weights of the empty text; -> (classes,)"""
+        return self.start @ self.final + self.bias
+
     @torch.no_grad()
     def finished(self) -> Factors:
         """What the automaton keeps: the network that described the words has done its work."""
-        words = len(self.free) if self.inputs is None else len(self.inputs)
         n, width = len(self.start), self.rule.width
         links = torch.zeros(n, n)
         for layer, block in enumerate(self.links, 1):
             links[: layer * width, layer * width : (layer + 1) * width] = block
         return Factors(
-            words=_array(self.describe(torch.arange(words))),
+            words=_array(self.describe(torch.arange(len(self.inputs)))),
             expansion=_array(self.expansion.weight.T),
             offset=_array(self.expansion.bias),
             links=_array(links),

@@ -12,6 +12,7 @@ from wfalens.models.stepping import states_after
 from wfalens.progress import Progress
 
 _WORDS_PER_BATCH = 1024
+_LEAST_SPREAD, _FARTHEST = 1e-3, 10.0
 _FLOOR = 1e-4  # below it, probabilities are told apart no further
 
 
@@ -40,7 +41,9 @@ def word_inputs(
         columns.append(table)
     inputs = np.hstack(columns)
     mean, spread = inputs[seen].mean(0), inputs[seen].std(0)
-    return np.asarray((inputs - mean) / (spread + np.float32(1e-6)), np.float32)
+    # a column that is the same for all words seen tells nothing, and a word far off them no more than "far off"
+    scaled = (inputs - mean) / np.where(spread > _LEAST_SPREAD, spread, 1)
+    return np.asarray(scaled.clip(-_FARTHEST, _FARTHEST), np.float32)
 
 
 def _reactions(model: StepwiseClassifier, places: Representatives, progress: Progress) -> NDArray[np.float32]:

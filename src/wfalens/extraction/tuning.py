@@ -13,6 +13,7 @@ from wfalens.automaton.completion import Empirical
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
+from wfalens.extraction.abstraction import TooFewOutputsError
 from wfalens.extraction.views import Seen
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
@@ -83,7 +84,12 @@ class Tuning:
         """What an automaton's provenance holds; None if it holds none, or none of ours."""
         try:
             trials = tuple(Trial(**trial) for trial in stored["trials"])
-            return cls(trials, Trial(**stored["chosen"]), int(stored["texts"]))
+            found = cls(trials, Trial(**stored["chosen"]), int(stored["texts"]))
+            numbers = [
+                value for trial in trials for value in (trial.states, trial.alpha, trial.cr, trial.jsd, trial.bytes)
+            ]
+            sound = found.texts > 0 and found.chosen in trials and bool(np.isfinite(np.array(numbers, float)).all())
+            return found if sound and all(isinstance(trial.beta, float | None) for trial in trials) else None
         except (TypeError, KeyError, ValueError):
             return None
 
@@ -121,10 +127,10 @@ def choose(
     for rung in states:
         try:
             wfa = build(rung, known, words)
-        except InputError:
-            if not trials:
-                raise
-            break  # the model has fewer different outputs than this rung has states
+        except TooFewOutputsError as error:
+            if trials:
+                break
+            wfa = build(error.distinct, known, words)
         size = _estimated_bytes(wfa, len(words))
         if budget is not None and size > budget:
             break

@@ -20,7 +20,7 @@ from wfalens.ragged import Ragged, positions
 
 _SAMPLE = 4000  # prefixes from which the look-ahead is learned
 _CONTINUATIONS, _CONTINUATION = 32, 4  # how many, and how many words each
-_RIDGE = 1e-3
+_RIDGE, _LEAST_RIDGE = 1e-3, 1e-6
 
 
 class View(Protocol):
@@ -80,7 +80,7 @@ class LookAhead:
         known = (states - centre).astype(np.float64)
         _, _, directions = np.linalg.svd(future, full_matrices=False)
         wanted = future @ directions[:components].T
-        damping = _RIDGE * len(known) * float(known.var()) * np.eye(known.shape[1])
+        damping = (_RIDGE * len(known) * float(known.var()) + _LEAST_RIDGE) * np.eye(known.shape[1])
         basis = np.linalg.solve(known.T @ known + damping, known.T @ wanted)
         return cls(centre, basis.astype(np.float32))
 

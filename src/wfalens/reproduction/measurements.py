@@ -37,13 +37,16 @@ def accuracy(study: Study) -> Result:
 def fidelity(study: Study, completion: str, **options: Any) -> Result:
     """CR and JSD on the test texts; the seconds run from the first output to the last prediction."""
     extractor = study.extractor(completion, **options)
-    tests, wanted = study.tests, study.wanted
+    ids, tests, wanted = study.ids, study.tests, study.wanted
+    study.warm_up(completion)
     began = time.perf_counter()
-    wfa = extractor.extract(study.model, study.ids)
-    predicted, said = wfa.predict(tests), wfa.predict_proba(tests)
+    wfa = extractor.extract(study.model, ids)
+    weights = wfa.weights(tests)
+    cr = float(np.mean(wfa.decide(weights) == wanted.argmax(1)))
+    jsd = float(jensen_shannon(wfa.probabilities(weights), wanted).mean())
     return {
-        "cr": float(np.mean(predicted == wanted.argmax(1))),
-        "jsd": float(jensen_shannon(said, wanted).mean()),
+        "cr": cr,
+        "jsd": jsd,
         "seconds": time.perf_counter() - began,
         "states": wfa.states - 1,
         **{name: wfa.summary()[name] for name in ("alpha", "beta")},
@@ -212,6 +215,7 @@ def cost(study: Study, share: float, states: int, epochs: int) -> Result:
     rule = Augmentation(vectors=study.vectors, epochs=epochs) if epochs else None
     extractor = study.extractor("empirical", context=True, states=states, augmentation=rule)
     ids = study.ids.take(np.arange(max(1, round(share * len(study.ids)))))
+    study.warm_up("empirical")
     began = time.perf_counter()
     extractor.extract(study.model, ids)
     return {"seconds": time.perf_counter() - began, "tokens": len(ids.values)}

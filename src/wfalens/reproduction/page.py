@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from wfalens import __version__
 from wfalens.html import anchored_html, figure_html, page_html, text_html, verdicts_html, wide_table_html
-from wfalens.reproduction.section import Part, Results, Shown
+from wfalens.reproduction.section import Claim, Part, Results, Shown
 from wfalens.reproduction.study import Scale, Step
 from wfalens.storage import write_atomically
 
@@ -28,6 +28,7 @@ class Chapter:
     results: Results
     shown: Shown
     steps: list[Step]
+    missing: str = ""  # why nothing is shown
 
     @property
     def anchor(self) -> str:
@@ -44,7 +45,9 @@ def write_pages(folder: Path, chapters: Sequence[Chapter], scale: Scale) -> dict
                 write_atomically(folder / "figures" / f"{picture.name}.{kind}", _drawn(picture.figure, kind))
         write_atomically(folder / "tables" / f"{chapter.anchor}.csv", _csv(chapter))
     summary = _summary(chapters, scale)
-    write_atomically(folder / "results.json", json.dumps(summary, ensure_ascii=False, indent=1).encode())
+    write_atomically(
+        folder / "results.json", json.dumps(summary, ensure_ascii=False, indent=1).encode("utf-8", "replace")
+    )
     write_atomically(folder / "tables.md", _markdown(chapters).encode("utf-8", "replace"))
     write_atomically(folder / "index.html", _page(chapters, summary).encode("utf-8", "replace"))
     return summary
@@ -65,6 +68,7 @@ def _summary(chapters: Sequence[Chapter], scale: Scale) -> dict[str, Any]:
                 "part": chapter.part.name,
                 "dataset": chapter.results.dataset,
                 "seeds": len(chapter.results.seeds),
+                "missing": chapter.missing,
                 "claims": [asdict(claim) for claim in chapter.shown.claims],
                 "measurements": [
                     {
@@ -84,15 +88,15 @@ def _summary(chapters: Sequence[Chapter], scale: Scale) -> dict[str, Any]:
 
 
 def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
-    claims = [claim for chapter in chapters for claim in chapter.shown.claims]
-    held = sum(claim.held for claim in claims)
+    told = told_claims(summary)
     scale = {name.replace("_", " "): "all" if size is None else size for name, size in summary["scale"].items()}
     settings = ", ".join(f"{name}: {size}" for name, size in scale.items())
     parts = [
         text_html(
-            f"{held} of {len(claims)} claims held. Figures are means over seeds ± their standard deviation; a claim "
-            "is held if the means say so, and the number of seeds that say so stands beside it. "
-            f"Measured in {summary['seconds'] / 60:.0f} minutes of work ({settings}; wfalens {summary['version']})."
+            f"{told}. Figures are means over seeds ± their standard deviation. An ordering is held if the means say "
+            "so, other claims if most seeds do; the number of seeds stands beside each. Our own checks are marked. "
+            f"Measuring took {summary['seconds'] / 60:.0f} minutes, without the training of the networks under study "
+            f"({settings}; wfalens {summary['version']})."
         ),
         wide_table_html(
             "Claims held, by part",
@@ -113,7 +117,7 @@ def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
     for chapter in chapters:
         inner = [text_html(chapter.part.about), text_html(_verdict(chapter))]
         inner.append(
-            verdicts_html([(claim.text, claim.held, claim.evidence, claim.seeds) for claim in chapter.shown.claims])
+            verdicts_html([(_text(claim), claim.held, claim.evidence, claim.seeds) for claim in chapter.shown.claims])
         )
         inner += [wide_table_html(grid.title, grid.columns, grid.rows) for grid in chapter.shown.grids]
         inner += [
@@ -130,7 +134,7 @@ def _markdown(chapters: Sequence[Chapter]) -> str:
     for chapter in chapters:
         parts.append(f"### {chapter.part.title}: {chapter.results.dataset}\n")
         parts += [
-            f"* {'held' if claim.held else '**not held**'}: {claim.text} ({claim.evidence}"
+            f"* {'held' if claim.held else '**not held**'}: {_text(claim)} ({claim.evidence}"
             + (f"; {claim.seeds} seeds)" if claim.seeds else ")")
             for claim in chapter.shown.claims
         ]
@@ -142,14 +146,29 @@ def _markdown(chapters: Sequence[Chapter]) -> str:
     return "\n".join(parts)
 
 
+def told_claims(summary: Mapping[str, Any]) -> str:
+    """How many claims held: the paper's, and our own."""
+    claims = [claim for part in summary["parts"] for claim in part["claims"]]
+    counts = []
+    for ours, whose in ((False, "claims of the paper"), (True, "checks of our own")):
+        chosen = [claim for claim in claims if claim["ours"] == ours]
+        if chosen:
+            counts.append(f"{sum(claim['held'] for claim in chosen)} of {len(chosen)} {whose} held")
+    return ", ".join(counts) or "no claim was checked"
+
+
+def _text(claim: Claim) -> str:
+    return claim.text + (" (ours)" if claim.ours else "")
+
+
 def _held(chapter: Chapter) -> str:
     return f"{sum(claim.held for claim in chapter.shown.claims)} of {len(chapter.shown.claims)}"
 
 
 def _verdict(chapter: Chapter) -> str:
     failed = [claim.text for claim in chapter.shown.claims if not claim.held]
-    if not chapter.shown.claims:
-        return "No claim to check."
+    if chapter.missing or not chapter.shown.claims:
+        return chapter.missing or "No claim to check."
     if not failed:
         return "All claims held."
     return f"Not held: {'; '.join(failed)}."

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from wfalens.corpus.datasets import DATASETS, load_dataset
-from wfalens.errors import InputError
+from wfalens.errors import InputError, WfalensError
 from wfalens.progress import SILENT, Progress
 from wfalens.reproduction.measurements import MEASURES
 from wfalens.reproduction.page import Chapter, write_pages
 from wfalens.reproduction.parts import PARTS
-from wfalens.reproduction.section import Part, Results
+from wfalens.reproduction.section import Part, Results, Shown
 from wfalens.reproduction.store import Result, Store
-from wfalens.reproduction.study import FULL, Scale, Step, Study
+from wfalens.reproduction.study import FULL, TRAIN, Scale, Step, Study
 
 
 def reproduce(
@@ -41,20 +41,27 @@ def reproduce(
     total = sum(runs[name] * len(_steps(parts, name)) for name in datasets)
     progress.start("reproducing the paper", total)
     results = {}
+    failures: dict[tuple[str, Step], str] = {}
     for name in datasets:
         tables = []
         for seed in range(runs[name]):
             model = given[name][seed] if name in given else None
-            tables.append(_measured(parts, name, seed, scale, folder, data, model, store, progress))
+            table, failed = _measured(parts, name, seed, scale, folder, data, model, store, progress)
+            tables.append(table)
+            failures |= {(name, step): reason for step, reason in failed.items()}
         results[name] = Results(name, tables)
     progress.finish()
-    chapters = [
-        Chapter(part, results[name], part.show(results[name]), part.steps(name))
-        for part in parts
-        for name in datasets
-        if part.steps(name)
-    ]
+    chapters = [_chapter(part, results[name], failures) for part in parts for name in datasets if part.steps(name)]
     return write_pages(folder, chapters, scale)
+
+
+def _chapter(part: Part, results: Results, failures: Mapping[tuple[str, Step], str]) -> Chapter:
+    """What a part shows, or why it cannot."""
+    steps = part.steps(results.dataset)
+    reasons = {failures[results.dataset, step] for step in steps if (results.dataset, step) in failures}
+    if reasons:
+        return Chapter(part, results, Shown(), [], f"Not measured: {'; '.join(sorted(reasons))}.")
+    return Chapter(part, results, part.show(results), steps)
 
 
 def _measured(
@@ -67,17 +74,22 @@ def _measured(
     model: Path | None,
     store: Store,
     progress: Progress,
-) -> dict[Step, Result]:
-    """All steps of the parts on one data set and one seed."""
+) -> tuple[dict[Step, Result], dict[Step, str]]:
+    """All steps of the parts on one data set and one seed, and why some could not be measured."""
     studies: dict[str, Study] = {}
-    table = {}
+    table, failed = {}, {}
     for step in _steps(parts, dataset):
         progress.advance(0, f"{dataset}, seed {seed}: {step}")
         if step.variant not in studies:
-            studies[step.variant] = Study(dataset, seed, scale, folder, data, step.variant, model)
-        table[step] = studies[step.variant].measure(step, MEASURES, store)
+            given = model if step.variant == TRAIN else None  # a given model was trained on the paper's texts
+            studies[step.variant] = Study(dataset, seed, scale, folder, data, step.variant, given)
+        try:
+            table[step] = studies[step.variant].measure(step, MEASURES, store)
+        except WfalensError as error:
+            failed[step] = str(error)
+            progress.say(f"{dataset}, seed {seed}: {step} could not be measured: {error}")
         progress.advance(1, f"{dataset}, seed {seed}: {step}")
-    return table
+    return table, failed
 
 
 def _steps(parts: Sequence[Part], dataset: str) -> list[Step]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -39,12 +39,13 @@ class Results:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that the paper says, and whether our means over the seeds say so too."""
+    """Something that the paper says, and whether our figures say so too: their means over the seeds, or most seeds."""
 
     text: str
     held: bool
     evidence: str
     seeds: str = ""  # in how many of the seeds it held
+    ours: bool = False  # a check of our own, which the paper does not claim
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,11 @@ def order_claim(text: str, results: Results, smaller: tuple[Step, str], larger: 
 def share_claim(text: str, held: Sequence[bool], evidence: str) -> Claim:
     """A claim that is decided seed by seed: held if most seeds agree."""
     return Claim(text, sum(held) * 2 > len(held), evidence, f"{sum(held)} of {len(held)}")
+
+
+def own(claims: Sequence[Claim]) -> list[Claim]:
+    """Claims marked as ours, not the paper's."""
+    return [replace(claim, ours=True) for claim in claims]
 
 
 def difference(ours: float, printed: float | None) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from wfalens.models.rnn import RNNClassifier
 
 _GLOVE = Path("glove") / "glove.6B.100d.subset.txt.gz"
+_WARM_UP_TEXTS = 50
 TRAIN, NO_LEAK = "train", "train_noleak"
 
 
@@ -140,6 +141,11 @@ class Study:
         settings = {"states": self.paper.states, "alpha": self.paper.alpha if context else 0.0, "beta": BETA}
         rule = Augmentation(vectors=self.vectors, epochs=self.scale.augmentation_epochs) if augmented else None
         return Extractor(completion=completion, seed=self.seed, **(settings | {"augmentation": rule} | options))
+
+    def warm_up(self, completion: str) -> None:
+        """A tiny extraction before the clock starts: the first one of a process compiles and loads."""
+        few = self.ids.take(np.arange(min(_WARM_UP_TEXTS, len(self.ids))))
+        self.extractor(completion, states=2).extract(self.model, few).predict(few)
 
     def automaton(self, completion: str, *, context: bool = False, augmented: bool = False) -> StochasticWFA:
         key = completion, context, augmented
