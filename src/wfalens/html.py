@@ -63,7 +63,7 @@ def text_html(text: str) -> str:
 def verdicts_html(verdicts: Sequence[tuple[str, bool, str, str]]) -> str:
     """A list of claims: what is claimed, whether it held, the evidence, and in how many seeds."""
     items = "".join(
-        f'<li><span class="{"held" if held else "failed"}">{"held" if held else "not held"}</span> {escape(text)} '
+        f'<li><span class="{"held" if held else "failed"}">{"held" if held else "not held"}</span>{escape(text)} '
         f"<small>{escape(evidence)}{escape(f'; {seeds} seeds' if seeds else '')}</small></li>"
         for text, held, evidence, seeds in verdicts
     )
