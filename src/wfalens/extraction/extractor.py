@@ -20,6 +20,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.vectors import WordVectors
+from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
 from wfalens.extraction.abstraction import States, cluster, state_centres
 from wfalens.extraction.augmentation import Augmentation, augmented
@@ -300,7 +301,9 @@ class Extractor:
             )
         elif per_state < self.representatives:
             progress.say(f"{budget:,} queries pay for {per_state} of {self.representatives} representatives per state")
-        return np.intersect1d(words, kept), per_state
+        if len(kept) == len(everything):
+            return words, per_state
+        return np.union1d(np.intersect1d(words, kept), np.int32(UNKNOWN)).astype(np.int32), per_state
 
     def _rule(self, counts: TransitionCounts) -> Completion:
         if self.completion == Null.name:
