@@ -97,7 +97,8 @@ def order_claim(text: str, results: Results, smaller: tuple[Step, str], larger: 
 
 def share_claim(text: str, held: Sequence[bool], evidence: str) -> Claim:
     """A claim that is decided seed by seed: held if most seeds agree."""
-    return Claim(text, sum(held) * 2 > len(held), evidence, f"{sum(held)} of {len(held)}")
+    agreed = sum(bool(each) for each in held)
+    return Claim(text, agreed * 2 > len(held), evidence, f"{agreed} of {len(held)}")
 
 
 def own(claims: Sequence[Claim]) -> list[Claim]:

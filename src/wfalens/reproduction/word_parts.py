@@ -15,6 +15,7 @@ from wfalens.reproduction.study import Step
 _AUTOMATA = ("paper's", "probed")
 _MAPS = Step.of("maps")
 _KINDS = ("collaborative", "adversarial")
+_SPEAKS = 0.03  # influence from which a word speaks for a class
 
 
 def _words_step(automaton: str) -> Step:
@@ -57,12 +58,15 @@ def _word_claims(results: Results) -> list[Claim]:
             continue  # the paper speaks of its news classes
         scores = np.array([item["four"][word] for item in found])  # (seeds, classes)
         told = ", ".join(
-            f"{name} {value:+.2f}" for name, value in zip(names, scores.mean(0), strict=True) if abs(value) >= 0.03
+            f"{name} {value:+.2f}" for name, value in zip(names, scores.mean(0), strict=True) if abs(value) > _SPEAKS
         )
-        evidence = told or "no class moves by .03"
+        evidence = told or f"no class moves by {_SPEAKS:g}"
         if classes:
             wanted = {names.index(name) for name in classes}
-            held = [set(np.argsort(-row)[: len(wanted)]) == wanted for row in scores]
+            held = [
+                set(np.argsort(-row)[: len(wanted)]) == wanted and min(row[at] for at in wanted) > _SPEAKS
+                for row in scores
+            ]
             claims.append(share_claim(f"{word} speaks for {' and '.join(classes)}", held, evidence))
         else:
             others = [other for other in paper.FOUR_WORDS if other != word]
