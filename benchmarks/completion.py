@@ -17,33 +17,13 @@ from wfalens.corpus import Corpus
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Augmentation, Extractor
 from wfalens.models.training import accuracy
-
-SETTINGS = {"jigsaw_toxic": (20, 0.2)}
-PAPER = {  # (completion, context, augmentation): CR and JSD printed in the paper
-    "tagmynews": {
-        ("null", False, False): (0.26, 0.25),
-        ("uniform", False, False): (0.60, 0.21),
-        ("empirical", False, False): (0.80, 0.10),
-        ("uniform", True, False): (0.71, 0.22),
-        ("empirical", True, False): (0.82, 0.13),
-        ("uniform", True, True): (0.76, 0.18),
-        ("empirical", True, True): (0.84, 0.12),
-    },
-    "jigsaw_toxic": {
-        ("null", False, False): (0.57, 0.09),
-        ("uniform", False, False): (0.86, 0.06),
-        ("empirical", False, False): (0.91, 0.02),
-        ("uniform", True, False): (0.89, 0.06),
-        ("empirical", True, False): (0.92, 0.03),
-        ("uniform", True, True): (0.91, 0.05),
-        ("empirical", True, True): (0.94, 0.02),
-    },
-}
+from wfalens.reproduction.paper import printed
 
 
 def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:
     model = trained_model(name, train, options.quick)
-    states, context = SETTINGS.get(name, (40, 0.4))
+    paper = printed(name)
+    states, context = paper.states, paper.alpha
     ids, tests = (model.encoder.encode(corpus.texts) for corpus in (train, test))
     ids, tests = (part.take(np.flatnonzero(part.lengths)) for part in (ids, tests))
     if options.quick:
@@ -66,9 +46,9 @@ def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:
         seconds = time.perf_counter() - began
         cr = float(np.mean(wfa.predict(tests) == outputs.argmax(1)))
         jsd = float(jensen_shannon(wfa.predict_proba(tests), outputs).mean())
-        printed = PAPER.get(name, {}).get((completion, in_context, augmented), ("", ""))
+        theirs = paper.rows.get((completion, in_context, augmented), ("", ""))[:2]
         marks = ["yes" if flag else "" for flag in (in_context, augmented)]
-        rows.append([completion, *marks, f"{cr:.3f}", f"{jsd:.3f}", seconds, *map(str, printed)])
+        rows.append([completion, *marks, f"{cr:.3f}", f"{jsd:.3f}", seconds, *map(str, theirs)])
         results.append(
             {
                 "completion": completion,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from wfalens.attack.recipes import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK
+
 BETA = 0.3
 BETAS = (0.1, 0.3, 0.5, 0.7, 0.9)
 ALPHAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 STATES = (10, 20, 30, 40, 50)
 FOUR_WORDS = {"basketball": ("sport",), "dollar": ("business",), "apple": ("business", "sci_tech"), "happy": ()}
 COLLABORATIVE, ADVERSARIAL = (0.012, 0.1), (0.2, 0.01)  # (ε, δ)
-MIN_TRANSITION = 0.01
 
 # (completion, context, augmentation) -> CR, JSD, seconds
 Rows = dict[tuple[str, bool, bool], tuple[float, float, float]]
@@ -22,8 +23,8 @@ class Printed:
 
     states: int = 40
     alpha: float = 0.4
-    weak: float = 0.15
-    strong: float = 0.18
+    weak: float = DEFAULT_WEAK
+    strong: float = DEFAULT_STRONG
     accuracy: float | None = None
     median_count: float | None = None
     rows: Rows = field(default_factory=dict)
@@ -91,8 +92,8 @@ _NEWS = Printed(
 _TOXIC = Printed(
     states=20,
     alpha=0.2,
-    weak=0.12,
-    strong=0.20,
+    weak=WEAK["jigsaw_toxic"],
+    strong=STRONG["jigsaw_toxic"],
     accuracy=0.90,
     rows={
         ("null", False, False): (0.57, 0.09, 167),
