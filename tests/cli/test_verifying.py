@@ -44,11 +44,35 @@ def test_diff_as_a_check(folder):
     assert "below 1.000" in missed.stdout
 
 
+def test_certify_for_people_and_machines(folder):
+    command = ("certify", "late.wfa", "-c", "newsroom", "-m", "late.rnn", "--limit", "25", "--changes", "1")
+    people = run(folder, *command, "--html", "c.html", "--spare-stop-words").stdout
+    assert "classifier never changed" in people
+    assert "the automaton changed its class on 0" in people
+    assert "<table" in (folder / "c.html").read_text()
+    report = json.loads(run(folder, *command, "--samples", "20", "-s", "2", "--json").stdout)
+    assert report["summary"]["texts"] == len(report["texts"]) == 25
+    assert report["summary"]["violations"] == 0
+    one = json.loads(run(folder, "certify", "late.wfa", "--text", "the senate votes", "--json").stdout)
+    assert one["texts"][0]["label"] == "us"
+    assert one["summary"]["model"] is None
+
+
+def test_certify_as_a_check(folder):
+    command = ("certify", "late.wfa", "--text", "the senate votes", "--changes", "0", "--min-certified")
+    assert wfalens(*command, "1", cwd=folder).returncode == 0
+    missed = wfalens(*command[:-2], "9", "-s", "200", "--min-certified", "1", cwd=folder)
+    assert missed.returncode == 1
+    assert "are certified, below 1.000" in missed.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (("diff", "early.wfa", "broken.wfa"), "broken.wfa"),
         (("diff", "early.wfa", "late.wfa", "--model-a", "early.rnn"), "give --corpus too"),
+        (("certify", "broken.wfa", "--text", "x"), "broken.wfa"),
+        (("certify", "late.wfa"), "give either --corpus or --text"),
         (("diff", "early.wfa", "late.wfa", "--min-agreement", "2"), "--min-agreement must lie between 0 and 1"),
     ],
 )

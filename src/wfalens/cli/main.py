@@ -6,6 +6,7 @@ import sys
 
 from wfalens.cli import (  # noqa: F401 - they register themselves
     attack,
+    certify,
     data,
     demo,
     diff,
