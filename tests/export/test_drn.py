@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.automata import linear_sample, samples
+from tests.automata import sample, samples
+from tests.export.conformance import write
+from tests.export.storm import StormConformance
 from wfalens.errors import InputError
-from wfalens.export.drn import to_drn
+from wfalens.export.drn import read_words, to_drn
 from wfalens.export.subset import subset
 
 stormpy = pytest.importorskip("stormpy", reason="needs the extra verify")
@@ -16,7 +18,7 @@ stormpy = pytest.importorskip("stormpy", reason="needs the extra verify")
 def built(text, folder):
     from stormpy.io import DirectEncodingParserOptions
 
-    path = folder / "model.drn"
+    path = folder / "built.drn"
     path.write_text(text)
     options = DirectEncodingParserOptions()
     options.build_choice_labeling = True
@@ -34,6 +36,14 @@ def greatest_weight(part, label, steps):
     for _ in range(steps):
         value = (part.matrices() @ value).max(0)
     return value
+
+
+class TestDrn(StormConformance):
+    def reading(self, wfa, folder, **choice):
+        path = write(wfa, folder, "drn", "model.drn", **choice)
+        text = path.read_text("ascii")
+        model = built(text, folder)
+        return self.read_model(wfa, model, read_words(text), range(model.nr_states), folder)
 
 
 @settings(max_examples=20)
@@ -63,12 +73,5 @@ def test_labels_name_the_class_that_a_state_speaks_for(tmp_path_factory, item):
 
 @pytest.mark.parametrize("start", [[1.0], [0.5, 0.6, 0, 0, 0, 0], [2.0, -1.0, 0, 0, 0, 0]])
 def test_a_start_that_is_no_distribution_is_refused(start):
-    from tests.automata import sample
-
     with pytest.raises(InputError, match="must be a distribution over the 6 states"):
         to_drn(subset(sample("fit", 0).wfa), np.array(start))
-
-
-def test_real_weights_are_refused_with_the_reason():
-    with pytest.raises(InputError, match="a linear automaton has real weights"):
-        to_drn(subset(linear_sample(0).wfa))

@@ -10,6 +10,7 @@ from wfalens.cli import (  # noqa: F401 - they register themselves
     demo,
     evaluate,
     explain,
+    export,
     extract,
     pairs,
     predict,

@@ -206,3 +206,11 @@ def _with_lost_state(columns: _Columns, lost: int, words: int) -> _Columns:
         np.concatenate([target, stay]),
         np.concatenate([weight, np.ones(words)]),
     )
+
+
+def frequent_words(wfa: WFA, top: int) -> list[str]:
+    """`<unk>`, which any text may need, and the words that were seen most often in extraction."""
+    counts = wfa.word_counts[UNKNOWN + 1 :]
+    ranked = np.argsort(-counts, kind="stable")[:top]
+    seen = ranked[counts[ranked] > 0] + UNKNOWN + 1
+    return [UNKNOWN_WORD, *wfa.encoder.vocabulary.decode(seen.astype(np.int32))]
