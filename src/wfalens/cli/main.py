@@ -12,6 +12,7 @@ from wfalens.cli import (  # noqa: F401 - they register themselves
     diff,
     evaluate,
     explain,
+    export,
     extract,
     pairs,
     predict,
