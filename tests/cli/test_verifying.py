@@ -66,6 +66,39 @@ def test_certify_as_a_check(folder):
     assert "are certified, below 1.000" in missed.stdout
 
 
+ASKED = ("check", "late.wfa", "--text", "a new week", "--words", "vaccine patients the")
+
+
+def test_check_for_people_and_machines(folder):
+    (folder / "words.txt").write_text("vaccine\npatients\nnonsense\nthe\n")
+    question = ("--ask", "push", "--class", "health", "-n", "2", "-m", "late.rnn")
+    people = run(folder, *ASKED, *question).stdout
+    assert "With what probability can at most 2 of 3 words push to 'health' after 'a new week'?" in people
+    assert "the classifier agrees" in people
+    report = json.loads(run(folder, *ASKED, *question, "--json").stdout)
+    assert abs(report["value"] - report["own_value"]) < 1e-9
+    assert report["witness"]["model"]["label_after"] == "health"
+    listed = run(folder, *ASKED[:4], "--word-file", "words.txt", *question, "--json")
+    assert "left out 1 words" in listed.stderr
+    assert json.loads(listed.stdout)["value"] == report["value"]
+    senate = (*ASKED[:2], "--text", "the senate votes", "--from", "us", "--top", "50")
+    many = json.loads(run(folder, *senate, *question[:4], "--json").stdout)
+    assert many["by_words"] is None
+    raised = json.loads(run(folder, *ASKED, "--ask", "lower", "--class", "us", "-n", "1", "--json").stdout)
+    assert raised["value"] < raised["by_words"][0]
+
+
+def test_check_of_a_property(folder):
+    pctl = 'Pmax=? [F<=3 "says_class_health"]'
+    assert json.loads(run(folder, *ASKED, "--property", pctl, "--json").stdout)["value"] > 0.2
+    assert run(folder, *ASKED, "--property", 'P>=0 [F "says_class_us"]').stdout.endswith(": yes\n")
+    no = wfalens(*ASKED, "--property", 'P>=1 [F<=1 "says_class_health"]', cwd=folder)
+    assert (no.returncode, no.stdout[-5:]) == (1, ": no\n")
+    assert wfalens(*ASKED, "--property", pctl, "--at-most", "0.1", cwd=folder).returncode == 1
+    assert wfalens(*ASKED, "--property", pctl, "--at-least", "0.99", cwd=folder).returncode == 1
+    assert wfalens(*ASKED, "--property", pctl, "--at-least", "0.1", cwd=folder).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -73,6 +106,21 @@ def test_certify_as_a_check(folder):
         (("diff", "early.wfa", "late.wfa", "--model-a", "early.rnn"), "give --corpus too"),
         (("certify", "broken.wfa", "--text", "x"), "broken.wfa"),
         (("certify", "late.wfa"), "give either --corpus or --text"),
+        (("check", "broken.wfa", "--ask", "push", "--class", "us", "-w", "the"), "broken.wfa"),
+        (("check", "late.wfa", "--class", "us", "-w", "the"), "give either --ask or --property"),
+        (("check", "late.wfa", "--ask", "push", "-w", "the"), "say which --class"),
+        (("check", "late.wfa", "--ask", "push", "--class", "us"), "give the words to choose from"),
+        (("check", "late.wfa", "--ask", "guess", "--class", "us", "-w", "the"), "unknown question 'guess'"),
+        (
+            ("check", "late.wfa", "--ask", "push", "--class", "us", "-w", "zz"),
+            "the word 'zz' is not in the automaton's",
+        ),
+        (("check", "late.wfa", "--property", "Pmax=? [F", "-w", "the"), "Storm does not take the property"),
+        (("check", "late.wfa", "--ask", "push", "--class", "us", "-k", "300", "--memory", "0.001"), "GB allowed"),
+        (
+            ("check", "late.wfa", "--ask", "push", "--class", "us", "-w", "a", "--text", "senate", "--from", "health"),
+            "the automaton reads the text as 'us', not as 'health'",
+        ),
         (("diff", "early.wfa", "late.wfa", "--min-agreement", "2"), "--min-agreement must lie between 0 and 1"),
     ],
 )

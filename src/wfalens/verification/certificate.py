@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
-from wfalens.verification.induction import backward_induction, stochastic_only
-from wfalens.verification.search import Search
+from wfalens.verification.induction import TextSteps, backward_induction, stochastic_only
+from wfalens.verification.search import Path, Search
 from wfalens.verification.substitutes import Choices, Substitutes, as_texts, count_variants
 
 CERTIFIED, BROKEN, OPEN = "certified", "broken", "open"
@@ -81,14 +81,16 @@ def certify_choices(
         raise InputError("the automaton is undecided on this text: there is no class to certify")
     others = [at for at in range(len(automaton.class_names)) if at != label]
     advantage = automaton.centres[:, others] - automaton.centres[:, [label]]
-    values = backward_induction(automaton, choices, np.hstack([advantage, -automaton.centres[:, [label]]]), changes)
+    steps = TextSteps(automaton, choices)
+    values = backward_induction(steps, np.hstack([advantage, -automaton.centres[:, [label]]]), changes)
     bounds = automaton.initial @ values[0][-1]
-    search = Search(automaton, choices, values, changes=changes)
+    search = Search(steps, values, automaton.initial, changes=changes)
     rival = int(bounds[:-1].argmax())
     bound, (reached, path) = float(bounds[rival]), search.greedy(rival)
     if bound >= -ROUNDING and effort:
         bound, reached, path = _refined(search, bounds[:-1], reached, path, effort)
-    decision = int(automaton.decide(automaton.weights(as_texts(path[None])))[0])
+    variant = np.array([options[place] for options, place in zip(choices, path, strict=True)], np.int32)
+    decision = int(automaton.decide(automaton.weights(as_texts(variant[None])))[0])
     status = CERTIFIED if bound < -ROUNDING else BROKEN if decision != label else OPEN
     vocabulary = automaton.encoder.vocabulary.words
     return Certificate(
@@ -98,7 +100,7 @@ def certify_choices(
         bound,
         reached,
         float(-bounds[-1]),
-        tuple(word if same else vocabulary[new] for word, new, same in zip(words, path, path == own, strict=True)),
+        tuple(vocabulary[new] if place else word for word, new, place in zip(words, variant, path, strict=True)),
         None if decision == UNDECIDED else automaton.class_names[decision],
         count_variants(choices, changes),
         tuple(
@@ -108,15 +110,15 @@ def certify_choices(
 
 
 def _refined(
-    search: Search, bounds: NDArray[np.float64], reached: float, path: NDArray[np.int32], effort: int
-) -> tuple[float, float, NDArray[np.int32]]:
+    search: Search, bounds: NDArray[np.float64], reached: float, path: Path, effort: int
+) -> tuple[float, float, Path]:
     """The bound over all rivals, made tighter by following variants, and the worst of these."""
     bound = -np.inf
     for rival in np.argsort(-bounds, kind="stable"):
-        found, variant = float(bounds[rival]), None
+        found, worse = float(bounds[rival]), None
         if found >= -ROUNDING:
-            found, variant, effort = search.best_first(int(rival), effort, -ROUNDING)
+            found, worse, effort = search.best_first(int(rival), effort, -ROUNDING)
         bound = max(bound, found)
-        if variant is not None and found > reached:
-            reached, path = found, variant
+        if worse is not None and found > reached:
+            reached, path = found, worse
     return bound, reached, path
