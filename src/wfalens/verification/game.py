@@ -21,7 +21,7 @@ from wfalens.verification.induction import Values, backward_induction
 from wfalens.verification.search import Path, Search
 
 MOST_BYTES = 2_000_000_000
-_BYTES_PER_TRANSITION = 200  # the text that Storm reads, its own model and ours
+_BYTES_PER_TRANSITION = 300  # the text that Storm reads, its own model and ours
 _SAMPLED_WORDS = 64
 _SETTLED = 1e-12  # change of the values at which an unbounded question is answered
 _MOST_ROUNDS = 100_000
