@@ -193,7 +193,7 @@ def test_what_makes_no_sense_is_refused(newsroom_wfa, news_model):
     refused("unknown class 'weather'", question("raise", "weather", 1), ["the"])
     refused("the word 'nonsense' is not in the automaton's alphabet", question("raise", "us", 1), ["nonsense"])
     refused("at least one word to choose from", question("raise", "us", 1), [])
-    refused("other classes or another vocabulary", question("raise", "us", 1), ["the"], model=news_model)
+    refused("a model with another vocabulary", question("raise", "us", 1), ["the"], model=news_model)
     with pytest.raises(InputError, match="unknown question 'guess'; choose one of push, raise, lower, keep"):
         question("guess", "us", 1)
     with pytest.raises(InputError, match="say how many words may be read to raise a class"):

@@ -12,27 +12,18 @@ from numpy.typing import NDArray
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.evaluation.fidelity import check_pair
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.ragged import Ragged
 from wfalens.verification.game import MOST_BYTES, Game
 from wfalens.verification.induction import stochastic_only
 from wfalens.verification.questions import Question
+from wfalens.verification.replay import Reading, read_by_automaton, read_by_model
 from wfalens.verification.search import Path
 from wfalens.verification.storm import StormModel, Verdict
 
 _LONGEST = 25  # words of a witness to an unbounded question
-_WORTH = 1e-3  # what a further word of it must gain
+_WORTH = 1e-3  # what its last words must gain
 _AS_GOOD = 1e-6  # a shorter witness is preferred to one that is better by less
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a reader makes of the text without and with the witness."""
-
-    label_before: str
-    label_after: str
-    before: float  # probability of the class in question
-    after: float
 
 
 @dataclass(frozen=True)
@@ -85,10 +76,8 @@ def check(
     memory  bytes that the game may take at most
     """
     automaton = stochastic_only(wfa, "checked")
-    if model is not None and (
-        tuple(model.class_names) != wfa.class_names or model.encoder.vocabulary != wfa.encoder.vocabulary
-    ):
-        raise InputError("the model has other classes or another vocabulary than the automaton")
+    if model is not None:
+        check_pair(wfa, model)
     game = make_game(automaton, words, text, memory)
     column = game.column(question.class_name)
     played, final = question.goal(game)
@@ -98,7 +87,7 @@ def check(
     if question.count is None:
         by_words = None
         own = question.reported(float(game.start @ played.settled(final)))
-        path, optimal = _scheduled(played, final, verdicts[0]), False
+        path, optimal = _longest(played, final, verdicts[0]), False
     else:
         _, values = played.rounds(question.count, final)
         curve = [float(game.start @ value[0, :, 0]) for value in reversed(values)]
@@ -114,10 +103,10 @@ def check(
         by_words,
         Witness(
             chosen,
-            question.reported(_fixed(played, final, path)),
+            question.reported(float(_reached(played, final, path)[-1])),
             optimal,
-            _read_by_automaton(automaton, text, chosen, column),
-            None if model is None else _read_by_model(model, text, chosen, column),
+            read_by_automaton(automaton, text, chosen, column),
+            None if model is None else read_by_model(model, text, chosen, column),
         ),
     )
 
@@ -146,59 +135,37 @@ def _shortest(game: Game, final: NDArray[np.float64], count: int, effort: int) -
     return path, all(optimal for _, _, optimal in found)
 
 
-def _scheduled(game: Game, final: NDArray[np.float64], verdict: Verdict) -> Path:
-    """Words by Storm's scheduler: of those it reads in the states that are likely now, the one that promises most."""
-    if verdict.scheduler is None or verdict.values is None:
-        raise InputError("Storm gives no scheduler for this question; say how many words may be read (--count)")
-    vector = game.start
-    path: Path = ()
+def _longest(game: Game, final: NDArray[np.float64], verdict: Verdict) -> Path:
+    """Words for as long as they gain: by Storm's scheduler, or by backward induction where that reaches more.
+
+    Where any number of words reaches all, the scheduler may take its time: no word is better than another.
+    """
+    paths = [game.best_words(_LONGEST, final, effort=0)[1]]
+    if verdict.scheduler is not None and verdict.values is not None:
+        paths.append(_scheduled(game, final, verdict.scheduler, verdict.values))
+    reached = [_reached(game, final, path) for path in paths]
+    best = int(np.argmax([each[-1] for each in reached]))
+    return paths[best][: int(np.argmax(reached[best] >= reached[best][-1] - _WORTH))]
+
+
+def _scheduled(game: Game, final: NDArray[np.float64], scheduler: tuple[int, ...], values: NDArray[np.float64]) -> Path:
+    """Of the words that the scheduler reads in the states that are likely now, the one that promises most."""
+    vector, path = game.start, list[int]()
     while len(path) < _LONGEST:
-        options = np.unique([verdict.scheduler[state] for state in np.flatnonzero((vector > 0) & (final == 0))])
-        if len(options) == 0:
+        open_states = np.flatnonzero((vector > 0) & (final == 0))
+        if len(open_states) == 0:
             break
+        options = np.unique([scheduler[state] for state in open_states])
         after = vector @ game.matrices[options]
-        best = int((after @ verdict.values).argmax())
-        if after[best] @ final - vector @ final < _WORTH:
-            break
-        vector, path = after[best], (*path, int(options[best]))
-    return path
+        best = int((after @ values).argmax())
+        vector = after[best]
+        path.append(int(options[best]))
+    return tuple(path)
 
 
-def _fixed(game: Game, final: NDArray[np.float64], path: Path) -> float:
-    """What fixed words reach, exactly."""
-    vector = game.start
+def _reached(game: Game, final: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
+    """What fixed words reach, exactly, before the first and after each; (words + 1,)"""
+    vectors = [game.start]
     for place in path:
-        vector = vector @ game.matrices[place]
-    return float(vector @ final)
-
-
-def _read_by_automaton(wfa: WFA, text: str, words: tuple[str, ...], column: int) -> Reading:
-    ids = _two_texts(wfa, text, words)
-    weights = wfa.read_out(wfa.state_vectors(ids, every=False))
-    return _reading(wfa.class_names, wfa.probabilities(weights), column)
-
-
-def _read_by_model(model: StepwiseClassifier, text: str, words: tuple[str, ...], column: int) -> Reading:
-    ids = _two_texts(model, text, words)
-    outputs = np.empty((2, len(model.class_names)))
-    for at in range(2):
-        outputs[at] = _output(model, ids[at])
-    return _reading(model.class_names, outputs, column)
-
-
-def _output(model: StepwiseClassifier, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-    if len(ids):
-        return np.asarray(model.trace(Ragged(ids, np.array([0, len(ids)]))).last()[0], np.float64)
-    uniform = np.full(len(model.class_names), 1 / len(model.class_names))
-    return np.asarray(getattr(model, "initial_output", uniform), np.float64)
-
-
-def _two_texts(reader: WFA | StepwiseClassifier, text: str, words: tuple[str, ...]) -> Ragged[np.int32]:
-    """The text, and the text with the words behind it, as ids."""
-    tokens = reader.encoder.tokens(text)
-    return reader.encoder.vocabulary.encode([tokens, [*tokens, *words]])
-
-
-def _reading(names: tuple[str, ...], outputs: NDArray[np.float64], column: int) -> Reading:
-    labels = [names[at] for at in outputs.argmax(1)]
-    return Reading(labels[0], labels[1], float(outputs[0, column]), float(outputs[1, column]))
+        vectors.append(vectors[-1] @ game.matrices[place])
+    return np.array(vectors) @ final

@@ -169,8 +169,8 @@ class Keep(_Visit):
 
     def sentence(self, words: int, text: str) -> str:
         return (
-            f"With what probability at least does it stay with {self.class_name!r}{text}, "
-            f"whichever {self._within()} of {words:,} words follow?"
+            f"With what probability at least is every state on the way of {self.class_name!r}{text}, "
+            f"if {self._within()} of {words:,} words follow?"
         )
 
     def reported(self, value: float) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
+from wfalens.evaluation.fidelity import check_pair
 from wfalens.html import table_html
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import SILENT, Progress
@@ -137,10 +138,8 @@ def certify_texts(
     The worst variant that the search found is always tried too. changes, effort: see `certify`.
     """
     automaton = stochastic_only(wfa, "certified")
-    if model is not None and (
-        tuple(model.class_names) != wfa.class_names or model.encoder.vocabulary != wfa.encoder.vocabulary
-    ):
-        raise InputError("the model has other classes or another vocabulary than the automaton")
+    if model is not None:
+        check_pair(wfa, model)
     tokens = [automaton.encoder.tokens(text) for text in texts]
     tokens = [words for words in tokens if words]
     if not tokens:
