@@ -11,6 +11,7 @@ from wfalens.cli import (  # noqa: F401 - they register themselves
     diff,
     evaluate,
     explain,
+    explore,
     extract,
     pairs,
     predict,
