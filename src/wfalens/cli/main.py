@@ -16,6 +16,7 @@ from wfalens.cli import (  # noqa: F401 - they register themselves
     pairs,
     predict,
     pretrain,
+    report,
     reproduce,
     train,
     walk,

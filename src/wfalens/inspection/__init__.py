@@ -7,9 +7,9 @@ from wfalens.inspection.overview import fidelity, overview
 from wfalens.inspection.play import flips, play
 from wfalens.inspection.sentences import sentences
 from wfalens.inspection.statemap import StateMap, state_map
-from wfalens.inspection.study import Study
+from wfalens.inspection.study import Study, short
 from wfalens.inspection.wordmap import word_map
-from wfalens.inspection.words import WordTable, word_page
+from wfalens.inspection.words import WordTable, word_page, word_pages
 
 __all__ = [
     "StateMap",
@@ -23,8 +23,10 @@ __all__ = [
     "overview",
     "play",
     "sentences",
+    "short",
     "state_map",
     "swaps",
     "word_map",
     "word_page",
+    "word_pages",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 from wfalens.errors import InputError
 from wfalens.inspection.study import Study, short
 from wfalens.progress import SILENT, Progress
+from wfalens.verification.changes import TextChanges
 from wfalens.verification.diff import compare
 
 _TEXTS_READ = 5000
@@ -46,5 +47,23 @@ def comparison(study: Study, *, words: int = 200, texts: int = 40, progress: Pro
                 strict=True,
             )
         ],
-        "texts": [] if found.texts is None else found.texts.top(texts).to_json(),
+        "texts": [] if found.texts is None else _told(found.texts.top(texts)),
     }
+
+
+def _told(changes: TextChanges) -> list[dict[str, Any]]:
+    sides = {
+        "before": changes.before,
+        "after": changes.after,
+        "model_before": changes.model_before,
+        "model_after": changes.model_after,
+    }
+    return [
+        {
+            "text": text,
+            "divergence": round(float(changes.divergence[at]), 4),
+            "truth": None if changes.truth is None else changes.class_names[changes.truth[at]],
+            **{name: short(outputs[at]) for name, outputs in sides.items() if outputs is not None},
+        }
+        for at, text in enumerate(changes.texts)
+    ]

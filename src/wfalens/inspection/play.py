@@ -13,6 +13,7 @@ from wfalens.explanation.attribution import forward_backward, replacement_output
 from wfalens.explanation.embeddings import words_seen
 from wfalens.inspection.statemap import StateMap
 from wfalens.inspection.study import Study, short
+from wfalens.models.contract import SteppableClassifier
 from wfalens.ragged import Ragged
 
 _SHOWN_STATES = 5  # of the distribution after each word
@@ -47,6 +48,8 @@ def play(study: Study, places: StateMap | None, text: str) -> dict[str, Any]:
         result["path"] = short(places.place(outputs))
     if study.model is not None and len(ids.values):
         said = study.model.trace(ids).values.astype(np.float64)
+        if isinstance(study.model, SteppableClassifier):  # it has an output before any word, too
+            said = np.vstack([study.model.initial_output, said])
         label = study.wfa.class_names[int(said[-1].argmax())]
         result["model"] = short(said)
         result["model_label"] = label

@@ -78,21 +78,30 @@ class WordTable:
 
 def word_page(study: Study, word: str) -> dict[str, Any]:
     """What one word does, which words act and mean alike, and where it stands."""
-    if word not in study.influence.words:
-        raise InputError(f"the word {word!r} was not seen in extraction")
-    scores = study.influence.of(word)
-    number = study.wfa.encoder.vocabulary.id_of(word)
-    return {
-        "word": word,
-        "count": int(study.wfa.word_counts[number]),
-        "scores": short(scores),
-        "strength": round(float(np.linalg.norm(scores)), 4),
-        "unit": study.wfa.unit,
-        "acting": acting_alike(study, [word])[0],
-        "meaning": None if study.vectors is None else meaning_alike(study, word),
-        "vectors": None if study.vectors is None else study.vectors.source,
-        "sentences": sentences_with(study, word),
-    }
+    return word_pages(study, [word])[0]
+
+
+def word_pages(study: Study, words: Sequence[str]) -> list[dict[str, Any]]:
+    """The same for several words, in one pass over the vocabulary."""
+    places = {word: at for at, word in enumerate(study.influence.words)}
+    for word in words:
+        if word not in places:
+            raise InputError(f"the word {word!r} was not seen in extraction")
+    chosen = study.influence.subset(np.array([places[word] for word in words], np.int64))
+    return [
+        {
+            "word": word,
+            "count": int(chosen.counts[at]),
+            "scores": short(chosen.scores[at]),
+            "strength": round(float(np.linalg.norm(chosen.scores[at])), 4),
+            "unit": study.wfa.unit,
+            "acting": acting,
+            "meaning": None if study.vectors is None else meaning_alike(study, word),
+            "vectors": None if study.vectors is None else study.vectors.source,
+            "sentences": sentences_with(study, word),
+        }
+        for at, (word, acting) in enumerate(zip(words, acting_alike(study, words), strict=True))
+    ]
 
 
 def acting_alike(study: Study, words: Sequence[str]) -> list[list[list[Any]]]:

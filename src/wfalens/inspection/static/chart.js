@@ -63,7 +63,7 @@ lens.text = TEXT;
 
 // Several lines over the same steps; `current` marks one of them.
 lens.lineChart = (svg, width, { series, labels, current, yTitle, xTitle, yMax = 1 }) => {
-  const height = 250, left = 44, right = 12, top = 10, bottom = 62;
+  const height = 260, left = 60, right = 12, top = 10, bottom = 72;
   lens.size(svg, width, height);
   const last = Math.max(1, labels.length - 1);
   const x = (at) => left + (width - left - right) * at / last;
@@ -77,7 +77,7 @@ lens.lineChart = (svg, width, { series, labels, current, yTitle, xTitle, yMax = 
   labels.forEach((label, at) => {
     if (at % every) return;
     const shown = lens.visible(label);
-    parts.push(TEXT(x(at), height - bottom + 14, shown.length > 10 ? `${shown.slice(0, 9)}\u2026` : shown, { class: 'soft', transform: `rotate(38 ${x(at)} ${height - bottom + 14})` }));
+    parts.push(TEXT(x(at), height - bottom + 14, shown.length > 10 ? `${shown.slice(0, 9)}\u2026` : shown, { class: 'soft', 'text-anchor': 'end', transform: `rotate(-40 ${x(at)} ${height - bottom + 14})` }));
   });
   if (current !== null && current !== undefined) parts.push(s('line', { x1: x(current), x2: x(current), y1: top, y2: height - bottom, stroke: 'var(--accent)', 'stroke-dasharray': '3 3' }));
   for (const { values, colour, from = 0 } of series) {
@@ -97,9 +97,8 @@ lens.intervalChart = (svg, width, { rows, xTitle, low, high }) => {
   lens.size(svg, width, height);
   const x = (value) => left + (width - left - right) * (value - low) / (high - low || 1);
   const parts = [];
-  const ticks = 4;
-  for (let at = 0; at <= ticks; at += 1) {
-    const value = low + (high - low) * at / ticks;
+  const step = [0.02, 0.05, 0.1, 0.2].find((size) => (high - low) / size <= 6) || 0.25;
+  for (let value = high; value > low - 1e-9; value -= step) {
     parts.push(s('line', { class: 'axis', x1: x(value), x2: x(value), y1: top, y2: height - bottom }),
       TEXT(x(value), height - bottom + 16, value.toFixed(2), { class: 'soft', 'text-anchor': 'middle' }));
   }

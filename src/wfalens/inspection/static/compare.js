@@ -16,6 +16,7 @@ lens.views.push({
       const rate = (item) => `${lens.number(item.cr.value)} (${lens.interval(item.cr)})`;
       const share = (item) => `${lens.number(item.value)} (${lens.interval(item)})`;
       const rows = [side('Consistency with its own network', found.fidelity, rate), side('Accuracy', found.accuracy, share)].filter(Boolean);
+      const models = [['model_before', 'network before'], ['model_after', 'network after']].filter(([key]) => found.texts[0]?.[key]);
       function draw() {
         lens.remember(given);
         const at = names.indexOf(given.class);
@@ -33,10 +34,9 @@ lens.views.push({
         rows.length > 0 && lens.table('How faithful each is', ['', 'before', 'after'], rows),
         h('h2', null, 'Words'),
         h('div', { class: 'controls' }, lens.field('By change for', lens.select([['all', 'all classes'], ...names.map((name) => [name, name])], given.class, (value) => { given.class = value; draw(); }))), place,
-        found.texts.length > 0 && [h('h2', null, 'Sentences that prove it'), lens.table('Texts that the two read most differently', ['text', 'divergence', 'before', 'after', ...(found.texts[0].truth ? ['truth'] : [])], found.texts.map((each) => {
-          const top = (row) => Object.entries(row).reduce((best, pair) => (pair[1] > best[1] ? pair : best));
-          const told = (row) => { const [name, value] = top(row); return h('span', null, lens.className(names, names.indexOf(name)), ` ${lens.percent(value)}`); };
-          return [h('span', { class: 'left' }, lens.source.live ? lens.textLink(each.text, each.text.slice(0, 160)) : lens.word(each.text.slice(0, 160))), lens.number(each.divergence), told(each.before), told(each.after), ...(each.truth ? [lens.visible(each.truth)] : [])];
+        found.texts.length > 0 && [h('h2', null, 'Sentences that prove it'), lens.table('Texts that the two read most differently', ['text', 'divergence', 'before', 'after', ...models.map(([, title]) => title), ...(found.texts[0].truth ? ['truth'] : [])], found.texts.map((each) => {
+          const told = (row) => { const at = lens.argmax(row); return h('span', null, lens.className(names, at), ` ${lens.percent(row[at])}`); };
+          return [h('td', { class: 'text' }, lens.source.live ? lens.textLink(each.text, each.text.slice(0, 160)) : lens.word(each.text.slice(0, 160))), lens.number(each.divergence), told(each.before), told(each.after), ...models.map(([key]) => told(each[key])), ...(each.truth ? [lens.visible(each.truth)] : [])];
         }))],
         h('h2', null, 'States'),
         found.states ? lens.table('States, matched so that their centres are nearest; the farthest apart first', ['before', 'after', 'distance'], found.states.map((each) => [

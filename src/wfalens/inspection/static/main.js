@@ -10,16 +10,17 @@ lens.fill = async (node, fetch, render) => {
   const busy = h('div', { class: 'busy', role: 'status' }, bar, told);
   const timer = setTimeout(() => node.append(busy), 150);
   const heard = ({ task, share }) => { lens.put(told, task); if (share === null) bar.removeAttribute('value'); else bar.value = share; };
+  const done = () => { clearTimeout(timer); busy.remove(); };
+  let found;
   try {
-    const found = await fetch(heard);
-    clearTimeout(timer);
-    busy.remove();
-    node.append(...[render(found)].flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+    found = await fetch(heard);
   } catch (error) {
-    clearTimeout(timer);
-    busy.remove();
+    done();
     node.append(h('p', { class: 'note', role: 'alert' }, error.message));
+    return;
   }
+  done();
+  node.append(...[render(found)].flat(3).filter((child) => child !== null && child !== undefined && child !== false));
 };
 
 const route = () => {
@@ -44,7 +45,7 @@ async function show(moved) {
   }
   document.title = `${shown.title} \u2013 ${lens.title}`;
   if (moved) { window.scrollTo(0, 0); title.focus(); }
-  try { await shown.build(page, parameters); } catch (error) { page.append(h('p', { class: 'error', role: 'alert' }, error.message)); }
+  try { await shown.build(page, parameters); } catch (error) { console.error(error); page.append(h('p', { class: 'error', role: 'alert' }, error.message)); }
   page.dataset.ready = shown.name;
 }
 

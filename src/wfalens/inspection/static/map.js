@@ -19,19 +19,23 @@ function slices(mix, radius) {
 // Draws corners, flows and states; `marks` are drawn on top, in the map's own units.
 lens.drawMap = (svg, width, map, { flows = 0, chosen = null, moves = null, marks = null, choose = null, active = null } = {}) => {
   const flat = map.corners.length === 2;
-  const spread = flat ? Math.max(0.4, ...map.states.map((state) => Math.abs(state.y) + state.r)) + 0.12 : 1.2;
+  const spread = flat ? Math.max(0.4, ...map.states.map((state) => Math.abs(state.y) + state.r)) + 0.12 : 1.24;
   const unit = (width - (flat ? 60 : 150)) / 2.3;
   const height = Math.round(2 * spread * unit + (flat ? 30 : 0));
   lens.size(svg, width, height);
   const x = (value) => width / 2 + unit * value, y = (value) => height / 2 - unit * value;
+  const beyond = (at) => { // room for the circles that stand on a corner
+    const [cx, cy] = map.corners[at];
+    return Math.max(0, ...map.states.map((state) => state.x * cx + state.y * cy - 1 + state.r).filter((_, id) => Math.hypot(map.states[id].x - cx, map.states[id].y - cy) < 0.3));
+  };
   const parts = [];
   if (flat) parts.push(s('line', { class: 'axis', x1: x(-1), x2: x(1), y1: y(0), y2: y(0) }));
   else parts.push(s('polygon', { class: 'axis', points: [...map.corners].sort((a, b) => Math.atan2(a[1], a[0]) - Math.atan2(b[1], b[0])).map(([cx, cy]) => `${x(cx)},${y(cy)}`).join(' ') }));
   map.corners.forEach(([cx, cy], at) => {
     const anchor = flat ? (cx < 0 ? 'start' : 'end') : cx > 0.2 ? 'start' : cx < -0.2 ? 'end' : 'middle';
-    const out = flat ? 1 : 1.07;
+    const out = flat ? 1 : 1.06 + beyond(at);
     parts.push(s('rect', { x: x(cx) - 3, y: y(cy) - 3, width: 6, height: 6, fill: lens.colour(at) }),
-      lens.text(flat ? x(cx) : x(cx * out), flat ? height - 8 : y(cy * out) + 4, lens.visible(map.class_names[at]), { 'text-anchor': anchor, 'font-weight': 600 }));
+      lens.text(flat ? x(cx) : x(cx * out), flat ? height - 8 : y(cy * out) + 4, lens.visible(map.class_names[at]), { 'text-anchor': anchor, class: 'strong' }));
   });
   const biggest = Math.max(1, ...map.flows.map((flow) => flow.count));
   const shown = map.flows.filter((flow, at) => at < flows || flow.from === chosen || flow.to === chosen);
@@ -59,7 +63,7 @@ lens.drawMap = (svg, width, map, { flows = 0, chosen = null, moves = null, marks
       opacity: active ? Math.max(0.25, Math.min(1, 0.25 + share)) : 1,
       ...(choose ? { tabindex: 0, role: 'button', 'aria-pressed': String(state.id === chosen), 'aria-label': `${map.kind === 'states' ? 'State' : 'Region'} ${state.id}${state.initial ? ', the initial one' : ''}: ${lens.visible(state.label)} ${lens.percent(Math.max(...state.mix))}, ${lens.percent(state.frequency, 1)} of the visits`, on: press } : {}),
     }, slices(state.mix, radius), s('circle', { class: 'ring', r: radius, fill: 'none', stroke: 'var(--panel)', 'stroke-width': 1.5 }),
-    radius > 11 && s('text', { 'text-anchor': 'middle', y: 4, 'font-size': 11, fill: '#fff', 'paint-order': 'stroke', stroke: '#0009', 'stroke-width': 2.5, 'pointer-events': 'none', 'aria-hidden': 'true' }, String(state.id))));
+    radius > 11 && s('text', { class: 'number', 'text-anchor': 'middle', y: 4, 'pointer-events': 'none', 'aria-hidden': 'true' }, String(state.id))));
   }
   if (moves) {
     map.states.forEach((state, at) => {

@@ -57,7 +57,7 @@ class Player {
     view.append(
       h('div', { class: 'controls' },
         lens.field(lens.source.live ? 'Your sentence' : 'The sentence', this.input, 'wide-field'),
-        overview.has.texts && lens.field('Or pick one where', this.sort), overview.has.texts && lens.field('Sentence', this.pick)),
+        overview.has.texts && lens.field('Or pick one where', this.sort), overview.has.texts && lens.field('Sentence', this.pick, 'wide-field')),
       this.said,
       this.words,
       h('div', { class: 'controls' },
@@ -66,9 +66,11 @@ class Player {
         h('button', { type: 'button', 'aria-label': 'One word on', on: { click: () => this.step(1) } }, '\u2192'),
         this.where, lens.field('Contributions to', this.classes)),
       h('p', { class: 'note' }, `Under each word: its contribution (${this.unit}); the line below it tells by which rows the automaton went: solid observed, dashed completed, dotted unknown word.${lens.source.live ? ' Double-click or press Enter on a word to change it.' : ''}`),
-      h('div', { class: 'grid' }, this.charts, this.mapFigure),
+      h('div', { class: 'grid' }, this.charts),
       lens.legend(this.names),
-      h('h2', null, 'What single word would flip it'), this.flips,
+      h('div', { class: 'grid' },
+        h('section', null, h('h2', null, 'What single word would flip it'), this.flips),
+        this.mapFigure && h('section', null, h('h2', null, 'Where it goes'), this.mapFigure)),
       h('h2', null, 'Step by step'), this.steps);
     this.words.addEventListener('dblclick', (event) => this.edit(Number(event.target.closest?.('.chip')?.dataset.at)));
     if (overview.has.texts) {
@@ -104,7 +106,7 @@ class Player {
   series(who) {
     const rows = this.found[who];
     if (!rows) return [];
-    return this.names.map((_, at) => ({ values: rows.map((row) => row[at]), colour: lens.colour(at), from: who === 'model' ? 1 : 0 }));
+    return this.names.map((_, at) => ({ values: rows.map((row) => row[at]), colour: lens.colour(at), from: this.found.words.length + 1 - rows.length }));
   }
 
   path(x, y) {
@@ -112,7 +114,7 @@ class Player {
     const line = (points, dash) => s('polyline', { points: points.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(' '), fill: 'none', stroke: 'var(--ink)', 'stroke-width': 2, 'stroke-dasharray': dash });
     const dot = ([a, b], size, open) => s('circle', { cx: x(a), cy: y(b), r: size, fill: open ? 'var(--panel)' : 'var(--ink)', stroke: 'var(--ink)', 'stroke-width': 1.5 });
     const parts = [];
-    if (other) { const shown = other.slice(0, this.at); parts.push(line(shown, '5 4'), shown.slice(-1).map((point) => dot(point, 6, true))); }
+    if (other) { const shown = other.slice(0, this.at + other.length - this.found.words.length); parts.push(line(shown, '5 4'), shown.slice(-1).map((point) => dot(point, 6, true))); }
     const shown = path.slice(0, this.at + 1);
     parts.push(line(shown), shown.map((point, at) => dot(point, at === this.at ? 5 : 2, false)));
     return parts;
@@ -143,7 +145,7 @@ class Player {
     const found = this.found;
     const rows = found.words.map((word, at) => [
       lens.wordLink(word), found.rows[at], lens.signed(values[at], 3), outcome(this.names, found.automaton[at + 1]),
-      ...(found.model ? [outcome(this.names, found.model[at]), h('span', { class: lens.argmax(found.model[at]) === lens.argmax(found.automaton[at + 1]) ? 'yes' : 'no' }, lens.argmax(found.model[at]) === lens.argmax(found.automaton[at + 1]) ? 'yes' : 'no')] : []),
+      ...(found.model ? [outcome(this.names, found.model.at(at - found.words.length), h('span', { class: lens.argmax(found.model.at(at - found.words.length) === lens.argmax(found.automaton[at + 1]) ? 'yes' : 'no' }, lens.argmax(found.model.at(at - found.words.length) === lens.argmax(found.automaton[at + 1]) ? 'yes' : 'no')] : []),
       ...(found.states ? [found.states[at + 1].slice(0, 2).map(([state, share]) => `${state} (${lens.percent(share)})`).join(', ')] : []),
     ]);
     lens.put(this.steps, lens.table(`After each word; contributions to ${lens.visible(this.names[column])} in ${found.unit}`, ['word', 'rows', 'contribution', 'automaton', ...(found.model ? ['network', 'agree'] : []), ...(found.states ? ['likely states'] : [])], rows));

@@ -4,8 +4,8 @@ const ROW = 32, PAGE = 100, MARGIN = 10;
 
 lens.table = (caption, columns, rows) => h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
   h('table', null, h('caption', null, caption),
-    h('thead', null, h('tr', null, columns.map((column) => h('th', { scope: 'col' }, column)))),
-    h('tbody', null, rows.map(([first, ...rest]) => h('tr', null, h('th', { scope: 'row' }, first), rest.map((cell) => (cell instanceof HTMLTableCellElement ? cell : h('td', null, cell))))))));
+    h('thead', null, h('tr', null, columns.map((column) => h('th', { scope: 'col', class: column === 'text' ? 'left' : null }, column)))),
+    h('tbody', null, rows.map((row) => h('tr', null, row.map((cell, at) => (cell instanceof HTMLTableCellElement ? cell : at ? h('td', null, cell) : h('th', { scope: 'row' }, cell))))))));
 
 // fetch(offset, limit) -> {total, rows}; columns: [{key, title, cell(row)}]; a click on a title sorts by its key
 lens.longTable = ({ label, columns, fetch, sort, falling, onSort }) => {
