@@ -200,7 +200,7 @@ def compare(options, name: str, train, seed: int) -> dict[str, dict[str, dict[st
     ids, tests = parts(options, model, train)
     wanted = model.trace(tests).last()
     rule = Fitting(rounds=2) if options.quick else Fitting(rounds=8)
-    states = STATES.get(name, 40)
+    states = 20 if options.quick else STATES.get(name, 40)
     rows, table = [], {}
     for completion in ("probe", "fit"):
         reference = None
