@@ -8,6 +8,7 @@ from wfalens.cli import (  # noqa: F401 - they register themselves
     attack,
     data,
     demo,
+    diff,
     evaluate,
     explain,
     extract,
