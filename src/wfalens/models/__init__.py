@@ -11,6 +11,7 @@ from wfalens.models.causality import check_causal
 from wfalens.models.contract import EmbeddingClassifier, SteppableClassifier, StepwiseClassifier
 from wfalens.models.keras_model import wrap_keras
 from wfalens.models.onnx_model import load_onnx
+from wfalens.models.opening import open_model
 from wfalens.models.pipeline import wrap_pipeline
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
     "export_onnx",
     "load_onnx",
     "load_transformer",
+    "open_model",
     "wrap_keras",
     "wrap_module",
     "wrap_pipeline",

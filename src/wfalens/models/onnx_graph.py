@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError
 from wfalens.threads import thread_count
 
-METADATA = "wfalens"
+METADATA = "wfalens.card"
 _INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _FLOATS = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16}
 # how an output that holds the new value of the state input X may be called

@@ -29,17 +29,24 @@ def load_transformer(
     """A classifier from a folder, or from the hub by its name; no code that comes with it is run."""
     try:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        from transformers.utils import logging as logging_of_transformers
     except ImportError:
         raise MissingDependencyError("transformers", "transformers") from None
+    logging: Any = logging_of_transformers  # it has no types
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # a library is silent
     try:
         model, loading = AutoModelForSequenceClassification.from_pretrained(str(name), output_loading_info=True)
         tokenizer = AutoTokenizer.from_pretrained(str(name))
     except (OSError, ValueError, ImportError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{name}: transformers cannot load a sequence classifier from there: {reason}") from None
+    finally:
+        if shown:
+            logging.enable_progress_bar()
     if loading["missing_keys"]:
-        shown = ", ".join(sorted(loading["missing_keys"])[:3])
-        raise ModelError(f"{name} is not a trained classifier: it has no weights for {shown}; fine-tune it first")
+        missing = ", ".join(sorted(loading["missing_keys"])[:3])
+        raise ModelError(f"{name} is not a trained classifier: it has no weights for {missing}; fine-tune it first")
     return wrap_transformer(model, tokenizer, encoder, class_names, **options)
 
 
