@@ -1,5 +1,8 @@
 """Every adapter passes the conformance suite; broken models are refused with the reason."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -104,6 +107,16 @@ def test_prefix_tree_spells_every_prefix():
         for position in range(len(ids[item])):
             number = tree.of_token[ids.offsets[item] + position]
             assert spelled[number] == tuple(ids[item][: position + 1])
+
+
+def test_optional_packages_are_imported_only_where_they_are_used():
+    code = (
+        "import sys, wfalens, wfalens.models, wfalens.models.opening;"
+        "wfalens.load_onnx, wfalens.wrap_keras, wfalens.wrap_pipeline, wfalens.open_model, wfalens.ModelCard;"
+        "print([name for name in ('torch', 'onnx', 'onnxruntime', 'transformers', 'keras') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_bidirectional_networks_are_refused_with_the_reason(letters):

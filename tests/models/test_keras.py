@@ -108,9 +108,28 @@ def test_models_of_other_shapes_are_refused(letters):
     vectors = keras.Sequential([keras.Input((None, 3)), keras.layers.GRU(2)])
     with pytest.raises(ModelError, match=r"reads \(None, None, 3\) where one table of ids \(batch, time\) is expected"):
         wrap_keras(vectors, letters, CLASSES)
+    several = keras.Input((None,), dtype="int32")
+    with pytest.raises(ModelError, match="gives several outputs"):
+        wrap_keras(keras.Model(several, [several, several]), letters, CLASSES)
     fixed = recurrent(0, len(letters.vocabulary), width=6, sequences=True)
     with pytest.raises(ModelError, match="one row per word but reads tables of 6 words only"):
         wrap_keras(fixed, letters, CLASSES)
+
+
+def test_a_convolution_is_padded_to_the_width_it_needs(letters):
+    layers = [
+        keras.layers.Embedding(len(letters.vocabulary), 4),
+        keras.layers.Conv1D(3, 4),
+        keras.layers.GlobalMaxPooling1D(),
+        keras.layers.Activation("softmax"),
+    ]
+    model = keras.Sequential([keras.Input((None,), dtype="int32"), *layers])
+    with pytest.raises(ModelError, match=r"cannot read a table of 1 words .*; give the width that shorter") as caught:
+        wrap_keras(model, letters, CLASSES)
+    assert "\n" not in str(caught.value)
+    trace = wrap_keras(model, letters, CLASSES, width=6).trace(letters.encode(["a b"]))
+    expected = keras.ops.convert_to_numpy(model(np.array([[2, 3, 0, 0, 0, 0]])))[0]
+    np.testing.assert_allclose(trace[0][1], expected, atol=1e-6)
 
 
 def test_the_fingerprint_is_the_same_after_saving_and_loading(letters, tmp_path):

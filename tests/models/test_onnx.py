@@ -223,6 +223,27 @@ def test_a_graph_with_fewer_words_than_its_card_fails_in_one_sentence(letters, t
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("graph", [summing_graph, running_graph])
+def test_the_prior_of_the_card_is_the_models(letters, tmp_path, graph):
+    path = graph(tmp_path / "m.onnx", scores_of(0, 10))
+    model = load_onnx(path, ModelCard.of(letters, CLASSES, initial_output=(0.5, 0.3, 0.2)))
+    wfa = Extractor(states=2, completion="uniform").extract(model, ["a b", "c"])
+    np.testing.assert_allclose(wfa.predict_proba([""])[0], [0.5, 0.3, 0.2], atol=1e-6)
+
+
+def test_a_new_state_that_does_not_fit_the_old_one_is_refused(letters, tmp_path):
+    nodes = [
+        ("Gather", ["scores", "ids"], ["logits"], {}),
+        ("Concat", ["h", "h"], ["h_out"], {"axis": 1}),
+    ]
+    inputs = {"ids": (INT, ["batch"]), "h": (FLOAT, ["batch", 2])}
+    outputs = {"logits": (FLOAT, ["batch", 3]), "h_out": (FLOAT, ["batch", 4])}
+    path = write_graph(tmp_path / "m.onnx", nodes, inputs, outputs, {"scores": scores_of(0, 10)})
+    model = load_onnx(path, ModelCard.of(letters, CLASSES))
+    with pytest.raises(ModelError, match=r"the new state 'h_out' is \(1, 4\) and cannot take the place of 'h'"):
+        model.trace(letters.encode(["a"]))
+
+
 def test_missing_and_damaged_files_are_refused(letters, tmp_path):
     card = ModelCard.of(letters, CLASSES)
     with pytest.raises(InputError, match=r"m\.onnx: no such file"):

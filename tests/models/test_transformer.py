@@ -62,9 +62,12 @@ class TestTransformer(StepwiseConformance):
         )
 
 
-@pytest.mark.parametrize("padding", [0, None])
+@pytest.mark.parametrize("padding", [0, 1, None])
 class TestDecoder(StepwiseConformance):
-    """A decoder whose tokenizer frames nothing: an empty text has no sub-word, and the prior is uniform."""
+    """A decoder whose tokenizer frames nothing: an empty text has no sub-word.
+
+    Where the unknown token (1) pads, the model would overlook it at the end, and unknown words are left out.
+    """
 
     @pytest.fixture
     def make(self, padding):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wfalens.corpus.corpus import named_classes
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.errors import InputError
-from wfalens.models.contract import checked_probabilities
+from wfalens.models.contract import checked_probabilities, uniform
 from wfalens.models.prefixes import prefix_tree
 from wfalens.ragged import Ragged
 
@@ -40,7 +40,7 @@ class PrefixClassifier(ABC):
     @property
     def initial_output(self) -> NDArray[np.float32]:
         """Unknown without asking for an empty text, which many models refuse: uniform."""
-        return np.full(len(self.class_names), 1 / len(self.class_names), np.float32)
+        return uniform(len(self.class_names))
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         tree = prefix_tree(ids)

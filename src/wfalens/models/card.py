@@ -16,7 +16,7 @@ from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vocabulary import PADDING_WORD, UNKNOWN_WORD, Vocabulary
 from wfalens.errors import FormatError, InputError
-from wfalens.models.contract import checked_probabilities
+from wfalens.models.contract import checked_probabilities, uniform
 from wfalens.models.readout import readout_named
 from wfalens.storage import write_atomically
 
@@ -30,7 +30,7 @@ class ModelCard:
     words           in the order of the model's ids
     class_names     in the order of the model's outputs
     unknown         the word of `words` that stands for all others
-    padding         the word of `words` that fills tables of a fixed width, or None
+    padding         the word of `words` that fills tables of a fixed width; None: <pad>, where there is one
     tokenizer, max_length  how a text becomes words
     outputs         probabilities, logits or binary; None: by the name of the output
     state           the output that holds the new value of each state input; None: by their names
@@ -69,7 +69,6 @@ class ModelCard:
         return cls(
             words=encoder.vocabulary.words,
             class_names=named_classes(class_names),
-            padding=PADDING_WORD,
             tokenizer=encoder.tokenizer,
             max_length=encoder.max_length,
             **more,
@@ -84,8 +83,15 @@ class ModelCard:
         """The model's id of every word of the encoder's vocabulary."""
         place = {word: number for number, word in enumerate(self.words)}
         unknown = place[self.unknown]
-        padding = unknown if self.padding is None else place[self.padding]
+        padding = place.get(PADDING_WORD, unknown) if self.padding is None else place[self.padding]
         return np.array([padding, unknown, *(place[word] for word in self._known)], np.int64)
+
+    @property
+    def prior(self) -> NDArray[np.float32]:
+        """The output before any word, uniform where it is unknown."""
+        if self.initial_output is None:
+            return uniform(len(self.class_names))
+        return np.array(self.initial_output, np.float32)
 
     @property
     def _known(self) -> list[str]:

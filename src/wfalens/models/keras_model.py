@@ -42,7 +42,17 @@ def wrap_keras(
         raise MissingDependencyError("keras", "keras") from None
 
     def run(table: NDArray[np.int64]) -> NDArray[Any]:
-        return np.asarray(ops.convert_to_numpy(model(table, training=False)))
+        try:
+            answer = model(table, training=False)
+        except Exception as error:  # each backend has its own
+            reason = str(error).strip().partition("\n")[0]
+            raise ModelError(
+                f"the Keras model cannot read a table of {table.shape[1]} words ({reason}); "
+                "give the width that shorter texts are to be padded to (width)"
+            ) from None
+        if isinstance(answer, list | tuple | dict):
+            raise ModelError("the Keras model gives several outputs; wrap a model that gives the classes only")
+        return np.asarray(ops.convert_to_numpy(answer))
 
     ids = None if word_ids is None else np.asarray(word_ids, np.int64)
     if ids is not None and ids.shape != (len(encoder.vocabulary),):

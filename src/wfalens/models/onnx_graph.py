@@ -72,12 +72,7 @@ class OnnxGraph:
         answers = [name for name in given if name not in {port.after for port in self.states}]
         self.output = _output(self.path, answers)
         self.output_axes = given[self.output]
-        self.readout = outputs or _READOUTS.get(self.output.lower())
-        if self.readout is None:
-            raise InputError(
-                f"{path}: what the output {self.output!r} holds is not known by its name; say probabilities, logits or "
-                'binary in the model card ("outputs")'
-            )
+        self.readout = outputs or _readout(self.path, self.output)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -170,6 +165,15 @@ def _output(path: Path, answers: list[str]) -> str:
             "call it probabilities or logits"
         )
     return chosen[0]
+
+
+def _readout(path: Path, output: str) -> str:
+    if output.lower() not in _READOUTS:
+        raise InputError(
+            f"{path}: what the output {output!r} holds is not known by its name; say probabilities, logits or binary "
+            'in the model card ("outputs")'
+        )
+    return _READOUTS[output.lower()]
 
 
 def _first_line(error: Exception) -> str:

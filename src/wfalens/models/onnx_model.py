@@ -38,9 +38,16 @@ def load_onnx(path: str | Path, card: ModelCard | None = None, *, padding: str =
         return graph.run({graph.ids.name: table.astype(graph.ids.dtype)})[0]
 
     form = TableForm(card.word_ids, graph.ids.shape[1], padding)
-    told: dict[str, Any] = {"form": form, "outputs": graph.readout, "fingerprint": graph.fingerprint}
     kind = TokenTableClassifier if graph.output_axes == 3 else TextTableClassifier
-    return kind(run, card.encoder, card.class_names, **told)
+    return kind(
+        run,
+        card.encoder,
+        card.class_names,
+        form=form,
+        outputs=graph.readout,
+        fingerprint=graph.fingerprint,
+        initial_output=card.prior,
+    )
 
 
 class OnnxStepClassifier:
@@ -53,16 +60,9 @@ class OnnxStepClassifier:
         self.encoder = card.encoder
         self.class_names = card.class_names
         self.fingerprint = graph.fingerprint
-        self._prior = card.initial_output
+        self.initial_output = card.prior
         self._word_ids = card.word_ids.astype(graph.ids.dtype)
-        self._read_out = readout_named(str(graph.readout))
-
-    @property
-    def initial_output(self) -> NDArray[np.float32]:
-        """As the card says, else uniform."""
-        if self._prior is not None:
-            return np.array(self._prior, np.float32)
-        return np.full(len(self.class_names), 1 / len(self.class_names), np.float32)
+        self._read_out = readout_named(graph.readout)
 
     def initial_state(self, batch: int) -> State:
         return np.zeros((batch, sum(port.width for port in self.graph.states)), np.float32)
@@ -92,8 +92,8 @@ def _unpacked(port: StatePort, part: State) -> NDArray[Any]:
 
 
 def _packed(port: StatePort, new: NDArray[Any]) -> State:
-    if new.ndim != len(port.before.shape):
-        raise ModelError(f"the new state {port.after!r} has {new.ndim} axes, the old one {port.before.told} does not")
+    if new.ndim != len(port.before.shape) or np.delete(new.shape, port.axis).tolist() != list(port.sizes):
+        raise ModelError(f"the new state {port.after!r} is {new.shape} and cannot take the place of {port.before.told}")
     rows = np.moveaxis(new, port.axis, 0)
     return rows.reshape(len(rows), port.width).astype(np.float32)
 

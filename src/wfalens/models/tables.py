@@ -15,7 +15,7 @@ from wfalens.corpus.vocabulary import PADDING
 from wfalens.errors import InputError, ModelError
 from wfalens.models.batches import trace_padded
 from wfalens.models.callable import PrefixClassifier
-from wfalens.models.contract import checked_probabilities
+from wfalens.models.contract import checked_probabilities, uniform
 from wfalens.models.readout import readout_named
 from wfalens.ragged import Ragged
 
@@ -77,9 +77,15 @@ class TextTableClassifier(PrefixClassifier):
         outputs: str,
         batch_size: int = 1024,
         fingerprint: str,
+        initial_output: NDArray[np.float32] | None = None,
     ) -> None:
         super().__init__(form.read_by(encoder), class_names, batch_size=batch_size, fingerprint=fingerprint)
         self.run, self.form, self._read_out = run, form, readout_named(outputs)
+        self._prior = initial_output
+
+    @property
+    def initial_output(self) -> NDArray[np.float32]:
+        return super().initial_output if self._prior is None else self._prior
 
     def answers(self, prefixes: Ragged[np.int32]) -> object:
         answers = np.empty((len(prefixes), len(self.class_names)), np.float64)
@@ -101,6 +107,7 @@ class TokenTableClassifier:
         form: TableForm,
         outputs: str,
         fingerprint: str,
+        initial_output: NDArray[np.float32] | None = None,
     ) -> None:
         if form.width is not None:
             raise ModelError(
@@ -110,6 +117,7 @@ class TokenTableClassifier:
         self.encoder = encoder
         self.class_names = named_classes(class_names)
         self.fingerprint = fingerprint
+        self.initial_output = uniform(len(self.class_names)) if initial_output is None else initial_output
         self.run, self.form, self._read_out = run, form, readout_named(outputs)
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:

@@ -22,7 +22,7 @@ class TextClassifier(PrefixClassifier):
     """Wraps `predict_proba(list of texts) -> (n, classes)`.
 
     The words of a prefix are joined by blanks (characters by nothing); `unknown` takes the place of words that the
-    vocabulary does not have ("": they are left out). A model that answers for an empty text tells its prior so.
+    vocabulary does not have ("": they are left out). Its answer for an empty text is the prior.
     """
 
     def __init__(
@@ -32,13 +32,11 @@ class TextClassifier(PrefixClassifier):
         class_names: Sequence[object],
         *,
         unknown: str = "",
-        reads_empty_texts: bool = True,
         batch_size: int = 1024,
         fingerprint: str | None = None,
     ) -> None:
         super().__init__(encoder, class_names, batch_size=batch_size, fingerprint=fingerprint or "the model")
         self.predict_texts = predict_proba
-        self.reads_empty_texts = reads_empty_texts
         self._blank = "" if encoder.tokenizer_name == "characters" else " "
         self._spelled = list(encoder.vocabulary.words)
         self._spelled[UNKNOWN] = unknown
@@ -53,9 +51,7 @@ class TextClassifier(PrefixClassifier):
 
     @property
     def initial_output(self) -> NDArray[np.float32]:
-        """What the model says of an empty text, or uniform where it does not read one."""
-        if not self.reads_empty_texts:
-            return super().initial_output
+        """What the model says of an empty text."""
         answer = self.predict_texts([""])
         (prior,) = checked_probabilities(answer, 1, len(self.class_names), f"{self.fingerprint}()")
         return np.array(prior)
@@ -64,6 +60,6 @@ class TextClassifier(PrefixClassifier):
         """A hash of what the model says of frequent words, alone and in pairs: equal after saving and loading."""
         words = [word for word in self._spelled[1 : _PROBES + 1] if word]
         pairs = [f"{one}{self._blank}{other}" for one, other in pairwise(words)]
-        texts = ["", *words, *pairs] if self.reads_empty_texts else [*words, *pairs]
+        texts = ["", *words, *pairs]
         answers = checked_probabilities(self.predict_texts(texts), len(texts), len(self.class_names), "the model")
         return hashlib.sha256(np.round(answers, 6).tobytes()).hexdigest()[:16]

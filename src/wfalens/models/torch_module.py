@@ -14,7 +14,7 @@ from wfalens.corpus.corpus import named_classes
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.errors import ModelError
 from wfalens.models.batches import TOKENS_PER_BATCH, trace_padded
-from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities
+from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities, uniform
 from wfalens.ragged import Ragged
 
 
@@ -69,7 +69,7 @@ class SteppableModule(TorchModule):
         """The module's `initial_logits` (classes,) where it has them, else uniform."""
         logits = getattr(self.module, "initial_logits", None)
         if logits is None:
-            return np.full(len(self.class_names), 1 / len(self.class_names), np.float32)
+            return uniform(len(self.class_names))
         return _probabilities(torch.as_tensor(logits), (len(self.class_names),))
 
     @torch.inference_mode()

@@ -63,7 +63,7 @@ def wrap_transformer(
 
     A prefix of words is joined by blanks, split into sub-words and classified as a text of its own; texts with more
     sub-words than the model reads are cut there. Words outside the vocabulary become the tokenizer's unknown token,
-    or are left out where it has none to spare.
+    or are left out where it has none to spare. Where no sub-word is left, the answer is uniform.
     """
     config: Any = model.config
     if config.problem_type in ("multi_label_classification", "regression") or config.num_labels < 2:
@@ -74,7 +74,6 @@ def wrap_transformer(
         encoder,
         [config.id2label[number] for number in range(config.num_labels)] if class_names is None else class_names,
         unknown=str(tokenizer.unk_token) if spare else "",
-        reads_empty_texts=len(tokenizer("")["input_ids"]) > 0,
         batch_size=batch_size,
         fingerprint=weights_fingerprint(model, _told(tokenizer)),
     )
@@ -97,11 +96,10 @@ class _Reader:
         first: dict[tuple[int, ...], int] = {}
         item_of_text = np.array([first.setdefault(tuple(ids), at) for at, ids in enumerate(read["input_ids"])])
         lengths = np.array([len(ids) for ids in read["input_ids"]])
-        if lengths.min(initial=1) == 0:
-            raise ModelError("the tokenizer makes no sub-word of some text, and the model cannot read nothing")
-        outputs = np.empty((len(texts), self.model.config.num_labels), np.float32)
+        classes = self.model.config.num_labels
+        outputs = np.full((len(texts), classes), 1 / classes, np.float32)  # a model cannot read nothing
         distinct = np.array(list(first.values()), np.int64)
-        for length in np.unique(lengths[distinct]):
+        for length in np.unique(lengths[distinct[lengths[distinct] > 0]]):
             items, rows = distinct[lengths[distinct] == length], max(1, self.tokens_per_batch // int(length))
             for start in range(0, len(items), rows):
                 batch = items[start : start + rows]
