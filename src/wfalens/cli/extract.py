@@ -10,6 +10,7 @@ import typer
 
 from wfalens.cli.app import app
 from wfalens.cli.common import (
+    MODEL_HELP,
     CorpusOption,
     DataOption,
     EncodingOption,
@@ -25,7 +26,10 @@ from wfalens.cli.common import (
     print_json,
     print_table,
 )
+from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.encoder import TextEncoder
 from wfalens.errors import InputError
+from wfalens.models.opening import reads_texts
 
 
 def _number_or(words: tuple[str, ...], option: str, value: str) -> float | str:
@@ -44,7 +48,7 @@ def _states(value: str) -> int | str:
 
 @app.command()
 def extract(
-    model: Annotated[Path, typer.Argument(help="The classifier: a checkpoint written by `wfalens train`.")],
+    model: Annotated[str, typer.Argument(help=f"The classifier: {MODEL_HELP}")],
     corpus: CorpusOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="The automaton to write, for example news.wfa.")],
     kind: Annotated[
@@ -98,6 +102,16 @@ def extract(
     budget: Annotated[
         float | None, typer.Option(help="With --states auto: MB that the file may have at most (estimated).")
     ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(help="hf: models: how texts become words (default: whitespace, which changes a text least)."),
+    ] = None,
+    max_length: Annotated[
+        int | None, typer.Option(min=1, help="hf: models: cut texts after so many words (default: never).")
+    ] = None,
+    min_count: Annotated[
+        int | None, typer.Option(min=1, help="hf: models: words seen less often are unknown (default: 1).")
+    ] = None,
     seed: SeedOption = 0,
     data: DataOption = None,
     text_column: TextColumnOption = "text",
@@ -111,10 +125,15 @@ def extract(
     curve is kept in the file, and `wfalens evaluate` shows it. The training of a linear automaton may be stopped at any
     time: the same command goes on after the last whole epoch (OUT.training holds it until the end).
 
+    An ONNX graph brings its words and classes (docs/models.md tells how). A Hugging Face classifier reads sub-words;
+    its automaton reads the corpus' words.
+
     Examples: wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
 
     The paper's: wfalens extract films.rnn -c rotten_tomatoes -o films.wfa -k 40 --abstraction outputs --completion
     empirical --alpha 0.4 --beta 0.3
+
+    A model of the hub: wfalens extract hf:NAME -c reviews.csv -o reviews.wfa --max-length 40 --queries 200000
     """
     from wfalens.extraction import Augmentation, Distillation, Extractor
 
@@ -136,8 +155,8 @@ def extract(
         budget=_bytes(budget),
         seed=seed,
     )
-    classifier = open_model(model)
     texts = open_corpus(corpus, "train", data, text_column, None, encoding, labels=False)
+    classifier = open_model(model, _words(model, texts, tokenizer, max_length, min_count))
     if augment:
         from dataclasses import replace as changed
 
@@ -164,6 +183,17 @@ def extract(
     rows = [[name.replace("_", " "), _shown(name, value)] for name, value in told.items() if value is not None]
     print_table(f"Automaton {out.name}", ["", "value"], rows)
     typer.echo(f"wrote {out}; next: wfalens evaluate {out} --model {model} --corpus …")
+
+
+def _words(
+    model: str, texts: Corpus, tokenizer: str | None, max_length: int | None, min_count: int | None
+) -> TextEncoder | None:
+    """The words for a model that reads any; those of other models are their own."""
+    if reads_texts(model):
+        return TextEncoder.of_texts(texts.texts, tokenizer or "whitespace", max_length, min_count or 1)
+    if (tokenizer, max_length, min_count) != (None, None, None):
+        raise InputError(f"{model} has its own words; --tokenizer, --max-length and --min-count are for hf: models")
+    return None
 
 
 def _bytes(megabytes: float | None) -> int | None:
