@@ -125,9 +125,7 @@ class Extractor:
         if self.queries is not None:
             self._settle("queries", _whole, 1, 1 << 60)
             if self.kind == LinearWFA.kind:
-                raise InputError(
-                    "queries limit the stochastic kind; limit epochs and tokens of the linear kind's distillation"
-                )
+                raise InputError("queries limit the stochastic kind only; for the linear one limit epochs and tokens")
         if self.budget is not None:
             self._settle("budget", _whole, 1, 1 << 60)
         self._settle("seed", _whole, 0, 1 << 64)
