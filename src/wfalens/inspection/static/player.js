@@ -143,9 +143,11 @@ class Player {
 
   table(values, column) {
     const found = this.found;
+    const said = (at) => found.model.at(at - found.words.length);
+    const same = (at) => lens.argmax(said(at)) === lens.argmax(found.automaton[at + 1]);
     const rows = found.words.map((word, at) => [
       lens.wordLink(word), found.rows[at], lens.signed(values[at], 3), outcome(this.names, found.automaton[at + 1]),
-      ...(found.model ? [outcome(this.names, found.model.at(at - found.words.length), h('span', { class: lens.argmax(found.model.at(at - found.words.length) === lens.argmax(found.automaton[at + 1]) ? 'yes' : 'no' }, lens.argmax(found.model.at(at - found.words.length) === lens.argmax(found.automaton[at + 1]) ? 'yes' : 'no')] : []),
+      ...(found.model ? [outcome(this.names, said(at)), same(at) ? h('span', { class: 'yes' }, 'yes') : h('span', { class: 'no' }, 'no')] : []),
       ...(found.states ? [found.states[at + 1].slice(0, 2).map(([state, share]) => `${state} (${lens.percent(share)})`).join(', ')] : []),
     ]);
     lens.put(this.steps, lens.table(`After each word; contributions to ${lens.visible(this.names[column])} in ${found.unit}`, ['word', 'rows', 'contribution', 'automaton', ...(found.model ? ['network', 'agree'] : []), ...(found.states ? ['likely states'] : [])], rows));
