@@ -122,5 +122,6 @@ def _typing(pocket: dict[str, Any]) -> str:
         return f"not possible here: {pocket['error']}; use wfalens explore"
     return (
         "what you type is read by the automaton alone, with rounded weights and its "
-        f"{len(pocket['words']) - 1:,} commonest words ({pocket['share']:.1%} of the tokens in extraction); other words read as <unk>"
+        f"{len(pocket['words']) - 1:,} commonest words ({pocket['share']:.1%} of the tokens in extraction); "
+        "other words read as <unk>"
     )
