@@ -103,15 +103,15 @@ def symbol_table(folder):
     return SymbolTable.from_text(path.read_text("ascii"))
 
 
-def renamed(wfa, words):
-    """The same automaton over other words."""
+def renamed(wfa, words, class_names=None):
+    """The same automaton over other words and classes."""
     fields = {
         StochasticWFA: ("centres", "rows", "completion", "alpha", "state_visits"),
         LinearWFA: ("factors", "mean_state"),
     }[type(wfa)]
     encoder = replace(wfa.encoder, vocabulary=Vocabulary.of_words(words))
-    kept = {name: getattr(wfa, name) for name in ("class_names", "word_counts", "provenance", *fields)}
-    return type(wfa)(encoder=encoder, **kept)
+    kept = {name: getattr(wfa, name) for name in ("word_counts", "provenance", *fields)}
+    return type(wfa)(encoder=encoder, class_names=class_names or wfa.class_names, **kept)
 
 
 def texts_of(words, seed, number=8):

@@ -15,12 +15,12 @@ class TestOpenFst(ExporterConformance):
         machines = []
         for number, name in enumerate(wfa.class_names):
             path = write(wfa, folder, "openfst", f"model{number}.txt", class_name=name, **choice)
-            symbols = fst.SymbolTable.read_text(str(path.with_suffix(".syms")))
+            symbols = fst.SymbolTable.read_text(f"{path}.syms")
             compiler = fst.Compiler(arc_type="log64", acceptor=True, isymbols=symbols, osymbols=symbols)
             compiler.write(path.read_text())
             machines.append(compiler.compile().arcsort("ilabel"))
 
-        words = SymbolTable.from_text((folder / "model0.syms").read_text()).words
+        words = SymbolTable.from_text((folder / "model0.txt.syms").read_text()).words
         assert [symbols.find(number + 1) for number in range(len(words))] == SymbolTable(words).names
 
         def weights(texts):

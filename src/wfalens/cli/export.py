@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wfalens.automaton.wfa import WFA
 from wfalens.cli.app import app
 from wfalens.cli.common import (
     AutomatonArgument,
@@ -23,6 +22,9 @@ from wfalens.cli.common import (
 from wfalens.corpus.vocabulary import UNKNOWN_WORD
 from wfalens.errors import InputError
 from wfalens.storage import write_atomically
+
+if TYPE_CHECKING:
+    from wfalens.automaton import WFA
 
 _FLOWS = 60
 
@@ -73,6 +75,7 @@ def export(
 
     Example: wfalens export films.wfa --top 500 -o films.drn
     """
+    from wfalens.automaton import WFA
     from wfalens.export.files import export_files, format_of, main_file
 
     name = format_name or format_of(out)

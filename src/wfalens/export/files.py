@@ -19,12 +19,12 @@ from wfalens.export.prism_explicit import to_prism_explicit
 from wfalens.export.subset import Subset, chosen_ids, subset
 from wfalens.export.symbols import SymbolTable
 
-SYMBOLS = ".syms"
+SYMBOLS, TRANSITIONS = ".syms", ".tra"
 _ENDINGS = {
     ".dot": "dot",
     ".gv": "dot",
     ".prism": "prism",
-    ".tra": "prism-explicit",
+    TRANSITIONS: "prism-explicit",
     ".drn": "drn",
     ".json": "json",
     ".onnx": "onnx",
@@ -70,7 +70,8 @@ def export_files(
         return Exported({path: blob}, len(chosen_ids(wfa, words)), wfa.states, None)
     part = subset(wfa, words, states, threshold)
     made = _WRITERS[name](part, class_name, flows)
-    files = {_beside(path, ending): text.encode() for ending, text in made.items()}
+    main = main_file(path, name)
+    files = {_beside(main, ending): text.encode() for ending, text in made.items()}
     return Exported(files, len(part.words), len(part.states), len(part.weight))
 
 
@@ -84,7 +85,7 @@ def _symbols(part: Subset) -> dict[str, str]:
     return {SYMBOLS: SymbolTable(part.words).to_text()}
 
 
-# each makes texts by their ending; no ending stands for the file whose name was given
+# each makes texts by their ending; no ending stands for the main file
 _Writer = Callable[[Subset, str | None, int | None], dict[str, str]]
 _WRITERS: dict[str, _Writer] = {
     "dot": lambda part, _, flows: {"": to_dot(part, flows)},
@@ -99,14 +100,12 @@ FORMATS = (*_WRITERS, "onnx")
 
 
 def main_file(path: Path, name: str) -> Path:
-    """The file that a format is known by: the given one, but for PRISM's explicit files the one of the transitions."""
-    return _beside(path, ".tra") if name == "prism-explicit" else path
+    """The file that a format is known by: the given one, but for PRISM's explicit files always one of transitions."""
+    explicit = name == "prism-explicit" and path.suffix != TRANSITIONS
+    return path.with_name(path.name + TRANSITIONS) if explicit else path
 
 
-def _beside(path: Path, ending: str) -> Path:
-    """A file with another ending: in place of one that names a format, else behind the name."""
-    if not ending:
-        return path
-    if path.suffix == SYMBOLS:
-        raise InputError(f"{path}: the symbol table takes the ending {SYMBOLS}; give the file another one")
-    return path.with_name((path.stem if path.suffix.lower() in (*_ENDINGS, ".txt") else path.name) + ending)
+def _beside(main: Path, ending: str) -> Path:
+    if ending == SYMBOLS:
+        return main.with_name(main.name + SYMBOLS)
+    return main.with_name(main.stem + ending) if ending else main
