@@ -22,7 +22,7 @@ from wfalens.errors import InputError
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.verification.check import Answer
+    from wfalens.verification.answers import Answer
 
 
 @app.command()
@@ -81,8 +81,8 @@ def check(
     Example: wfalens check films.wfa --ask raise --class positive -n 3 --words "fine kind warm" --text "a dull film"
     """
     from wfalens.automaton import WFA
-    from wfalens.verification.check import check as answered
-    from wfalens.verification.check import check_property
+    from wfalens.verification.answers import check as answered
+    from wfalens.verification.answers import check_property
     from wfalens.verification.questions import question
 
     if (ask is None) == (pctl is None):
