@@ -22,14 +22,14 @@ from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
-from wfalens.extraction.abstraction import States, cluster, state_centres
+from wfalens.extraction.abstraction import ABSTRACTIONS, Abstraction, States, state_centres
 from wfalens.extraction.augmentation import Augmentation, augmented
 from wfalens.extraction.distillation import Distillation
 from wfalens.extraction.fitting import Fitting, fit_rows
 from wfalens.extraction.probing import affordable, choose_representatives, probe_rows
 from wfalens.extraction.transitions import TransitionCounts, count_transitions
 from wfalens.extraction.tuning import ALPHAS, BETAS, FIT_LADDER, LADDER, Tuning, choose
-from wfalens.extraction.views import VIEWS, Outputs, Seen, View, make_view, see
+from wfalens.extraction.views import Outputs, Seen, View, see
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
 from wfalens.progress import SILENT, Progress
@@ -49,7 +49,7 @@ class Extractor:
                     the model: the most faithful)
     states          K, the number of clusters; the automaton has one state more, the initial one
     abstraction     what makes two prefixes alike: outputs (the paper's), or lookahead (also what the model would say
-                    after continuations; needs a steppable model)
+                    after continuations; needs a steppable model), or an `Abstraction` of your own
     completion      rule for missing rows: null, uniform, empirical (the paper's), probe (asks the model) or fit (all
                     rows and centres fitted to the model, starting from probed ones)
     alpha           static probability α: how much of each step stays where it is; fitted rows know that themselves
@@ -75,7 +75,7 @@ class Extractor:
 
     kind: str = StochasticWFA.kind
     states: int | str = 40
-    abstraction: str = Outputs.name
+    abstraction: str | Abstraction = Outputs.name
     completion: str = "empirical"
     alpha: float | str = 0.4
     beta: float | str = CORPUS
@@ -94,7 +94,8 @@ class Extractor:
 
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, KINDS)
-        _one_of("abstraction", self.abstraction, (*VIEWS, AUTO))
+        if not isinstance(self.abstraction, Abstraction):
+            _one_of("abstraction", self.abstraction, (*ABSTRACTIONS, AUTO))
         _one_of("completion", self.completion, COMPLETIONS)
         _one_of("distance", self.distance, DISTANCES)
         _one_of("initial", self.initial, INITIAL)
@@ -184,10 +185,10 @@ class Extractor:
 
     def _tuned(self, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> tuple[Tuning, Seen]:
         """Choose what is "auto", and what was seen of the texts in the view that was chosen."""
-        views: Sequence[str] = (self.abstraction,)
-        if self.abstraction == AUTO:
-            views = VIEWS if isinstance(model, SteppableClassifier) else (Outputs.name,)
-        searches = {name: replace(self, abstraction=name)._searched(model, ids, progress) for name in views}
+        tried = [self] if self.abstraction != AUTO else [replace(self, abstraction=name) for name in ABSTRACTIONS]
+        if self.abstraction == AUTO and not isinstance(model, SteppableClassifier):
+            tried = [replace(self, abstraction=Outputs.name)]
+        searches = {each._abstraction.name: each._searched(model, ids, progress) for each in tried}
         tuning = Tuning.best([found for found, _ in searches.values()])
         return tuning, searches[tuning.chosen.abstraction][1]
 
@@ -213,7 +214,7 @@ class Extractor:
         alphas = ALPHAS if not fits else ALPHAS[:1]  # fitted rows know best when to stay
         tuning = choose(
             seen,
-            view.name,
+            self._abstraction.name,
             build,
             (FIT_LADDER if fits else LADDER) if self.states == AUTO else (int(self.states),),
             alphas if self.alpha == AUTO else (float(self.alpha),),
@@ -224,10 +225,12 @@ class Extractor:
         )
         return tuning, seen
 
+    @property
+    def _abstraction(self) -> Abstraction:
+        return ABSTRACTIONS[self.abstraction] if isinstance(self.abstraction, str) else self.abstraction
+
     def _view(self, model: StepwiseClassifier, ids: Ragged[np.int32]) -> View:
-        return make_view(
-            self.abstraction, model, ids, np.random.default_rng(np.random.SeedSequence(self.seed).spawn(5)[4])
-        )
+        return self._abstraction.view(model, ids, np.random.default_rng(np.random.SeedSequence(self.seed).spawn(5)[4]))
 
     def _build(
         self,
@@ -246,7 +249,7 @@ class Extractor:
         )
         ids, alphabet = seen.ids, len(model.encoder.vocabulary)
         progress.start("clustering the outputs")
-        states = cluster(seen.points, int(self.states), self.sample, for_states)
+        states = self._abstraction.divide(seen, int(self.states), self.sample, for_states)
         states, path = states.visited(seen.points)
         progress.finish()
         counts = count_transitions(ids, path, len(states))
@@ -344,6 +347,7 @@ class Extractor:
 
         apart = {"augmentation", "distillation", "vectors"}
         parameters = {key: value for key, value in vars(self).items() if key not in apart}
+        parameters["abstraction"] = self.abstraction if self.abstraction == AUTO else self._abstraction.name
         parameters["fitting"] = asdict(self.fitting) if self.completion == Fitted.name else None
         if self.kind == LinearWFA.kind:
             parameters = {"kind": self.kind, "states": self.states, "seed": self.seed}

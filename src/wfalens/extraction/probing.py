@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.extraction.abstraction import States
-from wfalens.extraction.soft import mixtures
 from wfalens.extraction.transitions import TransitionCounts
 from wfalens.extraction.views import View
 from wfalens.models.contract import State, SteppableClassifier, StepwiseClassifier, checked_probabilities
@@ -89,7 +88,7 @@ def probe_rows(
         if hardness is None:
             parts.append(TransitionCounts.of(n, word, before, states.assign(points)))
         else:
-            near, weights = mixtures(points, states.seeds, hardness)
+            near, weights = states.mixtures(points, hardness)
             shares = np.rint(weights * _GRAIN).astype(np.int64)
             answer, place = np.nonzero(shares)
             after = near[answer, place]

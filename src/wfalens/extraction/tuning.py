@@ -74,7 +74,7 @@ class Tuning:
         return replace(
             extractor,
             states=self.chosen.states,
-            abstraction=self.chosen.abstraction,
+            abstraction=self.chosen.abstraction if extractor.abstraction == "auto" else extractor.abstraction,
             alpha=self.chosen.alpha,
             beta=beta if beta != "auto" else "corpus",
         )

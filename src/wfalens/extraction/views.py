@@ -1,4 +1,4 @@
-"""In which space prefixes are compared when states are formed: the abstraction's contract and its two kinds.
+"""In which space prefixes are compared when states are formed: the contract and its two kinds.
 
 A view turns what the model shows of a prefix into a point; prefixes with near points become one state.
 """
@@ -26,7 +26,6 @@ _RIDGE, _LEAST_RIDGE = 1e-3, 1e-6
 class View(Protocol):
     """Maps outputs, and internal states where it needs them, to points."""
 
-    name: ClassVar[str]
     needs_states: ClassVar[bool]
 
     def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
@@ -96,9 +95,14 @@ VIEWS = (Outputs.name, LookAhead.name)
 def make_view(name: str, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator) -> View:
     if name == Outputs.name:
         return Outputs()
+    return LookAhead.learned(steppable(model), ids, len(model.class_names) + 3, rng)
+
+
+def steppable(model: StepwiseClassifier) -> SteppableClassifier:
+    """The model, if it can show its internal states; else refused."""
     if not isinstance(model, SteppableClassifier):
-        raise InputError(f"the abstraction {name!r} needs a model that can be stepped; choose {Outputs.name!r}")
-    return LookAhead.learned(model, ids, len(model.class_names) + 3, rng)
+        raise InputError(f"this abstraction needs a model that can be stepped; choose {Outputs.name!r}")
+    return model
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +129,7 @@ def see(model: StepwiseClassifier, ids: Ragged[np.int32], view: View, progress: 
     if not view.needs_states:
         outputs = output_traces(model, ids, progress).values
         return Seen(ids, outputs, view.points(outputs, None))
-    assert isinstance(model, SteppableClassifier)  # noqa: S101 - make_view has seen to it
+    model = steppable(model)
     outputs = np.empty((len(ids.values), len(model.class_names)), np.float32)
     points: NDArray[np.float32] | None = None
     progress.start("running the model", len(ids.values))
