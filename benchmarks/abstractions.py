@@ -29,6 +29,7 @@ from common import arguments, data_sets, finish, show, trained_model
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Abstraction, Extractor, Fitting, Seen, States, View
 from wfalens.extraction.abstraction import ABSTRACTIONS, cluster
+from wfalens.extraction.queries import Ledger
 from wfalens.extraction.views import Outputs, steppable
 from wfalens.models.contract import State, StepwiseClassifier
 from wfalens.models.stepping import states_after
@@ -52,7 +53,7 @@ class Projection:
     basis: NDArray[np.float32]  # (width, components)
     needs_states: ClassVar[bool] = True
 
-    def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:  # noqa: ARG002
+    def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
         return ((states - self.centre) @ self.basis).astype(np.float32)
 
 
@@ -60,7 +61,7 @@ class Projection:
 class InternalStates:
     name: str = "internal states"
 
-    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator) -> View:
+    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
         chosen = rng.choice(len(ids.values), min(SAMPLE, len(ids.values)), replace=False)
         starts = ids.offsets[ids.item_of_value()[chosen]]
         lengths = chosen + 1 - starts
@@ -89,7 +90,7 @@ class Components(States):
     def assign(self, points: NDArray[np.float32]) -> NDArray[np.int32]:
         return np.concatenate([part.argmax(1) + 1 for part in self._logs(points)]).astype(np.int32)
 
-    def mixtures(self, points: NDArray[np.float32], hardness: float) -> tuple[NDArray[np.int32], NDArray[np.float32]]:  # noqa: ARG002
+    def mixtures(self, points: NDArray[np.float32], hardness: float) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         near, weights = [], []
         for logs in self._logs(points):
             places = np.argsort(-logs, 1)[:, :NEAR]
@@ -119,7 +120,7 @@ class Components(States):
 class Mixture:
     name: str = "Gaussian mixture"
 
-    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator) -> View:  # noqa: ARG002
+    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
         return Outputs()
 
     def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
@@ -142,8 +143,8 @@ class Splitting:
     def name(self) -> str:
         return f"splitting, {self.start.name}"
 
-    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator) -> View:
-        return self.start.view(model, ids, rng)
+    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
+        return self.start.view(model, ids, rng, ledger)
 
     def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
         seeds = self.start.divide(seen, states // 2, sample, rng).seeds

@@ -1,8 +1,14 @@
-"""The code in the tutorial runs, and says what the text says it does."""
+"""The code in the docs runs, and says what the text says it does."""
 
 import re
+import shlex
 from pathlib import Path
 
+import pytest
+
+from tests.automata import sample
+from tests.cli.test_commands import wfalens
+from tests.export.conformance import renamed
 from wfalens.corpus import newsroom
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -46,3 +52,29 @@ def test_the_model_card_of_the_documentation_is_one(tmp_path):
     entries = re.findall(r"^\| (`.*?`) \|", (DOCS / "models.md").read_text().split("| entry |")[1], re.MULTILINE)
     told = {name.strip("`") for entry in entries for name in entry.split(", ")}
     assert set(ModelCard.__dataclass_fields__) <= told
+
+
+def test_the_page_on_export_runs(tmp_path, monkeypatch, capsys):
+    for package in ("onnxruntime", "networkx", "stormpy", "pywrapfst"):
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    words = ["good", "bad", "don't", "film"]
+    wfa = renamed(sample("fit", 1, words=6).wfa, words, ["neg", "pos", "mixed"])
+    wfa.save("films.wfa")
+    source = (DOCS / "export.md").read_text()
+    commands = re.findall(r"^wfalens (export .*)$", source, re.MULTILINE)
+    assert len(commands) == 4
+    for command in commands:
+        done = wfalens(*shlex.split(command))
+        assert done.returncode == 0, done.stderr
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", source, re.DOTALL)
+    assert len(blocks) == 5
+    for block in blocks:
+        exec(block, names)  # noqa: S102 - our own text
+    printed = capsys.readouterr().out
+    assert f"at most {names['answer']:.3f}" in printed
+    reached = names["part"].final[:, 1]
+    for _ in range(3):
+        reached = (names["part"].matrices() @ reached).max(0)
+    assert names["answer"] == pytest.approx(reached[0])

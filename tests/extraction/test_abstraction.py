@@ -31,7 +31,7 @@ class ByVerdict:
 
     name: str = "verdict"
 
-    def view(self, model, ids, rng):
+    def view(self, model, ids, rng, ledger):
         return Outputs()
 
     def divide(self, seen, states, sample, rng):
@@ -95,7 +95,7 @@ def test_a_view_of_internal_states_is_refused_where_there_are_none(news_model, h
             return states
 
     class ByState(ByVerdict):
-        def view(self, model, ids, rng):
+        def view(self, model, ids, rng, ledger):
             return Inside()
 
     closed = CallableClassifier(

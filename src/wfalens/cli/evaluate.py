@@ -28,6 +28,7 @@ from wfalens.cli.common import (
     say,
 )
 from wfalens.errors import InputError
+from wfalens.extraction.queries import told as told_queries
 from wfalens.extraction.tuning import Tuning
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def evaluate(
                 **fidelity.to_json(),
                 "selected": told,
                 "tuning": tuning,
+                "queries": wfa.provenance.get("queries"),
             }
         )
     else:
@@ -118,6 +120,9 @@ def evaluate(
         for _, sentence in selected.values():
             say(sentence)
         print_tuning(wfa)
+        asked = told_queries(wfa.provenance.get("queries"))
+        if asked:
+            say(asked)
         if failed:
             typer.echo(f"CR {fidelity.overall.cr.value:.3f} is below {min_cr:.3f}")
     if failed:

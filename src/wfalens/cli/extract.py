@@ -86,7 +86,12 @@ def extract(
     representatives: Annotated[int, typer.Option(help="Probe: occurrences that stand for each state.")] = 10,
     strength: Annotated[float, typer.Option(help="Probe: observations that a probed row is worth.")] = 2.0,
     queries: Annotated[
-        int | None, typer.Option(min=1, help="Probe and fit: questions to the classifier at most (default: no limit).")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Stochastic: prefixes beyond those of the corpus that the whole extraction may ask the classifier for "
+            "(default: no limit).",
+        ),
     ] = None,
     augment: Annotated[int, typer.Option(help="Epochs of augmentation (0: none; the authors' code: 5).")] = 0,
     vectors: Annotated[
@@ -176,9 +181,15 @@ def extract(
     wfa = extractor.extract(classifier, texts, TerminalProgress(), unfinished)
     seconds = time.perf_counter() - began
     wfa.save(out)
-    told = {**wfa.summary(), "bytes": out.stat().st_size, "seconds": seconds}
+    asked = wfa.provenance.get("queries")
+    told = {
+        **wfa.summary(),
+        "queries": asked["total"] if asked else None,
+        "bytes": out.stat().st_size,
+        "seconds": seconds,
+    }
     if as_json:
-        print_json({"out": str(out), **told, "tuning": wfa.provenance.get("tuning")})
+        print_json({"out": str(out), **told, "queries": asked, "tuning": wfa.provenance.get("tuning")})
         return
     rows = [[name.replace("_", " "), _shown(name, value)] for name, value in told.items() if value is not None]
     print_table(f"Automaton {out.name}", ["", "value"], rows)

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from wfalens.automaton.kernels import nearest_centre
 from wfalens.errors import InputError
+from wfalens.extraction.queries import Ledger
 from wfalens.extraction.soft import mixtures
 from wfalens.extraction.views import VIEWS, Seen, View, make_view
 from wfalens.models.contract import StepwiseClassifier
@@ -69,8 +70,11 @@ class Abstraction(Protocol):
     @property
     def name(self) -> str: ...
 
-    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator) -> View:
-        """The view, learned from the model and the texts where there is something to learn."""
+    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
+        """The view, learned from the model and the texts where there is something to learn.
+
+        What it asks the model beyond the texts, it enters in the ledger.
+        """
         ...
 
     def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
@@ -84,8 +88,8 @@ class Clusters:
 
     name: str
 
-    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator) -> View:
-        return make_view(self.name, model, ids, rng)
+    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
+        return make_view(self.name, model, ids, rng, ledger)
 
     def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
         return cluster(seen.points, states, sample, rng)

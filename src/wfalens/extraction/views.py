@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError, ModelError
+from wfalens.extraction.queries import LOOK_AHEAD, Ledger
 from wfalens.extraction.traces import output_traces
 from wfalens.models.contract import State, SteppableClassifier, StepwiseClassifier, checked_probabilities
 from wfalens.models.stepping import state_traces, states_after
@@ -60,13 +61,19 @@ class LookAhead:
 
     @classmethod
     def learned(
-        cls, model: SteppableClassifier, ids: Ragged[np.int32], components: int, rng: np.random.Generator
+        cls,
+        model: SteppableClassifier,
+        ids: Ragged[np.int32],
+        components: int,
+        rng: np.random.Generator,
+        ledger: Ledger,
     ) -> LookAhead:
         chosen = rng.choice(len(ids.values), min(_SAMPLE, len(ids.values)), replace=False)
         starts = ids.offsets[ids.item_of_value()[chosen]]
         lengths = chosen + 1 - starts
-        states = states_after(model, Ragged.from_lengths(ids.values[positions(starts, lengths)], lengths))
         length = min(_CONTINUATION, len(ids.values))
+        ledger.enter(LOOK_AHEAD, int(lengths.sum()) + len(chosen) * _CONTINUATIONS * length)
+        states = states_after(model, Ragged.from_lengths(ids.values[positions(starts, lengths)], lengths))
         futures = []
         for start in rng.integers(0, len(ids.values) - length + 1, _CONTINUATIONS):
             going = states
@@ -92,10 +99,17 @@ class LookAhead:
 VIEWS = (Outputs.name, LookAhead.name)
 
 
-def make_view(name: str, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator) -> View:
+def most_look_ahead_queries(ids: Ragged[np.int32]) -> int:
+    """What learning to look ahead may cost."""
+    return min(_SAMPLE, len(ids.values)) * (int(ids.lengths.max()) + _CONTINUATIONS * _CONTINUATION)
+
+
+def make_view(
+    name: str, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger
+) -> View:
     if name == Outputs.name:
         return Outputs()
-    return LookAhead.learned(steppable(model), ids, len(model.class_names) + 3, rng)
+    return LookAhead.learned(steppable(model), ids, len(model.class_names) + 3, rng, ledger)
 
 
 def steppable(model: StepwiseClassifier) -> SteppableClassifier:
