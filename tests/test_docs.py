@@ -33,6 +33,27 @@ def test_the_tutorial_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     assert rates[0] < rates[1] < min(rates[2:])
 
 
+def test_the_examples_of_models_run_and_are_faithful(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(block, names)  # noqa: S102 - our own text
+    rates = [float(rate) for rate in re.findall(r"CR (0\.\d+)", capsys.readouterr().out)]
+    assert len(rates) == 2
+    assert min(rates) > 0.8
+
+
+def test_the_model_card_of_the_documentation_is_one(tmp_path):
+    from wfalens.models import ModelCard
+
+    (block,) = re.findall(r"```json\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)
+    assert ModelCard.from_json(block, "the page").class_names == ("bad", "good")
+    entries = re.findall(r"^\| (`.*?`) \|", (DOCS / "models.md").read_text().split("| entry |")[1], re.MULTILINE)
+    told = {name.strip("`") for entry in entries for name in entry.split(", ")}
+    assert set(ModelCard.__dataclass_fields__) <= told
+
+
 def test_the_page_on_export_runs(tmp_path, monkeypatch, capsys):
     for package in ("onnxruntime", "networkx", "stormpy", "pywrapfst"):
         pytest.importorskip(package)
