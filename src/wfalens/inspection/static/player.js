@@ -139,6 +139,7 @@ class Player {
     }, lens.word(word), h('small', { 'aria-hidden': 'true' }, lens.signed(values[at])))));
     if (focused) this.words.querySelector('[tabindex="0"]')?.focus();
     lens.put(this.where, `word ${this.at} of ${found.words.length}`);
+    if (this.charts[1]) this.charts[1].hidden = !found.model;
     for (const figure of [...this.charts, this.mapFigure]) figure?.redraw();
     this.table(values, column);
   }
