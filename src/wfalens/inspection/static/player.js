@@ -143,11 +143,15 @@ class Player {
 
   table(values, column) {
     const found = this.found;
-    const rows = found.words.map((word, at) => [
-      lens.wordLink(word), found.rows[at], lens.signed(values[at], 3), outcome(this.names, found.automaton[at + 1]),
-      ...(found.model ? [outcome(this.names, found.model.at(at - found.words.length), h('span', { class: lens.argmax(found.model.at(at - found.words.length) === lens.argmax(found.automaton[at + 1]) ? 'yes' : 'no' }, lens.argmax(found.model.at(at - found.words.length) === lens.argmax(found.automaton[at + 1]) ? 'yes' : 'no')] : []),
-      ...(found.states ? [found.states[at + 1].slice(0, 2).map(([state, share]) => `${state} (${lens.percent(share)})`).join(', ')] : []),
-    ]);
+    const rows = found.words.map((word, at) => {
+      const said = found.model?.at(at - found.words.length);
+      const same = said && lens.argmax(said) === lens.argmax(found.automaton[at + 1]) ? 'yes' : 'no';
+      return [
+        lens.wordLink(word), found.rows[at], lens.signed(values[at], 3), outcome(this.names, found.automaton[at + 1]),
+        ...(said ? [outcome(this.names, said), h('span', { class: same }, same)] : []),
+        ...(found.states ? [found.states[at + 1].slice(0, 2).map(([state, share]) => `${state} (${lens.percent(share)})`).join(', ')] : []),
+      ];
+    });
     lens.put(this.steps, lens.table(`After each word; contributions to ${lens.visible(this.names[column])} in ${found.unit}`, ['word', 'rows', 'contribution', 'automaton', ...(found.model ? ['network', 'agree'] : []), ...(found.states ? ['likely states'] : [])], rows));
   }
 
