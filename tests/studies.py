@@ -23,6 +23,11 @@ HOSTILE_CLASS = "<img src=x onerror=alert(1)>"
 NAME = 'news"><script>alert(2)</script>.wfa'
 
 
+def visible(text: str) -> str:
+    """As pages show it: what would turn the line or is half a character stands there as its code."""
+    return text.replace("\u202e", "⟨202e⟩").replace("\ud800", "⟨d800⟩")
+
+
 def headlines(size: int, seed: int, word_by_topic: dict[str, str] | None = None, *, last: str = "sci_tech") -> Corpus:
     """Generated headlines; each given word stands at the end of some headlines of its topic."""
     rng = np.random.default_rng(seed)

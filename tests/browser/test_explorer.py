@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import expect
 
+from tests.studies import visible
 from wfalens import inspection
 from wfalens.inspection import WordTable
 
@@ -146,7 +147,7 @@ def test_a_flip_is_applied_and_flips(visit, explorer):
 def test_a_sentence_is_picked_where_they_disagree(visit, explorer, study):
     page = visit(explorer, "play")
     offered = inspection.sentences(study)
-    picker = page.get_by_label("Sentence", exact=True)
+    picker = page.get_by_role("combobox", name="Sentence", exact=True)
     expect(picker.locator("option").first).to_contain_text(f"choose one of {len(offered['any'])}")
     page.get_by_label("Or pick one where").select_option("disagree")
     expect(picker.locator("option").first).to_contain_text(f"choose one of {len(offered['disagree'])}")
@@ -178,7 +179,7 @@ def test_a_long_table_holds_only_what_is_seen(visit, explorer, study):
     expect(page.get_by_role("status").filter(has_text=f"{len(everything)} words")).to_be_visible()
     assert page.locator("table.virtual tbody tr").count() < 100
     page.locator(".scroll.tall").evaluate("box => { box.scrollTop = box.scrollHeight; }")
-    expect(page.locator("table.virtual tbody th[scope=row]").last).to_have_text(everything[-1])
+    expect(page.locator("table.virtual tbody th[scope=row]").last).to_have_text(visible(everything[-1]))
     assert page.locator("table.virtual tbody tr").count() < 100
 
 
@@ -190,7 +191,7 @@ def test_a_word_has_a_page(visit, explorer, study):
     expect(page.get_by_role("heading", level=2).first).to_have_text("embassy")
     expect(page.locator("main")).to_contain_text(f"Seen {told['count']} times")
     for word, _ in [*told["acting"], *told["meaning"]]:
-        expect(page.locator(".tags a").filter(has_text=word).first).to_be_visible()
+        expect(page.locator(".tags a").filter(has_text=visible(word)).first).to_be_visible()
     expect(page.locator(".sentences li")).to_have_count(len(told["sentences"]))
     page.locator(".sentences a").first.click()
     expect(page.get_by_label("Your sentence")).to_have_value(told["sentences"][0])
@@ -235,7 +236,7 @@ def test_pairs_are_filtered_and_swapped(visit, explorer, study):
         expect(rows).to_have_count(len(of_class))
     else:
         expect(page.locator("main")).to_contain_text("no pair of this class")
-    page.get_by_label("Pairs").select_option("collaborative")
+    page.get_by_role("combobox", name="Pairs").select_option("collaborative")
     expect(page).to_have_url(re.compile(f"kind=collaborative.*class={names[0]}"))
 
 

@@ -10,6 +10,7 @@ import typer
 from wfalens.cli.app import app
 from wfalens.cli.common import (
     CORPUS_HELP,
+    MODEL_HELP,
     DataOption,
     EncodingOption,
     HtmlOption,
@@ -41,9 +42,10 @@ def diff(
     after: Annotated[Path, typer.Argument(help="The second automaton, with the same classes.")],
     corpus: Annotated[str | None, typer.Option("--corpus", "-c", help=f"Read these with both. {CORPUS_HELP}")] = None,
     model_a: Annotated[
-        Path | None, typer.Option("--model-a", help="The classifier of the first, to tell its fidelity on the texts.")
+        str | None,
+        typer.Option("--model-a", help=f"The classifier of the first, to tell its fidelity on the texts: {MODEL_HELP}"),
     ] = None,
-    model_b: Annotated[Path | None, typer.Option("--model-b", help="The classifier of the second.")] = None,
+    model_b: Annotated[str | None, typer.Option("--model-b", help="The classifier of the second.")] = None,
     top: Annotated[int, typer.Option("--top", "-k", min=1, help="States, words and texts to show.")] = 10,
     min_count: MinCountOption = 5,
     min_agreement: Annotated[
@@ -73,7 +75,10 @@ def diff(
         raise InputError("give --corpus too: agreement and fidelity are measured on texts")
     first, second = WFA.load(before), WFA.load(after)
     texts = () if corpus is None else open_corpus(corpus, "test", data, text_column, label_column, encoding)
-    models = tuple(None if path is None else open_model(path) for path in (model_a, model_b))
+    models = tuple(
+        None if model is None else open_model(model, wfa.encoder)
+        for model, wfa in ((model_a, first), (model_b, second))
+    )
     found = compare(
         first, second, texts, models=(models[0], models[1]), min_count=min_count, progress=TerminalProgress()
     )

@@ -12,6 +12,7 @@ from wfalens.cli import (  # noqa: F401 - they register themselves
     evaluate,
     explain,
     explore,
+    export,
     extract,
     pairs,
     predict,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from wfalens.inspection import Study
 from wfalens.inspection.page import report_html
@@ -11,13 +12,13 @@ from wfalens.report.collect import USUAL, Extent, collect
 from wfalens.storage import write_atomically
 
 
-def write_report(
-    study: Study,
-    path: str | Path,
-    extent: Extent = USUAL,
-    progress: Progress = SILENT,
-) -> int:
+def write_report(study: Study, path: str | Path, extent: Extent = USUAL, progress: Progress = SILENT) -> int:
     """One HTML file; returns its size in bytes."""
-    page = report_html(f"{study.name} – wfalens", collect(study, extent, progress)).encode()
+    return write_page(collect(study, extent, progress), path)
+
+
+def write_page(data: dict[str, Any], path: str | Path) -> int:
+    """The page of data that was collected already."""
+    page = report_html(f"{data['overview']['name']} – wfalens", data).encode()
     write_atomically(Path(path), page)
     return len(page)

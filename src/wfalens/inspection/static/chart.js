@@ -97,7 +97,7 @@ lens.intervalChart = (svg, width, { rows, xTitle, low, high }) => {
   lens.size(svg, width, height);
   const x = (value) => left + (width - left - right) * (value - low) / (high - low || 1);
   const parts = [];
-  const step = [0.02, 0.05, 0.1, 0.2].find((size) => (high - low) / size <= 6) || 0.25;
+  const step = [0.02, 0.05, 0.1, 0.2].find((size) => (high - low) / size <= (width - left - right) / 50) || 0.25;
   for (let value = high; value > low - 1e-9; value -= step) {
     parts.push(s('line', { class: 'axis', x1: x(value), x2: x(value), y1: top, y2: height - bottom }),
       TEXT(x(value), height - bottom + 16, value.toFixed(2), { class: 'soft', 'text-anchor': 'middle' }));
@@ -105,7 +105,7 @@ lens.intervalChart = (svg, width, { rows, xTitle, low, high }) => {
   rows.forEach(({ label, estimate, colour }, at) => {
     const y = top + row * (at + 0.5);
     const shown = lens.visible(label);
-    parts.push(TEXT(left - 8, y + 4, shown.length > 24 ? `${shown.slice(0, 23)}\u2026` : shown, { 'text-anchor': 'end' }),
+    parts.push(TEXT(left - 8, y + 4, shown.length > left / 6.8 ? `${shown.slice(0, Math.floor(left / 6.8) - 1)}\u2026` : shown, { 'text-anchor': 'end' }),
       s('line', { x1: x(Math.max(low, estimate.low)), x2: x(Math.min(high, estimate.high)), y1: y, y2: y, stroke: colour, 'stroke-width': 4, 'stroke-linecap': 'round', opacity: 0.45 }),
       s('circle', { cx: x(estimate.value), cy: y, r: 5, fill: colour }),
       TEXT(width - right + 8, y + 4, lens.number(estimate.value)));

@@ -19,9 +19,12 @@ function slices(mix, radius) {
 // Draws corners, flows and states; `marks` are drawn on top, in the map's own units.
 lens.drawMap = (svg, width, map, { flows = 0, chosen = null, moves = null, marks = null, choose = null, active = null } = {}) => {
   const flat = map.corners.length === 2;
-  const spread = flat ? Math.max(0.4, ...map.states.map((state) => Math.abs(state.y) + state.r)) + 0.12 : 1.24;
-  const unit = (width - (flat ? 60 : 150)) / 2.3;
-  const height = Math.round(2 * spread * unit + (flat ? 30 : 0));
+  const narrow = width < 480;
+  const shown = map.flows.filter((flow, at) => at < flows || (flows > 0 && (flow.from === chosen || flow.to === chosen)));
+  const reach = shown.map((flow) => Math.abs(map.states[flow.from].x - map.states[flow.to].x) / 4);
+  const spread = flat ? Math.max(0.2, ...reach, ...map.states.map((state) => Math.abs(state.y) + state.r)) + 0.08 : 1.24;
+  const unit = (width - (flat ? 60 : narrow ? 20 : 150)) / 2.3;
+  const height = Math.round(2 * spread * unit + 30);
   lens.size(svg, width, height);
   const x = (value) => width / 2 + unit * value, y = (value) => height / 2 - unit * value;
   const beyond = (at) => { // room for the circles that stand on a corner
@@ -34,18 +37,20 @@ lens.drawMap = (svg, width, map, { flows = 0, chosen = null, moves = null, marks
   map.corners.forEach(([cx, cy], at) => {
     const anchor = flat ? (cx < 0 ? 'start' : 'end') : cx > 0.2 ? 'start' : cx < -0.2 ? 'end' : 'middle';
     const out = flat ? 1 : 1.06 + beyond(at);
+    const name = lens.visible(map.class_names[at]);
+    const half = 4 * name.length; // about, in pixels
+    const [tx, ty] = flat ? [x(cx), height - 8] : narrow ? [Math.max(half, Math.min(width - half, x(cx))), y(cy * out) + (cy < -0.1 ? 14 : -8)] : [x(cx * out), y(cy * out) + 4];
     parts.push(s('rect', { x: x(cx) - 3, y: y(cy) - 3, width: 6, height: 6, fill: lens.colour(at) }),
-      lens.text(flat ? x(cx) : x(cx * out), flat ? height - 8 : y(cy * out) + 4, lens.visible(map.class_names[at]), { 'text-anchor': anchor, class: 'strong' }));
+      lens.text(tx, ty, name, { 'text-anchor': narrow && !flat ? 'middle' : anchor, class: 'strong' }));
   });
   const biggest = Math.max(1, ...map.flows.map((flow) => flow.count));
-  const shown = map.flows.filter((flow, at) => at < flows || flow.from === chosen || flow.to === chosen);
   for (const flow of shown) {
     const a = map.states[flow.from], b = map.states[flow.to];
     const dx = x(b.x) - x(a.x), dy = y(b.y) - y(a.y), length = Math.hypot(dx, dy) || 1;
     const start = unit * a.r, stop = unit * b.r + 5;
     if (length < start + stop) continue;
     const [x1, y1, x2, y2] = [x(a.x) + dx / length * start, y(a.y) + dy / length * start, x(b.x) - dx / length * stop, y(b.y) - dy / length * stop];
-    const bend = 0.12;
+    const bend = flat ? 0.5 : 0.12; // two classes stand on a line: flows to the right bow downwards, to the left upwards
     const [mx, my] = [(x1 + x2) / 2 - dy * bend, (y1 + y2) / 2 + dx * bend];
     const mine = flow.from === chosen || flow.to === chosen;
     parts.push(s('path', { d: `M${x1.toFixed(1)},${y1.toFixed(1)}Q${mx.toFixed(1)},${my.toFixed(1)} ${x2.toFixed(1)},${y2.toFixed(1)}`, fill: 'none', stroke: mine ? 'var(--accent)' : 'var(--soft)', 'stroke-width': (0.8 + 5 * Math.sqrt(flow.count / biggest)).toFixed(1), opacity: mine ? 0.8 : 0.35 },
@@ -80,9 +85,20 @@ lens.drawMap = (svg, width, map, { flows = 0, chosen = null, moves = null, marks
 
 const tags = (title, words) => [h('h3', null, title), words.length ? h('ul', { class: 'tags' }, words.map(([word, count]) => h('li', null, h('a', { href: lens.link('word', { word }) }, lens.word(word), ' ', h('small', null, lens.whole(count)))))) : h('p', { class: 'note' }, 'none')];
 
-function details(map, state) {
-  if (!state) return h('p', null, 'Choose a state to see what it stands for, which words lead there and away, and sentences that pass through it.');
+function listed(map, choose) {
+  const order = [...map.states].sort((a, b) => b.frequency - a.frequency);
   return [
+    h('p', null, `Choose a ${map.kind === 'states' ? 'state' : 'region'} to see what it stands for, which words lead there and away, and sentences that pass through it.`),
+    lens.table(map.kind === 'states' ? 'States by visits' : 'Regions by visits', [map.kind === 'states' ? 'state' : 'region', 'speaks for', 'visits', 'stays'], order.map((state) => [
+      h('button', { type: 'button', class: 'small', on: { click: () => choose(state.id) } }, `${state.id}${state.initial ? ' (start)' : ''}`),
+      [lens.className(map.class_names, lens.argmax(state.mix)), ` ${lens.percent(Math.max(...state.mix))}`], lens.percent(state.frequency, 1), lens.percent(state.stays)])),
+  ];
+}
+
+function details(map, state, choose) {
+  if (!state) return listed(map, choose);
+  return [
+    h('button', { type: 'button', class: 'small', on: { click: () => choose(state.id) } }, '\u2190 all'),
     h('h2', null, `${map.kind === 'states' ? 'State' : 'Region'} ${state.id}${state.initial ? ', before any word' : ''}`),
     h('p', { class: 'note' }, `${lens.percent(state.frequency, 1)} of all visits (${lens.whole(state.visits)}); a word leaves it where it is in ${lens.percent(state.stays)} of the cases.`),
     lens.mix(map.class_names, state.mix),
@@ -97,7 +113,7 @@ function details(map, state) {
 lens.views.push({
   name: 'map',
   title: 'Automaton',
-  lead: 'Each circle is a state, placed between the classes it stands for. Its size tells how often it is visited, its colours the mix of classes.',
+  lead: 'Each circle is a state (of a linear automaton: a region of its outputs), placed between the classes it stands for. Its size tells how often it is visited, its colours the mix of classes.',
   async build(view, parameters) {
     const map = await lens.source.map();
     const status = h('span', { role: 'status', class: 'note' });
@@ -109,11 +125,11 @@ lens.views.push({
       title: map.kind === 'states' ? 'The states of the automaton' : 'Regions of the automaton\u2019s outputs',
       describe: `${map.states.length} ${map.kind} on a map of the classes ${map.class_names.map(lens.visible).join(', ')}`,
       interactive: true,
-      draw: (svg, width) => lens.drawMap(svg, Math.min(width, 900), map, { flows, chosen, moves, choose }),
+      draw: (svg, width) => lens.drawMap(svg, Math.min(width, 900), map, { flows: moves ? 0 : flows, chosen, moves, choose }),
       legend: lens.legend(map.class_names),
-      note: `${map.corners.length === 2 ? 'From left to right: the probability of a class' : 'A place is the mean of the corners, weighted by the class probabilities'}; circles that would overlap are moved apart. Lines are the strongest flows, as wide as they are frequent. ${map.kind === 'regions' ? `A linear automaton has no states that stand for outputs: these are ${map.states.length} groups of its outputs on ${lens.plural(map.texts, 'text')}.` : ''}`,
+      note: `${map.corners.length === 2 ? 'From left to right: the probability of a class' : 'A place is the mean of the corners, weighted by the class probabilities'}; circles that would overlap are moved apart. Lines are the strongest flows, as wide as they are frequent. Where a word is asked for, a line leads from each state to the output after it. ${map.kind === 'regions' ? `A linear automaton has no states that stand for outputs: these are ${map.states.length} groups of its outputs on ${lens.plural(map.texts, 'text')}.` : ''}`,
     });
-    function update() { const focused = document.activeElement?.getAttribute?.('data-state'); figure.redraw(); lens.put(panel, details(map, map.states[chosen])); if (focused) figure.querySelector(`[data-state="${focused}"]`)?.focus(); }
+    function update() { const focused = document.activeElement?.getAttribute?.('data-state'); figure.redraw(); lens.put(panel, details(map, map.states[chosen], choose)); if (focused) figure.querySelector(`[data-state="${focused}"]`)?.focus(); }
     const filter = lens.later(150, async (word) => {
       if (!word) { moves = null; lens.put(status); lens.remember({ state: chosen }); update(); return; }
       try {

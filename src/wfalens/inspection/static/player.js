@@ -72,7 +72,6 @@ class Player {
         h('section', null, h('h2', null, 'What single word would flip it'), this.flips),
         this.mapFigure && h('section', null, h('h2', null, 'Where it goes'), this.mapFigure)),
       h('h2', null, 'Step by step'), this.steps);
-    this.words.addEventListener('dblclick', (event) => this.edit(Number(event.target.closest?.('.chip')?.dataset.at)));
     if (overview.has.texts) {
       this.pick.append(h('option', { value: '' }, 'loading \u2026'));
       lens.source.sentences().then((found) => { this.sentences = found; this.offer(); if (!this.input.value && found.any.length) this.load(found.any[0].text); }, (error) => lens.put(this.pick, h('option', { value: '' }, error.message)));
@@ -111,11 +110,13 @@ class Player {
 
   path(x, y) {
     const { path, model_path: other } = this.found;
+    const lift = this.map.corners.length === 2 ? 0.12 : 0; // on a line, the two ways would cover each other
+    const above = ([a, b]) => [a, b + lift], below = ([a, b]) => [a, b - lift];
     const line = (points, dash) => s('polyline', { points: points.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(' '), fill: 'none', stroke: 'var(--ink)', 'stroke-width': 2, 'stroke-dasharray': dash });
     const dot = ([a, b], size, open) => s('circle', { cx: x(a), cy: y(b), r: size, fill: open ? 'var(--panel)' : 'var(--ink)', stroke: 'var(--ink)', 'stroke-width': 1.5 });
     const parts = [];
-    if (other) { const shown = other.slice(0, this.at + other.length - this.found.words.length); parts.push(line(shown, '5 4'), shown.slice(-1).map((point) => dot(point, 6, true))); }
-    const shown = path.slice(0, this.at + 1);
+    if (other) { const shown = other.slice(0, this.at + other.length - this.found.words.length).map(below); parts.push(line(shown, '5 4'), shown.slice(-1).map((point) => dot(point, 6, true))); }
+    const shown = path.slice(0, this.at + 1).map(above);
     parts.push(line(shown), shown.map((point, at) => dot(point, at === this.at ? 5 : 2, false)));
     return parts;
   }
@@ -133,7 +134,7 @@ class Player {
     lens.put(this.words, found.words.map((word, at) => h('button', {
       type: 'button', class: `chip ${found.rows[at]}${at >= this.at ? ' later' : ''}`, 'data-at': at, tabindex: at === Math.max(0, this.at - 1) ? 0 : -1, 'aria-pressed': String(at === this.at - 1),
       'aria-label': `${lens.visible(word)}: ${lens.signed(values[at])} for ${lens.visible(this.names[column])}, ${found.rows[at]} rows, seen ${lens.whole(found.counts[at])} times`,
-      style: { background: lens.shade(values[at] / most) }, on: { click: () => this.go(at + 1) },
+      style: { background: lens.shade(values[at] / most) }, on: { click: (event) => (event.detail === 2 ? this.edit(at) : this.go(at + 1)) }, // a click draws the words anew, so no dblclick would arrive
     }, lens.word(word), h('small', { 'aria-hidden': 'true' }, lens.signed(values[at])))));
     if (focused) this.words.querySelector('[tabindex="0"]')?.focus();
     lens.put(this.where, `word ${this.at} of ${found.words.length}`);
@@ -143,15 +144,13 @@ class Player {
 
   table(values, column) {
     const found = this.found;
-    const rows = found.words.map((word, at) => {
-      const said = found.model?.at(at - found.words.length);
-      const same = said && lens.argmax(said) === lens.argmax(found.automaton[at + 1]) ? 'yes' : 'no';
-      return [
-        lens.wordLink(word), found.rows[at], lens.signed(values[at], 3), outcome(this.names, found.automaton[at + 1]),
-        ...(said ? [outcome(this.names, said), h('span', { class: same }, same)] : []),
-        ...(found.states ? [found.states[at + 1].slice(0, 2).map(([state, share]) => `${state} (${lens.percent(share)})`).join(', ')] : []),
-      ];
-    });
+    const said = (at) => found.model.at(at - found.words.length);
+    const same = (at) => lens.argmax(said(at)) === lens.argmax(found.automaton[at + 1]);
+    const rows = found.words.map((word, at) => [
+      lens.wordLink(word), found.rows[at], lens.signed(values[at], 3), outcome(this.names, found.automaton[at + 1]),
+      ...(found.model ? [outcome(this.names, said(at)), same(at) ? h('span', { class: 'yes' }, 'yes') : h('span', { class: 'no' }, 'no')] : []),
+      ...(found.states ? [found.states[at + 1].slice(0, 2).map(([state, share]) => `${state} (${lens.percent(share)})`).join(', ')] : []),
+    ]);
     lens.put(this.steps, lens.table(`After each word; contributions to ${lens.visible(this.names[column])} in ${found.unit}`, ['word', 'rows', 'contribution', 'automaton', ...(found.model ? ['network', 'agree'] : []), ...(found.states ? ['likely states'] : [])], rows));
   }
 
@@ -167,12 +166,12 @@ class Player {
       const checked = flips.some((flip) => 'holds' in flip);
       const held = flips.filter((flip) => flip.holds).length;
       const rows = flips.map((flip) => [
-        h('span', null, h('del', null, lens.word(flip.old)), ' ', h('ins', null, lens.word(flip.new)), ` (word ${flip.position + 1})`), outcome(this.names, flip.automaton),
-        ...(checked ? [outcome(this.names, flip.model), h('span', { class: flip.holds ? 'yes' : 'no' }, flip.holds ? 'flips too' : 'does not')] : []),
+        h('span', null, h('del', null, lens.word(flip.old)), ' ', h('ins', null, lens.word(flip.new)), ` (${flip.position + 1})`), outcome(this.names, flip.automaton),
+        ...(checked ? [h('span', null, h('span', { class: flip.holds ? 'yes' : 'no' }, flip.holds ? 'flips: ' : 'stays: '), outcome(this.names, flip.model))] : []),
         lens.source.live ? h('button', { class: 'small', type: 'button', 'aria-label': `Use ${lens.visible(flip.new)} for ${lens.visible(flip.old)}`, on: { click: () => this.replace(flip.position, flip.new) } }, 'try') : '',
       ]);
       const told = `Of ${lens.plural(tried.candidates, 'word')} at ${tried.positions === tried.of ? 'every position' : `the ${tried.positions} positions that matter most`}, by the automaton\u2019s forward and backward vectors${checked ? `; each tried on the network: ${held} of ${flips.length} flip it too` : ''}.`;
-      lens.put(this.flips, flips.length ? [lens.table('Replacements of one word that change the class', ['change', 'automaton', ...(checked ? ['network', 'the network'] : []), ''], rows), h('p', { class: 'note' }, told)] : h('p', null, `No single word changes the automaton\u2019s mind. ${told}`));
+      lens.put(this.flips, flips.length ? [lens.table('Replacements of one word that change the class', ['change (position)', 'automaton', ...(checked ? ['network'] : []), ''], rows), h('p', { class: 'note' }, told)] : h('p', null, `No single word changes the automaton\u2019s mind. ${told}`));
     } catch (error) {
       if (ticket === this.asked) lens.put(this.flips, h('p', { class: 'note' }, error.message));
     }
