@@ -74,7 +74,7 @@ class Player {
       h('h2', null, 'Step by step'), this.steps);
     if (overview.has.texts) {
       this.pick.append(h('option', { value: '' }, 'loading \u2026'));
-      lens.source.sentences().then((found) => { this.sentences = found; this.offer(); if (!this.input.value && found.any.length) this.load(found.any[0].text); }, (error) => lens.put(this.pick, h('option', { value: '' }, error.message)));
+      lens.source.sentences().then((found) => { this.sentences = found; this.offer(); if (this.asked === 1 && !this.input.value && found.any.length) this.load(found.any[0].text); }, (error) => lens.put(this.pick, h('option', { value: '' }, error.message)));
     }
   }
 
