@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-import anyio
-import anyio.to_thread
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
@@ -37,28 +37,35 @@ class Sentence(BaseModel):
 
 
 class Lane:
-    """Work off the event loop: so many at once, so many waiting, so many seconds each."""
+    """Work off the event loop: so many at once, so many waiting, so many seconds each.
+
+    A thread cannot be stopped: work that was given up keeps its place until it ends, so that no more than `at_once`
+    ever run.
+    """
 
     def __init__(self, at_once: int, seconds: float) -> None:
-        self._limiter, self._seconds, self._waiting = anyio.CapacityLimiter(at_once), seconds, 0
+        self._pool, self._seconds, self._waiting = ThreadPoolExecutor(at_once, "wfalens-lane"), seconds, 0
 
     async def answer(self, work: Callable[[], Any]) -> Response:
         if self._waiting >= _WAITING:
             raise HTTPException(503, "too many requests at once; try again in a moment")
         self._waiting += 1
         try:
-            with anyio.fail_after(self._seconds):
-                return answered(await anyio.to_thread.run_sync(work, limiter=self._limiter, abandon_on_cancel=True))
+            async with asyncio.timeout(self._seconds):
+                return answered(await asyncio.get_running_loop().run_in_executor(self._pool, work))
         except TimeoutError:
             raise HTTPException(503, "this took too long and was given up") from None
         finally:
             self._waiting -= 1
 
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
 
 def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
     """The explorer of one automaton. What takes seconds is a job; the page asks until it is done."""
     places, table = _map_or_reason(study), WordTable(study)
-    jobs = Jobs(_tasks(study))
+    jobs, quick, slow = Jobs(_tasks(study)), Lane(_QUICK_AT_ONCE, _QUICK), Lane(_SLOW_AT_ONCE, _SLOW)
 
     def the_map() -> inspection.StateMap:
         if isinstance(places, str):
@@ -74,14 +81,16 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
         if study.model is not None and study.corpus is not None:
             jobs.begin("fidelity")
         yield
-        jobs.close()
+        for part in (jobs, quick, slow):
+            part.close()
 
-    app = FastAPI(title="wfalens", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    app = FastAPI(
+        title="wfalens", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False, lifespan=lifespan
+    )
     app.add_middleware(Guard, hosts=hosts)
     app.add_exception_handler(WfalensError, _sentence)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
-    quick, slow = Lane(_QUICK_AT_ONCE, _QUICK), Lane(_SLOW_AT_ONCE, _SLOW)
     page, told = explorer_html(f"{study.name} – wfalens"), inspection.overview(study)
 
     @app.get("/")

@@ -49,19 +49,31 @@ class Jobs:
         return {"state": "failed", "error": "this view could not be made; the server's log tells why"}
 
     def close(self) -> None:
+        """What has not begun never will; what runs ends when it next tells how far it is."""
+        for share in self._progress.values():
+            share.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _StoppedError(Exception):
+    """The server ends, and nobody will ask for the result."""
 
 
 class _Share(Progress):
     """How far a task has come."""
 
     def __init__(self) -> None:
-        self._task, self._total, self._done = "", 0, 0
+        self._task, self._total, self._done, self._stopped = "", 0, 0, False
+
+    def stop(self) -> None:
+        self._stopped = True
 
     def start(self, task: str, total: int | None = None) -> None:
         self._task, self._total, self._done = task, total or 0, 0
 
     def advance(self, units: int = 1, note: str = "") -> None:  # noqa: ARG002 - the page shows the share only
+        if self._stopped:
+            raise _StoppedError
         self._done += units
 
     def told(self) -> dict[str, Any]:

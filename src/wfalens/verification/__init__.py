@@ -1,4 +1,4 @@
-"""Questions about automata: what changed between two, what a text withstands, what words can do, which language it is."""
+"""Questions about automata: what changed, what a text withstands, what words can do, which language was learned."""
 
 from wfalens.verification.answers import Answer, Witness, check, check_property
 from wfalens.verification.certificate import Certificate, certify

@@ -72,10 +72,9 @@ class Player {
         h('section', null, h('h2', null, 'What single word would flip it'), this.flips),
         this.mapFigure && h('section', null, h('h2', null, 'Where it goes'), this.mapFigure)),
       h('h2', null, 'Step by step'), this.steps);
-    this.words.addEventListener('dblclick', (event) => this.edit(Number(event.target.closest?.('.chip')?.dataset.at)));
     if (overview.has.texts) {
       this.pick.append(h('option', { value: '' }, 'loading \u2026'));
-      lens.source.sentences().then((found) => { this.sentences = found; this.offer(); if (!this.input.value && found.any.length) this.load(found.any[0].text); }, (error) => lens.put(this.pick, h('option', { value: '' }, error.message)));
+      lens.source.sentences().then((found) => { this.sentences = found; this.offer(); if (this.asked === 1 && !this.input.value && found.any.length) this.load(found.any[0].text); }, (error) => lens.put(this.pick, h('option', { value: '' }, error.message)));
     }
   }
 
@@ -135,10 +134,11 @@ class Player {
     lens.put(this.words, found.words.map((word, at) => h('button', {
       type: 'button', class: `chip ${found.rows[at]}${at >= this.at ? ' later' : ''}`, 'data-at': at, tabindex: at === Math.max(0, this.at - 1) ? 0 : -1, 'aria-pressed': String(at === this.at - 1),
       'aria-label': `${lens.visible(word)}: ${lens.signed(values[at])} for ${lens.visible(this.names[column])}, ${found.rows[at]} rows, seen ${lens.whole(found.counts[at])} times`,
-      style: { background: lens.shade(values[at] / most) }, on: { click: () => this.go(at + 1) },
+      style: { background: lens.shade(values[at] / most) }, on: { click: (event) => (event.detail === 2 ? this.edit(at) : this.go(at + 1)) }, // a click draws the words anew, so no dblclick would arrive
     }, lens.word(word), h('small', { 'aria-hidden': 'true' }, lens.signed(values[at])))));
     if (focused) this.words.querySelector('[tabindex="0"]')?.focus();
     lens.put(this.where, `word ${this.at} of ${found.words.length}`);
+    if (this.charts[1]) this.charts[1].hidden = !found.model;
     for (const figure of [...this.charts, this.mapFigure]) figure?.redraw();
     this.table(values, column);
   }

@@ -74,7 +74,7 @@ function report(data) {
     contrast: part('contrast'), attacks: part('attacks'), comparison: part('comparison'),
     moves: one('moves', (name) => name, 'the report carries the moves of its strongest words only; the explorer has all'),
     play: async (text) => (Object.hasOwn(data.plays, text) || !typed ? picked(text) : typed(text)),
-    flips: one('flips', (text) => text, 'the report carries no flips of this sentence'),
+    flips: one('flips', (text) => text, 'A report looks for flips of its own sentences only; the explorer does for any.'),
     swaps: one('swaps', (first, second) => `${first}\n${second}`, 'the report carries no sentences for this pair'),
     words, word,
     carried: { words: () => data.words, moves: () => Object.keys(data.moves || {}), sampling: data.sampling },
