@@ -131,7 +131,7 @@ def _check_class(wfa: WFA, text: str, class_name: str) -> None:
 def _chosen_words(
     wfa: WFA, words: list[str] | None, word_file: Path | None, top: int | None, encoding: str
 ) -> list[str]:
-    from wfalens.export.subset import frequent_words
+    from wfalens.export.choice import frequent_words
 
     if not words and word_file is None and top is None:
         raise InputError("give the words to choose from by --words, --word-file or --top")
