@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,18 +41,32 @@ class TestDot(ExporterConformance):
         initial = np.array([float(node["initial"]) for node in nodes])
         return by_matrices(words, matrices, initial, np.array(final))
 
-    def test_the_strongest_flows_are_drawn_with_their_strongest_words(self):
+    def test_the_strongest_moves_are_drawn_between_the_states_that_they_touch(self):
         part = subset(sample("fit", 0).wfa)
-        pattern = r'label="(.*?)", penwidth=(\S+), flow="(\S+)", weights="(.*?)"'
-        few, every = (re.findall(pattern, to_dot(part, flows)) for flows in (5, None))
-        assert len(few) == 5
-        flows = [float(flow) for _, _, flow, _ in every]
+        pattern = r'(s\d) -> (s\d) \[label="(.*?)", penwidth=\S+, flow="(\S+)", weights="(.*?)"'
+        few, every = to_dot(part, 3), to_dot(part, None)
+        edges = re.findall(pattern, every)
+        flows = [float(flow) for *_, flow, _ in edges]
         assert flows == sorted(flows, reverse=True)
-        assert few == every[:5]
-        # with u and p summing to 1, all that flows is 1
-        assert sum(flows) == pytest.approx(1)
-        for label, _, _, held in every:
-            assert len(label.split("\\n")) == min(3, len(read_weights(held)))
+        assert sum(flows) == pytest.approx(1)  # u and p are shares
+        moves = [edge for edge in edges if edge[0] != edge[1]][:3]
+        assert re.findall(pattern, few) == moves
+        touched = {"s0", *(end for edge in moves for end in edge[:2])}
+        assert set(re.findall(r"^  (s\d) \[", few, re.MULTILINE)) == touched
+        assert len(touched) < len(part.states)
+
+    def test_an_edge_shows_the_words_that_favour_it(self):
+        wfa = renamed(sample("fit", 1, n=2, words=4).wfa, ["often", "telling"])
+        part = subset(wfa, ["often", "telling"])
+        both = {"often": [[0.7, 0.3], [0.5, 0.5]], "telling": [[0.2, 0.8], [0.5, 0.5]]}
+        weight = np.array(
+            [both[part.words[w]][i][j] for i, w, j in zip(part.source, part.word, part.target, strict=True)]
+        )
+        part = replace(part, weight=weight, word_counts=np.array([90, 10]), state_frequencies=np.array([1.0, 0.0]))
+        drawing = to_dot(part, None, words_shown=1)
+        assert 's0 -> s0 [label="often 0.7"' in drawing
+        assert 's0 -> s1 [label="telling 0.8"' in drawing
+        assert f'flow="{0.9 * 0.3 + 0.1 * 0.8!r}"' in drawing
 
     def test_words_are_shown_as_they_are(self):
         if DOT is None:

@@ -61,6 +61,7 @@ def damaged(change):
         (damaged(lambda it: it["transitions"]["target"].__setitem__(0, -1)), 'the entry "target" holds a number'),
         (damaged(lambda it: it["transitions"]["source"].reverse()), "not sorted"),
         (damaged(lambda it: it["transitions"]["weight"].__setitem__(0, 0.001)), "not a distribution"),
+        (damaged(lambda it: it["initial"].reverse()), "its initial state is not the first one"),
         (damaged(lambda it: it["states"].__setitem__(0, -1)), "lost state is not the last"),
     ],
 )

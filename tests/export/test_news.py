@@ -15,7 +15,7 @@ from tests.export.test_prism import TestPrism as Prism
 from tests.export.test_prism import TestPrismExplicit as PrismExplicit
 from wfalens.corpus import TextEncoder, Vocabulary
 from wfalens.corpus.tokenizers import tokenizer_named
-from wfalens.export.subset import frequent_words
+from wfalens.export.choice import frequent_words
 from wfalens.extraction import Extractor
 from wfalens.ragged import Ragged
 

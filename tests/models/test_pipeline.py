@@ -49,7 +49,7 @@ def test_every_prefix_is_the_text_that_the_pipeline_would_be_given(letters):
     np.testing.assert_allclose(model.initial_output, pipeline.predict_proba([""])[0], atol=1e-6)
 
 
-def test_characters_are_joined_without_blanks(letters):
+def test_words_are_joined_by_blanks_and_characters_by_nothing(letters):
     from wfalens.corpus import TextEncoder
 
     asked = []
@@ -65,6 +65,9 @@ def test_characters_are_joined_without_blanks(letters):
     model = wrap_pipeline(Spy(), encoder, unknown="?", name="spy")
     model.trace(encoder.encode(["ab-"]))
     assert asked == ["a", "ab", "ab?"]
+    asked.clear()
+    wrap_pipeline(Spy(), letters, name="spy").trace(letters.encode(["a zebra b"]))
+    assert asked == ["a", "a", "a b"]
     assert model.fingerprint == "spy"
 
 

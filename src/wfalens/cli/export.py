@@ -117,7 +117,7 @@ def _chosen_words(
     wfa: WFA, words: list[str] | None, word_file: Path | None, top: int | None, encoding: str
 ) -> list[str] | None:
     """The words of all three options together, each once; None if no option is given."""
-    from wfalens.export.subset import frequent_words
+    from wfalens.export.choice import frequent_words
 
     if not words and word_file is None and top is None:
         return None

@@ -6,6 +6,8 @@ import sys
 
 from wfalens.cli import (  # noqa: F401 - they register themselves
     attack,
+    certify,
+    check,
     data,
     demo,
     diff,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wfalens.cli.common import CORPUS_HELP, dataset_of, note, open_corpus, open_model, open_vectors
+from wfalens.cli.common import CORPUS_HELP, MODEL_HELP, dataset_of, note, open_corpus, open_model, open_vectors
 from wfalens.corpus.datasets import is_available
 
 if TYPE_CHECKING:
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from wfalens.corpus.corpus import Corpus
     from wfalens.inspection import Study
 
-ModelOption = Annotated[Path | None, typer.Option("--model", "-m", help="The classifier that it was extracted from.")]
+ModelOption = Annotated[
+    str | None, typer.Option("--model", "-m", help=f"The classifier that it was extracted from: {MODEL_HELP}")
+]
 TextsOption = Annotated[
     str | None,
     typer.Option(
@@ -27,17 +29,17 @@ VectorsOption = Annotated[
 ]
 CompareOption = Annotated[Path | None, typer.Option("--compare", help="An earlier automaton to compare with.")]
 CompareModelOption = Annotated[
-    Path | None, typer.Option("--compare-model", help="The classifier that the earlier one was extracted from.")
+    str | None, typer.Option("--compare-model", help="The classifier that the earlier one was extracted from.")
 ]
 
 
 def open_study(
     automaton: Path,
-    model: Path | None,
+    model: str | None,
     corpus: str | None,
     vectors: str,
     compare: Path | None,
-    compare_model: Path | None,
+    compare_model: str | None,
     seed: int,
     data: Path | None,
     text_column: str,
@@ -49,7 +51,7 @@ def open_study(
     from wfalens.inspection import Study
 
     wfa = WFA.load(automaton)
-    classifier = None if model is None else open_model(model)
+    classifier = None if model is None else open_model(model, wfa.encoder)
     texts = (
         _usual_texts(wfa, data)
         if corpus is None
@@ -60,15 +62,16 @@ def open_study(
     if classifier is None:
         note("without --model the network does not answer beside the automaton")
     known = None if vectors == "none" else open_vectors(vectors, wfa.encoder.vocabulary.words[2:], classifier)
+    earlier = None if compare is None else WFA.load(compare)
     return Study(
         automaton.name,
         wfa,
         classifier,
         texts,
         known,
-        None if compare is None else WFA.load(compare),
+        earlier,
         "" if compare is None else compare.name,
-        None if compare_model is None else open_model(compare_model),
+        None if compare_model is None else open_model(compare_model, earlier.encoder if earlier else None),
         seed,
     )
 

@@ -89,7 +89,7 @@ def measure_fidelity(
     The bag-of-words stand-in is fitted on `reference` (best: the extraction texts); without it, on the other
     four fifths of `corpus` for each fifth.
     """
-    _check_pair(wfa, model)
+    check_pair(wfa, model)
     corpus = corpus.relabelled(model.class_names)
     encoded = model.encoder.encode(corpus.texts)
     worded = np.flatnonzero(encoded.lengths)
@@ -122,7 +122,8 @@ def measure_fidelity(
     )
 
 
-def _check_pair(wfa: WFA, model: StepwiseClassifier) -> None:
+def check_pair(wfa: WFA, model: StepwiseClassifier) -> None:
+    """Refuse a model that cannot be the one that the automaton was extracted from."""
     if wfa.class_names != tuple(model.class_names):
         raise InputError(
             f"the automaton's classes ({', '.join(wfa.class_names)}) are not the model's "

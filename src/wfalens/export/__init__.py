@@ -1,6 +1,7 @@
 """Automata for other tools: one module per format, all of them writing a `Subset`."""
 
 from wfalens.export.aalpy_dot import to_aalpy
+from wfalens.export.choice import frequent_words
 from wfalens.export.dot import to_dot
 from wfalens.export.drn import to_drn
 from wfalens.export.files import FORMATS, Exported, export_files
@@ -10,7 +11,7 @@ from wfalens.export.onnx_graph import to_onnx
 from wfalens.export.openfst import to_openfst
 from wfalens.export.prism import to_prism
 from wfalens.export.prism_explicit import to_prism_explicit
-from wfalens.export.subset import LOST, MOST_TRANSITIONS, Subset, frequent_words, subset
+from wfalens.export.subset import LOST, MOST_TRANSITIONS, Subset, subset
 from wfalens.export.symbols import SymbolTable, escape, unescape
 
 __all__ = [

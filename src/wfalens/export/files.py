@@ -9,6 +9,7 @@ from pathlib import Path
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.export.aalpy_dot import to_aalpy
+from wfalens.export.choice import chosen_ids, chosen_states, with_unknown
 from wfalens.export.dot import to_dot
 from wfalens.export.drn import to_drn
 from wfalens.export.json_file import to_json
@@ -16,7 +17,7 @@ from wfalens.export.onnx_graph import to_onnx
 from wfalens.export.openfst import to_openfst
 from wfalens.export.prism import to_prism
 from wfalens.export.prism_explicit import to_prism_explicit
-from wfalens.export.subset import Subset, chosen_ids, subset
+from wfalens.export.subset import Subset, subset
 from wfalens.export.symbols import SymbolTable
 
 SYMBOLS, TRANSITIONS = ".syms", ".tra"
@@ -67,7 +68,8 @@ def export_files(
         raise InputError(f"unknown format {name!r}; choose one of {', '.join(FORMATS)}")
     if name == "onnx":
         blob = to_onnx(wfa, words, states, threshold)
-        return Exported({path: blob}, len(chosen_ids(wfa, words)), wfa.states, None)
+        chosen = chosen_ids(wfa, with_unknown(words)), chosen_states(wfa, states, threshold)
+        return Exported({path: blob}, len(chosen[0]), len(chosen[1]), None)
     part = subset(wfa, words, states, threshold)
     made = _WRITERS[name](part, class_name, flows)
     main = main_file(path, name)

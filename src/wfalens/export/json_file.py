@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.linear import LinearWFA
+from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import FormatError, InputError, WfalensError
 from wfalens.export.subset import LOST, Subset
 
 FORMAT, VERSION = "wfalens-automaton", 1
-READ_OUT = {"stochastic": "scale", "linear": "softmax"}
+READ_OUT = {StochasticWFA.kind: "scale", LinearWFA.kind: "softmax"}
 _COLUMNS = ("source", "word", "target", "weight")
 _SUM_TOLERANCE = 1e-9
 
@@ -131,7 +133,9 @@ def _check_transitions(part: Subset) -> None:
         raise FormatError("its transitions are not sorted by source, word and target, each of them once")
     if np.any(part.states[:-1] == LOST):
         raise FormatError("its lost state is not the last one")
-    if part.kind == "stochastic":
+    if part.kind == StochasticWFA.kind:
+        if part.initial.tolist() != [1.0] + [0.0] * (n - 1):
+            raise FormatError("its initial state is not the first one")
         sums = np.bincount(keys // n, part.weight, n * words)
         if np.any(part.weight < 0) or np.any(np.abs(sums - 1) > _SUM_TOLERANCE):
             raise FormatError("the weights of a state and a word are not a distribution")

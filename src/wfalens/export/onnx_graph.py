@@ -21,15 +21,16 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.vocabulary import PADDING, UNKNOWN, UNKNOWN_WORD
+from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.export.subset import Subset, chosen_ids, subset
+from wfalens.export.choice import chosen_ids, chosen_states, with_unknown
+from wfalens.export.subset import Subset, subset
 
 if TYPE_CHECKING:
     from wfalens.export.onnx_builder import Graph
 
 _OPSET, _IR = 17, 8  # old enough for the runtimes in use
-_MOST_FLOATS = 1 << 27  # of the matrices: protobuf ends at 2 GB
+_MOST_FLOATS = 1 << 26  # of the matrices: protobuf ends at 2 GB, and several copies are made on the way
 
 
 def to_onnx(
@@ -41,8 +42,7 @@ def to_onnx(
     except ImportError:
         raise MissingDependencyError("onnx", "onnx") from None
 
-    if words is not None and UNKNOWN_WORD not in words:
-        words = [UNKNOWN_WORD, *words]
+    words = with_unknown(words)
     ids = chosen_ids(wfa, words)
     graph = Graph(_OPSET)
     # every id of the alphabet has a place: that of its word, of <unk>, or the one behind all words for padding
@@ -50,7 +50,7 @@ def to_onnx(
     places[ids], places[PADDING] = np.arange(len(ids)), len(ids)
     place = _places(graph, places)
     if isinstance(wfa, LinearWFA):
-        subset(wfa, [UNKNOWN_WORD], states, threshold)  # refuses what a linear automaton cannot do without
+        chosen_states(wfa, states, threshold)  # none can be left out
         weights, trace = _linear(graph, place, wfa, ids)
         last, every = graph.add("Softmax", weights, axis=-1), graph.add("Softmax", trace, axis=-1)
     else:

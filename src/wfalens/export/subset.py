@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.wfa import WFA, frozen
-from wfalens.corpus.vocabulary import PADDING, UNKNOWN, UNKNOWN_WORD
 from wfalens.errors import InputError
+from wfalens.export.choice import chosen_ids, chosen_states
 
 LOST = -1
 MOST_TRANSITIONS = 10_000_000
@@ -95,14 +95,7 @@ def subset(
 
     Weights below the threshold are left out, but for the largest of a row; rows are scaled back to what they had.
     """
-    ids, kept = chosen_ids(wfa, words), _chosen_states(wfa, states)
-    if not 0 <= threshold < 1:
-        raise InputError(f"the threshold must lie in [0, 1), not {threshold}")
-    if wfa.kind == LinearWFA.kind and (threshold or len(kept) < wfa.states):
-        raise InputError(
-            "a linear automaton's states are directions, none of which can be left out, and its small weights matter; "
-            "export all states without a threshold"
-        )
+    ids, kept = chosen_ids(wfa, words), chosen_states(wfa, states, threshold)
     columns = _transitions(wfa, ids, kept, threshold)
     final = wfa.read_out(np.eye(wfa.states)[kept])
     initial, frequencies, numbers = wfa.initial[kept], wfa.state_frequencies[kept], kept
@@ -123,33 +116,6 @@ def subset(
         frequencies,
         {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length, "provenance": wfa.provenance},
     )
-
-
-def chosen_ids(wfa: WFA, words: Sequence[str] | None) -> NDArray[np.int32]:
-    """Ids of the words, each of which must be in the alphabet once; all but padding by default."""
-    vocabulary = wfa.encoder.vocabulary
-    if words is None:
-        return np.arange(UNKNOWN, len(vocabulary), dtype=np.int32)
-    if isinstance(words, str):
-        raise InputError("give a list of words; wrap a single word in a list")
-    ids = np.array([vocabulary.id_of(word) for word in words], np.int32)
-    for word, number in zip(words, ids, strict=True):
-        if number == PADDING or (number == UNKNOWN and word != UNKNOWN_WORD):
-            raise InputError(f"the word {word!r} is not in the automaton's alphabet; {UNKNOWN_WORD} stands for it")
-    if len(set(words)) != len(words):
-        raise InputError(f"the word {next(word for word in words if list(words).count(word) > 1)!r} is given twice")
-    if not len(ids):
-        raise InputError("no word is left to export")
-    return ids
-
-
-def _chosen_states(wfa: WFA, states: Sequence[int] | None) -> NDArray[np.int64]:
-    if states is None:
-        return np.arange(wfa.states)
-    chosen = np.unique(np.append(np.asarray(states, np.int64), 0))
-    if chosen[0] < 0 or chosen[-1] >= wfa.states:
-        raise InputError(f"states are numbered from 0 to {wfa.states - 1}")
-    return chosen
 
 
 # source, word, target, weight; one number each per transition
@@ -206,11 +172,3 @@ def _with_lost_state(columns: _Columns, lost: int, words: int) -> _Columns:
         np.concatenate([target, stay]),
         np.concatenate([weight, np.ones(words)]),
     )
-
-
-def frequent_words(wfa: WFA, top: int) -> list[str]:
-    """`<unk>`, which any text may need, and the words that were seen most often in extraction."""
-    counts = wfa.word_counts[UNKNOWN + 1 :]
-    ranked = np.argsort(-counts, kind="stable")[:top]
-    seen = ranked[counts[ranked] > 0] + UNKNOWN + 1
-    return [UNKNOWN_WORD, *wfa.encoder.vocabulary.decode(seen.astype(np.int32))]

@@ -5,6 +5,7 @@ from wfalens.inspection.comparison import comparison
 from wfalens.inspection.contrast import contrast, swaps
 from wfalens.inspection.overview import fidelity, overview
 from wfalens.inspection.play import flips, play
+from wfalens.inspection.pocket import pocket
 from wfalens.inspection.sentences import sentences
 from wfalens.inspection.statemap import StateMap, state_map
 from wfalens.inspection.study import Study, short
@@ -22,6 +23,7 @@ __all__ = [
     "flips",
     "overview",
     "play",
+    "pocket",
     "sentences",
     "short",
     "state_map",

@@ -16,6 +16,7 @@ _SCRIPTS = (
     "format.js",
     "chart.js",
     "table.js",
+    "pocket.js",
     "source.js",
     "overview.js",
     "map.js",

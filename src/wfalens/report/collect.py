@@ -44,6 +44,7 @@ def collect(study: Study, extent: Extent = USUAL, progress: Progress = SILENT) -
         "moves": {} if shown is None else {word: shown.word_moves(word) for word in chosen},
         "sentences": _told(picked),
         "plays": {text: inspection.play(study, shown, text) for text in texts},
+        "pocket": _told(_or_reason(lambda: inspection.pocket(study.wfa))),
         "flips": _each(texts, lambda text: inspection.flips(study, text), "looking for flips", progress),
         "words": carried_words(study, extent),
         "word_pages": dict(zip(chosen, inspection.word_pages(study, chosen), strict=True)),
@@ -108,10 +109,21 @@ def _sampling(study: Study, data: dict[str, Any]) -> dict[str, str]:
     told = {
         "Words": f"{len(data['words']['rows']):,} of {data['words']['of']:,}: the most frequent, and the strongest of "
         f"each class; {len(data['word_pages']):,} have a page with neighbours and sentences",
-        "Sentences": f"{len(data['plays']):,} can be played; to type your own: wfalens explore",
+        "Sentences": f"{len(data['plays']):,} to pick from, read by automaton and network",
+        "Typing": _typing(data["pocket"]),
     }
     if study.corpus is not None:
         told["Texts"] = (
             f"{len(study.corpus):,} of {study.corpus.name}; examples come from a sample of {len(study.sample):,}"
         )
     return told
+
+
+def _typing(pocket: dict[str, Any]) -> str:
+    if "error" in pocket:
+        return f"not possible here: {pocket['error']}; use wfalens explore"
+    return (
+        "what you type is read by the automaton alone, with rounded weights and its "
+        f"{len(pocket['words']) - 1:,} commonest words ({pocket['share']:.1%} of the tokens in extraction); "
+        "other words read as <unk>"
+    )

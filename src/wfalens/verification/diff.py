@@ -15,6 +15,7 @@ from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
+from wfalens.evaluation.fidelity import check_pair
 from wfalens.explanation.influence import influence_of
 from wfalens.extraction.traces import output_traces
 from wfalens.models.contract import StepwiseClassifier
@@ -47,10 +48,8 @@ def compare(
             f"and {', '.join(after.class_names)}"
         )
     for wfa, model in zip((before, after), models, strict=True):
-        if model is not None and (
-            tuple(model.class_names) != wfa.class_names or model.encoder.vocabulary != wfa.encoder.vocabulary
-        ):
-            raise InputError("a model has other classes or another vocabulary than its automaton")
+        if model is not None:
+            check_pair(wfa, model)
     columns = [after.class_names.index(name) for name in before.class_names]
     states = None
     if isinstance(before, StochasticWFA) and isinstance(after, StochasticWFA):

@@ -11,7 +11,7 @@ function verdict(names, found) {
     parts.push(', the network says ', h('b', null, outcome(names, found.model.at(-1))), ': ',
       h('span', { class: found.agrees ? 'yes' : 'no' }, found.agrees ? 'they agree' : 'they disagree'), `. Divergence ${lens.number(found.jsd)}, `);
   } else parts.push('. Its ');
-  parts.push(`confidence ${lens.number(found.confidence, 2)}.`, found.cut ? ' The text is longer than the network reads: the rest was cut.' : '');
+  parts.push(`confidence ${lens.number(found.confidence, 2)}.`, found.cut ? ' The text is longer than the network reads: the rest was cut.' : '', found.rounded ? ' Read by this page alone, with rounded weights and without the network.' : '');
   return parts;
 }
 
@@ -29,7 +29,7 @@ class Player {
   }
 
   make(view, overview) {
-    this.input = h('textarea', { class: 'bigtext', rows: 2, maxlength: 10000, readonly: !lens.source.live, placeholder: 'Type a sentence', on: { input: lens.later(60, () => this.load(this.input.value, true)) } });
+    this.input = h('textarea', { class: 'bigtext', rows: 2, maxlength: 10000, readonly: !lens.source.typing, placeholder: 'Type a sentence', on: { input: lens.later(60, () => this.load(this.input.value, true)) } });
     this.pick = h('select', { on: { change: () => this.load(this.pick.value) } });
     this.sort = lens.select([['any', 'any'], ['disagree', 'they disagree'], ['unsure', 'the automaton is unsure']], 'any', () => this.offer());
     this.words = h('div', { class: 'words', role: 'toolbar', 'aria-label': 'The words of the sentence; arrow keys step, Enter edits', on: { keydown: (event) => this.press(event) } });
@@ -56,7 +56,7 @@ class Player {
     this.flips = h('div');
     view.append(
       h('div', { class: 'controls' },
-        lens.field(lens.source.live ? 'Your sentence' : 'The sentence', this.input, 'wide-field'),
+        lens.field(lens.source.typing ? 'Your sentence' : 'The sentence', this.input, 'wide-field'),
         overview.has.texts && lens.field('Or pick one where', this.sort), overview.has.texts && lens.field('Sentence', this.pick, 'wide-field')),
       this.said,
       this.words,
@@ -65,7 +65,7 @@ class Player {
         this.playing,
         h('button', { type: 'button', 'aria-label': 'One word on', on: { click: () => this.step(1) } }, '\u2192'),
         this.where, lens.field('Contributions to', this.classes)),
-      h('p', { class: 'note' }, `Under each word: its contribution (${this.unit}); the line below it tells by which rows the automaton went: solid observed, dashed completed, dotted unknown word.${lens.source.live ? ' Double-click or press Enter on a word to change it.' : ''}`),
+      h('p', { class: 'note' }, `Under each word: its contribution (${this.unit}); the line below it tells by which rows the automaton went: solid observed, dashed completed, dotted unknown word.${lens.source.typing ? ' Double-click or press Enter on a word to change it.' : ''}`),
       h('div', { class: 'grid' }, this.charts),
       lens.legend(this.names),
       h('div', { class: 'grid' },
@@ -87,8 +87,8 @@ class Player {
   async load(text, typed = false) {
     const ticket = ++this.asked;
     this.stop();
-    if (!typed) this.input.value = lens.source.live ? text : lens.visible(text);
-    if (!text && !lens.source.live) { lens.put(this.said, 'Pick a sentence.'); return; }
+    if (!typed) this.input.value = lens.source.typing ? text : lens.visible(text);
+    if (!text && !lens.source.typing) { lens.put(this.said, 'Pick a sentence.'); return; }
     try {
       const found = await lens.source.play(text);
       if (ticket !== this.asked) return; // a later keystroke was quicker
@@ -138,6 +138,7 @@ class Player {
     }, lens.word(word), h('small', { 'aria-hidden': 'true' }, lens.signed(values[at])))));
     if (focused) this.words.querySelector('[tabindex="0"]')?.focus();
     lens.put(this.where, `word ${this.at} of ${found.words.length}`);
+    if (this.charts[1]) this.charts[1].hidden = !found.model;
     for (const figure of [...this.charts, this.mapFigure]) figure?.redraw();
     this.table(values, column);
   }
@@ -168,7 +169,7 @@ class Player {
       const rows = flips.map((flip) => [
         h('span', null, h('del', null, lens.word(flip.old)), ' ', h('ins', null, lens.word(flip.new)), ` (${flip.position + 1})`), outcome(this.names, flip.automaton),
         ...(checked ? [h('span', null, h('span', { class: flip.holds ? 'yes' : 'no' }, flip.holds ? 'flips: ' : 'stays: '), outcome(this.names, flip.model))] : []),
-        lens.source.live ? h('button', { class: 'small', type: 'button', 'aria-label': `Use ${lens.visible(flip.new)} for ${lens.visible(flip.old)}`, on: { click: () => this.replace(flip.position, flip.new) } }, 'try') : '',
+        lens.source.typing ? h('button', { class: 'small', type: 'button', 'aria-label': `Use ${lens.visible(flip.new)} for ${lens.visible(flip.old)}`, on: { click: () => this.replace(flip.position, flip.new) } }, 'try') : '',
       ]);
       const told = `Of ${lens.plural(tried.candidates, 'word')} at ${tried.positions === tried.of ? 'every position' : `the ${tried.positions} positions that matter most`}, by the automaton\u2019s forward and backward vectors${checked ? `; each tried on the network: ${held} of ${flips.length} flip it too` : ''}.`;
       lens.put(this.flips, flips.length ? [lens.table('Replacements of one word that change the class', ['change (position)', 'automaton', ...(checked ? ['network'] : []), ''], rows), h('p', { class: 'note' }, told)] : h('p', null, `No single word changes the automaton\u2019s mind. ${told}`));
@@ -180,11 +181,12 @@ class Player {
   replace(position, word) { this.load(this.found.words.map((old, at) => (at === position ? word : old)).filter(Boolean).join(' ')); }
 
   edit(position) {
-    if (!lens.source.live || Number.isNaN(position)) return;
+    if (!lens.source.typing || Number.isNaN(position)) return;
     const chip = this.words.querySelector(`[data-at="${position}"]`);
+    let given = false; // up, by Escape: taking the input away also blurs it
     const input = h('input', { value: this.found.words[position], 'aria-label': `Change word ${position + 1}`, maxlength: 200, on: {
-      keydown: (event) => { event.stopPropagation(); if (event.key === 'Enter') this.replace(position, input.value.trim()); if (event.key === 'Escape') this.draw(); },
-      blur: () => { if (input.isConnected && input.value.trim() !== this.found.words[position]) this.replace(position, input.value.trim()); },
+      keydown: (event) => { event.stopPropagation(); if (event.key === 'Enter') this.replace(position, input.value.trim()); if (event.key === 'Escape') { given = true; this.draw(); this.load(this.found.text, true); } },
+      blur: () => { if (!given && input.isConnected && input.value.trim() !== this.found.words[position]) this.replace(position, input.value.trim()); },
       input: lens.later(60, async () => { // the change at once, while the word is being typed
         const text = this.found.words.map((old, at) => (at === position ? input.value.trim() : old)).filter(Boolean).join(' ');
         const shown = await lens.source.play(text);

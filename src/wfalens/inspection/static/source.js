@@ -25,6 +25,7 @@ function explorer() {
   const view = (name) => (heard = () => {}) => once(name, () => job(name, heard));
   return {
     live: true,
+    typing: true,
     overview: () => once('overview', () => get('overview')),
     map: () => once('map', () => get('map')),
     moves: (word) => get('moves', { word }),
@@ -49,6 +50,8 @@ function report(data) {
     if (!Object.hasOwn(all, wanted)) throw new Error(missing);
     return all[wanted];
   };
+  const picked = one('plays', (text) => text, 'the report carries the sentences that can be picked here; in the explorer you can type');
+  const typed = data.pocket && !data.pocket.error ? lens.pocket(data.pocket, data.overview, data.map.corners) : null;
   const columns = () => ['word', 'count', 'strength', ...data.overview.class_names];
   async function words({ query = '', sort = 'strength', falling = true, min_count: least = 1, offset = 0, limit = 100 }) {
     const at = columns().lastIndexOf(sort);
@@ -66,11 +69,12 @@ function report(data) {
   }
   return {
     live: false,
+    typing: Boolean(typed),
     overview: part('overview'), fidelity: part('fidelity'), map: part('map'), sentences: part('sentences'), wordmap: part('wordmap'),
     contrast: part('contrast'), attacks: part('attacks'), comparison: part('comparison'),
     moves: one('moves', (name) => name, 'the report carries the moves of its strongest words only; the explorer has all'),
-    play: one('plays', (text) => text, 'the report carries the sentences that can be picked here; in the explorer you can type'),
-    flips: one('flips', (text) => text, 'the report carries no flips of this sentence'),
+    play: async (text) => (Object.hasOwn(data.plays, text) || !typed ? picked(text) : typed(text)),
+    flips: one('flips', (text) => text, 'A report looks for flips of its own sentences only; the explorer does for any.'),
     swaps: one('swaps', (first, second) => `${first}\n${second}`, 'the report carries no sentences for this pair'),
     words, word,
     carried: { words: () => data.words, moves: () => Object.keys(data.moves || {}), sampling: data.sampling },
