@@ -90,7 +90,8 @@ def test_what_is_left_out_is_told_as_it_is(study, carried):
     rows, pages, plays = len(carried["words"]["rows"]), len(carried["word_pages"]), len(carried["plays"])
     assert told["Words"].startswith(f"{rows:,} of {len(study.influence.words):,}")
     assert f"{pages:,} have a page" in told["Words"]
-    assert told["Sentences"].startswith(f"{plays:,} can be played")
+    assert told["Sentences"].startswith(f"{plays:,} to pick from")
+    assert f"{len(carried['pocket']['words']) - 1:,} commonest words" in told["Typing"]
     assert told["Texts"].startswith(f"{len(study.corpus):,} of {study.corpus.name}")
 
 
