@@ -4,11 +4,10 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import go
+from tests.browser.conftest import EXTENT, go
 from tests.studies import visible
 from wfalens import inspection
-from wfalens.report import Extent
-from wfalens.report.collect import collect
+from wfalens.report.collect import carried_words
 
 
 def test_the_report_tells_what_it_is_how_faithful_and_what_it_leaves_out(visit, report, study):
@@ -37,7 +36,7 @@ def test_a_carried_sentence_is_picked_stepped_and_flipped(visit, report):
 
 def test_words_are_searched_and_have_pages(visit, report, study):
     page = visit(report, "words")
-    carried = collect(study, Extent(sentences=1, words=150, strongest=10, pages=5, attacked=5))["words"]["rows"]
+    carried = carried_words(study, EXTENT)["rows"]
     rows = page.locator("table.virtual tbody th[scope=row]")
     page.get_by_label("Search").fill("ma")
     found = sorted((row for row in carried if "ma" in row[0] and row[1] >= 5), key=lambda row: -row[2])
