@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,14 +92,16 @@ class StoredFile:
         return tuple(names)
 
 
-def read_file(path: str | Path, kind: str, version: int) -> StoredFile:
+def read_file(path: str | Path, kind: str, version: int, only: Collection[str] | None = None) -> StoredFile:
+    """The header and the tensors of a file, or some of them."""
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     try:
         with safe_open(path, framework="numpy") as handle:
             text = (handle.metadata() or {}).get(_METADATA, "null")
-            tensors = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
+            names = handle.keys()
+            tensors = {name: handle.get_tensor(name) for name in names if only is None or name in only}
         header = json.loads(text)
     except (SafetensorError, OSError, ValueError, TypeError, RecursionError) as error:
         raise FormatError(f"{path}: damaged or not made by wfalens: {str(error).splitlines()[0]}") from None

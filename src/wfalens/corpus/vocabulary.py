@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,9 +69,8 @@ class Vocabulary:
         return self._ids.get(word, UNKNOWN)
 
     def encode(self, texts: Sequence[Sequence[str]]) -> Ragged[np.int32]:
-        lookup = self._ids.get
-        lengths = np.fromiter((len(tokens) for tokens in texts), np.int64, len(texts))
-        ids = (lookup(token, UNKNOWN) for tokens in texts for token in tokens)
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        ids = map(self._ids.get, chain.from_iterable(texts), repeat(UNKNOWN))
         return Ragged(np.fromiter(ids, np.int32, int(lengths.sum())), offsets_of(lengths))
 
     def decode(self, ids: NDArray[np.int32]) -> list[str]:

@@ -27,7 +27,7 @@ from wfalens.extraction.augmentation import Augmentation, augmented
 from wfalens.extraction.distillation import Distillation
 from wfalens.extraction.fitting import Fitting, fit_rows
 from wfalens.extraction.probing import affordable, choose_representatives, probe_rows
-from wfalens.extraction.transitions import TransitionCounts, count_transitions
+from wfalens.extraction.transitions import TransitionCounts, count_transitions, weighted_sum
 from wfalens.extraction.tuning import ALPHAS, BETAS, FIT_LADDER, LADDER, Tuning, choose
 from wfalens.extraction.views import VIEWS, Outputs, Seen, View, make_view, see
 from wfalens.models.causality import check_causal
@@ -330,7 +330,7 @@ class Extractor:
         progress.finish()
         epochs = []
         for _ in range(self.augmentation.epochs):
-            fresh = augmented(ids, synonyms, self.augmentation, rng)
+            fresh = augmented(ids, synonyms, self.augmentation.chances, rng)
             path = states.assign(see(model, fresh, view, progress).points)
             epochs.append(count_transitions(fresh, path, len(states)))
         return total.merge(*epochs)
@@ -384,11 +384,8 @@ def _weighted_rows(
     counts: TransitionCounts, more: TransitionCounts, augmentation: Augmentation | None, words: int
 ) -> Rows:
     """Rows of `T̂ + weight · T̂'`, T̂' the counts of the augmented texts."""
-    if augmentation is None or len(more) == 0:
-        return rows_from_keys(counts.keys, counts.counts, words, counts.states)
-    keys, place = np.unique(np.concatenate([counts.keys, more.keys]), return_inverse=True)
-    weights = np.concatenate([counts.counts.astype(np.float64), augmentation.weight * more.counts])
-    return rows_from_keys(keys, np.bincount(place, weights), words, counts.states)
+    weight = augmentation.weight if augmentation else 1.0
+    return rows_from_keys(*weighted_sum(counts, more, weight), words, counts.states)
 
 
 def _whole(value: Any) -> int | None:

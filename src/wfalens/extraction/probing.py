@@ -17,7 +17,7 @@ from wfalens.models.stepping import states_after, step_grid
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged, offsets_of, positions
 
-_ANSWERS_PER_BATCH = 100_000
+ANSWERS_PER_BATCH = 100_000
 _GRAIN = 64  # units that an answer is divided into among near states
 
 
@@ -81,7 +81,7 @@ def probe_rows(
     saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
     progress.start("probing the model", len(words))
     parts = []
-    batch_size = max(1, _ANSWERS_PER_BATCH // reps)
+    batch_size = max(1, ANSWERS_PER_BATCH // reps)
     for start in range(0, len(words), batch_size):
         batch = words[start : start + batch_size]
         points = _answers(model, representatives, saved, view, batch)
