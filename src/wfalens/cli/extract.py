@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +25,20 @@ from wfalens.cli.common import (
     open_vectors,
     print_json,
     print_table,
+)
+from wfalens.cli.streams import (
+    STOP,
+    AddressOption,
+    BadOption,
+    EngineOption,
+    LogOption,
+    MemoryOption,
+    ShardOption,
+    WorkersOption,
+    opened_engine,
+    opened_stream,
+    text_files,
+    wants_stream,
 )
 from wfalens.errors import InputError
 
@@ -102,6 +117,13 @@ def extract(
     data: DataOption = None,
     text_column: TextColumnOption = "text",
     encoding: EncodingOption = "utf-8",
+    memory: MemoryOption = None,
+    engine: EngineOption = None,
+    workers: WorkersOption = None,
+    address: AddressOption = None,
+    shard: ShardOption = None,
+    on_bad: BadOption = STOP,
+    log: LogOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -111,7 +133,13 @@ def extract(
     curve is kept in the file, and `wfalens evaluate` shows it. The training of a linear automaton may be stopped at any
     time: the same command goes on after the last whole epoch (OUT.training holds it until the end).
 
+    A corpus that is larger than memory is read in shards with --memory, --engine or a pattern of files: settings and
+    states are then chosen on a sample of its texts, and the same command goes on after a stop (OUT.parts holds what is
+    done until the end). The result does not depend on engine, workers and shards.
+
     Examples: wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
+
+    Any size: wfalens extract news.rnn -c 'texts/*.parquet' -o news.wfa --memory 2GB
 
     The paper's: wfalens extract films.rnn -c rotten_tomatoes -o films.wfa -k 40 --abstraction outputs --completion
     empirical --alpha 0.4 --beta 0.3
@@ -136,8 +164,9 @@ def extract(
         budget=_bytes(budget),
         seed=seed,
     )
+    streams = wants_stream(corpus, memory, engine)
+    files = text_files(corpus, text_column, encoding) if streams else None
     classifier = open_model(model)
-    texts = open_corpus(corpus, "train", data, text_column, None, encoding, labels=False)
     if augment:
         from dataclasses import replace as changed
 
@@ -153,10 +182,23 @@ def extract(
             ),
         )
     began = time.perf_counter()
-    unfinished = out.with_name(f"{out.name}.training") if kind == "linear" else None
-    wfa = extractor.extract(classifier, texts, TerminalProgress(), unfinished)
+    if files is None:
+        texts = open_corpus(corpus, "train", data, text_column, None, encoding, labels=False)
+        unfinished = out.with_name(f"{out.name}.training") if kind == "linear" else None
+        wfa = extractor.extract(classifier, texts, TerminalProgress(), unfinished)
+        wfa.save(out)
+    else:
+        from wfalens.extraction.streaming import extract_stream
+
+        parts = out.with_name(f"{out.name}.parts")
+        with (
+            opened_engine(engine, workers, memory, address) as chosen,
+            opened_stream(files, parts, chosen, memory, shard, on_bad, log, model) as stream,
+        ):
+            wfa = extract_stream(extractor, classifier, stream, TerminalProgress())
+            wfa.save(out)
+            shutil.rmtree(parts)
     seconds = time.perf_counter() - began
-    wfa.save(out)
     told = {**wfa.summary(), "bytes": out.stat().st_size, "seconds": seconds}
     if as_json:
         print_json({"out": str(out), **told, "tuning": wfa.provenance.get("tuning")})

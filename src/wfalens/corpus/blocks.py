@@ -16,8 +16,6 @@ from wfalens.corpus.files import TextFiles
 from wfalens.corpus.rows import Place, RawRow, RowSource
 from wfalens.errors import InputError
 
-BLOCK_BYTES = 1 << 18
-
 
 class BadRow(NamedTuple):
     """A row that could not be read."""
@@ -85,7 +83,7 @@ def blocks_of_file(files: TextFiles, file: int, start: Place | None = None, firs
     for row in source.rows(here):
         rows.append(row)
         size += row.size
-        if size >= BLOCK_BYTES:
+        if size >= files.block_bytes:
             yield Block(source, path, file, number, here, size, rows)
             here, rows, size, number = row.after, [], 0, number + 1
     if rows:

@@ -20,6 +20,9 @@ _FORMATS: dict[str, Callable[[Path, str, str], RowSource]] = {
 }
 
 
+BLOCK_BYTES = 1 << 18  # of a block: some ten thousand words, a good mouthful for a network
+
+
 def is_pattern(spec: str) -> bool:
     """Whether a name stands for many files."""
     return has_magic(spec) and not Path(spec).exists()
@@ -27,12 +30,17 @@ def is_pattern(spec: str) -> bool:
 
 @dataclass(frozen=True)
 class TextFiles:
-    """Files in the order of their names; a text's place in the corpus is its file, its block and its row."""
+    """Files in the order of their names; a text's place in the corpus is its file, its block and its row.
+
+    Results may depend on `block_bytes` in the last bit, see `wfalens.corpus.blocks`; on how blocks are dealt out they
+    do not.
+    """
 
     paths: tuple[str, ...]
     text_column: str = TEXT_COLUMN
     encoding: str = "utf-8"
     name: str = "files"
+    block_bytes: int = BLOCK_BYTES
 
     def __post_init__(self) -> None:
         if not self.paths:

@@ -13,7 +13,6 @@ import numpy as np
 
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.blocks import BLOCK_BYTES
 from wfalens.errors import InputError
 from wfalens.extraction.count_pass import count_stream
 from wfalens.extraction.extractor import Extractor
@@ -96,5 +95,5 @@ def _manifest(extractor: Extractor, model: StepwiseClassifier, stream: Stream) -
         "text_column": stream.files.text_column,
         "encoding": stream.files.encoding,
         "sample_tokens": stream.sample_tokens,
-        "block_bytes": BLOCK_BYTES,
+        "block_bytes": stream.files.block_bytes,
     }
