@@ -32,11 +32,12 @@ def finished(
     model: StepwiseClassifier,
     ids: Ragged[np.int32],
     parts: CountParts,
+    unreadable: tuple[str, ...],
     provenance: dict[str, Any],
     progress: Progress,
 ) -> StochasticWFA:
-    """The automaton of all counts; `ids` are the sample."""
-    tally = parts.tally()
+    """The automaton of all counts; `ids` are the sample, `unreadable` are files that were left out."""
+    tally = Tally.of([parts.tally(), Tally(bad=len(unreadable), told=unreadable)])
     if tally.texts == 0:
         raise InputError(f"{stream.files.name}: there is no text with a word in it to extract from")
     _tell(tally, model, progress)
@@ -68,7 +69,7 @@ def _tell(tally: Tally, model: StepwiseClassifier, progress: Progress) -> None:
         progress.say(f"{tally.cut:,} of {tally.texts:,} texts were cut after {model.encoder.max_length} tokens")
     if tally.bad:
         more = "; …" if tally.bad > 3 else ""
-        progress.say(f"left out {tally.bad:,} rows or shards ({'; '.join(tally.told[:3])}{more})")
+        progress.say(f"left out {tally.bad:,} rows, shards or files ({'; '.join(tally.told[:3])}{more})")
 
 
 def _assemble(

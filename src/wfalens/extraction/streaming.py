@@ -48,8 +48,8 @@ def _extracted(
 ) -> WFA:
     files, journal = stream.files, stream.journal
     journal.write("start", files=len(files.paths), bytes=sum(files.sizes), resumed=folder.resumed)
-    shards, sample = survey_stream(stream, model.encoder, extractor.seed, folder, progress)
-    ids = sample.in_corpus_order()
+    survey = survey_stream(stream, model.encoder, extractor.seed, folder, progress)
+    ids = survey.sample.in_corpus_order()
     if len(ids) == 0:
         raise InputError(f"{files.name}: there is no text with a word in it to extract from")
     check_causal(model, ids)
@@ -59,11 +59,11 @@ def _extracted(
         wfa.provenance["corpus"] |= about
         return wfa
     plan = _planned(extractor, model, ids, stream, folder, progress)
-    parts = count_stream(stream, plan, model, shards, folder, progress)
+    parts = count_stream(stream, plan, model, survey.shards, folder, progress)
     provenance = extractor._provenance(model, ids, files.name) | {"corpus": about}
     if plan.tuning is not None:
         provenance["tuning"] = plan.tuning
-    wfa = finished(stream, plan, model, ids, parts, provenance, progress)
+    wfa = finished(stream, plan, model, ids, parts, survey.unreadable, provenance, progress)
     journal.write("finish", **{name: wfa.provenance["corpus"][name] for name in ("texts", "tokens", "left_out")})
     return wfa
 

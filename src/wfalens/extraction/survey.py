@@ -38,6 +38,15 @@ class FileSurvey:
 
 
 @dataclass(frozen=True, eq=False)
+class Survey:
+    """What was found in all files; `unreadable` tells which ones were left out, and why."""
+
+    shards: list[Shard]
+    sample: TextSample
+    unreadable: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class SurveyTask:
     """Surveys a file, the job being its number."""
 
@@ -92,10 +101,8 @@ def _taken(ids: Ragged[np.int32], items: NDArray[np.int64]) -> Ragged[np.int32]:
     return ids if len(items) == len(ids) else ids.take(items)
 
 
-def survey_stream(
-    stream: Stream, encoder: TextEncoder, seed: int, folder: PartsFolder, progress: Progress
-) -> tuple[list[Shard], TextSample]:
-    """The shards of all files, and the sample; files that were surveyed before are not read again."""
+def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: PartsFolder, progress: Progress) -> Survey:
+    """Survey all files; those that were surveyed before are not read again."""
     files = stream.files
     task = SurveyTask(files, encoder, seed, stream.sample_tokens, stream.bytes_per_shard)
     many = len(files.paths) > 1 and sum(files.sizes) > _SURVEYED_HERE
@@ -110,7 +117,11 @@ def survey_stream(
         progress.advance(1, Path(files.paths[outcome.job]).name)
     progress.finish()
     surveys = [found[number] for number in range(len(files.paths))]
-    return list(_numbered(surveys)), TextSample.merged([each.sample for each in surveys], stream.sample_tokens)
+    return Survey(
+        list(_numbered(surveys)),
+        TextSample.merged([each.sample for each in surveys], stream.sample_tokens),
+        tuple(each.unreadable for each in surveys if each.unreadable),
+    )
 
 
 def _numbered(surveys: Sequence[FileSurvey]) -> Iterator[Shard]:
