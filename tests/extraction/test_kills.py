@@ -12,6 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.streams import corpus_files, small_model
+from wfalens.corpus.files import TextFiles
+from wfalens.extraction import Extractor
+from wfalens.extraction.stream import Stream
+from wfalens.extraction.streaming import extract_stream
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = 20
@@ -99,14 +103,25 @@ def small_disk(tmp_path):
 
 def arguments(tmp_path):
     small_model().save(tmp_path / "model.rnn")
-    corpus_files(tmp_path, texts=20_000)
+    corpus_files(tmp_path, texts=13_000)
     settings = "-k 6 --completion empirical --abstraction outputs --alpha 0.4 --beta 0.3 --engine local --workers 1"
     return ["extract", tmp_path / "model.rnn", "-c", f"'{tmp_path}/*.jsonl'", *settings.split(), "--shard", "200KB"]
 
 
+def room_for_five_shards(tmp_path):
+    """Kilobytes, whole pages for each file."""
+    files = TextFiles.find(f"{tmp_path}/*.jsonl")
+    stream = Stream(files=files, folder=tmp_path / "measured", shard_bytes=200_000, memory=10**12)
+    extract_stream(Extractor(states=6), small_model(), stream)
+    pages = {path.name: -(-path.stat().st_size // 4096) for path in stream.folder.iterdir()}
+    counts = [size for name, size in pages.items() if name.startswith("counts-")]
+    assert len(counts) > 8
+    return 4 * (sum(pages.values()) - sum(counts) + 5 * max(counts) + 2)
+
+
 def test_a_full_disk_is_one_sentence_and_the_earlier_parts_are_whole(small_disk, tmp_path):
     command = arguments(tmp_path)
-    done = small_disk("size=2400k", *command, "-o", tmp_path / "disk" / "out.wfa")
+    done = small_disk(f"size={room_for_five_shards(tmp_path)}k", *command, "-o", tmp_path / "disk" / "out.wfa")
     assert done.returncode == 2
     assert done.stderr.strip().splitlines()[-1].startswith("error: cannot write ")
     assert "No space left on device" in done.stderr
