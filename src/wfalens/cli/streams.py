@@ -32,7 +32,7 @@ EngineOption = Annotated[
     str | None, typer.Option("--engine", help="Read the corpus in shards: on this machine (local) or on ray.")
 ]
 WorkersOption = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Shards read at a time (default: one for each core).")
+    int | None, typer.Option("--workers", min=1, help="Parts worked on at a time (default: one for each core).")
 ]
 AddressOption = Annotated[
     str | None,
