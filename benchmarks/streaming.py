@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from common import arguments, finish, peak_mb, show
+from common import arguments, finish, show
 from wfalens.corpus import TextEncoder, Vocabulary
 from wfalens.memory import parse_size, resident_with_children
 from wfalens.ragged import Ragged
@@ -122,8 +122,14 @@ def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: i
         "transitions": len(wfa.rows.weight),
         "file_mb": (folder / f"{tokens}.wfa").stat().st_size / 1e6,
         "workers": type(engine).__name__,
-        "peak_mb": max(peak_mb(), peak[0] / 1e6),
+        "peak_mb": max(own_peak(), peak[0]) / 1e6,
     }
+
+
+def own_peak() -> int:
+    """The most that this process ever held; what its parent held does not count."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
 
 
 def measured(**point: object) -> dict[str, float]:

@@ -159,7 +159,7 @@ class TestFiles:
         path.write_text('\ufefftext,label\n"one\ntwo ""three""",x\n\nfour,y\n"  ",z\nfive,x\n')
         blocks = list(blocks_of_file(TextFiles((str(path),), block_bytes=1), 0))
         assert [text for block in blocks for text in block.texts()[0]] == ['one\ntwo "three"', "four", "five"]
-        assert [row.line for block in blocks for row in block.rows] == [2, 4, 5, 6, 7]
+        assert [line for block in blocks for line in block.lines] == [2, 4, 5, 6, 7]
 
     def test_patterns_find_files_in_the_order_of_their_names(self, tmp_path):
         for name in ("b", "a", "c"):

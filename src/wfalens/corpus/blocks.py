@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wfalens.corpus.files import TextFiles
-from wfalens.corpus.rows import Place, RawRow, RowSource
+from wfalens.corpus.rows import Place, RowSource
 from wfalens.errors import InputError
 
 
@@ -51,43 +51,41 @@ class Block:
     number: int
     start: Place
     size: int  # bytes
-    rows: list[RawRow]
+    lines: list[int]
+    contents: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.lines)
 
     def text(self, row: int) -> str | BadRow | None:
         """The text of a row, None if it is empty, or why it cannot be read."""
-        found = self.rows[row]
         try:
-            return self.source.text_of(found.content)
+            return self.source.text_of(self.contents[row])
         except InputError as error:
-            return BadRow(self.path, f"{self.source.unit} {found.line}", str(error))
+            return BadRow(self.path, f"{self.source.unit} {self.lines[row]}", str(error))
 
     def texts(self) -> tuple[list[str], list[BadRow]]:
         """The texts that are not empty, and what could not be read."""
-        texts: list[str] = []
-        bad: list[BadRow] = []
-        for row in range(len(self.rows)):
-            text = self.text(row)
-            if isinstance(text, str):
-                texts.append(text)
-            elif text is not None:
-                bad.append(text)
-        return texts, bad
+        found = [self.text(row) for row in range(len(self))]
+        return [text for text in found if isinstance(text, str)], [bad for bad in found if isinstance(bad, BadRow)]
 
 
 def blocks_of_file(files: TextFiles, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:
     """The blocks of a file, from a place on where block `first` begins."""
-    source, path = files.source(file), files.paths[file]
+    source, path, enough = files.source(file), files.paths[file], files.block_bytes
     here = source.start if start is None else start
-    rows: list[RawRow] = []
-    size, number = 0, first
-    for row in source.rows(here):
-        rows.append(row)
-        size += row.size
-        if size >= files.block_bytes:
-            yield Block(source, path, file, number, here, size, rows)
-            here, rows, size, number = row.after, [], 0, number + 1
-    if rows:
-        yield Block(source, path, file, number, here, size, rows)
+    lines: list[int] = []
+    contents: list[Any] = []
+    total, number = 0, first
+    for line, size, offset, line_behind, content in source.rows(here):
+        lines.append(line)
+        contents.append(content)
+        total += size
+        if total >= enough:
+            yield Block(source, path, file, number, here, total, lines, contents)
+            here, lines, contents, total, number = Place(offset, line_behind), [], [], 0, number + 1
+    if lines:
+        yield Block(source, path, file, number, here, total, lines, contents)
 
 
 def blocks_of_shard(files: TextFiles, shard: Shard) -> Iterator[Block]:

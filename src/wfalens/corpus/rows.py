@@ -30,13 +30,9 @@ class Place(NamedTuple):
     line: int
 
 
-class RawRow(NamedTuple):
-    """A row as it stands in the file: its line, its size in bytes, the place behind it, and what `text_of` reads."""
-
-    line: int
-    size: int
-    after: Place
-    content: Any
+# A row as it stands in the file: its line, its size in bytes, offset and line of the place behind it, and what
+# `text_of` reads. A plain tuple, because there are many.
+RawRow = tuple[int, int, int, int, Any]
 
 
 class RowSource(Protocol):
@@ -54,11 +50,14 @@ class RowSource(Protocol):
 
 
 def checked_text(value: object) -> str | None:
-    if value is None or value != value or not str(value).strip():
+    if value is None or value != value:
         return None
-    if is_broken(value):
+    text = str(value)
+    if not text or text.isspace():
+        return None
+    if is_broken(text):
         raise InputError("not text in the given encoding")
-    return str(value)
+    return text
 
 
 class _Lines:
@@ -94,10 +93,10 @@ class JsonRows(_Lines):
                 for raw in self._from(handle, start):
                     size = len(raw)
                     offset += size
-                    yield RawRow(line, size, Place(offset, line + 1), raw)
+                    yield line, size, offset, line + 1, raw
                     line += 1
             except _DAMAGED as error:
-                yield RawRow(line, 1, Place(offset, line), InputError(f"damaged gzip file ({error})"))
+                yield line, 1, offset, line, InputError(f"damaged gzip file ({error})")
 
     def text_of(self, content: Any) -> str | None:
         if isinstance(content, InputError):
@@ -131,21 +130,21 @@ class DelimitedRows(_Lines):
                 raise InputError(f"{path}: line 1: broken header ({error})") from None
         if first is None:
             raise InputError(f"{path}: the file is empty")
-        self.header = first.content
+        *_, behind, line, self.header = first
         self.text_at, _ = columns_of(path, self.header, text_column, None)
-        self.start = first.after
+        self.start = Place(behind, line)
 
     def rows(self, start: Place) -> Iterator[RawRow]:
-        after = start
+        behind, line = start
         with self._opened() as handle:
             try:
                 for row in self._records(handle, start):
-                    after = row.after
+                    _, _, behind, line, _ = row
                     yield row
             except csv.Error as error:
-                yield RawRow(after.line, 1, after, InputError(f"broken quoting ({error}); the rest is not read"))
+                yield line, 1, behind, line, InputError(f"broken quoting ({error}); the rest is not read")
             except _DAMAGED as error:
-                yield RawRow(after.line, 1, after, InputError(f"damaged gzip file ({error})"))
+                yield line, 1, behind, line, InputError(f"damaged gzip file ({error})")
 
     def _records(self, handle: IO[bytes], start: Place) -> Iterator[RawRow]:
         begin, line = start
@@ -159,9 +158,9 @@ class DelimitedRows(_Lines):
 
         reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
         for row in reader:  # the reader takes no line more than the row needs, so `behind` is where the next begins
-            after = Place(behind, start.line + reader.line_num)
-            yield RawRow(line, behind - begin, after, row)
-            begin, line = after
+            after = start.line + reader.line_num
+            yield line, behind - begin, behind, after, row
+            begin, line = behind, after
 
     def text_of(self, content: Any) -> str | None:
         if isinstance(content, InputError):
@@ -210,11 +209,10 @@ class ParquetRows:
                     before += len(batch)
                     for text in batch.column(0).slice(skipped).to_pylist():
                         row += 1
-                        size = len(text) + 1 if isinstance(text, str) else 1
-                        yield RawRow(row, size, Place(row, row + 1), text)
+                        yield row, len(text) + 1 if isinstance(text, str) else 1, row, row + 1, text
             except (pa.ArrowException, OSError) as error:
                 reason = InputError(f"damaged parquet file ({str(error).splitlines()[0]}); the rest is not read")
-                yield RawRow(row + 1, 1, Place(row, row + 1), reason)
+                yield row + 1, 1, row, row + 1, reason
 
     def text_of(self, content: Any) -> str | None:
         if isinstance(content, InputError):

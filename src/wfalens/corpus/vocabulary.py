@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain, repeat
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged, offsets_of
+
+if TYPE_CHECKING:
+    from wfalens.corpus.quick import WordTable
 
 PADDING, UNKNOWN = 0, 1
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unk>"
@@ -64,6 +68,13 @@ class Vocabulary:
         ids = {word: position for position, word in enumerate(self.words)}
         del ids[PADDING_WORD]  # padding is not a word: a text that contains it says <unk>
         return ids
+
+    @cached_property
+    def table(self) -> WordTable:
+        """The words by their hash, for texts that are encoded without making strings of their tokens."""
+        from wfalens.corpus.quick import WordTable
+
+        return WordTable.of(self.words)
 
     def id_of(self, word: str) -> int:
         return self._ids.get(word, UNKNOWN)

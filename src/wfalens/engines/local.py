@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -21,6 +22,8 @@ from wfalens.engines.contract import (
 )
 from wfalens.engines.processes import run_in_processes
 from wfalens.models.contract import StepwiseClassifier
+
+_PATIENCE = 5e-4  # seconds that a thread keeps the interpreter while another wants to send its model on
 
 
 class SerialEngine:
@@ -56,6 +59,8 @@ class ThreadEngine:
         self, task: Task[Job, Result], jobs: Sequence[Job], hear: Hear = deaf
     ) -> Iterator[Done[Job, Result] | Failed[Job]]:
         function = task.prepare()
+        patience = sys.getswitchinterval()
+        sys.setswitchinterval(_PATIENCE)
         waiting: set[Future[Done[Job, Result] | Failed[Job]]] = set()
         with ThreadPoolExecutor(self.workers, "wfalens-shard") as pool:
             try:
@@ -68,6 +73,7 @@ class ThreadEngine:
                     finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                     yield from (future.result() for future in finished)
             finally:
+                sys.setswitchinterval(patience)
                 for future in waiting:
                     future.cancel()
 

@@ -40,9 +40,20 @@ class TextSample:
         order = order[:kept]
         return cls(draw[order], place[order], ids.take(order))
 
-    def full(self, tokens: int) -> bool:
-        """Whether a text with a greater draw than all of these could not get in."""
-        return len(self.ids.values) > tokens
+    @classmethod
+    def pruned(cls, parts: Sequence[TextSample], tokens: int) -> TextSample:
+        """The merged sample and the one text behind it, which tells what cannot get in any more."""
+        whole = cls.merged(parts, 1 << 62)
+        kept = int(np.searchsorted(np.cumsum(whole.ids.lengths), tokens, side="right")) + 1
+        first = np.arange(min(kept, len(whole.draw)))
+        return cls(whole.draw[first], whole.place[first], whole.ids.take(first))
+
+    def limit(self, tokens: int, known: np.uint64 | None = None) -> np.uint64 | None:
+        """The draw that a text must stay below to get into a pruned sample; None if any may."""
+        if len(self.ids.values) <= tokens:
+            return known
+        last = np.uint64(self.draw[-1])
+        return last if known is None else min(last, known)
 
     def in_corpus_order(self) -> Ragged[np.int32]:
         return self.ids.take(np.lexsort((self.place[:, 2], self.place[:, 1], self.place[:, 0])))

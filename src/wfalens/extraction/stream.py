@@ -38,7 +38,7 @@ class Stream:
     engine: Engine = field(default_factory=SerialEngine)
     memory: int = DEFAULT_MEMORY
     shard_bytes: int | None = None
-    sample_tokens: int = 500_000
+    sample_tokens: int = 300_000
     skips_bad: bool = False
     model_file: Path | None = None
     journal: Journal = NO_JOURNAL

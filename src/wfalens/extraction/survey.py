@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, pairwise
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from wfalens.corpus.blocks import Block, Shard, blocks_of_file
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.files import TextFiles
 from wfalens.corpus.rows import Place
-from wfalens.engines.contract import Done, Failed
+from wfalens.engines.contract import Done, Engine, Failed
 from wfalens.engines.local import SerialEngine
 from wfalens.errors import InputError
 from wfalens.extraction.parts import PartsFolder
@@ -55,6 +55,7 @@ class SurveyTask:
     seed: int
     tokens: int  # of the sample
     shard_bytes: int
+    limit: np.uint64 | None = None  # a draw that no text of the sample reaches, where one is known
 
     def prepare(self) -> Callable[[int], FileSurvey]:
         return self.survey
@@ -72,22 +73,15 @@ class SurveyTask:
             size += block.size
             blocks += 1
             # a text above the greatest draw of a full sample cannot get in: most are never parsed
-            limit = sample.draw[-1] if sample.full(self.tokens) else None
+            limit = sample.limit(self.tokens, self.limit)
             waiting.append(self._drawn(block, limit))
             if sum(len(part.ids.values) for part in waiting) > self.tokens:
-                sample, waiting = self._pruned([sample, *waiting]), []
+                sample, waiting = TextSample.pruned([sample, *waiting], self.tokens), []
         return FileSurvey(blocks, starts, TextSample.merged([sample, *waiting], self.tokens))
-
-    def _pruned(self, parts: list[TextSample]) -> TextSample:
-        """The sample and the one text behind it, whose draw is the limit for all that come."""
-        whole = TextSample.merged(parts, 1 << 62)
-        kept = int(np.searchsorted(np.cumsum(whole.ids.lengths), self.tokens, side="right")) + 1
-        first = np.arange(min(kept, len(whole.draw)))
-        return TextSample(whole.draw[first], whole.place[first], whole.ids.take(first))
 
     def _drawn(self, block: Block, limit: np.uint64 | None) -> TextSample:
         """The texts of a block that may get into the sample."""
-        draw = draws(self.seed, block.file, block.number, len(block.rows))
+        draw = draws(self.seed, block.file, block.number, len(block))
         wanted = np.arange(len(draw)) if limit is None else np.flatnonzero(draw < limit)
         texts = [(row, text) for row in wanted.tolist() if isinstance(text := block.text(row), str)]
         ids = self.encoder.encode([text for _, text in texts])
@@ -105,16 +99,26 @@ def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: Parts
     """Survey all files; those that were surveyed before are not read again."""
     files = stream.files
     task = SurveyTask(files, encoder, seed, stream.sample_tokens, stream.bytes_per_shard)
-    many = len(files.paths) > 1 and sum(files.sizes) > _SURVEYED_HERE
-    engine = stream.engine if many else SerialEngine()
     found = {number: survey for number in range(len(files.paths)) if (survey := _stored(folder, number))}
     left = [number for number in range(len(files.paths)) if number not in found]
     progress.start("reading the files", len(left))
-    for outcome in engine.run(task, left, stream.heard()):
-        survey = found[outcome.job] = _kept(stream, outcome, progress)
-        _store(folder, outcome.job, survey)
-        stream.journal.write("survey", file=files.paths[outcome.job], blocks=survey.blocks)
-        progress.advance(1, Path(files.paths[outcome.job]).name)
+
+    def survey_files(engine: Engine, numbers: Sequence[int], task: SurveyTask) -> None:
+        for outcome in engine.run(task, numbers, stream.heard()):
+            survey = found[outcome.job] = _kept(stream, outcome, progress)
+            _store(folder, outcome.job, survey)
+            stream.journal.write("survey", file=files.paths[outcome.job], blocks=survey.blocks)
+            progress.advance(1, Path(files.paths[outcome.job]).name)
+
+    # a few files are read here, one after the other: what they leave no room for need not be parsed in the others
+    sample = TextSample.pruned([TextSample.empty(), *(each.sample for each in found.values())], stream.sample_tokens)
+    read = 0
+    while left and (read < _SURVEYED_HERE or len(left) == 1):
+        number = left.pop(0)
+        survey_files(SerialEngine(), [number], replace(task, limit=sample.limit(task.tokens)))
+        sample = TextSample.pruned([sample, found[number].sample], task.tokens)
+        read += files.sizes[number]
+    survey_files(stream.engine, left, replace(task, limit=sample.limit(task.tokens)))
     progress.finish()
     surveys = [found[number] for number in range(len(files.paths))]
     return Survey(
