@@ -42,10 +42,12 @@ _RULES = {
 
 @dataclass(frozen=True, eq=False)
 class WordTable:
-    """Words by their hash: open addressing, and the spelling for those who would collide."""
+    """Words by their hash: open addressing, one cache line to a word.
 
-    slots: NDArray[np.int32]  # ids, -1 for none; their number is a power of two
-    hashes: NDArray[np.uint64]  # (slots,)
+    A word of up to eight bytes is its own key; a longer one has its hash for a key, and its spelling is compared too.
+    """
+
+    slots: NDArray[np.uint64]  # (slots, 2): key, and size · 2³² + id; 0 for none. Their number is a power of two
     spelling: NDArray[np.uint8]
     offsets: NDArray[np.int64]  # (V + 1,)
 
@@ -54,14 +56,9 @@ class WordTable:
         encoded = [word.encode("utf-8", "surrogatepass") for word in words]
         offsets = offsets_of(np.fromiter(map(len, encoded), np.int64, len(encoded)))
         spelling = np.frombuffer(b"".join(encoded), np.uint8)
-        size = 1 << (2 * len(words)).bit_length()
-        slots, hashes = np.full(size, -1, np.int32), np.zeros(size, np.uint64)
-        _fill(spelling, offsets, slots, hashes)
-        return cls(slots, hashes, spelling, offsets)
-
-
-def can_encode(tokenizer: str) -> bool:
-    return tokenizer in _RULES
+        slots = np.zeros((1 << (2 * len(words)).bit_length(), 2), np.uint64)
+        _fill(spelling, offsets, slots)
+        return cls(slots, spelling, offsets)
 
 
 def encode_ascii(texts: Sequence[str], tokenizer: str, table: WordTable, max_length: int | None) -> Ragged[np.int32]:
@@ -81,7 +78,6 @@ def encode_ascii(texts: Sequence[str], tokenizer: str, table: WordTable, max_len
         breaks,
         limit,
         table.slots,
-        table.hashes,
         table.spelling,
         table.offsets,
         np.empty(longest + 1, np.uint8),
@@ -92,45 +88,53 @@ def encode_ascii(texts: Sequence[str], tokenizer: str, table: WordTable, max_len
 
 
 @njit(cache=True, nogil=True)
-def _fill(spelling, offsets, slots, hashes):  # type: ignore[no-untyped-def]
+def _hashed(token, size):  # type: ignore[no-untyped-def]
+    """The hash of a token, and its key: its bytes where they fit into one number, else the hash."""
+    code, packed = _START, np.uint64(0)
+    for at in range(size):
+        byte = np.uint64(token[at])
+        code = (code ^ byte) * _FACTOR
+        packed = (packed << np.uint64(8)) | byte
+    code ^= code >> np.uint64(29)
+    return code, packed if size <= 8 else code
+
+
+@njit(cache=True, nogil=True)
+def _fill(spelling, offsets, slots):  # type: ignore[no-untyped-def]
     mask = slots.shape[0] - 1
     for word in range(offsets.shape[0] - 1):
         if word == PADDING:
             continue  # it is not a word: a text that contains it says <unk>
-        code = _START
-        for at in range(offsets[word], offsets[word + 1]):
-            code = (code ^ np.uint64(spelling[at])) * _FACTOR
-        code ^= code >> np.uint64(29)
+        size = offsets[word + 1] - offsets[word]
+        code, key = _hashed(spelling[offsets[word] : offsets[word + 1]], size)
         slot = np.int64(code) & mask
-        while slots[slot] >= 0:
+        while slots[slot, 1] != 0:
             slot = (slot + 1) & mask
-        slots[slot] = word
-        hashes[slot] = code
+        slots[slot, 0] = key
+        slots[slot, 1] = (np.uint64(size) << np.uint64(32)) | np.uint64(word)
 
 
 @njit(cache=True, nogil=True)
-def _word(token, size, slots, hashes, spelling, offsets):  # type: ignore[no-untyped-def]
+def _word(token, size, slots, spelling, offsets):  # type: ignore[no-untyped-def]
     """The id of a token."""
-    code = _START
-    for at in range(size):
-        code = (code ^ np.uint64(token[at])) * _FACTOR
-    code ^= code >> np.uint64(29)
+    code, key = _hashed(token, size)
     mask = slots.shape[0] - 1
     slot = np.int64(code) & mask
-    while slots[slot] >= 0:
-        if hashes[slot] == code:
-            word = slots[slot]
-            start = offsets[word]
-            if offsets[word + 1] - start == size:
-                same = True
-                for at in range(size):
-                    if spelling[start + at] != token[at]:
-                        same = False
-                        break
-                if same:
-                    return word
+    while slots[slot, 1] != 0:
+        if slots[slot, 0] == key and slots[slot, 1] >> np.uint64(32) == np.uint64(size):
+            word = np.int64(slots[slot, 1] & np.uint64(0xFFFFFFFF))
+            if size <= 8 or _same(token, size, spelling, offsets[word]):
+                return word
         slot = (slot + 1) & mask
     return UNKNOWN
+
+
+@njit(cache=True, nogil=True)
+def _same(token, size, spelling, start):  # type: ignore[no-untyped-def]
+    for at in range(size):  # noqa: SIM110 - compiled
+        if spelling[start + at] != token[at]:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -149,7 +153,7 @@ def _is_break(content, at, end):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _encode(  # type: ignore[no-untyped-def]
-    content, starts, roles, spelled, breaks, limit, slots, hashes, spelling, offsets, token, ids, lengths
+    content, starts, roles, spelled, breaks, limit, slots, spelling, offsets, token, ids, lengths
 ):
     used = 0
     for text in range(lengths.shape[0]):
@@ -167,12 +171,12 @@ def _encode(  # type: ignore[no-untyped-def]
                 size += 1
             elif role != _DROPPED:
                 if size > 0:
-                    ids[used] = _word(token, size, slots, hashes, spelling, offsets)
+                    ids[used] = _word(token, size, slots, spelling, offsets)
                     used += 1
                     size = 0
                 if role == _ALONE and used - first < limit:
                     token[0] = char
-                    ids[used] = _word(token, 1, slots, hashes, spelling, offsets)
+                    ids[used] = _word(token, 1, slots, spelling, offsets)
                     used += 1
             at += step
         lengths[text] = used - first

@@ -15,6 +15,7 @@ from wfalens.journal import NO_JOURNAL, Journal
 from wfalens.memory import resident_with_children, shown_size
 
 DEFAULT_MEMORY = 2 * 10**9
+DEFAULT_SAMPLE = 300_000  # words: what a round of fitting reads
 _SHARD_BYTES, _MOST_SHARDS = 4 << 20, 4096
 _LEAST_ROOM = 200 << 20
 
@@ -27,7 +28,8 @@ class Stream:
     engine         where the passes run
     memory         bytes that this process and its workers on this machine may hold together
     shard_bytes    of text in a shard (None: 4 MB, or more for large corpora); the result does not depend on it
-    sample_tokens  words of the sample on which states and settings are decided
+    sample_tokens  words of the sample on which states and settings are decided (None: 300,000 where settings are
+                   chosen or the model is asked for rows, else eight for every output that k-means sees)
     skips_bad      leave out rows that cannot be read and shards that fail, and count them, instead of stopping
     model_file     where the model lies, so that worker processes can load it
     journal        hears of every shard
@@ -38,7 +40,7 @@ class Stream:
     engine: Engine = field(default_factory=SerialEngine)
     memory: int = DEFAULT_MEMORY
     shard_bytes: int | None = None
-    sample_tokens: int = 300_000
+    sample_tokens: int | None = None
     skips_bad: bool = False
     model_file: Path | None = None
     journal: Journal = NO_JOURNAL

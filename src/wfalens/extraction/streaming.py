@@ -7,25 +7,29 @@ they have in a folder of parts; a run that was stopped goes on there and ends in
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from wfalens.automaton.completion import Fitted, Probe
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction.count_pass import count_stream
-from wfalens.extraction.extractor import Extractor
+from wfalens.extraction.extractor import AUTO, Extractor
 from wfalens.extraction.finishing import finished
 from wfalens.extraction.parts import PartsFolder
 from wfalens.extraction.plan import Plan
-from wfalens.extraction.stream import Stream
+from wfalens.extraction.stream import DEFAULT_SAMPLE, Stream
 from wfalens.extraction.survey import survey_stream
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.threads import limit_model_threads
+
+_PER_OUTPUT = 8  # words for every output that k-means sees
 
 
 def extract_stream(extractor: Extractor, model: StepwiseClassifier, stream: Stream, progress: Progress = SILENT) -> WFA:
@@ -34,6 +38,8 @@ def extract_stream(extractor: Extractor, model: StepwiseClassifier, stream: Stre
     A linear automaton is trained on the sample alone.
     """
     stream.check_start()
+    if stream.sample_tokens is None:
+        stream = replace(stream, sample_tokens=_sample_tokens(extractor))
     folder = PartsFolder(stream.folder, _manifest(extractor, model, stream))
     take_back = limit_model_threads()
     try:
@@ -84,6 +90,18 @@ def _planned(
     stream.journal.write("plan", states=len(plan.states), sample_texts=len(ids), sample_tokens=len(ids.values))
     stream.check_room()
     return plan
+
+
+def _sample_tokens(extractor: Extractor) -> int:
+    """How large a sample serves an extraction."""
+    counts_only = extractor.kind == StochasticWFA.kind and extractor.completion not in (Probe.name, Fitted.name)
+    if (
+        not counts_only
+        or extractor.sample is None
+        or AUTO in (extractor.states, extractor.alpha, extractor.beta, extractor.abstraction)
+    ):
+        return DEFAULT_SAMPLE
+    return _PER_OUTPUT * extractor.sample * int(extractor.states)
 
 
 def _manifest(extractor: Extractor, model: StepwiseClassifier, stream: Stream) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from wfalens.engines.local import SerialEngine
 from wfalens.errors import InputError
 from wfalens.extraction.parts import PartsFolder
 from wfalens.extraction.sampling import TextSample, draws
-from wfalens.extraction.stream import Stream
+from wfalens.extraction.stream import DEFAULT_SAMPLE, Stream
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.storage import Tensors
@@ -97,8 +97,8 @@ def _taken(ids: Ragged[np.int32], items: NDArray[np.int64]) -> Ragged[np.int32]:
 
 def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: PartsFolder, progress: Progress) -> Survey:
     """Survey all files; those that were surveyed before are not read again."""
-    files = stream.files
-    task = SurveyTask(files, encoder, seed, stream.sample_tokens, stream.bytes_per_shard)
+    files, tokens = stream.files, stream.sample_tokens or DEFAULT_SAMPLE
+    task = SurveyTask(files, encoder, seed, tokens, stream.bytes_per_shard)
     found = {number: survey for number in range(len(files.paths)) if (survey := _stored(folder, number))}
     left = [number for number in range(len(files.paths)) if number not in found]
     progress.start("reading the files", len(left))
@@ -111,7 +111,7 @@ def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: Parts
             progress.advance(1, Path(files.paths[outcome.job]).name)
 
     # a few files are read here, one after the other: what they leave no room for need not be parsed in the others
-    sample = TextSample.pruned([TextSample.empty(), *(each.sample for each in found.values())], stream.sample_tokens)
+    sample = TextSample.pruned([TextSample.empty(), *(each.sample for each in found.values())], tokens)
     read = 0
     while left and (read < _SURVEYED_HERE or len(left) == 1):
         number = left.pop(0)
@@ -123,7 +123,7 @@ def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: Parts
     surveys = [found[number] for number in range(len(files.paths))]
     return Survey(
         list(_numbered(surveys)),
-        TextSample.merged([each.sample for each in surveys], stream.sample_tokens),
+        TextSample.merged([each.sample for each in surveys], tokens),
         tuple(each.unreadable for each in surveys if each.unreadable),
     )
 
