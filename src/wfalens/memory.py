@@ -24,7 +24,7 @@ def shown_size(size: float) -> str:
         if size < 1000:
             return f"{size:.3g} {unit}"
         size /= 1000
-    return f"{size:.3g} GB"
+    return f"{size:,.3g} GB" if size < 1000 else f"{size:,.0f} GB"
 
 
 def resident(process: int | None = None) -> int:
