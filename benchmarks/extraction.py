@@ -32,7 +32,7 @@ class Stopwatch(Progress):
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
-    def start(self, task: str, total: int | None = None) -> None:  # noqa: ARG002
+    def start(self, task: str, total: int | None = None) -> None:
         self._task, self._began = task, time.perf_counter()
 
     def finish(self) -> None:

@@ -1,65 +1,92 @@
-"""Tokens per second of the automaton against its LSTM's batched forward pass, on the same texts and threads.
+"""Tokens per second of the automata against their LSTM's batched forward pass, on the same texts and threads.
 
-Both take word ids and give one class distribution per text; blocks of runs alternate, and each side's median counts.
+All take word ids and give one class distribution per text; blocks of runs alternate, and each side's median counts. The
+linear automaton has its usual shape but little training, on which its speed does not depend.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
+from collections.abc import Callable
 from statistics import median
 
 import numpy as np
 import torch
 
 from common import arguments, data_sets, finish, show, trained_model
+from wfalens.automaton import WFA
 from wfalens.corpus import Corpus
-from wfalens.extraction import Extractor
-from wfalens.threads import thread_count
+from wfalens.extraction import Distillation, Extractor, Fitting
+from wfalens.models import RNNClassifier
+from wfalens.ragged import Ragged
+from wfalens.threads import THREADS_VARIABLE, thread_count
 
 SETTINGS = {"jigsaw_toxic": (20, 0.2)}
+LSTM, EMPIRICAL, PROBE, FIT, LINEAR = "LSTM", "empirical", "probe", "fit", "linear"
 
 
-def compare(options: argparse.Namespace, name: str, train_texts: Corpus, test_texts: Corpus) -> dict[str, float]:
+def automata(model: RNNClassifier, train: Ragged[np.int32], states: int, alpha: float, quick: bool) -> dict[str, WFA]:
+    fitting = Fitting(rounds=1) if quick else Fitting()
+    short = Distillation(epochs=1, tokens=20_000)
+    extractors = {
+        EMPIRICAL: Extractor(states=states, alpha=alpha, beta=0.3),
+        PROBE: Extractor(states=states, completion="probe", alpha=0.0, representatives=5),
+        FIT: Extractor(states=states, completion="fit", alpha=0.0, representatives=5, fitting=fitting),
+        LINEAR: Extractor(kind="linear", states="auto", distillation=short),
+    }
+    return {name: extractor.extract(model, train) for name, extractor in extractors.items()}
+
+
+def rates(runs: dict[str, Callable[[], object]], tokens: int, blocks: int) -> dict[str, float]:
+    """Tokens per second."""
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(blocks):
+        for name, run in runs.items():
+            time.sleep(0.05)  # let the other side's threads fall asleep
+            run()
+            for _ in range(5):
+                began = time.perf_counter()
+                run()
+                seconds[name].append(time.perf_counter() - began)
+    return {name: tokens / median(times) for name, times in seconds.items()}
+
+
+def compare(options: argparse.Namespace, name: str, train_texts: Corpus, test_texts: Corpus) -> dict[str, object]:
     states, alpha = SETTINGS.get(name, (40, 0.4))
     model = trained_model(name, train_texts, options.quick)
     train, test = (model.encoder.encode(corpus.texts) for corpus in (train_texts, test_texts))
     train, test = (ids.take(np.flatnonzero(ids.lengths)) for ids in (train, test))
     if options.quick:
         train = train.take(np.arange(min(4000, len(train))))
-    empirical = Extractor(states=states, alpha=alpha, beta=0.3).extract(model, train)
-    probe = Extractor(states=states, completion="probe", alpha=0.0, representatives=5).extract(model, train)
-    automata = {f"empirical, α = {alpha}": empirical, "probe": probe}
-    runs = {"LSTM": lambda: model.trace(test).last()}
-    runs |= {key: (lambda wfa=wfa: wfa.predict_proba(test)) for key, wfa in automata.items()}
-    seconds: dict[str, list[float]] = {key: [] for key in runs}
-    for _ in range(2 if options.quick else 6):
-        for key, run in runs.items():
-            time.sleep(0.05)  # let the other side's threads fall asleep
-            run()
-            for _ in range(5):
-                began = time.perf_counter()
-                run()
-                seconds[key].append(time.perf_counter() - began)
-    rates = {key: len(test.values) / median(times) for key, times in seconds.items()}
-    show(
-        f"{name}: {len(test):,} texts, {len(test.values):,} tokens, K = {states}, {thread_count()} threads",
-        ["", "tokens/s", "ratio to LSTM"],
-        [[key, rate, rate / rates["LSTM"]] for key, rate in rates.items()],
-    )
-    first = next(iter(automata))
-    return {
-        "speedup": rates[first] / rates["LSTM"],
-        "tokens_per_second": rates[first],
-        "rnn_tokens_per_second": rates["LSTM"],
-        "speedup_probe": rates["probe"] / rates["LSTM"],
-        "threads": thread_count(),
-    }
+    runs: dict[str, Callable[[], object]] = {LSTM: lambda: model.trace(test).last()}
+    for kind, wfa in automata(model, train, states, alpha, options.quick).items():
+        runs[kind] = lambda wfa=wfa: wfa.predict_proba(test)
+    found: dict[int, dict[str, object]] = {}
+    chosen = thread_count()
+    for threads in sorted({1, chosen}):
+        os.environ[THREADS_VARIABLE] = str(threads)
+        torch.set_num_threads(threads)
+        measured = rates(runs, len(test.values), 2 if options.quick else 6)
+        show(
+            f"{name}: {len(test):,} texts, {len(test.values):,} tokens, K = {states}, {threads} threads",
+            ["", "tokens/s", "ratio to LSTM", "ratio to fit"],
+            [[kind, rate, rate / measured[LSTM], rate / measured[FIT]] for kind, rate in measured.items()],
+        )
+        found[threads] = {
+            "speedup": measured[EMPIRICAL] / measured[LSTM],
+            "tokens_per_second": measured[EMPIRICAL],
+            "rnn_tokens_per_second": measured[LSTM],
+            **{f"speedup_{kind}": measured[kind] / measured[LSTM] for kind in (PROBE, FIT, LINEAR)},
+            "linear_to_fit": measured[LINEAR] / measured[FIT],
+            "threads": threads,
+        }
+    return {**found[chosen], "one_thread": found[1]}
 
 
 def main() -> None:
     options = arguments(__doc__.splitlines()[0])
-    torch.set_num_threads(thread_count())
     results = {name: compare(options, name, train, test) for name, train, test in data_sets(options)}
     first, *others = results
     finish(options, {**results[first], **{name: results[name] for name in others}})

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from wfalens.corpus import Corpus, TextEncoder, Vocabulary, load_dataset, newsroom
 from wfalens.corpus.datasets import is_available
+from wfalens.extraction import Extractor
 from wfalens.models import RNNConfig, Trainer
 
 settings.register_profile("wfalens", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
@@ -40,6 +41,18 @@ def news_model(headlines):
     """A small LSTM that has learned the generated headlines well."""
     config = RNNConfig(embedding=16, hidden=16, dropout=0.2)
     return Trainer(config=config, epochs=12, learning_rate=1e-2, seed=0).train(headlines).model
+
+
+@pytest.fixture(scope="session")
+def newsroom_model():
+    """The same on more headlines: what it has learned is the planted truth."""
+    config = RNNConfig(embedding=32, hidden=32, dropout=0.3)
+    return Trainer(config=config, epochs=8, learning_rate=5e-3).train(load_dataset("newsroom")).model
+
+
+@pytest.fixture(scope="session")
+def newsroom_wfa(newsroom_model):
+    return Extractor(states=30, completion="probe", alpha=0.0).extract(newsroom_model, load_dataset("newsroom"))
 
 
 @pytest.fixture

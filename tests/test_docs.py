@@ -1,8 +1,14 @@
-"""The code in the tutorial runs, and says what the text says it does."""
+"""The code in the docs runs, and says what the text says it does."""
 
 import re
+import shlex
 from pathlib import Path
 
+import pytest
+
+from tests.automata import sample
+from tests.cli.test_commands import wfalens
+from tests.export.conformance import renamed
 from wfalens.corpus import newsroom
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -25,3 +31,50 @@ def test_the_tutorial_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     rates = [float(rate) for rate in re.findall(r"CR (0\.\d+)", printed)]
     assert len(rates) == 4
     assert rates[0] < rates[1] < min(rates[2:])
+
+
+def test_the_examples_of_models_run_and_are_faithful(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(block, names)  # noqa: S102 - our own text
+    rates = [float(rate) for rate in re.findall(r"CR (0\.\d+)", capsys.readouterr().out)]
+    assert len(rates) == 2
+    assert min(rates) > 0.8
+
+
+def test_the_model_card_of_the_documentation_is_one(tmp_path):
+    from wfalens.models import ModelCard
+
+    (block,) = re.findall(r"```json\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)
+    assert ModelCard.from_json(block, "the page").class_names == ("bad", "good")
+    entries = re.findall(r"^\| (`.*?`) \|", (DOCS / "models.md").read_text().split("| entry |")[1], re.MULTILINE)
+    told = {name.strip("`") for entry in entries for name in entry.split(", ")}
+    assert set(ModelCard.__dataclass_fields__) <= told
+
+
+def test_the_page_on_export_runs(tmp_path, monkeypatch, capsys):
+    for package in ("onnxruntime", "networkx", "stormpy", "pywrapfst"):
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    words = ["good", "bad", "don't", "film"]
+    wfa = renamed(sample("fit", 1, words=6).wfa, words, ["neg", "pos", "mixed"])
+    wfa.save("films.wfa")
+    source = (DOCS / "export.md").read_text()
+    commands = re.findall(r"^wfalens (export .*)$", source, re.MULTILINE)
+    assert len(commands) == 4
+    for command in commands:
+        done = wfalens(*shlex.split(command))
+        assert done.returncode == 0, done.stderr
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", source, re.DOTALL)
+    assert len(blocks) == 5
+    for block in blocks:
+        exec(block, names)  # noqa: S102 - our own text
+    printed = capsys.readouterr().out
+    assert f"at most {names['answer']:.3f}" in printed
+    reached = names["part"].final[:, 1]
+    for _ in range(3):
+        reached = (names["part"].matrices() @ reached).max(0)
+    assert names["answer"] == pytest.approx(reached[0])

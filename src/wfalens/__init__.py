@@ -17,7 +17,21 @@ if TYPE_CHECKING:
     )
     from wfalens.evaluation import Fidelity, measure_fidelity
     from wfalens.extraction import Augmentation, Extractor
-    from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer, wrap_module
+    from wfalens.models import (
+        CallableClassifier,
+        ModelCard,
+        RNNClassifier,
+        RNNConfig,
+        Trainer,
+        export_onnx,
+        load_onnx,
+        load_transformer,
+        open_model,
+        wrap_keras,
+        wrap_module,
+        wrap_pipeline,
+        wrap_transformer,
+    )
     from wfalens.ragged import Ragged
 
 __version__ = version("wfalens")
@@ -38,10 +52,18 @@ _HOME = {
     "Augmentation": "extraction",
     "Extractor": "extraction",
     "CallableClassifier": "models",
+    "ModelCard": "models",
     "RNNClassifier": "models",
     "RNNConfig": "models",
     "Trainer": "models",
+    "export_onnx": "models",
+    "load_onnx": "models",
+    "load_transformer": "models",
+    "open_model": "models",
+    "wrap_keras": "models",
     "wrap_module": "models",
+    "wrap_pipeline": "models",
+    "wrap_transformer": "models",
     "Ragged": "ragged",
 }
 
@@ -52,6 +74,7 @@ __all__ = [
     "Corpus",
     "Extractor",
     "Fidelity",
+    "ModelCard",
     "RNNClassifier",
     "RNNConfig",
     "Ragged",
@@ -62,11 +85,18 @@ __all__ = [
     "Walk",
     "WordVectors",
     "__version__",
+    "export_onnx",
     "load_dataset",
+    "load_onnx",
+    "load_transformer",
     "measure_fidelity",
+    "open_model",
     "read_corpus",
     "read_vectors",
+    "wrap_keras",
     "wrap_module",
+    "wrap_pipeline",
+    "wrap_transformer",
 ]
 
 

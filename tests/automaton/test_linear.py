@@ -78,6 +78,33 @@ def test_many_texts_are_read_as_one_by_one(threads, monkeypatch):
     np.testing.assert_array_equal(item.wfa.weights(ids)[[0, 2, 700]], alone)  # to the bit
 
 
+@pytest.mark.parametrize(("layers", "width"), [(1, 1), (3, 5), (2, 32), (5, 32), (3, 40), (2, 64)])
+def test_layers_of_any_width_are_read_alike(layers, width):
+    """Widths below, at and above what the kernel takes at once."""
+    item = linear_sample(1, layers=layers, width=width)
+    ids = Ragged.from_lists([[1, 2, 3, 4, 5], [], [6, 7] * 50, [8]], np.int32)
+    expected = states_by_hand(item, ids)
+    scale = 1 + max(np.abs(states).max() for states in expected)
+    every, last = item.wfa.state_vectors(ids, every=True), item.wfa.state_vectors(ids, every=False)
+    np.testing.assert_allclose(every / scale, np.vstack([states[1:] for states in expected]) / scale, atol=1e-12)
+    np.testing.assert_allclose(last / scale, np.array([states[-1] for states in expected]) / scale, atol=1e-12)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 90), min_size=1, max_size=30), st.integers(0, 10**6), st.sampled_from([3, 32, 40]))
+def test_what_is_read_beside_a_text_does_not_change_it_to_the_bit(lengths, seed, width):
+    item = linear_sample(2, layers=3, width=width)
+    rng = np.random.default_rng(seed)
+    ids = Ragged.from_lengths(rng.integers(1, 9, sum(lengths)).astype(np.int32), np.array(lengths))
+    every, last = item.wfa.state_vectors(ids, every=True), item.wfa.state_vectors(ids, every=False)
+    for text in range(len(ids)):
+        alone = ids.take(np.array([text]))
+        np.testing.assert_array_equal(
+            item.wfa.state_vectors(alone, every=True), every[ids.offsets[text] : ids.offsets[text + 1]]
+        )
+        np.testing.assert_array_equal(item.wfa.state_vectors(alone, every=False)[0], last[text])
+
+
 @given(linear_samples(), texts_of_numbers.filter(len))
 def test_class_weights_are_centred_and_probabilities_are_their_softmax(item, raw):
     ids = ids_of(item, raw)

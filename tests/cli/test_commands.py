@@ -89,6 +89,18 @@ def test_every_option_of_extraction_reaches_the_file(session):
     assert told["bytes"] == (folder / "all.wfa").stat().st_size
 
 
+def test_a_query_budget_is_kept_and_told(session):
+    folder, _, _ = session
+    command = ("extract", "news.rnn", "-c", "newsroom", "-k", "5", "--abstraction", "outputs", "--queries", "30000")
+    done = wfalens(*command, "-o", "few.wfa", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    asked = json.loads(done.stdout)["queries"]
+    assert 0 < asked["probing"] < asked["total"] <= asked["limit"] == 30000
+    shown = wfalens("evaluate", "few.wfa", "-m", "news.rnn", "-c", "newsroom", cwd=folder).stdout
+    assert f"asked the model {asked['total']:,} times beyond its texts of 30,000 allowed" in " ".join(shown.split())
+    assert "linear one" in wfalens(*command, "-o", "no.wfa", "--kind", "linear", cwd=folder).stderr
+
+
 def test_evaluation_for_people_and_machines(session):
     folder, _, _ = session
     command = ("evaluate", "news.wfa", "--model", "news.rnn", "--corpus", "newsroom", "--reference", "newsroom")

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from tests.automata import sample
 from wfalens.automaton import WFA, Fitted
 from wfalens.automaton.rows import entries_per_row
-from wfalens.corpus import load_dataset, newsroom
+from wfalens.corpus import load_dataset
 from wfalens.errors import InputError
-from wfalens.extraction import Augmentation, Extractor, Fitting
+from wfalens.extraction import Extractor, Fitting
 from wfalens.extraction.fitting import _expectations, fit_rows
-from wfalens.extraction.probing import affordable
+from wfalens.extraction.queries import Ledger
 from wfalens.extraction.soft import mixtures
 from wfalens.extraction.views import LookAhead, Outputs, see
 from wfalens.models import CallableClassifier, RNNConfig, Trainer
@@ -103,7 +103,7 @@ def test_every_round_on_the_same_texts_raises_the_likelihood(news_model, headlin
     start = Extractor(states=8, completion="probe", alpha=0.0, representatives=3).extract(news_model, ids)
     heard = Heard()
     rule = Fitting(rounds=6, replaced=0.0, memory=0.0, prior=1e-6, tokens=10**9)
-    fit_rows(news_model, ids, start.completion.rows, start.centres, rule, np.random.default_rng(0), heard)
+    fit_rows(news_model, ids, start.completion.rows, start.centres, rule, np.random.default_rng(0), heard, Ledger())
     aims = [float(note.split()[-1]) for note in heard.notes]
     assert len(aims) == 6
     assert all(after >= before - 1e-4 for before, after in pairwise(aims))
@@ -155,7 +155,7 @@ def test_looking_ahead_needs_a_model_that_can_be_stepped(news_model, headlines):
 
 def test_points_of_a_look_ahead_hold_the_outputs_and_tell_futures_apart(news_model, headlines):
     ids = news_model.encoder.encode(headlines.texts[:300])
-    view = LookAhead.learned(news_model, ids, 4, np.random.default_rng(0))
+    view = LookAhead.learned(news_model, ids, 4, np.random.default_rng(0), Ledger())
     seen, plain = see(news_model, ids, view), see(news_model, ids, Outputs())
     np.testing.assert_allclose(seen.outputs, plain.outputs, atol=1e-5)
     np.testing.assert_allclose(seen.points[:, :7], plain.points, atol=1e-5)
@@ -183,61 +183,10 @@ def test_looking_ahead_tells_states_of_equal_output_apart(parity):
     assert agreement("outputs") < 0.9
 
 
-@given(st.integers(1, 10**6), st.integers(2, 30), st.integers(1, 12))
-def test_a_query_budget_is_kept(queries, states, representatives):
-    words, counts = np.arange(1, 200, dtype=np.int32), np.arange(200)[::-1].copy()
-    kept, per_state = affordable(words, counts, states, representatives, queries)
-    assert 1 in kept
-    assert 1 <= per_state <= representatives
-    assert np.all(np.diff(kept) > 0)
-    assert len(kept) * states * per_state <= max(queries, states)
-    if len(kept) < len(words):
-        assert per_state == 1
-        rest = np.setdiff1d(words, kept)
-        assert counts[rest].max() <= counts[kept[kept != 1]].min(initial=10**9)
-
-
-def test_a_black_box_is_probed_within_its_budget(news_model, headlines):
-    encoder = news_model.encoder
-
-    def score(token_lists):
-        return news_model.trace(encoder.vocabulary.encode(token_lists)).last()
-
-    def asked(**options):
-        closed = CallableClassifier(score, encoder, news_model.class_names)
-        Extractor(states=3, alpha=0.0, **options).extract(closed, headlines.texts[:60])
-        return closed.queries
-
-    corpus = asked(completion="null")
-    probed = asked(completion="probe", queries=400)
-    # the representatives themselves, which the answers share, come on top
-    assert 200 < probed - corpus < 450
-    assert asked(completion="probe", representatives=2) > corpus + 1000
-
-
 @pytest.mark.parametrize("options", [{"rounds": 0}, {"replaced": 2.0}, {"prior": 0.0}, {"hardness": -1.0}])
 def test_bad_settings_are_refused(options):
     with pytest.raises(InputError):
         Fitting(**options)
-
-
-def test_a_budget_and_augmentation_go_together(news_model, headlines):
-    rule = Augmentation(vectors=newsroom.vectors(), epochs=1)
-    options = {"states": 4, "completion": "probe", "alpha": 0.0, "queries": 500, "augmentation": rule}
-    wfa = Extractor(**options).extract(news_model, headlines.texts[:200])
-    assert len(wfa.predict(headlines.texts[:50])) == 50
-
-
-def test_a_search_is_not_richer_than_the_build(news_model, headlines):
-    """The search reads few words, but may not spend on them what the whole alphabet must share."""
-    heard = []
-
-    class Ear(Progress):
-        def say(self, message):
-            heard.append(message)
-
-    Extractor(states=6, completion="probe", alpha="auto", queries=900).extract(news_model, headlines.texts[:300], Ear())
-    assert any("act as <unk>" in message for message in heard)
 
 
 def test_a_model_with_few_outputs_is_extracted_automatically(news_model, headlines):

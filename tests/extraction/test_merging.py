@@ -54,7 +54,7 @@ def test_samples_of_parts_merge_to_the_sample_of_the_whole(lengths, tokens, rand
     rows = np.arange(len(lengths))
     whole = TextSample.merged([sample_of(rows, lengths)], tokens)
     owner = np.array([random.randrange(3) for _ in rows])
-    parts = [TextSample.merged([sample_of(rows[owner == part], lengths)], tokens) for part in set(owner.tolist())]
+    parts = [TextSample.pruned([sample_of(rows[owner == part], lengths)], tokens) for part in set(owner.tolist())]
     random.shuffle(parts)
     merged = TextSample.merged(parts, tokens)
     np.testing.assert_array_equal(merged.place, whole.place)
@@ -75,3 +75,16 @@ def test_places_draw_independently():
     for one in range(4):
         for two in range(one):
             assert abs(np.corrcoef(draw[one].astype(float), draw[two].astype(float))[0, 1]) < 0.15
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=60), st.integers(1, 80))
+def test_texts_at_or_above_the_limit_cannot_change_a_sample(lengths, tokens):
+    lengths = np.array(lengths)
+    rows = np.arange(len(lengths))
+    half = rows[: len(rows) // 2 + 1]
+    limit = TextSample.pruned([sample_of(half, lengths)], tokens).limit(tokens)
+    rest = rows[len(half) :]
+    if limit is not None:
+        rest = rest[draws(0, 0, 0, len(rows))[rest] < limit]
+    merged = TextSample.merged([sample_of(half, lengths), sample_of(rest, lengths)], tokens)
+    np.testing.assert_array_equal(merged.place, TextSample.merged([sample_of(rows, lengths)], tokens).place)

@@ -1,5 +1,7 @@
 """What every model adapter must keep: one class of promises, inherited by each adapter's tests."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,11 @@ from wfalens.ragged import Ragged
 
 
 class StepwiseConformance:
-    """Subclasses give a `model` fixture."""
+    """Subclasses give a fixture `make`: a function from a seed and an encoder to a model."""
+
+    @pytest.fixture
+    def model(self, make, letters):
+        return make(0, letters)
 
     def ids(self, model, seed=0) -> Ragged:
         rng = np.random.default_rng(seed)
@@ -36,6 +42,52 @@ class StepwiseConformance:
         for item in range(0, len(ids), 5):
             alone = model.trace(ids.take(np.array([item])))
             np.testing.assert_allclose(alone.values, together[item], atol=1e-5)
+
+    def test_the_order_of_texts_does_not_matter(self, model):
+        ids = self.ids(model)
+        order = np.random.default_rng(1).permutation(len(ids))
+        shuffled = model.trace(ids.take(order))
+        np.testing.assert_allclose(shuffled.values, model.trace(ids).take(order).values, atol=1e-5)
+
+    def test_every_prefix_is_scored_as_if_the_text_ended_there(self, model):
+        ids = self.ids(model)
+        whole = model.trace(ids)
+        for length in (1, 3):
+            long_enough = np.flatnonzero(ids.lengths >= length)
+            cut = model.trace(ids.take(long_enough).cut(length)).last()
+            inside = whole.values[ids.offsets[long_enough] + length - 1]
+            np.testing.assert_allclose(cut, inside, atol=1e-5)
+
+    def test_words_matter(self, model):
+        """Without this, the promises above could be kept by a constant."""
+        outputs = model.trace(model.encoder.encode(["a", "b", "c", "d"])).values
+        assert np.ptp(outputs, axis=0).max() > 1e-3
+
+    def test_unknown_words_are_all_read_alike(self, model):
+        outputs = model.trace(model.encoder.encode(["a yonder b", "a zebra b"]))
+        np.testing.assert_allclose(outputs[0], outputs[1], atol=1e-6)
+
+    def test_a_text_without_words_gets_the_prior(self, model):
+        wfa = Extractor(states=2, completion="uniform", alpha=0).extract(model, ["", "a b c", " ", "b d"])
+        prior = getattr(model, "initial_output", np.full(len(model.class_names), 1 / len(model.class_names)))
+        assert prior.sum() == pytest.approx(1, abs=1e-5)
+        np.testing.assert_allclose(wfa.predict_proba([""])[0], prior, atol=1e-6)
+
+    def test_long_texts_are_cut(self, make, letters):
+        model = make(0, replace(letters, max_length=3))
+        assert model.encoder.max_length == 3
+        ids = model.encoder.encode(["a b c d e f g h", "a b c"])
+        np.testing.assert_array_equal(ids.lengths, [3, 3])
+        outputs = model.trace(ids)
+        np.testing.assert_allclose(outputs[0], outputs[1], atol=1e-6)
+
+    def test_a_very_long_text_is_read(self, model):
+        ids = Ragged.from_lists([np.arange(60) % 8 + 2], np.int32)
+        assert model.trace(ids).values.shape == (60, len(model.class_names))
+
+    def test_the_fingerprint_tells_models_apart(self, make, letters):
+        assert make(0, letters).fingerprint == make(0, letters).fingerprint
+        assert make(0, letters).fingerprint != make(1, letters).fingerprint
 
     def test_outputs_do_not_look_ahead(self, model):
         check_causal(model, self.ids(model))

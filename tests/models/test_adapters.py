@@ -1,5 +1,8 @@
 """Every adapter passes the conformance suite; broken models are refused with the reason."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -19,14 +22,15 @@ CLASSES = ("x", "y", "z")
 @pytest.mark.parametrize("layers", [1, 2])
 class TestRNN(SteppableConformance):
     @pytest.fixture
-    def model(self, letters, cell, layers):
-        return RNNClassifier.untrained(RNNConfig(cell=cell, embedding=5, hidden=6, layers=layers), letters, CLASSES)
+    def make(self, cell, layers):
+        config = RNNConfig(cell=cell, embedding=5, hidden=6, layers=layers)
+        return lambda seed, encoder: RNNClassifier.untrained(config, encoder, CLASSES, seed)
 
 
 class CausalNet(nn.Module):
-    def __init__(self, words, classes=3, bidirectional=False):
+    def __init__(self, words, classes=3, bidirectional=False, seed=0):
         super().__init__()
-        torch.manual_seed(0)
+        torch.manual_seed(seed)
         self.embedding = nn.Embedding(words, 6)
         self.rnn = nn.GRU(6, 5, batch_first=True, bidirectional=bidirectional)
         self.out = nn.Linear(10 if bidirectional else 5, classes)
@@ -46,14 +50,14 @@ class StateNet(CausalNet):
 
 class TestTorchModule(StepwiseConformance):
     @pytest.fixture
-    def model(self, letters):
-        return wrap_module(CausalNet(len(letters.vocabulary)), letters, CLASSES)
+    def make(self):
+        return lambda seed, encoder: wrap_module(CausalNet(len(encoder.vocabulary), seed=seed), encoder, CLASSES)
 
 
 class TestSteppableModule(SteppableConformance):
     @pytest.fixture
-    def model(self, letters):
-        return wrap_module(StateNet(len(letters.vocabulary)), letters, CLASSES)
+    def make(self):
+        return lambda seed, encoder: wrap_module(StateNet(len(encoder.vocabulary), seed=seed), encoder, CLASSES)
 
 
 def count_letters(texts):
@@ -65,8 +69,9 @@ def count_letters(texts):
 
 class TestCallable(StepwiseConformance):
     @pytest.fixture
-    def model(self, letters):
-        return CallableClassifier(count_letters, letters, CLASSES, batch_size=7)
+    def make(self):
+        names = ("by counts", "by the same counts")
+        return lambda seed, encoder: CallableClassifier(count_letters, encoder, CLASSES, batch_size=7, name=names[seed])
 
 
 def test_callable_answers_are_put_where_they_belong(letters):
@@ -102,6 +107,16 @@ def test_prefix_tree_spells_every_prefix():
         for position in range(len(ids[item])):
             number = tree.of_token[ids.offsets[item] + position]
             assert spelled[number] == tuple(ids[item][: position + 1])
+
+
+def test_optional_packages_are_imported_only_where_they_are_used():
+    code = (
+        "import sys, wfalens, wfalens.models, wfalens.models.opening;"
+        "wfalens.load_onnx, wfalens.wrap_keras, wfalens.wrap_pipeline, wfalens.open_model, wfalens.ModelCard;"
+        "print([name for name in ('torch', 'onnx', 'onnxruntime', 'transformers', 'keras') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_bidirectional_networks_are_refused_with_the_reason(letters):

@@ -8,19 +8,17 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfalens.automaton import kernels
+from wfalens.automaton.layers import Layers, in_blocks, layered_states, packed_links
 from wfalens.automaton.wfa import WFA, frozen
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
-from wfalens.threads import in_parallel
 
 _TOKENS_AT_ONCE = 1 << 16
-_TOKENS_PER_THREAD = 1024
 
 
 class Factors(NamedTuple):
@@ -125,7 +123,8 @@ class LinearWFA(WFA):
         `|x∘d + u| ≤ B` wherever `|x| ≤ B` and `|u| ≤ B·(1 − d)`, with u the input from earlier layers at their bounds.
         """
         n, m = self.states - 1, self.factors.width
-        decay, gate, entry = (table[UNKNOWN:] for table in self._tables)  # padding changes nothing
+        words = np.arange(UNKNOWN, len(self.word_counts), dtype=np.int32)  # padding changes nothing
+        decay, gate, entry = self._layers.parts(words)
         bounds, links = np.abs(self.initial[:-1]), np.abs(self._links)
         for layer in range(0, n, m):
             here = slice(layer, layer + m)
@@ -149,19 +148,12 @@ class LinearWFA(WFA):
 
     def advance(self, vectors: NDArray[np.float64], ids: NDArray[np.int32]) -> NDArray[np.float64]:
         x, one = vectors[:, :-1], vectors[:, -1:]
-        decay, gate, entry = (table[ids] for table in self._tables)
+        decay, gate, entry = self._layers.parts(ids)
         moved = x * decay + (x @ self._links) * gate + one * entry
         return np.hstack([moved, np.broadcast_to(one, (len(moved), 1))])
 
     def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
-        result = np.ones((len(ids.values) if every else len(ids), self.states))
-        tables, links, width = self._tables, self._links, self.factors.width
-
-        def work(first: int, last: int) -> None:
-            _run(ids.values, ids.offsets, first, last, self.initial, *tables, links, width, every, result)
-
-        in_parallel(work, ids.offsets, _TOKENS_PER_THREAD)
-        return result
+        return layered_states(ids.values, ids.offsets, self._layers, every)
 
     def summary(self) -> dict[str, Any]:
         return {
@@ -213,8 +205,8 @@ class LinearWFA(WFA):
         return self.factors.links.astype(np.float64)
 
     @cached_property
-    def _tables(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-        """Decays, gates and inputs of every word, made on first use; padding reads as nothing. 3 × (V, n)"""
+    def _layers(self) -> Layers:
+        """The factors as the kernel reads them, made on first use; padding reads as nothing."""
         n, m = self.states - 1, self.factors.width
         words = self.factors.words.astype(np.float64)
 
@@ -227,43 +219,5 @@ class LinearWFA(WFA):
         gate[:, m:] = columns(n, 2 * n - m)
         entry = columns(2 * n - m, 3 * n - m).astype(np.float32)
         decay[PADDING], gate[PADDING], entry[PADDING] = 1, 0, 0
-        return decay, gate, entry
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _run(  # type: ignore[no-untyped-def]
-    words, offsets, first, last, initial, decay, gate, entry, links, width, every, result
-):
-    """States of the texts first … last − 1, after every word or after the last one.
-
-    Only the blocks of `links` above the diagonal are read, four rows at a time: a sum is stored once for four.
-    """
-    n = links.shape[0]
-    x, read = np.empty(n), np.empty(n)
-    for text in range(first, last):
-        for i in range(n):
-            x[i] = initial[i]
-        for position in range(offsets[text], offsets[text + 1]):
-            word = words[position]
-            for i in range(n):
-                read[i] = 0.0
-            for layer in range(0, n - width, width):
-                after = layer + width
-                i = layer
-                while i + 4 <= after:
-                    a, b, c, d = x[i], x[i + 1], x[i + 2], x[i + 3]
-                    for j in range(after, n):
-                        read[j] += a * links[i, j] + b * links[i + 1, j] + c * links[i + 2, j] + d * links[i + 3, j]
-                    i += 4
-                while i < after:
-                    for j in range(after, n):
-                        read[j] += x[i] * links[i, j]
-                    i += 1
-            for i in range(n):
-                x[i] = x[i] * decay[word, i] + read[i] * gate[word, i] + entry[word, i]
-            if every:
-                for i in range(n):
-                    result[position, i] = x[i]
-        if not every:
-            for i in range(n):
-                result[text, i] = x[i]
+        table = np.stack([in_blocks(part, m) for part in (decay, gate, entry)], 2)
+        return Layers(table, packed_links(self._links, m), in_blocks(self.initial[:-1], m).astype(np.float64), m)

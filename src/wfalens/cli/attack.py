@@ -9,6 +9,7 @@ import typer
 
 from wfalens.cli.app import app
 from wfalens.cli.common import (
+    MODEL_HELP,
     AutomatonArgument,
     CorpusOption,
     DataOption,
@@ -37,7 +38,7 @@ from wfalens.errors import InputError
 @app.command()
 def attack(
     automaton: AutomatonArgument,
-    model: Annotated[Path, typer.Option("--model", "-m", help="The classifier to attack.")],
+    model: Annotated[str, typer.Option("--model", "-m", help=f"The classifier to attack: {MODEL_HELP}")],
     corpus: CorpusOption,
     recipe: Annotated[
         list[str] | None,
@@ -92,7 +93,8 @@ def attack(
     for name in chosen:
         if name not in RECIPES:
             raise InputError(f"unknown recipe {name!r}; choose one of {', '.join(RECIPES)}")
-    wfa, classifier = WFA.load(automaton), open_model(model)
+    wfa = WFA.load(automaton)
+    classifier = open_model(model, wfa.encoder)
     if wfa.encoder.vocabulary != classifier.encoder.vocabulary or wfa.class_names != tuple(classifier.class_names):
         raise InputError(
             f"{automaton} was extracted from a model with another vocabulary or other classes than {model}"

@@ -23,6 +23,7 @@ from wfalens.corpus.vectors import WordVectors, model_vectors, read_vectors, wor
 from wfalens.errors import InputError
 from wfalens.html import page_html
 from wfalens.models.contract import EmbeddingClassifier, StepwiseClassifier
+from wfalens.models.opening import open_model as open_model
 from wfalens.progress import Progress
 from wfalens.storage import write_atomically
 from wfalens.text import printable
@@ -38,6 +39,10 @@ _PATIENCE = 1.0  # seconds of work before a progress bar appears
 CORPUS_HELP = (
     "Texts: a data set by name (NAME or NAME:SPLIT, see `wfalens data list`), a .csv, .tsv, .jsonl (also .gz) or "
     ".parquet file, or a folder with one subfolder per class."
+)
+MODEL_HELP = (
+    "a checkpoint written by `wfalens train` (.rnn), an ONNX graph (.onnx), or a Hugging Face classifier (hf:FOLDER, "
+    "or hf:NAME for one of the hub)."
 )
 CorpusOption = Annotated[str, typer.Option("--corpus", "-c", help=CORPUS_HELP)]
 DataOption = Annotated[
@@ -128,12 +133,6 @@ def open_corpus(
         shown = "; ".join(corpus.skipped[:3]) + ("; …" if len(corpus.skipped) > 3 else "")
         note(f"{corpus.name}: left out {len(corpus.skipped)} rows ({shown})")
     return corpus
-
-
-def open_model(path: Path) -> StepwiseClassifier:
-    from wfalens.models.rnn import RNNClassifier
-
-    return RNNClassifier.load(path)
 
 
 def open_vectors(spec: str, words: tuple[str, ...], model: StepwiseClassifier | None = None) -> WordVectors:

@@ -11,6 +11,7 @@ import typer
 
 from wfalens.cli.app import app
 from wfalens.cli.common import (
+    MODEL_HELP,
     OUT,
     CorpusOption,
     DataOption,
@@ -42,6 +43,7 @@ from wfalens.cli.streams import (
     wants_stream,
 )
 from wfalens.errors import InputError
+from wfalens.extraction.queries import told as told_queries
 from wfalens.extraction.tuning import Tuning
 
 if TYPE_CHECKING:
@@ -54,7 +56,9 @@ _TOLD_COVERAGE = 0.8
 @app.command()
 def evaluate(
     automaton: Annotated[Path, typer.Argument(help="The automaton: a .wfa file.")],
-    model: Annotated[Path, typer.Option("--model", "-m", help="The classifier that it was extracted from.")],
+    model: Annotated[
+        str, typer.Option("--model", "-m", help=f"The classifier that it was extracted from: {MODEL_HELP}")
+    ],
     corpus: CorpusOption,
     reference: Annotated[
         str | None,
@@ -116,7 +120,7 @@ def evaluate(
         raise InputError(f"--coverage must be a share above 0 and at most 1, not {coverage}")
     files = text_files(corpus, text_column, encoding) if wants_stream(corpus, memory, engine) else None
     wfa = WFA.load(automaton)
-    classifier = open_model(model)
+    classifier = open_model(model, wfa.encoder)
     made_from = wfa.provenance.get("model")
     if not isinstance(made_from, dict) or made_from.get("fingerprint") != classifier.fingerprint:
         note(f"{automaton} was extracted from another model than {model}")
@@ -145,6 +149,7 @@ def evaluate(
                 **fidelity.to_json(),
                 "selected": told,
                 "tuning": tuning,
+                "queries": wfa.provenance.get("queries"),
             }
         )
     else:
@@ -152,6 +157,9 @@ def evaluate(
         for _, sentence in selected.values():
             say(sentence)
         print_tuning(wfa)
+        asked = told_queries(wfa.provenance.get("queries"))
+        if asked:
+            say(asked)
         if failed:
             typer.echo(f"CR {fidelity.overall.cr.value:.3f} is below {min_cr:.3f}")
     if failed:

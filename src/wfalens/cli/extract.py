@@ -11,6 +11,7 @@ import typer
 
 from wfalens.cli.app import app
 from wfalens.cli.common import (
+    MODEL_HELP,
     CorpusOption,
     DataOption,
     EncodingOption,
@@ -37,10 +38,13 @@ from wfalens.cli.streams import (
     WorkersOption,
     opened_engine,
     opened_stream,
-    text_files,
+    stream_files,
     wants_stream,
 )
+from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.encoder import TextEncoder
 from wfalens.errors import InputError
+from wfalens.models.opening import reads_texts
 
 
 def _number_or(words: tuple[str, ...], option: str, value: str) -> float | str:
@@ -59,7 +63,7 @@ def _states(value: str) -> int | str:
 
 @app.command()
 def extract(
-    model: Annotated[Path, typer.Argument(help="The classifier: a checkpoint written by `wfalens train`.")],
+    model: Annotated[str, typer.Argument(help=f"The classifier: {MODEL_HELP}")],
     corpus: CorpusOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="The automaton to write, for example news.wfa.")],
     kind: Annotated[
@@ -97,7 +101,12 @@ def extract(
     representatives: Annotated[int, typer.Option(help="Probe: occurrences that stand for each state.")] = 10,
     strength: Annotated[float, typer.Option(help="Probe: observations that a probed row is worth.")] = 2.0,
     queries: Annotated[
-        int | None, typer.Option(min=1, help="Probe and fit: questions to the classifier at most (default: no limit).")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Stochastic: prefixes beyond those of the corpus that the whole extraction may ask the classifier for "
+            "(default: no limit).",
+        ),
     ] = None,
     augment: Annotated[int, typer.Option(help="Epochs of augmentation (0: none; the authors' code: 5).")] = 0,
     vectors: Annotated[
@@ -112,6 +121,16 @@ def extract(
     epochs: Annotated[int | None, typer.Option(min=1, help="Linear: passes of training at most.")] = None,
     budget: Annotated[
         float | None, typer.Option(help="With --states auto: MB that the file may have at most (estimated).")
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(help="hf: models: how texts become words (default: whitespace, which changes a text least)."),
+    ] = None,
+    max_length: Annotated[
+        int | None, typer.Option(min=1, help="hf: models: cut texts after so many words (default: never).")
+    ] = None,
+    min_count: Annotated[
+        int | None, typer.Option(min=1, help="hf: models: words seen less often are unknown (default: 1).")
     ] = None,
     seed: SeedOption = 0,
     data: DataOption = None,
@@ -137,12 +156,17 @@ def extract(
     states are then chosen on a sample of its texts, and the same command goes on after a stop (OUT.parts holds what is
     done until the end). The result does not depend on engine, workers and shards.
 
+    An ONNX graph brings its words and classes (docs/models.md tells how). A Hugging Face classifier reads sub-words;
+    its automaton reads the corpus' words.
+
     Examples: wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
 
     Any size: wfalens extract news.rnn -c 'texts/*.parquet' -o news.wfa --memory 2GB
 
     The paper's: wfalens extract films.rnn -c rotten_tomatoes -o films.wfa -k 40 --abstraction outputs --completion
     empirical --alpha 0.4 --beta 0.3
+
+    A model of the hub: wfalens extract hf:NAME -c reviews.csv -o reviews.wfa --max-length 40 --queries 200000
     """
     from wfalens.extraction import Augmentation, Distillation, Extractor
 
@@ -164,9 +188,9 @@ def extract(
         budget=_bytes(budget),
         seed=seed,
     )
-    streams = wants_stream(corpus, memory, engine)
-    files = text_files(corpus, text_column, encoding) if streams else None
-    classifier = open_model(model)
+    files = stream_files(model, corpus, text_column, encoding) if wants_stream(corpus, memory, engine) else None
+    texts = None if files else open_corpus(corpus, "train", data, text_column, None, encoding, labels=False)
+    classifier = open_model(model, _words(model, texts, tokenizer, max_length, min_count))
     if augment:
         from dataclasses import replace as changed
 
@@ -182,12 +206,11 @@ def extract(
             ),
         )
     began = time.perf_counter()
-    if files is None:
-        texts = open_corpus(corpus, "train", data, text_column, None, encoding, labels=False)
+    if texts is not None:
         unfinished = out.with_name(f"{out.name}.training") if kind == "linear" else None
         wfa = extractor.extract(classifier, texts, TerminalProgress(), unfinished)
         wfa.save(out)
-    else:
+    elif files is not None:
         from wfalens.extraction.streaming import extract_stream
 
         parts = out.with_name(f"{out.name}.parts")
@@ -199,13 +222,30 @@ def extract(
             wfa.save(out)
             shutil.rmtree(parts)
     seconds = time.perf_counter() - began
-    told = {**wfa.summary(), "bytes": out.stat().st_size, "seconds": seconds}
+    asked = wfa.provenance.get("queries")
+    told = {
+        **wfa.summary(),
+        "queries": asked["total"] if asked else None,
+        "bytes": out.stat().st_size,
+        "seconds": seconds,
+    }
     if as_json:
-        print_json({"out": str(out), **told, "tuning": wfa.provenance.get("tuning")})
+        print_json({"out": str(out), **told, "queries": asked, "tuning": wfa.provenance.get("tuning")})
         return
     rows = [[name.replace("_", " "), _shown(name, value)] for name, value in told.items() if value is not None]
     print_table(f"Automaton {out.name}", ["", "value"], rows)
     typer.echo(f"wrote {out}; next: wfalens evaluate {out} --model {model} --corpus …")
+
+
+def _words(
+    model: str, texts: Corpus | None, tokenizer: str | None, max_length: int | None, min_count: int | None
+) -> TextEncoder | None:
+    """The words for a model that reads any; those of other models are their own."""
+    if texts is not None and reads_texts(model):
+        return TextEncoder.of_texts(texts.texts, tokenizer or "whitespace", max_length, min_count or 1)
+    if (tokenizer, max_length, min_count) != (None, None, None):
+        raise InputError(f"{model} has its own words; --tokenizer, --max-length and --min-count are for hf: models")
+    return None
 
 
 def _bytes(megabytes: float | None) -> int | None:

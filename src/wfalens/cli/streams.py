@@ -14,6 +14,7 @@ from wfalens.corpus.files import TextFiles, is_pattern
 from wfalens.errors import InputError
 from wfalens.journal import NO_JOURNAL, FileJournal
 from wfalens.memory import parse_size
+from wfalens.models.opening import reads_texts
 
 if TYPE_CHECKING:
     from wfalens.engines import Engine
@@ -56,6 +57,15 @@ def wants_stream(corpus: str, memory: str | None, engine: str | None) -> bool:
     return memory is not None or engine is not None or (dataset_of(corpus) is None and is_pattern(corpus))
 
 
+def stream_files(model: str, corpus: str, text_column: str, encoding: str) -> TextFiles:
+    """The files of a corpus that an automaton is to be extracted from."""
+    if reads_texts(model):
+        raise InputError(
+            f"{model} takes its words from the corpus, which must then fit into memory; give a single file"
+        )
+    return text_files(corpus, text_column, encoding)
+
+
 def text_files(corpus: str, text_column: str, encoding: str) -> TextFiles:
     if dataset_of(corpus) is not None and not Path(corpus).exists():
         raise InputError(f"{corpus} is a data set by name; --memory and --engine are for files and patterns of files")
@@ -86,7 +96,7 @@ def opened_stream(
     shard: str | None,
     on_bad: str,
     log: Path | None,
-    model: Path,
+    model: str,
 ) -> Iterator[Stream]:
     from wfalens.extraction.stream import DEFAULT_MEMORY, Stream
 
@@ -101,7 +111,7 @@ def opened_stream(
             memory=_bytes(memory, DEFAULT_MEMORY),
             shard_bytes=None if shard is None else parse_size(shard),
             skips_bad=on_bad == SKIP,
-            model_file=model,
+            model_file=None if reads_texts(model) else Path(model),
             journal=journal,
         )
     finally:

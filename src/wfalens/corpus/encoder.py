@@ -39,6 +39,18 @@ class TextEncoder:
             tokenize = None if self.tokenizer == CUSTOM else tokenizer_named(self.tokenizer)
         object.__setattr__(self, "_tokenize", tokenize)
 
+    @classmethod
+    def of_texts(
+        cls,
+        texts: Sequence[str],
+        tokenizer: str | Tokenizer = "basic_english",
+        max_length: int | None = None,
+        min_count: int = 1,
+    ) -> TextEncoder:
+        """An encoder that knows the words of texts, as far as they are read, that occur at least `min_count` times."""
+        tokens = cls(Vocabulary.of_words([]), tokenizer, max_length).tokens
+        return cls(Vocabulary.build(map(tokens, texts), min_count), tokenizer, max_length)
+
     @property
     def tokenizer_name(self) -> str:
         return self.tokenizer if isinstance(self.tokenizer, str) else CUSTOM

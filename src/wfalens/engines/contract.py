@@ -87,9 +87,9 @@ class ModelFile:
     path: str
 
     def open(self) -> StepwiseClassifier:
-        from wfalens.models.rnn import RNNClassifier
+        from wfalens.models.opening import open_model
 
-        return RNNClassifier.load(self.path)
+        return open_model(self.path)
 
 
 class Engine(Protocol):

@@ -135,6 +135,7 @@ def reported(
 
 
 def check_pair(wfa: WFA, model: StepwiseClassifier) -> None:
+    """Refuse a model that cannot be the one that the automaton was extracted from."""
     if wfa.class_names != tuple(model.class_names):
         raise InputError(
             f"the automaton's classes ({', '.join(wfa.class_names)}) are not the model's "

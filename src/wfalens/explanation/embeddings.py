@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,16 +55,27 @@ class TransitionEmbeddings:
 
     def nearest(self, word: str, k: int = 10) -> list[tuple[str, float]]:
         """The `k` words that act most like `word`, with d_T: the mean squared difference per element."""
+        return self.nearest_each([word], k)[0]
+
+    def nearest_each(self, words: Sequence[str], k: int = 10) -> list[list[tuple[str, float]]]:
+        """The same for several words in one pass over the table."""
         vocabulary = self.wfa.encoder.vocabulary
-        if word not in vocabulary:
-            raise InputError(f"the automaton does not know the word {word!r}")
-        own = self.wfa.embedding(word).astype(np.float32)
-        distance = np.empty(len(self))
+        for word in words:
+            if word not in vocabulary:
+                raise InputError(f"the automaton does not know the word {word!r}")
+        ids = np.array([vocabulary.id_of(word) for word in words], np.int32)
+        own = self.wfa.matrices(ids).reshape(len(ids), -1).astype(np.float32)
+        gap = np.empty((len(ids), len(self)), np.float32)  # squared distance up to a constant per row
         for part, block in self.blocks():
-            distance[part] = np.square(block - own).mean(1)
-        distance[self.ids == vocabulary.id_of(word)] = np.inf
-        order = np.argsort(distance, kind="stable")[:k]
-        return [(vocabulary.words[self.ids[at]], float(distance[at])) for at in order if np.isfinite(distance[at])]
+            gap[:, part] = np.einsum("ij,ij->i", block, block) - 2 * (own @ block.T)
+        gap[ids[:, None] == self.ids] = np.inf
+        found = []
+        for row, matrix in zip(gap, own, strict=True):
+            best = np.argsort(row, kind="stable")[: min(k, int(np.isfinite(row).sum()))]
+            distance = np.square(self.rows(best) - matrix).mean(1)
+            order = np.argsort(distance, kind="stable")
+            found.append([(vocabulary.words[self.ids[best[at]]], float(distance[at])) for at in order])
+        return found
 
     def reduced(self, size: int, seed: int = 0) -> ReducedEmbeddings:
         """PCA to `size` dimensions by randomised subspace iteration over the blocks.

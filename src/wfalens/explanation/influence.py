@@ -85,10 +85,19 @@ def influence(wfa: WFA, min_count: int = 5) -> Influence:
     return Influence(
         tuple(wfa.encoder.vocabulary.decode(ids)),
         wfa.word_counts[ids],
-        _scores(wfa, wfa.advance(wfa.state_frequencies[None], ids), ids),
+        influence_of(wfa, ids),
         wfa.class_names,
         wfa.unit,
     )
+
+
+def influence_of(wfa: WFA, ids: NDArray[np.int32], unit: str | None = None) -> NDArray[np.float64]:
+    """`IS(σ)` of any words in the automaton's unit, or, of either kind, in "probability"; -> (words, classes)"""
+    after = wfa.advance(wfa.state_frequencies[None], ids)
+    if unit in (None, wfa.unit):
+        return _scores(wfa, after, ids)
+    before = wfa.probabilities(wfa.read_out(wfa.state_frequencies[None]))
+    return np.asarray(wfa.probabilities(wfa.read_out(after)) - before)
 
 
 def phrase_influence(wfa: WFA, phrases: Sequence[str]) -> Influence:

@@ -13,11 +13,18 @@ from wfalens.automaton.rows import rows_from_keys
 from wfalens.engines.contract import Failed, ModelSource
 from wfalens.errors import ModelError
 from wfalens.extraction.abstraction import States
-from wfalens.extraction.extractor import CORPUS
+from wfalens.extraction.extractor import CORPUS, Extractor
 from wfalens.extraction.fitting import fit_rows
 from wfalens.extraction.parts import PartsFolder
 from wfalens.extraction.plan import Plan
-from wfalens.extraction.probing import ANSWERS_PER_BATCH, Representatives, choose_representatives, probe_rows
+from wfalens.extraction.probing import (
+    Representatives,
+    choose_representatives,
+    probe_rows,
+    probing_queries,
+    words_per_call,
+)
+from wfalens.extraction.queries import PROBING
 from wfalens.extraction.stream import Stream
 from wfalens.extraction.transitions import TransitionCounts
 from wfalens.extraction.views import View, see
@@ -26,7 +33,7 @@ from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.threads import limit_model_threads
 
-_BATCHES = 8  # of probing in a job
+_CALLS = 8  # of the model in a job
 _BYTES_PER_ROW = 250  # of a probed row while it is made, by experience
 
 
@@ -53,55 +60,77 @@ class ProbeTask:
         return probe
 
 
-def completed(
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Which words the model is asked about, from which prefixes."""
+
+    words: NDArray[np.int32]
+    representatives: Representatives
+    rng: np.random.Generator  # goes on in fitting
+
+    @classmethod
+    def chosen(
+        cls,
+        plan: Plan,
+        model: StepwiseClassifier,
+        ids: Ragged[np.int32],
+        word_counts: NDArray[np.int64],
+        progress: Progress,
+    ) -> Questions:
+        """What the queries pay for; representatives come from the sample `ids`."""
+        rng = np.random.default_rng(np.random.SeedSequence(plan.extractor.seed).spawn(3)[2])
+        path = plan.states.assign(see(model, ids, plan.view).points)
+        chosen = choose_representatives(ids, path, plan.extractor.representatives, rng)
+        everything = np.arange(1, len(word_counts), dtype=np.int32)
+        words, chosen = plan.extractor._affordable(
+            model, everything, word_counts, chosen, plan.ledger, None, False, progress
+        )
+        return cls(words, chosen, rng)
+
+
+def rule(extractor: Extractor, self_transition_share: float) -> Completion:
+    """The completions that ask the model nothing."""
+    if extractor.completion == Null.name:
+        return Null()
+    if extractor.completion == Uniform.name:
+        return Uniform()
+    beta = 1 - self_transition_share if extractor.beta == CORPUS else float(extractor.beta)
+    return Empirical(beta, extractor.distance)
+
+
+def learned(
     stream: Stream,
     plan: Plan,
     model: StepwiseClassifier,
     ids: Ragged[np.int32],
-    words: NDArray[np.int32],
-    per_state: int,
+    questions: Questions,
     centres: NDArray[np.float64],
-    self_transition_share: float,
     folder: PartsFolder,
     progress: Progress,
-) -> tuple[Completion, NDArray[np.float64]]:
-    """The rule, and the centres, which fitting moves; `ids` are the sample, from which representatives come."""
-    extractor = plan.extractor
-    if extractor.completion == Null.name:
-        return Null(), centres
-    if extractor.completion == Uniform.name:
-        return Uniform(), centres
-    if extractor.completion == Empirical.name:
-        beta = 1 - self_transition_share if extractor.beta == CORPUS else float(extractor.beta)
-        return Empirical(beta, extractor.distance), centres
+) -> tuple[Probe | Fitted, NDArray[np.float64]]:
+    """The completions that ask the model, and the centres, which fitting moves; `ids` are the sample."""
+    extractor, words, chosen = plan.extractor, questions.words, questions.representatives
     fits = extractor.completion == Fitted.name
     stream.check_room(
         _BYTES_PER_ROW * len(words) * len(plan.states), f"probing {len(words):,} words (--queries asks about fewer)"
     )
-    rng = np.random.default_rng(np.random.SeedSequence(extractor.seed).spawn(3)[2])
-    path = plan.states.assign(see(model, ids, plan.view, progress).points)
-    task = _task(stream, plan, model, choose_representatives(ids, path, per_state, rng), words)
-    counts = _probed(stream, task, folder, progress)
-    rows = rows_from_keys(counts.keys, counts.counts, len(model.encoder.vocabulary), len(plan.states))
-    if not fits:
-        return Probe(extractor.strength, per_state, rows), centres
-    fitted, moved = fit_rows(model, ids, rows, centres, extractor.fitting, rng, progress)
-    return Fitted(fitted, float(np.abs(moved - centres).sum(1).mean())), moved
-
-
-def _task(
-    stream: Stream, plan: Plan, model: StepwiseClassifier, chosen: Representatives, words: NDArray[np.int32]
-) -> ProbeTask:
-    fits = plan.extractor.completion == Fitted.name
-    return ProbeTask(
+    plan.ledger.enter(PROBING, probing_queries(model, chosen, len(words)))
+    task = ProbeTask(
         stream.engine.source(model, stream.model_file),
         chosen,
         plan.states,
         plan.view,
         words,
-        plan.extractor.fitting.hardness if fits else None,
-        _BATCHES * max(1, ANSWERS_PER_BATCH // len(chosen.state)),
+        extractor.fitting.hardness if fits else None,
+        _CALLS * words_per_call(chosen),
     )
+    counts = _probed(stream, task, folder, progress)
+    rows = rows_from_keys(counts.keys, counts.counts, len(model.encoder.vocabulary), len(plan.states))
+    if not fits:
+        return Probe(extractor.strength, chosen.per_state, rows), centres
+    within = extractor.fitting.within(plan.ledger.left(), ids)
+    fitted, moved = fit_rows(model, ids, rows, centres, within, questions.rng, progress, plan.ledger)
+    return Fitted(fitted, float(np.abs(moved - centres).sum(1).mean())), moved
 
 
 def _probed(stream: Stream, task: ProbeTask, folder: PartsFolder, progress: Progress) -> TransitionCounts:

@@ -22,14 +22,30 @@ from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
-from wfalens.extraction.abstraction import States, cluster, state_centres
+from wfalens.extraction.abstraction import ABSTRACTIONS, Abstraction, States, state_centres
 from wfalens.extraction.augmentation import Augmentation, augmented
 from wfalens.extraction.distillation import Distillation
 from wfalens.extraction.fitting import Fitting, fit_rows
-from wfalens.extraction.probing import affordable, choose_representatives, probe_rows
+from wfalens.extraction.probing import (
+    Representatives,
+    affordable,
+    choose_representatives,
+    probe_rows,
+    probing_queries,
+)
+from wfalens.extraction.queries import (
+    AUGMENTATION,
+    BLACK_BOX_QUERIES,
+    FITTING_SHARE,
+    LOOK_AHEAD_SHARE,
+    PROBING,
+    SEARCH,
+    SEARCH_SHARE,
+    Ledger,
+)
 from wfalens.extraction.transitions import TransitionCounts, count_transitions, weighted_sum
 from wfalens.extraction.tuning import ALPHAS, BETAS, FIT_LADDER, LADDER, Tuning, choose
-from wfalens.extraction.views import VIEWS, Outputs, Seen, View, make_view, see
+from wfalens.extraction.views import Outputs, Seen, View, most_look_ahead_queries, see
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
 from wfalens.progress import SILENT, Progress
@@ -38,7 +54,6 @@ from wfalens.ragged import Ragged
 INITIAL = ("model", "uniform")
 KINDS = (StochasticWFA.kind, LinearWFA.kind)
 AUTO, CORPUS = "auto", "corpus"
-BLACK_BOX_QUERIES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +64,7 @@ class Extractor:
                     the model: the most faithful)
     states          K, the number of clusters; the automaton has one state more, the initial one
     abstraction     what makes two prefixes alike: outputs (the paper's), or lookahead (also what the model would say
-                    after continuations; needs a steppable model)
+                    after continuations; needs a steppable model), or an `Abstraction` of your own
     completion      rule for missing rows: null, uniform, empirical (the paper's), probe (asks the model) or fit (all
                     rows and centres fitted to the model, starting from probed ones)
     alpha           static probability α: how much of each step stays where it is; fitted rows know that themselves
@@ -58,8 +73,10 @@ class Extractor:
     distance        between centres in empirical completion: euclidean (paper) or squared (authors' code)
     representatives r, occurrences that stand for a state in probe completion
     strength        m, how many observations a probed row is worth
-    queries         that a pass of probing may cost at most (None: no limit for a model that can be stepped, else
-                    1,000,000); words it cannot pay for, the rarest, act as <unk>
+    queries         that the whole extraction may ask the model beyond running over the texts (None: no limit for a
+                    model that can be stepped, else 4,000,000): a quarter at most for an automatic choice, then, where
+                    rows are fitted, half of the rest for that; words that cannot be paid for, the rarest, act as
+                    <unk>. What was asked stands in `provenance["queries"]`
     fitting         how rows are fitted
     augmentation    synonym replacement and dropout on the extraction texts, or None
     initial         output of the state before any word: the model's own where it has one, or uniform
@@ -75,7 +92,7 @@ class Extractor:
 
     kind: str = StochasticWFA.kind
     states: int | str = 40
-    abstraction: str = Outputs.name
+    abstraction: str | Abstraction = Outputs.name
     completion: str = "empirical"
     alpha: float | str = 0.4
     beta: float | str = CORPUS
@@ -94,7 +111,8 @@ class Extractor:
 
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, KINDS)
-        _one_of("abstraction", self.abstraction, (*VIEWS, AUTO))
+        if not isinstance(self.abstraction, Abstraction):
+            _one_of("abstraction", self.abstraction, (*ABSTRACTIONS, AUTO))
         _one_of("completion", self.completion, COMPLETIONS)
         _one_of("distance", self.distance, DISTANCES)
         _one_of("initial", self.initial, INITIAL)
@@ -107,6 +125,8 @@ class Extractor:
             self._settle("sample", _whole, 1, 1 << 40)
         if self.queries is not None:
             self._settle("queries", _whole, 1, 1 << 60)
+            if self.kind == LinearWFA.kind:
+                raise InputError("queries limit the stochastic kind only; for the linear one limit epochs and tokens")
         if self.budget is not None:
             self._settle("budget", _whole, 1, 1 << 60)
         self._settle("seed", _whole, 0, 1 << 64)
@@ -170,35 +190,55 @@ class Extractor:
     def _counted(
         self, model: StepwiseClassifier, ids: Ragged[np.int32], provenance: dict[str, Any], progress: Progress
     ) -> StochasticWFA:
+        ledger = Ledger(self.query_limit(model))
         settled = self
-        seen: Seen | None = None
         if AUTO in (self.states, self.alpha, self.beta, self.abstraction):
-            tuning, seen = self._tuned(model, ids, progress)
+            tuning, seen, view = self._tuned(model, ids, ledger, progress)
             provenance["tuning"] = tuning.to_json()
             settled = tuning.settled(self)
-        view = settled._view(model, ids)
-        if seen is None:
-            seen = see(model, ids, view, progress)
+        else:
+            seen, view = self._seen(model, ids, ledger, progress)
         words = np.arange(1, len(model.encoder.vocabulary), dtype=np.int32)
-        return settled._build(model, seen, view, words, provenance, progress)
+        return settled._build(model, seen, view, words, provenance, ledger, progress)
 
-    def _tuned(self, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> tuple[Tuning, Seen]:
+    def query_limit(self, model: StepwiseClassifier) -> int | None:
+        """How often the model may be asked beyond the texts."""
+        if self.queries is None and not isinstance(model, SteppableClassifier):
+            return BLACK_BOX_QUERIES
+        return self.queries
+
+    def _seen(
+        self, model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, progress: Progress
+    ) -> tuple[Seen, View]:
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed).spawn(5)[4])
+        view = self._abstraction.view(model, ids, rng, ledger)
+        ledger.texts += len(ids.values)
+        return see(model, ids, view, progress), view
+
+    def _tuned(
+        self, model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, progress: Progress
+    ) -> tuple[Tuning, Seen, View]:
         """Choose what is "auto", and what was seen of the texts in the view that was chosen."""
-        views: Sequence[str] = (self.abstraction,)
+        tried = [self]
         if self.abstraction == AUTO:
-            views = VIEWS if isinstance(model, SteppableClassifier) else (Outputs.name,)
-        searches = {name: replace(self, abstraction=name)._searched(model, ids, progress) for name in views}
-        tuning = Tuning.best([found for found, _ in searches.values()])
-        return tuning, searches[tuning.chosen.abstraction][1]
+            most = ledger.share(LOOK_AHEAD_SHARE)
+            looks = isinstance(model, SteppableClassifier) and (most is None or most_look_ahead_queries(ids) <= most)
+            tried = [replace(self, abstraction=name) for name in (ABSTRACTIONS if looks else (Outputs.name,))]
+        searches = {each._abstraction.name: each._searched(model, ids, ledger, len(tried), progress) for each in tried}
+        tuning = Tuning.best([found for found, _, _ in searches.values()])
+        _, seen, view = searches[tuning.chosen.abstraction]
+        return tuning, seen, view
 
-    def _searched(self, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> tuple[Tuning, Seen]:
+    def _searched(
+        self, model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, views: int, progress: Progress
+    ) -> tuple[Tuning, Seen, View]:
         """The search in one view.
 
         For speed it leaves out augmented texts and the fitting of rows, which gains alike for all settings.
         """
         fits = self.completion == Fitted.name
-        view = self._view(model, ids)
-        seen = see(model, ids, view, progress)
+        seen, view = self._seen(model, ids, ledger, progress)
+        ladder = (FIT_LADDER if fits else LADDER) if self.states == AUTO else (int(self.states),)
         plain = replace(
             self,
             alpha=0.0,
@@ -208,26 +248,27 @@ class Extractor:
         )
 
         def build(states: int, part: Seen, words: NDArray[np.int32]) -> StochasticWFA:
-            return replace(plain, states=states)._build(model, part, view, words, {}, SILENT, soft=fits)
+            return replace(plain, states=states)._build(
+                model, part, view, words, {}, ledger, SILENT, trial=SEARCH_SHARE / views / len(ladder), soft=fits
+            )
 
         alphas = ALPHAS if not fits else ALPHAS[:1]  # fitted rows know best when to stay
         tuning = choose(
             seen,
-            view.name,
+            self._abstraction.name,
             build,
-            (FIT_LADDER if fits else LADDER) if self.states == AUTO else (int(self.states),),
+            ladder,
             alphas if self.alpha == AUTO else (float(self.alpha),),
             BETAS if self.beta == AUTO else (),
             self.budget,
             np.random.default_rng(np.random.SeedSequence(self.seed).spawn(4)[3]),
             progress,
         )
-        return tuning, seen
+        return tuning, seen, view
 
-    def _view(self, model: StepwiseClassifier, ids: Ragged[np.int32]) -> View:
-        return make_view(
-            self.abstraction, model, ids, np.random.default_rng(np.random.SeedSequence(self.seed).spawn(5)[4])
-        )
+    @property
+    def _abstraction(self) -> Abstraction:
+        return ABSTRACTIONS[self.abstraction] if isinstance(self.abstraction, str) else self.abstraction
 
     def _build(
         self,
@@ -236,39 +277,47 @@ class Extractor:
         view: View,
         words: NDArray[np.int32],
         provenance: dict[str, Any],
+        ledger: Ledger,
         progress: Progress,
+        trial: float | None = None,
         soft: bool = False,
     ) -> StochasticWFA:
-        """The automaton of texts and what the model showed on them, with rows for some words."""
+        """The automaton of texts and what the model showed on them, with rows for some words.
+
+        trial: the share of the query budget that it may cost where it is only tried
+        """
         # one stream per step: a step's draws do not depend on whether another one ran
         for_states, for_texts, for_probing = (
             np.random.default_rng(stream) for stream in np.random.SeedSequence(self.seed).spawn(3)
         )
         ids, alphabet = seen.ids, len(model.encoder.vocabulary)
         progress.start("clustering the outputs")
-        states = cluster(seen.points, int(self.states), self.sample, for_states)
+        states = self._abstraction.divide(seen, int(self.states), self.sample, for_states)
         states, path = states.visited(seen.points)
         progress.finish()
         counts = count_transitions(ids, path, len(states))
-        more = self._augmented_counts(model, ids, states, view, for_texts, progress)
+        more = self._augmented_counts(model, ids, states, view, for_texts, ledger, progress)
         centres = state_centres(seen.outputs, path, self._initial_output(model), len(states))
         completion: Completion
         if self.completion in (Probe.name, Fitted.name):
             word_counts = np.bincount(ids.values, minlength=alphabet)
-            words, per_state = self._affordable(model, words, word_counts, len(states), progress)
+            chosen = choose_representatives(ids, path, self.representatives, for_probing)
+            words, chosen = self._affordable(model, words, word_counts, chosen, ledger, trial, soft, progress)
             hardness = self.fitting.hardness if soft or self.completion == Fitted.name else None
-            chosen = choose_representatives(ids, path, per_state, for_probing)
+            ledger.enter(PROBING if trial is None else SEARCH, probing_queries(model, chosen, len(words)))
             probed = probe_rows(model, chosen, states, view, words, hardness, progress)
             rows = rows_from_keys(probed.keys, probed.counts, alphabet, len(states))
-            completion = Probe(self.strength, per_state, rows)
+            completion = Probe(self.strength, chosen.per_state, rows)
             if self.completion == Fitted.name:
-                fitted, moved = fit_rows(model, ids, rows, centres, self.fitting, for_probing, progress)
+                rule = self.fitting.within(ledger.left(), ids)
+                fitted, moved = fit_rows(model, ids, rows, centres, rule, for_probing, progress, ledger)
                 completion = Fitted(fitted, float(np.abs(moved - centres).sum(1).mean()))
                 centres = moved
         else:
             completion = self._rule(counts)
         if len(words) < alphabet - 1:
             counts, more = counts.of_words(words), more.of_words(words)
+        provenance["queries"] = ledger.to_json()
         return StochasticWFA(
             encoder=model.encoder,
             class_names=model.class_names,
@@ -286,24 +335,32 @@ class Extractor:
         model: StepwiseClassifier,
         words: NDArray[np.int32],
         word_counts: NDArray[np.int64],
-        states: int,
+        chosen: Representatives,
+        ledger: Ledger,
+        trial: float | None,
+        soft: bool,
         progress: Progress,
-    ) -> tuple[NDArray[np.int32], int]:
-        budget = self.queries
-        if budget is None and not isinstance(model, SteppableClassifier):
-            budget = BLACK_BOX_QUERIES
+    ) -> tuple[NDArray[np.int32], Representatives]:
+        fitting = FITTING_SHARE if soft or self.completion == Fitted.name else 0.0
+        budget = ledger.left(1 - fitting) if trial is None else ledger.share((1 - SEARCH_SHARE) * (1 - fitting))
         # what the whole alphabet can afford, even if only some words are wanted now, as in a search
         everything = np.arange(1, len(word_counts), dtype=np.int32)
-        kept, per_state = affordable(everything, word_counts, states, self.representatives, budget)
+        kept, fewer = affordable(model, everything, word_counts, chosen, budget)
         if len(kept) < len(everything):
             progress.say(
                 f"{budget:,} queries pay for {len(kept):,} of {len(everything):,} words; the others act as <unk>"
             )
-        elif per_state < self.representatives:
-            progress.say(f"{budget:,} queries pay for {per_state} of {self.representatives} representatives per state")
-        if len(kept) == len(everything):
-            return words, per_state
-        return np.union1d(np.intersect1d(words, kept), np.int32(UNKNOWN)).astype(np.int32), per_state
+            words = np.union1d(np.intersect1d(words, kept), np.int32(UNKNOWN)).astype(np.int32)
+        elif fewer.per_state < self.representatives:
+            progress.say(
+                f"{budget:,} queries pay for {fewer.per_state} of {self.representatives} representatives per state"
+            )
+        if trial is None:
+            return words, fewer
+        allowed = ledger.share(trial)
+        if allowed is not None and allowed < probing_queries(model, fewer.first(1), 1):
+            allowed = ledger.unspent(SEARCH, SEARCH_SHARE)  # a small budget tries fewer numbers of states
+        return affordable(model, words, word_counts, fewer, allowed)
 
     def _rule(self, counts: TransitionCounts) -> Completion:
         if self.completion == Null.name:
@@ -320,6 +377,7 @@ class Extractor:
         states: States,
         view: View,
         rng: np.random.Generator,
+        ledger: Ledger,
         progress: Progress,
     ) -> TransitionCounts:
         total = TransitionCounts.empty(len(states))
@@ -331,6 +389,7 @@ class Extractor:
         epochs = []
         for _ in range(self.augmentation.epochs):
             fresh = augmented(ids, synonyms, self.augmentation.chances, rng)
+            ledger.enter(AUGMENTATION, len(fresh.values))
             path = states.assign(see(model, fresh, view, progress).points)
             epochs.append(count_transitions(fresh, path, len(states)))
         return total.merge(*epochs)
@@ -344,6 +403,7 @@ class Extractor:
 
         apart = {"augmentation", "distillation", "vectors"}
         parameters = {key: value for key, value in vars(self).items() if key not in apart}
+        parameters["abstraction"] = self.abstraction if self.abstraction == AUTO else self._abstraction.name
         parameters["fitting"] = asdict(self.fitting) if self.completion == Fitted.name else None
         if self.kind == LinearWFA.kind:
             parameters = {"kind": self.kind, "states": self.states, "seed": self.seed}

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.completion import Fitted, Probe
+from wfalens.automaton.completion import Completion, Fitted, Probe
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
 from wfalens.extraction.assembly import Assembled, by_words
-from wfalens.extraction.completing import completed
+from wfalens.extraction.completing import Questions, learned, rule
 from wfalens.extraction.count_parts import CountParts
 from wfalens.extraction.counting import Tally, mean_outputs
-from wfalens.extraction.extractor import Extractor
 from wfalens.extraction.plan import Plan
+from wfalens.extraction.queries import AUGMENTATION
 from wfalens.extraction.stream import Stream
 from wfalens.extraction.transitions import TransitionCounts, weighted_sum
-from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
+from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 
@@ -42,13 +42,19 @@ def finished(
         raise InputError(f"{stream.files.name}: there is no text with a word in it to extract from")
     _tell(tally, model, progress)
     assembled = Assembled(len(model.encoder.vocabulary), len(plan.states))
-    words, per_state = _assemble(assembled, stream, plan, model, parts, progress)
+    questions = _assemble(assembled, stream, plan, model, ids, parts, progress)
     visits = assembled.visits
     visits[0] = tally.texts
     centres = _centres(parts, visits, plan, model)
-    completion, centres = completed(
-        stream, plan, model, ids, words, per_state, centres, assembled.self_transition_share, parts.folder, progress
-    )
+    completion: Completion
+    if questions is None:
+        completion = rule(plan.extractor, assembled.self_transition_share)
+    else:
+        completion, centres = learned(stream, plan, model, ids, questions, centres, parts.folder, progress)
+    plan.ledger.texts += tally.tokens
+    if plan.extractor.augmentation is not None:
+        plan.ledger.enter(AUGMENTATION, plan.extractor.augmentation.epochs * tally.tokens)
+    provenance["queries"] = plan.ledger.to_json()
     provenance["corpus"] |= {"texts": tally.texts, "tokens": tally.tokens, "left_out": tally.bad}
     provenance["corpus"]["first_left_out"] = list(tally.told)
     return StochasticWFA(
@@ -77,32 +83,28 @@ def _assemble(
     stream: Stream,
     plan: Plan,
     model: StepwiseClassifier,
+    ids: Ragged[np.int32],
     parts: CountParts,
     progress: Progress,
-) -> tuple[NDArray[np.int32], int]:
-    """Put the rows together; -> the words that the completion is to know, and representatives for each state."""
-    words = np.arange(1, assembled.words, dtype=np.int32)
+) -> Questions | None:
+    """Put the rows together; -> what the completion is to ask the model, None if nothing."""
     weight = plan.extractor.augmentation.weight if plan.extractor.augmentation else 1.0
     progress.start("merging the counts")
-    if not _asks_within_a_budget(plan.extractor, model):
+    if plan.extractor.completion not in (Probe.name, Fitted.name):
         for counts, more in _merged(assembled, stream, parts):
             assembled.count(counts)
             assembled.add_rows(*weighted_sum(counts, more, weight))
         progress.finish()
-        return words, plan.extractor.representatives
-    for counts, _ in _merged(assembled, stream, parts):
+        return None
+    for counts, _ in _merged(assembled, stream, parts):  # how frequent words are decides what is asked about them
         assembled.count(counts)
-    known, per_state = plan.extractor._affordable(model, words, assembled.word_counts, assembled.states, progress)
+    questions = Questions.chosen(plan, model, ids, assembled.word_counts, progress)
     for counts, more in _merged(assembled, stream, parts):
-        assembled.add_rows(*weighted_sum(counts.of_words(known), more.of_words(known), weight))
+        if len(questions.words) < assembled.words - 1:
+            counts, more = counts.of_words(questions.words), more.of_words(questions.words)
+        assembled.add_rows(*weighted_sum(counts, more, weight))
     progress.finish()
-    return known, per_state
-
-
-def _asks_within_a_budget(extractor: Extractor, model: StepwiseClassifier) -> bool:
-    """Whether the words that get rows depend on how frequent they are."""
-    limited = extractor.queries is not None or not isinstance(model, SteppableClassifier)
-    return limited and extractor.completion in (Probe.name, Fitted.name)
+    return questions
 
 
 def _merged(

@@ -8,7 +8,7 @@ Rows start from the probed ones and keep their support, so all work is linear in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
@@ -18,6 +18,7 @@ from wfalens.automaton.kernels import Rows
 from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
+from wfalens.extraction.queries import FITTING, Ledger, TooFewQueriesError
 from wfalens.extraction.traces import output_traces
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import SILENT, Progress
@@ -59,6 +60,18 @@ class Fitting:
             if not 0 < getattr(self, name) < 1e6:
                 raise InputError(f"{name} must be positive, not {getattr(self, name)}")
 
+    def within(self, queries: int | None, ids: Ragged[np.int32]) -> Fitting:
+        """The same for a number of queries: fewer tokens in a round, then fewer rounds."""
+        longest = int(ids.lengths.max())  # a round ends with a whole text
+        if queries is None or self.rounds * min(self.tokens + longest, len(ids.values)) <= queries:
+            return self
+        rounds = min(self.rounds, queries // (2 * longest))
+        if not rounds:
+            raise TooFewQueriesError(
+                f"{queries:,} queries do not pay for fitting, which takes at least {2 * longest:,}; allow more"
+            )
+        return replace(self, rounds=rounds, tokens=min(self.tokens, queries // rounds - longest))
+
 
 def fit_rows(
     model: StepwiseClassifier,
@@ -68,6 +81,7 @@ def fit_rows(
     rule: Fitting,
     rng: np.random.Generator,
     progress: Progress,
+    ledger: Ledger,
 ) -> tuple[Rows, NDArray[np.float64]]:
     """Fitted rows and centres, from rows for every word in every state and centres (n, C); ρ(0) stays."""
     row_of = np.repeat(np.arange(len(probed.state)), entries_per_row(probed))
@@ -79,6 +93,7 @@ def fit_rows(
     progress.start("fitting the rows", rule.rounds)
     for _ in range(rule.rounds):
         texts = _perturbed(ids, words, rule, rng)
+        ledger.enter(FITTING, len(texts.values))
         wanted = output_traces(model, texts, SILENT).values
         expected *= np.float32(rule.memory)
         emitted *= rule.memory

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.extraction.abstraction import States, cluster, state_centres
+from wfalens.errors import InputError
+from wfalens.extraction.abstraction import ABSTRACTIONS, States, state_centres
 from wfalens.extraction.extractor import AUTO, Extractor
-from wfalens.extraction.views import LookAhead, Outputs, Seen, View, see
+from wfalens.extraction.queries import Ledger
+from wfalens.extraction.views import LookAhead, Outputs, View
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
@@ -28,41 +30,57 @@ class Plan:
     states: States
     centres: NDArray[np.float64]  # (n, C): of the sample, for states that the texts never visit
     tuning: dict[str, Any] | None
+    ledger: Ledger
 
     @classmethod
     def made(cls, extractor: Extractor, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> Plan:
         """From a sample of texts."""
-        settled, tuning = extractor, None
-        seen: Seen | None = None
+        settled, tuning, ledger = extractor, None, Ledger(extractor.query_limit(model))
         if AUTO in (extractor.states, extractor.alpha, extractor.beta, extractor.abstraction):
-            found, seen = extractor._tuned(model, ids, progress)
+            found, seen, view = extractor._tuned(model, ids, ledger, progress)
             settled, tuning = found.settled(extractor), found.to_json()
-        view = settled._view(model, ids)
-        seen = see(model, ids, view, progress) if seen is None else seen
+        else:
+            seen, view = extractor._seen(model, ids, ledger, progress)
         for_states = np.random.default_rng(np.random.SeedSequence(extractor.seed).spawn(1)[0])
         progress.start("clustering the outputs")
-        states, path = cluster(seen.points, int(settled.states), settled.sample, for_states).visited(seen.points)
+        states = settled._abstraction.divide(seen, int(settled.states), settled.sample, for_states)
+        states, path = states.visited(seen.points)
         progress.finish()
         centres = state_centres(seen.outputs, path, settled._initial_output(model), len(states))
-        return cls(settled, view, states, centres, tuning)
+        return cls(settled, view, states, centres, tuning, ledger)
 
     def stored(self) -> tuple[dict[str, Any], Tensors]:
-        header = {"settled": {name: getattr(self.extractor, name) for name in _SETTLED}, "tuning": self.tuning}
+        header = {
+            "settled": {name: getattr(self.extractor, name) for name in _SETTLED},
+            "tuning": self.tuning,
+            "asked": self.ledger.asked,
+            "texts": self.ledger.texts,
+        }
         tensors: Tensors = {"seeds": self.states.seeds, "centres": self.centres}
         if isinstance(self.view, LookAhead):
             tensors |= {"view.centre": self.view.centre, "view.basis": self.view.basis}
         return header, tensors
 
     @classmethod
-    def restored(cls, file: StoredFile, extractor: Extractor) -> Plan:
+    def restored(cls, file: StoredFile, extractor: Extractor, model: StepwiseClassifier) -> Plan:
         settled = replace(extractor, **file.field("settled", dict))
         view: View = Outputs()
         if settled.abstraction == LookAhead.name:
             view = LookAhead(file.tensor("view.centre", "f"), file.tensor("view.basis", "f", 2))
-        return cls(
-            settled,
-            view,
-            States(file.tensor("seeds", "f", 2)),
-            file.tensor("centres", "f", 2),
-            file.header.get("tuning"),
+        ledger = Ledger(extractor.query_limit(model))
+        ledger.asked, ledger.texts = file.field("asked", dict), file.field("texts", int)
+        seeds, centres = file.tensor("seeds", "f", 2), file.tensor("centres", "f", 2)
+        return cls(settled, view, States(seeds), centres, file.header.get("tuning"), ledger)
+
+
+def check_plannable(extractor: Extractor, model: StepwiseClassifier) -> None:
+    """Refuse what a stream cannot keep or cannot promise."""
+    if extractor.abstraction not in (AUTO, *ABSTRACTIONS):
+        raise InputError(
+            f"a stream keeps its states in a file and knows the abstractions {', '.join(ABSTRACTIONS)} and {AUTO} only"
+        )
+    if extractor.augmentation is not None and extractor.query_limit(model) is not None:
+        raise InputError(
+            "augmenting a stream asks the model as often as the stream is long, which no limit on queries can foresee; "
+            "leave out one of the two"
         )

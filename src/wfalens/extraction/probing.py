@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,15 +10,16 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.extraction.abstraction import States
-from wfalens.extraction.soft import mixtures
+from wfalens.extraction.queries import TooFewQueriesError
 from wfalens.extraction.transitions import TransitionCounts
 from wfalens.extraction.views import View
 from wfalens.models.contract import State, SteppableClassifier, StepwiseClassifier, checked_probabilities
+from wfalens.models.prefixes import prefix_tree
 from wfalens.models.stepping import states_after, step_grid
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged, offsets_of, positions
 
-ANSWERS_PER_BATCH = 100_000
+_ANSWERS_PER_BATCH = 100_000
 _GRAIN = 64  # units that an answer is divided into among near states
 
 
@@ -26,7 +28,14 @@ class Representatives:
     """Prefixes that stand for the states: up to r for each, the empty one for state 0."""
 
     prefixes: Ragged[np.int32]
-    state: NDArray[np.int32]  # (prefixes,)
+    state: NDArray[np.int32]  # (prefixes,), rising
+    per_state: int  # r
+
+    def first(self, per_state: int) -> Representatives:
+        """Fewer for each state."""
+        rank = np.arange(len(self.state)) - np.searchsorted(self.state, self.state)
+        kept = np.flatnonzero(rank < per_state)
+        return Representatives(self.prefixes.take(kept), self.state[kept], per_state)
 
 
 def choose_representatives(
@@ -41,25 +50,53 @@ def choose_representatives(
     starts = ids.offsets[ids.item_of_value()[chosen]]
     lengths = np.concatenate([[0], chosen + 1 - starts])
     words = ids.values[positions(np.concatenate([[0], starts]), lengths)]
-    return Representatives(Ragged.from_lengths(words, lengths), np.concatenate([np.zeros(1, np.int32), path[chosen]]))
+    state = np.concatenate([np.zeros(1, np.int32), path[chosen]])
+    return Representatives(Ragged.from_lengths(words, lengths), state, per_state)
+
+
+def probing_queries(model: StepwiseClassifier, representatives: Representatives, words: int) -> int:
+    """What `probe_rows` asks at most: prefixes that the model scores, equal ones of a call once."""
+    if isinstance(model, SteppableClassifier):
+        return len(representatives.prefixes.values) + len(representatives.state) * words
+    distinct = len(np.unique(representatives.prefixes.padded(), axis=0))
+    calls = -(-words // words_per_call(representatives))
+    return calls * len(prefix_tree(representatives.prefixes)) + distinct * words
 
 
 def affordable(
-    words: NDArray[np.int32], counts: NDArray[np.int64], states: int, per_state: int, queries: int | None
-) -> tuple[NDArray[np.int32], int]:
-    """The words and the representatives per state that a number of model queries pays for.
+    model: StepwiseClassifier,
+    words: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    representatives: Representatives,
+    queries: int | None,
+) -> tuple[NDArray[np.int32], Representatives]:
+    """The words and the representatives that a number of model queries pays for.
 
     Representatives are given up first, then words, the rarest first; `<unk>` stays. counts: (V,)
     """
     if queries is None:
-        return words, per_state
-    per_state = min(per_state, max(1, queries // (len(words) * states)))
-    most = max(1, queries // (states * per_state))
-    if most >= len(words):
-        return words, per_state
+        return words, representatives
+    per_state = bisect_right(
+        range(1, representatives.per_state + 1),
+        queries,
+        key=lambda number: probing_queries(model, representatives.first(number), len(words)),
+    )
+    if per_state:
+        return words, representatives.first(per_state)
+    single = representatives.first(1)
+    paid = bisect_right(range(1, len(words) + 1), queries, key=lambda number: probing_queries(model, single, number))
+    if not paid:
+        raise TooFewQueriesError(
+            f"{queries:,} queries do not pay for a single word from each of {int(single.state[-1]) + 1} states, which "
+            f"takes {probing_queries(model, single, 1):,}; allow more, or fewer states"
+        )
     known = words[words != UNKNOWN]
-    frequent = known[np.argsort(-counts[known], kind="stable")][: most - 1]
-    return np.sort(np.append(frequent, np.int32(UNKNOWN))), per_state
+    frequent = known[np.argsort(-counts[known], kind="stable")][: paid - 1]
+    return np.sort(np.append(frequent, np.int32(UNKNOWN))), single
+
+
+def words_per_call(representatives: Representatives) -> int:
+    return max(1, _ANSWERS_PER_BATCH // len(representatives.state))
 
 
 def probe_rows(
@@ -81,7 +118,7 @@ def probe_rows(
     saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
     progress.start("probing the model", len(words))
     parts = []
-    batch_size = max(1, ANSWERS_PER_BATCH // reps)
+    batch_size = words_per_call(representatives)
     for start in range(0, len(words), batch_size):
         batch = words[start : start + batch_size]
         points = _answers(model, representatives, saved, view, batch)
@@ -89,7 +126,7 @@ def probe_rows(
         if hardness is None:
             parts.append(TransitionCounts.of(n, word, before, states.assign(points)))
         else:
-            near, weights = mixtures(points, states.seeds, hardness)
+            near, weights = states.mixtures(points, hardness)
             shares = np.rint(weights * _GRAIN).astype(np.int64)
             answer, place = np.nonzero(shares)
             after = near[answer, place]

@@ -2,7 +2,7 @@
 
 Every text draws a number from its place (file, block, row) and the seed; the sample is the texts of the smallest
 numbers whose words fit into a budget. The smallest of a union are among the smallest of its parts, so samples of parts
-merge to that of the whole, in any order.
+merge to that of the whole, in any order, if each keeps the first text that no longer fits (`pruned`).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from wfalens.extraction.count_pass import count_stream
 from wfalens.extraction.extractor import AUTO, Extractor
 from wfalens.extraction.finishing import finished
 from wfalens.extraction.parts import PartsFolder
-from wfalens.extraction.plan import Plan
+from wfalens.extraction.plan import Plan, check_plannable
 from wfalens.extraction.stream import DEFAULT_SAMPLE, Stream
 from wfalens.extraction.survey import survey_stream
 from wfalens.models.causality import check_causal
@@ -38,6 +38,8 @@ def extract_stream(extractor: Extractor, model: StepwiseClassifier, stream: Stre
     A linear automaton is trained on the sample alone.
     """
     stream.check_start()
+    if extractor.kind == StochasticWFA.kind:
+        check_plannable(extractor, model)
     if stream.sample_tokens is None:
         stream = replace(stream, sample_tokens=_sample_tokens(extractor))
     folder = PartsFolder(stream.folder, _manifest(extractor, model, stream))
@@ -84,7 +86,7 @@ def _planned(
 ) -> Plan:
     stored = folder.read("plan")
     if stored is not None:
-        return Plan.restored(stored, extractor)
+        return Plan.restored(stored, extractor, model)
     plan = Plan.made(extractor, model, ids, progress)
     folder.write("plan", *plan.stored())
     stream.journal.write("plan", states=len(plan.states), sample_texts=len(ids), sample_tokens=len(ids.values))

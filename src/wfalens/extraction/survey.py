@@ -77,7 +77,7 @@ class SurveyTask:
             waiting.append(self._drawn(block, limit))
             if sum(len(part.ids.values) for part in waiting) > self.tokens:
                 sample, waiting = TextSample.pruned([sample, *waiting], self.tokens), []
-        return FileSurvey(blocks, starts, TextSample.merged([sample, *waiting], self.tokens))
+        return FileSurvey(blocks, starts, TextSample.pruned([sample, *waiting], self.tokens))
 
     def _drawn(self, block: Block, limit: np.uint64 | None) -> TextSample:
         """The texts of a block that may get into the sample."""

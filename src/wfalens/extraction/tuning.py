@@ -14,6 +14,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.extraction.abstraction import TooFewOutputsError
+from wfalens.extraction.queries import TooFewQueriesError
 from wfalens.extraction.views import Seen
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
@@ -74,7 +75,7 @@ class Tuning:
         return replace(
             extractor,
             states=self.chosen.states,
-            abstraction=self.chosen.abstraction,
+            abstraction=self.chosen.abstraction if extractor.abstraction == "auto" else extractor.abstraction,
             alpha=self.chosen.alpha,
             beta=beta if beta != "auto" else "corpus",
         )
@@ -131,6 +132,10 @@ def choose(
             if trials:
                 break
             wfa = build(error.distinct, known, words)
+        except TooFewQueriesError:
+            if trials:
+                break
+            raise
         size = _estimated_bytes(wfa, len(words))
         if budget is not None and size > budget:
             break

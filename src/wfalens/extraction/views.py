@@ -1,4 +1,4 @@
-"""In which space prefixes are compared when states are formed: the abstraction's contract and its two kinds.
+"""In which space prefixes are compared when states are formed: the contract and its two kinds.
 
 A view turns what the model shows of a prefix into a point; prefixes with near points become one state.
 """
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError, ModelError
+from wfalens.extraction.queries import LOOK_AHEAD, Ledger
 from wfalens.extraction.traces import output_traces
 from wfalens.models.contract import State, SteppableClassifier, StepwiseClassifier, checked_probabilities
 from wfalens.models.stepping import state_traces, states_after
@@ -26,7 +27,6 @@ _RIDGE, _LEAST_RIDGE = 1e-3, 1e-6
 class View(Protocol):
     """Maps outputs, and internal states where it needs them, to points."""
 
-    name: ClassVar[str]
     needs_states: ClassVar[bool]
 
     def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
@@ -61,13 +61,19 @@ class LookAhead:
 
     @classmethod
     def learned(
-        cls, model: SteppableClassifier, ids: Ragged[np.int32], components: int, rng: np.random.Generator
+        cls,
+        model: SteppableClassifier,
+        ids: Ragged[np.int32],
+        components: int,
+        rng: np.random.Generator,
+        ledger: Ledger,
     ) -> LookAhead:
         chosen = rng.choice(len(ids.values), min(_SAMPLE, len(ids.values)), replace=False)
         starts = ids.offsets[ids.item_of_value()[chosen]]
         lengths = chosen + 1 - starts
-        states = states_after(model, Ragged.from_lengths(ids.values[positions(starts, lengths)], lengths))
         length = min(_CONTINUATION, len(ids.values))
+        ledger.enter(LOOK_AHEAD, int(lengths.sum()) + len(chosen) * _CONTINUATIONS * length)
+        states = states_after(model, Ragged.from_lengths(ids.values[positions(starts, lengths)], lengths))
         futures = []
         for start in rng.integers(0, len(ids.values) - length + 1, _CONTINUATIONS):
             going = states
@@ -93,12 +99,24 @@ class LookAhead:
 VIEWS = (Outputs.name, LookAhead.name)
 
 
-def make_view(name: str, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator) -> View:
+def most_look_ahead_queries(ids: Ragged[np.int32]) -> int:
+    """What learning to look ahead may cost."""
+    return min(_SAMPLE, len(ids.values)) * (int(ids.lengths.max()) + _CONTINUATIONS * _CONTINUATION)
+
+
+def make_view(
+    name: str, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger
+) -> View:
     if name == Outputs.name:
         return Outputs()
+    return LookAhead.learned(steppable(model), ids, len(model.class_names) + 3, rng, ledger)
+
+
+def steppable(model: StepwiseClassifier) -> SteppableClassifier:
+    """The model, if it can show its internal states; else refused."""
     if not isinstance(model, SteppableClassifier):
-        raise InputError(f"the abstraction {name!r} needs a model that can be stepped; choose {Outputs.name!r}")
-    return LookAhead.learned(model, ids, len(model.class_names) + 3, rng)
+        raise InputError(f"this abstraction needs a model that can be stepped; choose {Outputs.name!r}")
+    return model
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +143,7 @@ def see(model: StepwiseClassifier, ids: Ragged[np.int32], view: View, progress: 
     if not view.needs_states:
         outputs = output_traces(model, ids, progress).values
         return Seen(ids, outputs, view.points(outputs, None))
-    assert isinstance(model, SteppableClassifier)  # noqa: S101 - make_view has seen to it
+    model = steppable(model)
     outputs = np.empty((len(ids.values), len(model.class_names)), np.float32)
     points: NDArray[np.float32] | None = None
     progress.start("running the model", len(ids.values))

@@ -1,22 +1,30 @@
 """What can be studied: the contract, the built-in networks and the adapters.
 
-The torch-based ones are imported on first use, so that a saved automaton works without torch.
+Those that need torch or an optional package are imported on first use, so that a saved automaton works without.
 """
 
 from typing import TYPE_CHECKING, Any
 
 from wfalens.models.callable import CallableClassifier
+from wfalens.models.card import ModelCard
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import EmbeddingClassifier, SteppableClassifier, StepwiseClassifier
+from wfalens.models.keras_model import wrap_keras
+from wfalens.models.onnx_model import load_onnx
+from wfalens.models.opening import open_model
+from wfalens.models.pipeline import wrap_pipeline
 
 if TYPE_CHECKING:
+    from wfalens.models.onnx_export import export_onnx
     from wfalens.models.rnn import RNNClassifier, RNNConfig
     from wfalens.models.torch_module import wrap_module
     from wfalens.models.training import Trainer, Training
+    from wfalens.models.transformer import load_transformer, wrap_transformer
 
 __all__ = [
     "CallableClassifier",
     "EmbeddingClassifier",
+    "ModelCard",
     "RNNClassifier",
     "RNNConfig",
     "SteppableClassifier",
@@ -24,7 +32,14 @@ __all__ = [
     "Trainer",
     "Training",
     "check_causal",
+    "export_onnx",
+    "load_onnx",
+    "load_transformer",
+    "open_model",
+    "wrap_keras",
     "wrap_module",
+    "wrap_pipeline",
+    "wrap_transformer",
 ]
 
 _TORCH = {
@@ -32,7 +47,10 @@ _TORCH = {
     "RNNConfig": "rnn",
     "Trainer": "training",
     "Training": "training",
+    "export_onnx": "onnx_export",
+    "load_transformer": "transformer",
     "wrap_module": "torch_module",
+    "wrap_transformer": "transformer",
 }
 
 

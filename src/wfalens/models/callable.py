@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -9,47 +10,65 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.corpus import named_classes
 from wfalens.corpus.encoder import TextEncoder
-from wfalens.models.contract import checked_probabilities
+from wfalens.errors import InputError
+from wfalens.models.contract import checked_probabilities, uniform
 from wfalens.models.prefixes import prefix_tree
 from wfalens.ragged import Ragged
 
 
-class CallableClassifier:
-    """Wraps `predict_proba(list of token lists) -> (n, classes)`.
+class PrefixClassifier(ABC):
+    """A black box that is asked for every prefix as a text of its own, so it may look at its text in any order.
 
-    A prefix is asked as a text of its own, so the function may look at its text in any order; prefixes that
-    several texts share are asked once per call of `trace`. `queries` counts the prefixes asked so far.
+    Prefixes that several texts share are asked once per call of `trace`. `queries` counts the prefixes asked so far.
     """
 
     def __init__(
-        self,
-        predict_proba: Callable[[list[list[str]]], object],
-        encoder: TextEncoder,
-        class_names: Sequence[str],
-        *,
-        batch_size: int = 1024,
-        name: str | None = None,
+        self, encoder: TextEncoder, class_names: Sequence[object], *, batch_size: int = 1024, fingerprint: str
     ) -> None:
-        self.predict_tokens = predict_proba
+        if batch_size < 1:
+            raise InputError(f"batch_size must be at least 1, not {batch_size}")
         self.encoder = encoder
         self.class_names = named_classes(class_names)
         self.batch_size = batch_size
-        self.fingerprint = name or getattr(predict_proba, "__name__", type(predict_proba).__name__)
+        self.fingerprint = fingerprint
         self.queries = 0
+
+    @abstractmethod
+    def answers(self, prefixes: Ragged[np.int32]) -> object:
+        """What the model says of each prefix as it stands; -> (prefixes, classes)"""
 
     @property
     def initial_output(self) -> NDArray[np.float32]:
         """Unknown without asking for an empty text, which many models refuse: uniform."""
-        return np.full(len(self.class_names), 1 / len(self.class_names), np.float32)
+        return uniform(len(self.class_names))
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         tree = prefix_tree(ids)
         outputs = np.empty((len(tree), len(self.class_names)), np.float32)
         for numbers, sequences in tree.sequences(self.batch_size):
-            tokens = [self.encoder.vocabulary.decode(sequence) for sequence in sequences]
-            answer = self.predict_tokens(tokens)
+            answer = self.answers(sequences)
             outputs[numbers] = checked_probabilities(
-                answer, len(tokens), len(self.class_names), f"{self.fingerprint}()"
+                answer, len(numbers), len(self.class_names), f"{self.fingerprint}()"
             )
         self.queries += len(tree)
         return Ragged(outputs[tree.of_token], ids.offsets)
+
+
+class CallableClassifier(PrefixClassifier):
+    """Wraps `predict_proba(list of token lists) -> (n, classes)`."""
+
+    def __init__(
+        self,
+        predict_proba: Callable[[list[list[str]]], object],
+        encoder: TextEncoder,
+        class_names: Sequence[object],
+        *,
+        batch_size: int = 1024,
+        name: str | None = None,
+    ) -> None:
+        called = name or str(getattr(predict_proba, "__name__", type(predict_proba).__name__))
+        super().__init__(encoder, class_names, batch_size=batch_size, fingerprint=called)
+        self.predict_tokens = predict_proba
+
+    def answers(self, prefixes: Ragged[np.int32]) -> object:
+        return self.predict_tokens([self.encoder.vocabulary.decode(prefix) for prefix in prefixes])

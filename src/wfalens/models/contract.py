@@ -70,6 +70,11 @@ class EmbeddingClassifier(StepwiseClassifier, Protocol):
         ...
 
 
+def uniform(classes: int) -> NDArray[np.float32]:
+    """The prior of a model that does not tell one; (classes,)"""
+    return np.full(classes, 1 / classes, np.float32)
+
+
 def checked_probabilities(values: object, rows: int, classes: int, who: str) -> NDArray[np.float32]:
     """Refuse answers of a model that are not `rows` distributions over `classes`, in one sentence."""
     array = np.asarray(values)

@@ -19,13 +19,13 @@ from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import PADDING
 from wfalens.errors import InputError
+from wfalens.models.batches import trace_padded
 from wfalens.models.contract import State, checked_probabilities
-from wfalens.ragged import Ragged, positions
+from wfalens.ragged import Ragged
 from wfalens.storage import read_file, restore_encoder, store_encoder, write_file
 
 FORMAT, VERSION = "rnn", 1
 CELLS: dict[str, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "elman": nn.RNN}
-_TOKENS_PER_BATCH = 8192  # padded tokens that go through the network at once
 _GRID_FLOATS = 1 << 18  # gate values held at once in `step_grid`
 
 
@@ -130,15 +130,14 @@ class RNNClassifier:
 
     @torch.inference_mode()
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
-        values = np.empty((len(ids.values), len(self.class_names)), np.float32)
-        for batch in length_sorted_batches(ids.lengths, _TOKENS_PER_BATCH):
-            sequences = ids.take(batch)
-            table = torch.from_numpy(sequences.padded(PADDING))
-            outputs = self.network(table).softmax(-1).numpy()
-            real = np.arange(table.shape[1]) < sequences.lengths[:, None]
-            values[positions(ids.offsets[batch], sequences.lengths)] = outputs[real]
-        checked_probabilities(values, len(ids.values), len(self.class_names), "the network")
-        return Ragged(values, ids.offsets)
+        trace = trace_padded(ids, len(self.class_names), lambda table: self._table_outputs(torch.from_numpy(table)))
+        checked_probabilities(trace.values, len(ids.values), len(self.class_names), "the network")
+        return trace
+
+    def _table_outputs(self, table: Tensor) -> NDArray[np.float32]:
+        # (batch, time) -> (batch, time, classes)
+        logits: Tensor = self.network(table)
+        return logits.softmax(-1).numpy()
 
     def predict_proba(self, texts: list[str]) -> NDArray[np.float32]:
         """Class distributions after the last word; (texts, classes). A text without words gets the prior."""
@@ -229,21 +228,6 @@ class RNNClassifier:
 
     def _pack(self, parts: tuple[Tensor, ...]) -> State:
         return torch.stack([part.transpose(0, 1) for part in parts], 1).flatten(1).numpy()
-
-
-def length_sorted_batches(lengths: NDArray[np.int64], tokens: int) -> list[NDArray[np.int64]]:
-    """Items sorted by length and cut into batches of at most `tokens` padded tokens (one item at least)."""
-    order = np.argsort(lengths, kind="stable")
-    ordered = lengths[order]
-    batches, start = [], int(np.searchsorted(ordered, 1))  # empty items need no pass
-    while start < len(order):
-        # the longest item decides the width: find the largest batch that fits
-        candidates = ordered[start : start + tokens]
-        fits = candidates * np.arange(1, len(candidates) + 1) <= tokens
-        stop = start + max(1, int(fits.sum()))
-        batches.append(order[start:stop])
-        start = stop
-    return batches
 
 
 def _lstm(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> Tensor:

@@ -12,15 +12,14 @@ from torch import nn
 
 from wfalens.corpus.corpus import named_classes
 from wfalens.corpus.encoder import TextEncoder
-from wfalens.corpus.vocabulary import PADDING
 from wfalens.errors import ModelError
-from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities
-from wfalens.models.rnn import length_sorted_batches
-from wfalens.ragged import Ragged, positions
+from wfalens.models.batches import TOKENS_PER_BATCH, trace_padded
+from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities, uniform
+from wfalens.ragged import Ragged
 
 
 def wrap_module(
-    module: nn.Module, encoder: TextEncoder, class_names: tuple[str, ...], tokens_per_batch: int = 8192
+    module: nn.Module, encoder: TextEncoder, class_names: tuple[str, ...], tokens_per_batch: int = TOKENS_PER_BATCH
 ) -> StepwiseClassifier:
     """A classifier from a module `ids (batch, time) -> logits (batch, time, classes)`.
 
@@ -40,7 +39,7 @@ class TorchModule:
         module: nn.Module,
         encoder: TextEncoder,
         class_names: tuple[str, ...],
-        tokens_per_batch: int = 8192,
+        tokens_per_batch: int = TOKENS_PER_BATCH,
     ) -> None:
         self.module = module.eval()
         self.encoder = encoder
@@ -49,24 +48,17 @@ class TorchModule:
 
     @cached_property
     def fingerprint(self) -> str:
-        digest = hashlib.sha256(type(self.module).__name__.encode())
-        for name, tensor in sorted(self.module.state_dict().items()):
-            digest.update(name.encode())
-            digest.update(tensor.detach().cpu().numpy().tobytes())
-        return digest.hexdigest()[:16]
+        return weights_fingerprint(self.module)
 
     @torch.inference_mode()
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
-        values = np.empty((len(ids.values), len(self.class_names)), np.float32)
-        for batch in length_sorted_batches(ids.lengths, self.tokens_per_batch):
-            sequences = ids.take(batch)
-            table = sequences.padded(PADDING)
-            logits = self.module(torch.from_numpy(table.astype(np.int64)))
-            outputs = _probabilities(logits, (*table.shape, len(self.class_names)))
-            real = np.arange(table.shape[1]) < sequences.lengths[:, None]
-            values[positions(ids.offsets[batch], sequences.lengths)] = outputs[real]
-        checked_probabilities(values, len(ids.values), len(self.class_names), "the module")
-        return Ragged(values, ids.offsets)
+        trace = trace_padded(ids, len(self.class_names), self._table_outputs, self.tokens_per_batch)
+        checked_probabilities(trace.values, len(ids.values), len(self.class_names), "the module")
+        return trace
+
+    def _table_outputs(self, table: NDArray[np.int32]) -> NDArray[np.float32]:
+        logits = self.module(torch.from_numpy(table.astype(np.int64)))
+        return _probabilities(logits, (*table.shape, len(self.class_names)))
 
 
 class SteppableModule(TorchModule):
@@ -77,7 +69,7 @@ class SteppableModule(TorchModule):
         """The module's `initial_logits` (classes,) where it has them, else uniform."""
         logits = getattr(self.module, "initial_logits", None)
         if logits is None:
-            return np.full(len(self.class_names), 1 / len(self.class_names), np.float32)
+            return uniform(len(self.class_names))
         return _probabilities(torch.as_tensor(logits), (len(self.class_names),))
 
     @torch.inference_mode()
@@ -93,6 +85,15 @@ class SteppableModule(TorchModule):
         return _flat(after, len(state)), checked_probabilities(
             outputs, len(state), len(self.class_names), "the module's step"
         )
+
+
+def weights_fingerprint(module: nn.Module, beside: str = "") -> str:
+    """A hash of the module's kind and weights, and of what stands beside them."""
+    digest = hashlib.sha256(f"{type(module).__name__}{beside}".encode())
+    for name, tensor in sorted(module.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 def _flat(state: object, batch: int) -> State:

@@ -1,0 +1,174 @@
+"""The part of an automaton that is exported: chosen words and states, every transition written out.
+
+Whole vocabularies do not fit every tool. What is left out must not leave rows that sum to less than 1: a row that loses
+some of its targets is scaled up to what it had. Mass that has nowhere to go (a row that null completion left empty, or
+one all of whose targets were left out) goes to a state of its own, *lost*, which speaks for no class and is never
+left. Weights `A(w)` are thereby those of the automaton, and all rows sum to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.linear import LinearWFA
+from wfalens.automaton.wfa import WFA, frozen
+from wfalens.errors import InputError
+from wfalens.export.choice import chosen_ids, chosen_states
+
+LOST = -1
+MOST_TRANSITIONS = 10_000_000
+_FLOATS_AT_ONCE = 1 << 22
+_LEAST_LOSS = 1e-9  # below that, a row's missing mass is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Subset:
+    """Words and states of an automaton with all their transitions, sorted by source, word and target."""
+
+    kind: str
+    class_names: tuple[str, ...]
+    words: tuple[str, ...]
+    states: NDArray[np.int64]  # (n,): their numbers in the automaton, -1 for the lost one
+    initial: NDArray[np.float64]  # I: (n,)
+    final: NDArray[np.float64]  # F: (n, C)
+    source: NDArray[np.int32]  # (transitions,): a place in `states`, as `target` is
+    word: NDArray[np.int32]  # (transitions,): a place in `words`
+    target: NDArray[np.int32]  # (transitions,)
+    weight: NDArray[np.float64]  # (transitions,): Êσ[source, target]
+    word_counts: NDArray[np.int64]  # (words,): occurrences in the extraction corpus
+    state_frequencies: NDArray[np.float64]  # u: (n,)
+    about: dict[str, Any] = field(default_factory=dict)  # tokenizer, max_length, provenance
+
+    def __post_init__(self) -> None:
+        for part in vars(self).values():
+            if isinstance(part, np.ndarray):
+                frozen(part)
+
+    @property
+    def lost(self) -> int | None:
+        """The place of the lost state, if there is one."""
+        return len(self.states) - 1 if self.states[-1] == LOST else None
+
+    @property
+    def decided(self) -> NDArray[np.int64]:
+        """The class that each state speaks for most, -1 for the lost state; (n,)"""
+        return np.where(self.states == LOST, -1, self.final.argmax(1))
+
+    def matrices(self) -> NDArray[np.float64]:
+        """Êσ of every word; (words, n, n)"""
+        n = len(self.states)
+        dense = np.zeros((len(self.words), n, n))
+        dense[self.word, self.source, self.target] = self.weight
+        return dense
+
+    def weights(self, texts: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+        """`A(w)` of texts given as lists of words, all of which must be in the subset; -> (texts, classes)"""
+        places, matrices = {word: place for place, word in enumerate(self.words)}, self.matrices()
+        vectors = np.empty((len(texts), len(self.states)))
+        for row, text in enumerate(texts):
+            vector = self.initial
+            for word in text:
+                if word not in places:
+                    raise InputError(f"the word {word!r} was not exported")
+                vector = vector @ matrices[places[word]]
+            vectors[row] = vector
+        return np.asarray(vectors @ self.final)
+
+    def require_stochastic(self, tool: str) -> None:
+        """Refuse an automaton with real weights, for a tool that knows only probabilities."""
+        if self.kind == LinearWFA.kind:
+            raise InputError(
+                f"{tool} holds probabilities, but a linear automaton has real weights, some of them negative; "
+                "export a stochastic automaton, or this one as json, dot or onnx"
+            )
+
+
+def subset(
+    wfa: WFA, words: Sequence[str] | None = None, states: Sequence[int] | None = None, threshold: float = 0.0
+) -> Subset:
+    """Write out the transitions of chosen words (default: all) between chosen states (default: all; 0 is always in).
+
+    Weights below the threshold are left out, but for the largest of a row; rows are scaled back to what they had.
+    """
+    ids, kept = chosen_ids(wfa, words), chosen_states(wfa, states, threshold)
+    columns = _transitions(wfa, ids, kept, threshold)
+    final = wfa.read_out(np.eye(wfa.states)[kept])
+    initial, frequencies, numbers = wfa.initial[kept], wfa.state_frequencies[kept], kept
+    if np.any(columns[2] == len(kept)):
+        columns = _with_lost_state(columns, len(kept), len(ids))
+        final, numbers = np.vstack([final, np.zeros(final.shape[1])]), np.append(kept, LOST)
+        initial, frequencies = np.append(initial, 0.0), np.append(frequencies, 0.0)
+    encoder = wfa.encoder
+    return Subset(
+        wfa.kind,
+        wfa.class_names,
+        tuple(encoder.vocabulary.decode(ids)),
+        numbers,
+        initial,
+        final,
+        *columns,
+        wfa.word_counts[ids],
+        frequencies,
+        {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length, "provenance": wfa.provenance},
+    )
+
+
+# source, word, target, weight; one number each per transition
+_Columns = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+
+
+def _transitions(wfa: WFA, ids: NDArray[np.int32], states: NDArray[np.int64], threshold: float) -> _Columns:
+    """Transitions of the words between the states; the target `len(states)` stands for the lost state."""
+    parts: list[_Columns] = []
+    found, step = 0, max(1, _FLOATS_AT_ONCE // wfa.states**2)
+    for first in range(0, len(ids), step):
+        full = wfa.matrices(ids[first : first + step])
+        dense = full[:, states[:, None], states]
+        if wfa.kind != LinearWFA.kind:
+            dense = _sum_to_one(dense, full[:, states].sum(2), threshold)
+        word, source, target = (part.astype(np.int32) for part in np.nonzero(dense))
+        parts.append((source, word + np.int32(first), target, dense[word, source, target]))
+        found += len(source)
+        if found > MOST_TRANSITIONS:
+            raise InputError(
+                f"{len(ids):,} words and {len(states)} states make more than {MOST_TRANSITIONS:,} transitions; "
+                "choose fewer words or states, or a threshold"
+            )
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    order = np.argsort(columns[0], kind="stable")  # by word and target already
+    source, word, target, weight = (column[order] for column in columns)
+    return source, word, target, weight
+
+
+def _sum_to_one(dense: NDArray[np.float64], mass: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
+    """Rows without small weights, scaled to their mass, with a last column for what is lost.
+
+    dense: (words, n, n), mass: (words, n) of the rows before any target was left out -> (words, n, n + 1)
+    """
+    kept = np.where((dense >= threshold) | (dense == dense.max(2, keepdims=True)), dense, 0.0)
+    left = kept.sum(2)
+    mass = np.where((left > 0) & (mass > _LEAST_LOSS), mass, 0.0)
+    mass = np.where(mass > 1 - _LEAST_LOSS, 1.0, mass)
+    kept *= np.divide(mass, left, out=np.zeros_like(mass), where=left > 0)[..., None]
+    rows = np.concatenate([kept, 1 - mass[..., None]], axis=2)
+    largest = rows.argmax(2)[..., None]  # takes what rounding left over
+    residue = 1 - rows.sum(2, keepdims=True)
+    np.put_along_axis(rows, largest, np.take_along_axis(rows, largest, 2) + residue, 2)
+    return rows
+
+
+def _with_lost_state(columns: _Columns, lost: int, words: int) -> _Columns:
+    """The transitions and those that keep what is lost."""
+    source, word, target, weight = columns
+    stay = np.full(words, lost, np.int32)
+    return (
+        np.concatenate([source, stay]),
+        np.concatenate([word, np.arange(words, dtype=np.int32)]),
+        np.concatenate([target, stay]),
+        np.concatenate([weight, np.ones(words)]),
+    )

@@ -1,0 +1,80 @@
+"""The query budget: what may be asked of the model beyond the extraction texts, and what was asked.
+
+A query is a prefix that the model scores: a word that is read from a saved state, or a prefix asked as a text of its
+own, where prefixes that one call of probing repeats count once. Running over the extraction texts is recorded but not
+limited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from wfalens.errors import InputError
+
+BLACK_BOX_QUERIES = 4_000_000  # at most, unless told otherwise
+LOOK_AHEAD_SHARE = 0.25  # of the budget at most, where looking ahead is a choice
+SEARCH_SHARE = 0.25  # of the budget at most, for all trials of an automatic choice together
+FITTING_SHARE = 0.5  # of what the search left, where rows are fitted; probing has the rest
+LOOK_AHEAD, AUGMENTATION, SEARCH, PROBING, FITTING = PURPOSES = (
+    "look_ahead",
+    "augmentation",
+    "search",
+    "probing",
+    "fitting",
+)
+
+
+class TooFewQueriesError(InputError):
+    """The budget does not pay for what is needed at the least."""
+
+
+class Ledger:
+    """Counts the queries of one extraction; all are entered before they are asked, so the limit is never passed."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self.texts = 0  # words of the extraction texts, as often as the model has read them
+        self.asked: dict[str, int] = {}
+
+    @property
+    def total(self) -> int:
+        return sum(self.asked.values())
+
+    def share(self, part: float) -> int | None:
+        """A part of the whole budget."""
+        return None if self.limit is None else int(self.limit * part)
+
+    def left(self, part: float = 1.0) -> int | None:
+        """A part of what is left of the budget."""
+        return None if self.limit is None else int((self.limit - self.total) * part)
+
+    def unspent(self, purpose: str, part: float) -> int | None:
+        """What is left of the part of the whole budget that is meant for a purpose."""
+        return None if self.limit is None else int(self.limit * part) - self.asked.get(purpose, 0)
+
+    def enter(self, purpose: str, queries: int) -> None:
+        """Count queries that are about to be asked, or refuse them."""
+        left = self.left()
+        if left is not None and queries > left:
+            raise TooFewQueriesError(
+                f"{purpose.replace('_', ' ')} needs {queries:,} queries, but only {left:,} of {self.limit:,} are left; "
+                "allow more"
+            )
+        self.asked[purpose] = self.asked.get(purpose, 0) + queries
+
+    def to_json(self) -> dict[str, Any]:
+        return {"limit": self.limit, "total": self.total, "texts": self.texts, **self.asked}
+
+
+def told(stored: Any) -> str | None:
+    """A sentence about the queries that an automaton's provenance holds; None if it holds none of ours."""
+    if not isinstance(stored, Mapping):
+        return None
+    numbers = {name: stored[name] for name in ("total", *PURPOSES) if type(stored.get(name)) is int}
+    if "total" not in numbers:
+        return None
+    total = numbers.pop("total")
+    parts = ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in numbers.items())
+    limit = f" of {stored['limit']:,} allowed" if type(stored.get("limit")) is int else ""
+    return f"the extraction asked the model {total:,} times beyond its texts{limit}" + (f" ({parts})" if parts else "")

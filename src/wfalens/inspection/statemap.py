@@ -1,0 +1,230 @@
+"""The automaton as a map: its states, the strongest flows between them, and what leads in and out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.linear import LinearWFA
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.inspection.layout import class_corners, radii, spread
+from wfalens.inspection.study import Study, short
+from wfalens.ragged import Ragged
+
+_FLOWS, _FLOW_WORDS = 80, 5
+_TYPICAL_WORDS, _TYPICAL_TEXTS = 12, 6
+_REGIONS = 30
+_LEAST_MASS = 0.05  # of a state, for a text to be typical of it
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """Steps between places, with how often each was made."""
+
+    word: NDArray[np.int64]  # (moves,)
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StateMap:
+    """Places of the automaton. Those of a stochastic one are its states.
+
+    A linear automaton has no states that stand for outputs: there the outputs on some texts are grouped into regions.
+    """
+
+    study: Study
+    kind: str  # "states" or "regions"
+    vectors: NDArray[np.float64]  # (places, n): the automaton's state vector that stands for each
+    visits: NDArray[np.float64]  # (places,)
+    moves: Moves
+    sampled: Ragged[np.int32] | None  # texts that were traced
+    membership: NDArray[np.float32] | None  # (tokens, places): where the automaton was after each of their words
+
+    @cached_property
+    def centres(self) -> NDArray[np.float64]:
+        """The output of each place; (places, classes)"""
+        wfa = self.study.wfa
+        return wfa.probabilities(wfa.read_out(self.vectors))
+
+    @cached_property
+    def corners(self) -> NDArray[np.float64]:
+        return class_corners(self.centres, self.visits / self.visits.sum())
+
+    @cached_property
+    def frequencies(self) -> NDArray[np.float64]:
+        return np.asarray(self.visits / max(1.0, float(self.visits.sum())))
+
+    def place(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Where outputs stand on the map; (N, classes) -> (N, 2)"""
+        return np.asarray(outputs @ self.corners)
+
+    def word_moves(self, word: str) -> dict[str, Any]:
+        """Where the word leads from each place: the output after it, and its point on the map."""
+        wfa = self.study.wfa
+        number = wfa.encoder.vocabulary.id_of(word)
+        after = wfa.advance(self.vectors, np.full(len(self.vectors), number, np.int32))
+        outputs = wfa.probabilities(wfa.read_out(after))
+        gap = np.abs(outputs - self.centres).sum(1) / 2
+        return {
+            "word": word,
+            "known": word in wfa.encoder.vocabulary,
+            "count": int(wfa.word_counts[number]),
+            "to": short(self.place(outputs), 3),
+            "change": short(gap, 3),  # total variation
+            "mean_change": round(float(self.frequencies @ gap), 4),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        sizes = radii(self.frequencies)
+        places = spread(self.place(self.centres), sizes)
+        names = self.study.wfa.class_names
+        return {
+            "kind": self.kind,
+            "class_names": list(names),
+            "corners": short(self.corners),
+            "states": [
+                {
+                    "id": at,
+                    "label": names[int(self.centres[at].argmax())],
+                    "initial": self.kind == "states" and at == 0,
+                    "frequency": round(float(self.frequencies[at]), 5),
+                    "visits": int(self.visits[at]),
+                    "mix": short(self.centres[at]),
+                    "x": round(float(places[at, 0]), 4),
+                    "y": round(float(places[at, 1]), 4),
+                    "r": round(float(sizes[at]), 4),
+                    **self._typical(at),
+                }
+                for at in range(len(self.vectors))
+            ],
+            "flows": self._flows(),
+            "texts": 0 if self.sampled is None else len(self.sampled),
+        }
+
+    def _flows(self) -> list[dict[str, Any]]:
+        """The strongest flows between different places, with the words that carry them."""
+        moves, number = self.moves, len(self.vectors)
+        key = moves.source * number + moves.target
+        total = np.bincount(key, moves.weight, number * number)
+        total[:: number + 1] = 0  # staying is told with the state
+        flows = []
+        for chosen in np.argsort(-total, kind="stable")[:_FLOWS]:
+            if total[chosen] == 0:
+                break
+            members = np.flatnonzero(key == chosen)
+            heaviest = members[np.argsort(-moves.weight[members], kind="stable")][:_FLOW_WORDS]
+            flows.append(
+                {
+                    "from": int(chosen // number),
+                    "to": int(chosen % number),
+                    "count": round(float(total[chosen])),
+                    "words": [self._words[at] for at in moves.word[heaviest]],
+                }
+            )
+        return flows
+
+    def _typical(self, place: int) -> dict[str, Any]:
+        moves = self.moves
+        leaving = moves.source == place
+        stays = moves.weight[leaving & (moves.target == place)].sum() / max(1e-9, moves.weight[leaving].sum())
+        return {
+            "stays": round(float(stays), 4),
+            "words_in": self._typical_words((moves.target == place) & (moves.source != place)),
+            "words_out": self._typical_words(leaving & (moves.target != place)),
+            "sentences": self._typical_texts(place),
+        }
+
+    def _typical_words(self, chosen: NDArray[np.bool_]) -> list[list[Any]]:
+        """Words of some moves by count · log(lift), with counts: often there, and more often than elsewhere."""
+        here = np.bincount(self.moves.word[chosen], self.moves.weight[chosen], len(self._word_totals))
+        known = np.flatnonzero(here)
+        lift = here[known] / here.sum() / (self._word_totals[known] / self._word_totals.sum())
+        score = here[known] * np.log(lift)
+        best = known[np.argsort(-score, kind="stable")[:_TYPICAL_WORDS]]
+        return [[self._words[at], round(float(here[at]))] for at in best]
+
+    @property
+    def _words(self) -> tuple[str, ...]:
+        return self.study.wfa.encoder.vocabulary.words
+
+    @cached_property
+    def _word_totals(self) -> NDArray[np.float64]:
+        return np.bincount(self.moves.word, self.moves.weight, len(self._words)).astype(np.float64)
+
+    def _typical_texts(self, place: int) -> list[dict[str, Any]]:
+        """Texts that bring the automaton nearest to the place, and after how many words."""
+        if self.sampled is None or self.membership is None:
+            return []
+        column = self.membership[:, place]
+        found: list[dict[str, Any]] = []
+        used: set[int] = set()
+        for token in np.argsort(-column, kind="stable")[: 20 * _TYPICAL_TEXTS]:
+            text = int(np.searchsorted(self.sampled.offsets, token, side="right")) - 1
+            if column[token] < _LEAST_MASS or len(found) == _TYPICAL_TEXTS:
+                break
+            if text not in used:
+                used.add(text)
+                words = self.study.wfa.encoder.tokens(self.study.texts.texts[self.study.sample[text]])
+                after = int(token - self.sampled.offsets[text]) + 1
+                found.append({"words": words[:40], "after": after, "share": round(float(column[token]), 3)})
+        return found
+
+
+def state_map(study: Study) -> StateMap:
+    """The map of any automaton; a linear one needs texts for it."""
+    if isinstance(study.wfa, StochasticWFA):
+        return _of_states(study, study.wfa)
+    if isinstance(study.wfa, LinearWFA):
+        return _of_regions(study, study.wfa)
+    raise InputError(f"there is no map of an automaton of kind {study.wfa.kind}")
+
+
+def _of_states(study: Study, wfa: StochasticWFA) -> StateMap:
+    rows = wfa.rows
+    moves = Moves(
+        np.repeat(np.arange(len(rows.entry_start) - 1), np.diff(rows.entry_start)),
+        rows.source.astype(np.int64),
+        rows.target.astype(np.int64),
+        rows.weight.astype(np.float64),
+    )
+    sampled = None if study.corpus is None else study.encoded.take(study.sample)
+    membership = None if sampled is None else wfa.state_vectors(sampled, every=True).astype(np.float32)
+    return StateMap(
+        study, "states", np.eye(wfa.states), wfa.state_visits.astype(np.float64), moves, sampled, membership
+    )
+
+
+def _of_regions(study: Study, wfa: WFA) -> StateMap:
+    from sklearn.cluster import KMeans
+
+    if study.corpus is None:
+        raise InputError("a linear automaton has no states that stand for outputs; its map needs texts (--corpus)")
+    sampled = study.encoded.take(study.sample)
+    vectors = wfa.state_vectors(sampled, every=True)
+    outputs = wfa.probabilities(wfa.read_out(vectors))
+    regions = min(_REGIONS, len(np.unique(outputs, axis=0)))
+    found = KMeans(regions, n_init=1, random_state=study.seed).fit_predict(outputs)
+    sums = np.zeros((regions, wfa.states))
+    np.add.at(sums, found, vectors)
+    visits = np.bincount(found, minlength=regions).astype(np.float64)
+    inner = np.ones(len(found), bool)
+    inner[sampled.offsets[:-1]] = False  # the first word of a text comes from no region
+    later = np.flatnonzero(inner)
+    moves = Moves(sampled.values[later].astype(np.int64), found[later - 1], found[later], np.ones(len(later)))
+    distance = np.abs(outputs[:, None] - _means(outputs, found, regions)).sum(2)
+    membership = np.where(np.eye(regions, dtype=bool)[found], 1 - distance / 2, 0).astype(np.float32)
+    return StateMap(study, "regions", sums / visits[:, None], visits, moves, sampled, membership)
+
+
+def _means(values: NDArray[np.float64], group: NDArray[np.int64], groups: int) -> NDArray[np.float64]:
+    sums = np.zeros((groups, values.shape[1]))
+    np.add.at(sums, group, values)
+    return np.asarray(sums / np.bincount(group, minlength=groups)[:, None])

@@ -1,0 +1,49 @@
+// Pairs of words that act and mean unlike each other.
+const { h } = lens;
+const ABOUT = {
+  adversarial: 'Words of like meaning that the network treats differently: swapping them should not matter, but does.',
+  collaborative: 'Words of unlike meaning that the network treats alike.',
+};
+
+function examples(names, found) {
+  if (!found.texts) return h('p', { class: 'note' }, `No text here holds \u201c${lens.visible(found.first)}\u201d.`);
+  const head = h('p', null, `\u201c${lens.visible(found.second)}\u201d in place of \u201c${lens.visible(found.first)}\u201d changes the network\u2019s mind in ${found.changed} of ${lens.plural(found.texts, 'text')}.`);
+  return [head, h('ul', { class: 'sentences' }, found.examples.map((each) => h('li', null,
+    each.words.map((word, at) => [at ? ' ' : '', each.at.includes(at) ? [h('del', null, lens.word(word)), ' ', h('ins', null, lens.word(found.second))] : lens.word(word)]),
+    h('span', { class: 'rest' }, ` \u2013 ${lens.visible(each.before)} ${lens.percent(each.before_probability)} \u2192 ${lens.visible(each.after)} ${lens.percent(each.after_probability)}`))))];
+}
+
+lens.views.push({
+  name: 'contrast',
+  title: 'Contrast',
+  lead: 'What words do against what words mean.',
+  async build(view, parameters) {
+    const overview = await lens.source.overview();
+    await lens.fill(view, lens.source.contrast, (found) => {
+      const names = found.class_names;
+      const given = { kind: parameters.get('kind') === 'collaborative' ? 'collaborative' : 'adversarial', class: parameters.get('class') || 'all' };
+      const place = h('div'), shown = h('div', { 'aria-live': 'polite' });
+      const top = (row) => { const at = lens.argmax(row); return h('span', null, lens.className(names, at), ` ${lens.signed(row[at])}`); };
+      async function show(pair) {
+        lens.put(shown, h('p', { class: 'note' }, 'looking \u2026'));
+        try { lens.put(shown, h('div', { class: 'panel' }, examples(names, await lens.source.swaps(pair.first, pair.second)))); } catch (error) { lens.put(shown, h('p', { class: 'note' }, error.message)); }
+        shown.scrollIntoView({ block: 'nearest' });
+      }
+      function draw() {
+        lens.remember(given);
+        const part = found[given.kind];
+        const pairs = part.pairs.filter((pair) => given.class === 'all' || names[lens.argmax(pair.first_influence)] === given.class);
+        lens.put(shown);
+        lens.put(place, h('p', { class: 'note' }, `${ABOUT[given.kind]} ${lens.plural(part.total, 'pair')} among ${lens.plural(part.words, 'word')} (${given.kind === 'adversarial' ? `d_S \u2264 ${part.epsilon.toPrecision(3)}, d_T \u2265 ${part.delta.toPrecision(3)}` : `d_T \u2264 ${part.epsilon.toPrecision(3)}, d_S \u2265 ${part.delta.toPrecision(3)}`}); the strongest of each class are shown.`),
+          pairs.length ? lens.table(`${given.kind[0].toUpperCase()}${given.kind.slice(1)} pairs`, ['first', 'second', 'd_T (acting)', 'd_S (meaning)', 'first speaks for', 'second speaks for', 'sentences'], pairs.map((pair) => [
+            lens.wordLink(pair.first), lens.wordLink(pair.second), pair.d_T.toFixed(4), pair.d_S.toFixed(3), top(pair.first_influence), top(pair.second_influence),
+            overview.has.model && overview.has.texts ? h('button', { type: 'button', class: 'small', 'aria-label': `Swap ${lens.visible(pair.first)} for ${lens.visible(pair.second)} in sentences`, on: { click: () => show(pair) } }, 'swap') : '']))
+            : h('p', null, 'no pair of this class'));
+      }
+      draw();
+      return [h('div', { class: 'controls' },
+        lens.field('Pairs', lens.select([['adversarial', 'adversarial'], ['collaborative', 'collaborative']], given.kind, (value) => { given.kind = value; draw(); })),
+        lens.field('First word speaks for', lens.select([['all', 'any class'], ...names.map((name) => [name, name])], given.class, (value) => { given.class = value; draw(); }))), shown, place];
+    });
+  },
+});

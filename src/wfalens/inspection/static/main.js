@@ -1,0 +1,77 @@
+// The page: its head, the way between the views, light and dark.
+const { h } = lens;
+const view = h('main', { id: 'view', tabindex: -1 });
+const links = new Map();
+
+// Shows how far a piece of work has come, then what it found or why it failed.
+lens.fill = async (node, fetch, render) => {
+  const bar = h('progress', { max: 1, 'aria-label': 'How far the work has come' });
+  const told = h('span', null, 'working');
+  const busy = h('div', { class: 'busy', role: 'status' }, bar, told);
+  const timer = setTimeout(() => node.append(busy), 150);
+  const heard = ({ task, share }) => { lens.put(told, task); if (share === null) bar.removeAttribute('value'); else bar.value = share; };
+  const done = () => { clearTimeout(timer); busy.remove(); };
+  let found;
+  try {
+    found = await fetch(heard);
+  } catch (error) {
+    done();
+    node.append(h('p', { class: 'note', role: 'alert' }, error.message));
+    return;
+  }
+  done();
+  node.append(...[render(found)].flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+};
+
+const route = () => {
+  const [name, query = ''] = decodeURI(location.hash.slice(1)).length ? location.hash.slice(1).split(/\?(.*)/s) : ['overview'];
+  return [lens.views.find((each) => each.name === name) || lens.views[0], new URLSearchParams(query)];
+};
+
+// keeps the address true to what is shown, without another step in the history
+lens.remember = (parameters) => {
+  const known = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined && value !== ''));
+  history.replaceState(null, '', lens.link(route()[0].name, known));
+};
+
+async function show(moved) {
+  const [shown, parameters] = route();
+  const page = h('div');
+  const title = h('h1', { tabindex: -1 }, shown.title);
+  lens.put(view, title, h('p', { class: 'lead' }, shown.lead), page);
+  for (const [name, link] of links) {
+    if (name === (shown.hidden || shown.name)) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  document.title = `${shown.title} \u2013 ${lens.title}`;
+  if (moved) { window.scrollTo(0, 0); title.focus(); }
+  try { await shown.build(page, parameters); } catch (error) { console.error(error); page.append(h('p', { class: 'error', role: 'alert' }, error.message)); }
+  page.dataset.ready = shown.name;
+}
+
+function themeButton() {
+  const dark = () => (document.documentElement.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
+  const button = h('button', { type: 'button', class: 'small', on: { click: () => { document.documentElement.dataset.theme = dark() ? 'light' : 'dark'; tell(); } } });
+  const tell = () => lens.put(button, dark() ? 'Light' : 'Dark');
+  tell();
+  return button;
+}
+
+async function start() {
+  const overview = await lens.source.overview();
+  lens.title = `${lens.visible(overview.name)} \u2013 wfalens`;
+  const items = lens.views.filter((each) => !each.hidden).map((each) => {
+    const link = h('a', { href: lens.link(each.name) }, each.title);
+    links.set(each.name, link);
+    return h('li', null, link);
+  });
+  document.getElementById('page').replaceWith(
+    h('header', null, h('div', { class: 'bar' },
+      h('div', { class: 'brand' }, h('strong', null, 'wfalens'), h('span', null, `${lens.visible(overview.name)} \u00b7 ${overview.kind} automaton, ${lens.whole(overview.summary.states)} states, ${lens.whole(overview.summary.words)} words`), themeButton()),
+      h('nav', { 'aria-label': 'Views' }, h('ul', null, items)))),
+    view);
+  window.addEventListener('hashchange', () => show(true));
+  show(false);
+}
+
+start().catch((error) => document.getElementById('page').append(h('p', { class: 'error', role: 'alert' }, error.message)));

@@ -1,0 +1,100 @@
+// The automaton itself, rounded, so that a report without a server can read what somebody types.
+const SPLIT = /[.,()!?']/g;
+const TOKENIZERS = {
+  basic_english: (text) => text.toLowerCase().replaceAll('<br />', ' ').replace(SPLIT, ' $& ').replaceAll('"', '').replace(/[;:]/g, ' ').split(/\s+/u).filter(Boolean),
+  whitespace: (text) => text.split(/\s+/u).filter(Boolean),
+  characters: (text) => [...text],
+};
+
+function bytes(text) {
+  const raw = atob(text), made = new Uint8Array(raw.length);
+  for (let at = 0; at < raw.length; at += 1) made[at] = raw.charCodeAt(at);
+  return made;
+}
+const floats = (text) => new Float32Array(bytes(text).buffer);
+
+// d -> d·E of the word at `place`, for rows stored as bytes
+function stochastic(data) {
+  const n = data.states, sizes = bytes(data.sizes), targets = bytes(data.targets), weights = bytes(data.weights);
+  const starts = new Uint32Array(data.words.length * n + 1);
+  for (let row = 0; row < sizes.length; row += 1) starts[row + 1] = starts[row] + sizes[row];
+  const initial = new Float64Array(n);
+  initial[0] = 1;
+  return {
+    initial,
+    step(d, place) {
+      const after = new Float64Array(n);
+      for (let i = 0; i < n; i += 1) {
+        if (d[i] === 0) continue;
+        for (let at = starts[place * n + i]; at < starts[place * n + i + 1]; at += 1) after[targets[at]] += d[i] * weights[at] / 255;
+      }
+      return after;
+    },
+    weights: (d) => data.centres[0].map((_, column) => d.reduce((sum, mass, state) => sum + mass * data.centres[state][column], 0)),
+    probabilities(row) { const total = row.reduce((a, b) => a + b, 0); return row.map((value) => (total > 0 ? value / total : 1 / row.length)); },
+    likely: (d) => [...d].map((share, state) => [state, share]).sort((a, b) => b[1] - a[1]).slice(0, 5).filter(([, share]) => share >= 0.02),
+  };
+}
+
+// x -> x∘d + (x·P)∘s + b of the word at `place`, with d, s and b made from its factors
+function linear(data) {
+  const n = data.states, m = data.width, scale = floats(data.scale), table = new Int16Array(bytes(data.factors).buffer);
+  const [expansion, offset, links, start, final, bias] = ['expansion', 'offset', 'links', 'start', 'final', 'bias'].map((name) => floats(data[name]));
+  const rank = scale.length, width = offset.length, classes = bias.length;
+  const known = new Map();
+  function parts(place) {
+    if (!known.has(place)) {
+      const made = Float64Array.from(offset);
+      for (let r = 0; r < rank; r += 1) {
+        const value = table[place * rank + r] * scale[r];
+        for (let column = 0; column < width; column += 1) made[column] += value * expansion[r * width + column];
+      }
+      for (let i = 0; i < n; i += 1) made[i] = data.decay / (1 + Math.exp(-made[i]));
+      known.set(place, made);
+    }
+    return known.get(place);
+  }
+  return {
+    initial: Float64Array.from(start),
+    step(x, place) {
+      const made = parts(place), after = new Float64Array(n);
+      for (let j = 0; j < n; j += 1) {
+        let read = 0;
+        if (j >= m) for (let i = 0; i < j; i += 1) read += x[i] * links[i * n + j];
+        after[j] = x[j] * made[j] + (j >= m ? read * made[n + j - m] : 0) + made[2 * n - m + j];
+      }
+      return after;
+    },
+    weights(x) {
+      const row = Array.from({ length: classes }, (_, column) => bias[column] + x.reduce((sum, value, state) => sum + value * final[state * classes + column], 0));
+      const mean = row.reduce((a, b) => a + b, 0) / classes;
+      return row.map((value) => value - mean);
+    },
+    probabilities(row) { const most = Math.max(...row), shifted = row.map((value) => Math.exp(value - most)); const total = shifted.reduce((a, b) => a + b, 0); return shifted.map((value) => value / total); },
+    likely: null,
+  };
+}
+
+// What the server's /api/play answers, as far as the page can know it.
+lens.pocket = (data, overview, corners) => {
+  const automaton = data.kind === 'linear' ? linear(data) : stochastic(data);
+  const places = new Map(data.words.map((word, at) => [word, at]));
+  return (text) => {
+    const all = TOKENIZERS[data.tokenizer](text);
+    const words = data.max_length === null ? all : all.slice(0, data.max_length);
+    const vectors = [automaton.initial];
+    for (const word of words) vectors.push(automaton.step(vectors.at(-1), places.get(word) ?? 0)); // place 0 is <unk>
+    const weights = vectors.map(automaton.weights), outputs = weights.map(automaton.probabilities);
+    const last = outputs.at(-1), ranked = [...last].sort((a, b) => b - a);
+    return {
+      text, words, rounded: true, cut: words.length < all.length, unit: overview.unit,
+      counts: words.map((word) => (places.has(word) ? data.counts[places.get(word)] : 0)),
+      rows: words.map((word) => (places.get(word) > 0 ? 'carried' : 'unknown')),
+      automaton: outputs,
+      contributions: words.map((_, at) => weights[at + 1].map((value, column) => value - weights[at][column])),
+      label: overview.class_names[lens.argmax(last)], confidence: ranked[0] - ranked[1],
+      ...(automaton.likely ? { states: vectors.map(automaton.likely) } : {}),
+      ...(corners ? { path: outputs.map((row) => [0, 1].map((axis) => row.reduce((sum, share, at) => sum + share * corners[at][axis], 0))) } : {}),
+    };
+  };
+};

@@ -1,0 +1,111 @@
+"""What is looked at: an automaton, and beside it what there is of its model, of texts and of word vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.vectors import WordVectors
+from wfalens.errors import InputError
+from wfalens.explanation.influence import Influence, influence
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.ragged import Ragged
+
+_USUAL_COUNT = 5  # below it, what is known of a word is mostly noise
+SAMPLED_TEXTS = 1500  # that are traced for maps and examples
+_SAMPLED_TOKENS = 60_000
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """An automaton and its surroundings; what is missing, the views that need it say so.
+
+    Everything that views share is worked out once, on first use.
+    """
+
+    name: str
+    wfa: WFA
+    model: StepwiseClassifier | None = None
+    corpus: Corpus | None = None
+    vectors: WordVectors | None = None
+    other: WFA | None = None  # an earlier one, to compare with
+    other_name: str = ""
+    other_model: StepwiseClassifier | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.model is not None and (
+            self.model.encoder.vocabulary != self.wfa.encoder.vocabulary
+            or tuple(self.model.class_names) != self.wfa.class_names
+        ):
+            raise InputError(f"{self.name} was extracted from a model with another vocabulary or other classes")
+
+    @property
+    def texts(self) -> Corpus:
+        if self.corpus is None:
+            raise InputError("this view needs texts; give some with --corpus")
+        return self.corpus
+
+    @property
+    def classifier(self) -> StepwiseClassifier:
+        if self.model is None:
+            raise InputError("this view needs the classifier itself; give it with --model")
+        return self.model
+
+    @property
+    def meanings(self) -> WordVectors:
+        if self.vectors is None:
+            raise InputError("this view needs word vectors; give some with --vectors")
+        return self.vectors
+
+    @property
+    def compared_models(self) -> tuple[StepwiseClassifier | None, StepwiseClassifier | None]:
+        """Of the earlier automaton and of this one, if there are texts to run them on."""
+        return (None, None) if self.corpus is None else (self.other_model, self.model)
+
+    @property
+    def usual_count(self) -> int:
+        """How often a word should have been seen to be shown as typical; less in tiny corpora."""
+        return min(_USUAL_COUNT, int(self.wfa.word_counts[2:].max(initial=1)))
+
+    @cached_property
+    def influence(self) -> Influence:
+        """Of every word seen in extraction."""
+        return influence(self.wfa, min_count=1)
+
+    @cached_property
+    def sample(self) -> NDArray[np.int64]:
+        """Places of some texts with words in them, drawn at random, in order."""
+        lengths = self.encoded.lengths
+        order = np.random.default_rng(self.seed).permutation(np.flatnonzero(lengths))
+        fitting = max(1, int(np.searchsorted(np.cumsum(lengths[order]), _SAMPLED_TOKENS, side="right")))
+        return np.sort(order[: min(SAMPLED_TEXTS, fitting)])
+
+    @cached_property
+    def encoded(self) -> Ragged[np.int32]:
+        """All texts as word ids."""
+        return self.wfa.encoder.encode(self.texts.texts)
+
+    def texts_with(self, word: int, limit: int) -> list[int]:
+        """Places of texts that hold the word, at most `limit` of them."""
+        start, text = self._occurrences
+        return [int(at) for at in np.unique(text[start[word] : start[word + 1]])[:limit]]
+
+    @cached_property
+    def _occurrences(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For every word the texts that it stands in, as one run: starts (V + 1,), texts (tokens,)"""
+        ids = self.encoded
+        text = np.repeat(np.arange(len(ids)), ids.lengths)
+        counts = np.bincount(ids.values, minlength=len(self.wfa.encoder.vocabulary))
+        return np.concatenate([[0], np.cumsum(counts)]), text[np.argsort(ids.values, kind="stable")]
+
+
+def short(values: NDArray[Any], digits: int = 4) -> Any:
+    """An array as nested lists of short numbers, so that pages stay small."""
+    return np.round(np.asarray(values, np.float64), digits).tolist()

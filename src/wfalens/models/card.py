@@ -1,0 +1,172 @@
+"""What a graph of numbers does not say of itself: its words, its classes, and what its ports mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.corpus.corpus import named_classes
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.tokenizers import Tokenizer
+from wfalens.corpus.vocabulary import PADDING_WORD, UNKNOWN_WORD, Vocabulary
+from wfalens.errors import FormatError, InputError
+from wfalens.models.contract import checked_probabilities, uniform
+from wfalens.models.readout import readout_named
+from wfalens.storage import write_atomically
+
+VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCard:
+    """The words and classes of a model that is stored elsewhere.
+
+    words           in the order of the model's ids
+    class_names     in the order of the model's outputs
+    unknown         the word of `words` that stands for all others
+    padding         the word of `words` that fills tables of a fixed width; None: <pad>, where there is one
+    tokenizer, max_length  how a text becomes words
+    outputs         probabilities, logits or binary; None: by the name of the output
+    state           the output that holds the new value of each state input; None: by their names
+    initial_output  the classes' probabilities before any word; None: unknown
+    """
+
+    words: tuple[str, ...]
+    class_names: tuple[str, ...]
+    unknown: str = UNKNOWN_WORD
+    padding: str | None = None
+    tokenizer: str | Tokenizer = "basic_english"
+    max_length: int | None = None
+    outputs: str | None = None
+    state: Mapping[str, str] | None = None
+    initial_output: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        named_classes(self.class_names)
+        if len(set(self.words)) != len(self.words):
+            raise InputError("a word stands twice among the model's words")
+        if self.unknown not in self.words:
+            raise InputError(
+                f"{self.unknown!r} is not among the model's words; name the one that stands for unknown words (unknown)"
+            )
+        if self.padding is not None and self.padding not in self.words:
+            raise InputError(f"{self.padding!r} is not among the model's words; name the one that pads, or none")
+        if self.outputs is not None:
+            readout_named(self.outputs)
+        if self.initial_output is not None:
+            checked_probabilities([self.initial_output], 1, len(self.class_names), "initial_output")
+        _ = self.encoder  # refuses an unknown tokenizer or a wrong length
+
+    @classmethod
+    def of(cls, encoder: TextEncoder, class_names: tuple[str, ...], **more: Any) -> ModelCard:
+        """The card of a model that reads the ids of an encoder."""
+        return cls(
+            words=encoder.vocabulary.words,
+            class_names=named_classes(class_names),
+            tokenizer=encoder.tokenizer,
+            max_length=encoder.max_length,
+            **more,
+        )
+
+    @property
+    def encoder(self) -> TextEncoder:
+        return TextEncoder(Vocabulary.of_words(self._known), self.tokenizer, self.max_length)
+
+    @property
+    def word_ids(self) -> NDArray[np.int64]:
+        """The model's id of every word of the encoder's vocabulary."""
+        place = {word: number for number, word in enumerate(self.words)}
+        unknown = place[self.unknown]
+        padding = place.get(PADDING_WORD, unknown) if self.padding is None else place[self.padding]
+        return np.array([padding, unknown, *(place[word] for word in self._known)], np.int64)
+
+    @property
+    def prior(self) -> NDArray[np.float32]:
+        """The output before any word, uniform where it is unknown."""
+        if self.initial_output is None:
+            return uniform(len(self.class_names))
+        return np.array(self.initial_output, np.float32)
+
+    @property
+    def _known(self) -> list[str]:
+        apart = {self.unknown, self.padding, PADDING_WORD, UNKNOWN_WORD}
+        return [word for word in self.words if word not in apart]
+
+    def to_json(self) -> str:
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        content["tokenizer"] = self.encoder.tokenizer_name
+        content["state"] = None if self.state is None else dict(self.state)
+        return json.dumps({"version": VERSION, **content})
+
+    @classmethod
+    def from_json(cls, text: str, where: str) -> ModelCard:
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"{where}: not JSON ({error})") from None
+        if not isinstance(content, dict) or content.pop("version", VERSION) != VERSION:
+            raise FormatError(f"{where}: not a model card of version {VERSION}")
+        known = {field.name: field.name in ("words", "class_names") for field in fields(cls)}
+        for name in content:
+            if name not in known:
+                raise FormatError(f"{where}: unknown entry {name!r}; known: {', '.join(known)}")
+        for name, needed in known.items():
+            if needed and name not in content:
+                raise FormatError(f"{where}: the entry {name!r} is missing")
+            if name in content and not _fits(name, content[name]):
+                raise FormatError(f"{where}: the entry {name!r} is not {_KINDS[name][1]}")
+        lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
+        try:
+            return cls(**{**content, **lists})
+        except ValueError as error:
+            raise FormatError(f"{where}: {error}") from None
+
+    @classmethod
+    def read(cls, path: str | Path) -> ModelCard:
+        try:
+            return cls.from_json(Path(path).read_text("utf-8"), str(path))
+        except UnicodeDecodeError:
+            raise FormatError(f"{path}: not UTF-8 text") from None
+
+    def write(self, path: str | Path) -> None:
+        write_atomically(Path(path), self.to_json().encode())
+
+
+def _strings(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _string(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _names(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+
+
+def _numbers(value: object) -> bool:
+    return isinstance(value, list) and all(type(item) in (int, float) for item in value)
+
+
+_KINDS = {
+    "words": (_strings, "a list of strings"),
+    "class_names": (_strings, "a list of strings"),
+    "unknown": (_string, "a string"),
+    "padding": (_string, "a string or null"),
+    "tokenizer": (_string, "a string"),
+    "max_length": (lambda value: type(value) is int, "a whole number or null"),
+    "outputs": (_string, "a string or null"),
+    "state": (_names, "an object of names or null"),
+    "initial_output": (_numbers, "a list of numbers or null"),
+}
+
+
+def _fits(name: str, value: object) -> bool:
+    test, told = _KINDS[name]
+    return (value is None and told.endswith("null")) or test(value)

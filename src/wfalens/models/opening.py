@@ -1,0 +1,51 @@
+"""A model by the name of its file or folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.errors import InputError
+from wfalens.models.contract import StepwiseClassifier
+
+HUGGING_FACE = "hf:"
+_IN_PYTHON = {
+    ".pkl": "loading a pickle runs code that is in it; load it yourself in Python and use wfalens.wrap_pipeline",
+    ".pickle": "loading a pickle runs code that is in it; load it yourself in Python and use wfalens.wrap_pipeline",
+    ".joblib": "loading a pickle runs code that is in it; load it yourself in Python and use wfalens.wrap_pipeline",
+    ".keras": "load it in Python and use wfalens.wrap_keras",
+    ".h5": "load it in Python and use wfalens.wrap_keras",
+    ".pt": "load it in Python and use wfalens.wrap_module",
+    ".pth": "load it in Python and use wfalens.wrap_module",
+}
+
+
+def reads_texts(spec: str | Path) -> bool:
+    """Whether a model reads texts of any words, so that the words of its automaton must be told."""
+    return str(spec).startswith(HUGGING_FACE)
+
+
+def open_model(spec: str | Path, encoder: TextEncoder | None = None) -> StepwiseClassifier:
+    """The classifier in a checkpoint (.rnn) or an ONNX graph (.onnx), or a Hugging Face one (hf:FOLDER or hf:NAME).
+
+    `encoder` tells a model that reads texts its words; the others bring their own.
+    """
+    if reads_texts(spec):
+        from wfalens.models.transformer import load_transformer
+
+        if encoder is None:
+            raise InputError(f"{spec} reads texts of any words; give the words that its automaton shall have")
+        return load_transformer(str(spec).removeprefix(HUGGING_FACE), encoder)
+    path = Path(spec)
+    ending = path.suffix.lower()
+    if ending in _IN_PYTHON:
+        raise InputError(f"{path}: {_IN_PYTHON[ending]}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; if it holds a Hugging Face classifier, give {HUGGING_FACE}{path}")
+    if ending == ".onnx":
+        from wfalens.models.onnx_model import load_onnx
+
+        return load_onnx(path)
+    from wfalens.models.rnn import RNNClassifier
+
+    return RNNClassifier.load(path)

@@ -1,0 +1,6 @@
+"""A single page that shows an automaton, carries all its data, and needs neither server nor network."""
+
+from wfalens.report.collect import Extent, collect
+from wfalens.report.write import write_page, write_report
+
+__all__ = ["Extent", "collect", "write_page", "write_report"]

@@ -1,0 +1,127 @@
+"""What a report carries: every view's data, sampled where there is too much of it, and the sampling told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wfalens import inspection
+from wfalens.errors import InputError
+from wfalens.inspection import StateMap, Study, WordTable
+from wfalens.progress import SILENT, Progress
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is carried; the page grows with it."""
+
+    sentences: int = 40  # of each sort: any, disagreeing, unsure
+    words: int = 3000  # the most frequent
+    strongest: int = 100  # words of each class in the table
+    pages: int = 25  # words of each class with a page of their own, and whose moves are carried
+    attacked: int = 400  # texts
+
+
+USUAL = Extent()
+
+
+def collect(study: Study, extent: Extent = USUAL, progress: Progress = SILENT) -> dict[str, Any]:
+    """The data of all views; a view that lacks something carries the reason instead."""
+    table = WordTable(study)
+    places = _or_reason(lambda: inspection.state_map(study))
+    shown = places if isinstance(places, StateMap) else None
+    chosen = [study.influence.words[at] for at in table.strongest(extent.pages, study.usual_count)]
+    picked = _or_reason(lambda: inspection.sentences(study, extent.sentences, progress))
+    texts = _texts(picked) if isinstance(picked, dict) else []
+    contrast = _or_reason(lambda: inspection.contrast(study, progress=progress))
+    data = {
+        "overview": inspection.overview(study),
+        "fidelity": _told(_or_reason(lambda: inspection.fidelity(study, progress=progress))),
+        "map": places.to_json() if isinstance(places, StateMap) else _told(places),
+        "moves": {} if shown is None else {word: shown.word_moves(word) for word in chosen},
+        "sentences": _told(picked),
+        "plays": {text: inspection.play(study, shown, text) for text in texts},
+        "pocket": _told(_or_reason(lambda: inspection.pocket(study.wfa))),
+        "flips": _each(texts, lambda text: inspection.flips(study, text), "looking for flips", progress),
+        "words": {"rows": table.rows(_carried(study, table, extent)), "of": len(study.influence.words)},
+        "word_pages": dict(zip(chosen, inspection.word_pages(study, chosen), strict=True)),
+        "wordmap": _told(_or_reason(lambda: inspection.word_map(study))),
+        "contrast": _told(contrast),
+        "swaps": _swaps(study, contrast, progress) if isinstance(contrast, dict) else {},
+        "attacks": _told(_or_reason(lambda: inspection.attacks(study, texts=extent.attacked, progress=progress))),
+        "comparison": _told(_or_reason(lambda: inspection.comparison(study, progress=progress))),
+    }
+    return {**data, "sampling": _sampling(study, data)}
+
+
+def _or_reason(make: Callable[[], Any]) -> Any:
+    """What is made, or why it cannot be."""
+    try:
+        return make()
+    except InputError as error:
+        return str(error)
+
+
+def _told(found: Any) -> Any:
+    return {"error": found} if isinstance(found, str) else found
+
+
+def _texts(picked: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(item["text"] for sort in ("any", "disagree", "unsure") for item in picked[sort]))
+
+
+def _each(
+    keys: list[str], make: Callable[[str], dict[str, Any]], task: str, progress: Progress
+) -> dict[str, dict[str, Any]]:
+    progress.start(task, len(keys))
+    found = {}
+    for key in keys:
+        found[key] = make(key)
+        progress.advance()
+    progress.finish()
+    return found
+
+
+def _carried(study: Study, table: WordTable, extent: Extent) -> Any:
+    """Places of the most frequent words and of the strongest of each class."""
+    frequent = np.argsort(-study.influence.counts, kind="stable")[: extent.words]
+    return np.union1d(frequent, table.strongest(extent.strongest, study.usual_count))
+
+
+def _swaps(study: Study, contrast: dict[str, Any], progress: Progress) -> dict[str, dict[str, Any]]:
+    if study.model is None or study.corpus is None:
+        return {}
+    pairs = {
+        f"{pair['first']}\n{pair['second']}": (pair["first"], pair["second"])
+        for kind in ("adversarial", "collaborative")
+        for pair in contrast[kind]["pairs"]
+    }
+    return _each(list(pairs), lambda key: inspection.swaps(study, *pairs[key]), "swapping pairs in texts", progress)
+
+
+def _sampling(study: Study, data: dict[str, Any]) -> dict[str, str]:
+    """What is left out, for people."""
+    told = {
+        "Words": f"{len(data['words']['rows']):,} of {data['words']['of']:,}: the most frequent, and the strongest of "
+        f"each class; {len(data['word_pages']):,} have a page with neighbours and sentences",
+        "Sentences": f"{len(data['plays']):,} to pick from, read by automaton and network",
+        "Typing": _typing(data["pocket"]),
+    }
+    if study.corpus is not None:
+        told["Texts"] = (
+            f"{len(study.corpus):,} of {study.corpus.name}; examples come from a sample of {len(study.sample):,}"
+        )
+    return told
+
+
+def _typing(pocket: dict[str, Any]) -> str:
+    if "error" in pocket:
+        return f"not possible here: {pocket['error']}; use wfalens explore"
+    return (
+        "what you type is read by the automaton alone, with rounded weights and its "
+        f"{len(pocket['words']) - 1:,} commonest words ({pocket['share']:.1%} of the tokens in extraction); "
+        "other words read as <unk>"
+    )

@@ -1,0 +1,54 @@
+"""Reading a witness to the automaton and to the network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.ragged import Ragged
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader makes of the text without and with the witness."""
+
+    label_before: str
+    label_after: str
+    before: float  # probability of the class in question
+    after: float
+
+
+def read_by_automaton(wfa: WFA, text: str, words: tuple[str, ...], column: int) -> Reading:
+    ids = _two_texts(wfa, text, words)
+    weights = wfa.read_out(wfa.state_vectors(ids, every=False))
+    return _reading(wfa.class_names, wfa.probabilities(weights), column)
+
+
+def read_by_model(model: StepwiseClassifier, text: str, words: tuple[str, ...], column: int) -> Reading:
+    ids = _two_texts(model, text, words)
+    outputs = np.empty((2, len(model.class_names)))
+    for at in range(2):
+        outputs[at] = _output(model, ids[at])
+    return _reading(model.class_names, outputs, column)
+
+
+def _output(model: StepwiseClassifier, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+    if len(ids):
+        return np.asarray(model.trace(Ragged(ids, np.array([0, len(ids)]))).last()[0], np.float64)
+    uniform = np.full(len(model.class_names), 1 / len(model.class_names))
+    return np.asarray(getattr(model, "initial_output", uniform), np.float64)
+
+
+def _two_texts(reader: WFA | StepwiseClassifier, text: str, words: tuple[str, ...]) -> Ragged[np.int32]:
+    """The text, and the text with the words behind it, as ids."""
+    tokens = reader.encoder.tokens(text)
+    return reader.encoder.vocabulary.encode([tokens, [*tokens, *words]])
+
+
+def _reading(names: tuple[str, ...], outputs: NDArray[np.float64], column: int) -> Reading:
+    labels = [names[at] for at in outputs.argmax(1)]
+    return Reading(labels[0], labels[1], float(outputs[0, column]), float(outputs[1, column]))

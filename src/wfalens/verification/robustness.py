@@ -1,0 +1,198 @@
+"""Certificates of many texts, tried out on the automaton and on its model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import UNDECIDED, WFA
+from wfalens.errors import InputError
+from wfalens.evaluation.agreement import Estimate, wilson
+from wfalens.evaluation.fidelity import check_pair
+from wfalens.html import table_html
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.progress import SILENT, Progress
+from wfalens.verification.certificate import BROKEN, CERTIFIED, OPEN, Certificate, certify_choices
+from wfalens.verification.induction import stochastic_only
+from wfalens.verification.substitutes import Choices, Substitutes, as_texts, variants
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Variants of one text, read by the automaton and by the model where there is one."""
+
+    variants: int
+    exhaustive: bool  # all there are, or as many at random
+    automaton_changed: int  # variants to which the automaton gives another class
+    model_agrees: bool | None  # whether the model gives the text the automaton's class to begin with
+    model_changed: int | None  # variants to which the model gives another class than to the text
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How the model stands by its class on texts of one status, of those where it agrees with the automaton."""
+
+    texts: int
+    never_changed: Estimate | None  # share of the texts on which no variant changed the model's class
+    variants_kept: float | None  # share of the variants
+
+
+@dataclass(frozen=True)
+class RobustnessSummary:
+    texts: int
+    certified: int
+    broken: int
+    open: int
+    share_certified: Estimate
+    violations: int  # certified texts that a variant changed on the automaton: there can be none
+    tried: int  # variants of certified texts
+    exhaustive: int  # certified texts of which all variants were tried
+    model: dict[str, Kept] | None  # by status
+
+
+@dataclass(frozen=True, eq=False)
+class Robustness:
+    """One certificate and one trial per text."""
+
+    certificates: tuple[Certificate, ...]
+    trials: tuple[Trial, ...]
+    undecided: int  # texts without a class to certify
+
+    @cached_property
+    def summary(self) -> RobustnessSummary:
+        count = {
+            status: sum(each.status == status for each in self.certificates) for status in (CERTIFIED, BROKEN, OPEN)
+        }
+        certified = self._trials(CERTIFIED)
+        return RobustnessSummary(
+            texts=len(self.certificates),
+            certified=count[CERTIFIED],
+            broken=count[BROKEN],
+            open=count[OPEN],
+            share_certified=wilson(count[CERTIFIED], len(self.certificates)),
+            violations=sum(trial.automaton_changed > 0 for trial in certified),
+            tried=sum(trial.variants for trial in certified),
+            exhaustive=sum(trial.exhaustive for trial in certified),
+            model=None
+            if any(trial.model_changed is None for trial in self.trials)
+            else {status: _kept(self._trials(status)) for status in (CERTIFIED, BROKEN, OPEN)},
+        )
+
+    def _trials(self, status: str) -> list[Trial]:
+        pairs = zip(self.certificates, self.trials, strict=True)
+        return [trial for certificate, trial in pairs if certificate.status == status]
+
+    def to_json(self) -> dict[str, Any]:
+        texts = [
+            {**certificate.to_json(), "trial": asdict(trial)}
+            for certificate, trial in zip(self.certificates, self.trials, strict=True)
+        ]
+        return {"summary": asdict(self.summary), "undecided": self.undecided, "texts": texts}
+
+    def to_dataframe(self) -> pd.DataFrame:
+        import pandas as pd
+
+        pairs = zip(self.certificates, self.trials, strict=True)
+        return pd.DataFrame([{**certificate.to_json(), **asdict(trial)} for certificate, trial in pairs])
+
+    def to_html(self) -> str:
+        rows = [
+            [
+                each.status,
+                each.label,
+                f"{each.bound:+.3f}",
+                f"{each.reached:+.3f}",
+                " ".join(each.words),
+                " ".join(each.witness),
+            ]
+            for each in self.certificates
+        ]
+        return table_html("Certificates", ["status", "class", "bound", "reached", "text", "worst variant found"], rows)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def certify_texts(
+    wfa: WFA,
+    texts: Sequence[str],
+    substitutes: Substitutes,
+    *,
+    model: StepwiseClassifier | None = None,
+    changes: int | None = None,
+    effort: int = 0,
+    samples: int = 200,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> Robustness:
+    """Certify texts, and try each certificate: all variants if there are at most `samples`, else so many at random.
+
+    The worst variant that the search found is always tried too. changes, effort: see `certify`.
+    """
+    automaton = stochastic_only(wfa, "certified")
+    if model is not None:
+        check_pair(wfa, model)
+    tokens = [automaton.encoder.tokens(text) for text in texts]
+    tokens = [words for words in tokens if words]
+    if not tokens:
+        raise InputError("there is no text with a word in it")
+    ids = automaton.encoder.vocabulary.encode(tokens)
+    decided = np.flatnonzero(automaton.predict(ids) != UNDECIDED)
+    if len(decided) == 0:
+        raise InputError("the automaton is undecided on all of the texts: there is no class to certify")
+    rng = np.random.default_rng(seed)
+    certificates, trials = [], []
+    progress.start("certifying", len(decided))
+    for at in decided.tolist():
+        choices = substitutes.choices(ids[at])
+        certificate = certify_choices(automaton, tokens[at], choices, changes=changes, effort=effort)
+        certificates.append(certificate)
+        trials.append(_try(automaton, model, certificate, choices, samples, rng, changes))
+        progress.advance(1, certificate.status)
+    progress.finish()
+    return Robustness(tuple(certificates), tuple(trials), len(tokens) - len(decided))
+
+
+def _try(
+    wfa: WFA,
+    model: StepwiseClassifier | None,
+    certificate: Certificate,
+    choices: Choices,
+    samples: int,
+    rng: np.random.Generator,
+    changes: int | None,
+) -> Trial:
+    own = np.array([options[0] for options in choices], np.int32)
+    table, exhaustive = variants(choices, samples, rng, changes)
+    witness = [
+        options[place.index(word)]
+        for options, place, word in zip(choices, certificate.choices, certificate.witness, strict=True)
+    ]
+    table = np.vstack([own, np.array(witness, np.int32), table])
+    label = wfa.class_names.index(certificate.label)
+    decisions = wfa.predict(as_texts(table))
+    said: NDArray[np.int64] | None = None if model is None else model.trace(as_texts(table)).last().argmax(1)
+    return Trial(
+        len(table) - 2,
+        exhaustive,
+        int(np.sum(decisions != label)),
+        None if said is None else bool(said[0] == label),
+        None if said is None else int(np.sum(said[1:] != said[0])),
+    )
+
+
+def _kept(trials: list[Trial]) -> Kept:
+    agreeing = [trial for trial in trials if trial.model_agrees]
+    changed = [trial.model_changed or 0 for trial in agreeing]
+    if not agreeing:
+        return Kept(0, None, None)
+    tried = sum(trial.variants + 1 for trial in agreeing)
+    return Kept(len(agreeing), wilson(sum(number == 0 for number in changed), len(changed)), 1 - sum(changed) / tried)

@@ -1,0 +1,117 @@
+"""A headless browser that watches: no error on any page, no dialog, and no request to anywhere else."""
+
+import shutil
+import socket
+import threading
+import time
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the explorer's packages: pip install 'wfalens[explore]'")
+pytest.importorskip("playwright", reason="needs playwright")
+
+from playwright.sync_api import sync_playwright
+
+from tests.studies import hostile_study
+from wfalens.explorer.app import create_app
+from wfalens.inspection.page import script, style
+from wfalens.report import Extent, write_report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+SWITCHES = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+
+
+@pytest.fixture(scope="session")
+def study():
+    return hostile_study()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium (apt-get install chromium)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES.split())
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def explorer(study):
+    """The address of a running explorer."""
+    import uvicorn
+
+    bound = socket.socket()
+    bound.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(create_app(study), log_level="warning"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{bound.getsockname()[1]}/"
+    server.should_exit = True
+    thread.join(30)
+
+
+@pytest.fixture(scope="session")
+def report(study, tmp_path_factory):
+    """The address of a written report."""
+    script.cache_clear()
+    style.cache_clear()
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(study, path, Extent(sentences=12, words=150, strongest=10, pages=5, attacked=200))
+    return path.as_uri()
+
+
+@dataclass
+class Watch:
+    """Everything that must not happen."""
+
+    allowed: str  # the host that may be asked; "" for none
+    seen: list[str] = field(default_factory=list)
+
+    def over(self, page) -> None:
+        page.on("console", lambda message: message.type == "error" and self.seen.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: self.seen.append(f"page: {error}"))
+        page.on("dialog", lambda dialog: (self.seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: self._asked(request.url))
+
+    def _asked(self, address: str) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in ("data", "blob", "file") and parts.netloc != self.allowed:
+            self.seen.append(f"request: {address}")
+
+
+@pytest.fixture
+def visit(browser):
+    """visit(address, view) opens a view in a page that is watched to the end of the test."""
+    opened, watches = [], []
+
+    def open_view(address, view="overview", *, width=1280, dark=False):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", accept_downloads=True
+        )
+        context.set_default_timeout(20_000)
+        page = context.new_page()
+        watch = Watch(urlsplit(address).netloc)
+        watch.over(page)
+        opened.append(context)
+        watches.append(watch)
+        go(page, address, view)
+        return page
+
+    yield open_view
+    for context in opened:
+        context.close()
+    assert [fault for watch in watches for fault in watch.seen] == []
+
+
+def go(page, address, view):
+    """To another view of an open page; waits until it is drawn."""
+    page.goto(f"{address}#{view}")
+    page.wait_for_selector(f'[data-ready="{view.partition("?")[0]}"]', timeout=60_000)

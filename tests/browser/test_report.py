@@ -1,0 +1,88 @@
+"""The report in a browser: one file, no server, no request, and the same views."""
+
+import re
+from urllib.parse import quote
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import go
+from tests.studies import visible
+from wfalens import inspection
+from wfalens.report import Extent
+from wfalens.report.collect import collect
+
+
+def test_the_report_tells_what_it_is_how_faithful_and_what_it_leaves_out(visit, report, study):
+    page = visit(report)
+    measured = inspection.fidelity(study)["overall"]
+    main = page.locator("main")
+    expect(main).to_contain_text(f"{measured['cr']['value']:.3f}")
+    expect(main).to_contain_text("What this report carries")
+    expect(main).to_contain_text(f"of {len(study.influence.words)}")
+
+
+def test_a_carried_sentence_is_picked_stepped_and_flipped(visit, report):
+    page = visit(report, "play")
+    picker = page.get_by_role("combobox", name="Sentence", exact=True)
+    expect(picker.locator("option").first).to_contain_text("choose one of")
+    picker.select_option(index=2)
+    chosen = picker.evaluate("select => select.value")
+    chips = page.locator(".words .chip")
+    expect(chips).to_have_count(len(chosen.split()))
+    chips.last.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text(re.compile(rf"^word {len(chosen.split()) - 1} of {len(chosen.split())}$"))).to_be_visible()
+    expect(page.locator(".verdict")).to_contain_text("the network says")
+    expect(page.get_by_label("The sentence")).to_have_attribute("readonly", "")
+    expect(page.locator("main")).to_contain_text(re.compile("forward and backward vectors"))
+
+
+def test_words_are_searched_and_have_pages(visit, report, study):
+    page = visit(report, "words")
+    carried = collect(study, Extent(sentences=1, words=150, strongest=10, pages=5, attacked=5))["words"]["rows"]
+    rows = page.locator("table.virtual tbody th[scope=row]")
+    page.get_by_label("Search").fill("ma")
+    found = sorted((row for row in carried if "ma" in row[0] and row[1] >= 5), key=lambda row: -row[2])
+    expect(rows.first).to_have_text(found[0][0])
+    assert rows.all_inner_texts() == [row[0] for row in found]
+    page.get_by_role("button", name="seen").click()
+    expect(rows.first).to_have_text(max(found, key=lambda row: row[1])[0])
+    rows.first.get_by_role("link").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("One word")
+    expect(page.locator("main")).to_contain_text("in extraction")
+
+
+def test_states_pairs_attacks_and_changes_are_there(visit, report, study):
+    page = visit(report, "map")
+    page.locator("[data-state='1']").click()
+    expect(page.locator(".panel").get_by_role("heading", level=2)).to_contain_text("State 1")
+    go(page, report, "wordmap")
+    page.get_by_label("Find a word").fill("match")
+    expect(page.locator("circle[r='7']")).to_have_count(2)
+    go(page, report, "contrast")
+    page.get_by_role("button", name=re.compile("^Swap")).first.click()
+    expect(page.locator(".panel")).to_contain_text("in place of")
+    go(page, report, "attacks")
+    expect(page.get_by_role("table").first.locator("tbody tr")).to_have_count(4)
+    go(page, report, "compare")
+    expect(page.locator("main")).to_contain_text("early<b>.wfa")
+
+
+def test_what_is_not_carried_is_said(visit, report):
+    page = visit(report, f"play?text={quote('never carried')}")
+    expect(page.locator(".verdict")).to_contain_text("in the explorer you can type")
+    go(page, report, "word?word=neverseen")
+    expect(page.get_by_role("alert")).to_contain_text("not among those that the report carries")
+    go(page, report, "map?word=neverseen")
+    expect(page.locator("main")).to_contain_text("strongest words only")
+
+
+def test_a_figure_is_saved_without_a_server(visit, report):
+    page = visit(report, "map")
+    with page.expect_download() as drawn:
+        page.get_by_role("button", name=re.compile("^Save .* as PNG$")).first.click()
+    assert drawn.value.suggested_filename.endswith(".png")
+
+
+def test_the_title_is_the_name(visit, report, study):
+    assert visit(report).title() == f"Overview – {visible(study.name)} – wfalens"

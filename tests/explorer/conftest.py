@@ -1,0 +1,19 @@
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the explorer's packages: pip install 'wfalens[explore]'")
+
+from starlette.testclient import TestClient
+
+from tests.studies import hostile_study
+from wfalens.explorer.app import create_app
+
+
+@pytest.fixture(scope="session")
+def study():
+    return hostile_study()
+
+
+@pytest.fixture(scope="module")
+def client(study):
+    with TestClient(create_app(study), base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        yield client

@@ -1,0 +1,201 @@
+"""No request blocks the others: lanes with limits, jobs in the background, a port of one's own."""
+
+import errno
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from starlette.testclient import TestClient
+
+from wfalens import inspection
+from wfalens.errors import InputError
+from wfalens.explorer import app as application
+from wfalens.explorer.app import create_app
+from wfalens.explorer.jobs import Jobs
+from wfalens.explorer.server import _bind
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Flips that take until the event is set."""
+    event = threading.Event()
+
+    def slow(_study, text):
+        event.wait(20)
+        return {"text": text, "flips": []}
+
+    monkeypatch.setattr(inspection, "flips", slow)
+    yield event
+    event.set()
+
+
+def opened(study):
+    return TestClient(create_app(study), base_url="http://127.0.0.1")
+
+
+def play(client, text="the match"):
+    return client.post("/api/play", json={"text": text})
+
+
+def flips(client, text="the match"):
+    return client.post("/api/flips", json={"text": text})
+
+
+def wait_for(condition, seconds=10.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "this took too long"
+        time.sleep(0.01)
+
+
+def test_slow_requests_do_not_block_others(study, held):
+    with opened(study) as client, ThreadPoolExecutor(8) as pool:
+        slow = [pool.submit(flips, client, f"text {number}") for number in range(8)]
+        for path in ("/", "/api/overview", "/api/map", "/api/words", "/api/job/fidelity"):
+            assert client.get(path).status_code == 200
+        assert play(client).status_code == 200
+        assert not any(each.done() for each in slow)
+        held.set()
+        assert [each.result().json()["text"] for each in slow] == [f"text {number}" for number in range(8)]
+
+
+def test_what_takes_too_long_is_given_up(study, held, monkeypatch):
+    monkeypatch.setattr(application, "_SLOW", 0.2)
+    with opened(study) as client:
+        answer = flips(client)
+        assert answer.status_code == 503
+        assert "too long" in answer.json()["error"]
+        assert play(client).status_code == 200
+
+
+def test_work_that_was_given_up_keeps_its_place_until_it_ends(study, monkeypatch):
+    """Else a patient visitor could have any number of threads running."""
+    running, most, lock, event = [0], [0], threading.Lock(), threading.Event()
+
+    def slow(_study, _text):
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        event.wait(20)
+        with lock:
+            running[0] -= 1
+        return {}
+
+    monkeypatch.setattr(inspection, "flips", slow)
+    monkeypatch.setattr(application, "_SLOW", 0.1)
+    with opened(study) as client:
+        assert [flips(client).status_code for _ in range(5)] == [503] * 5
+        assert most[0] == 1
+        event.set()
+        wait_for(lambda: running[0] == 0)
+        monkeypatch.setattr(inspection, "flips", lambda _study, text: {"text": text})
+        wait_for(lambda: flips(client).status_code == 200)
+
+
+def test_too_many_that_wait_are_sent_away(study, held, monkeypatch):
+    monkeypatch.setattr(application, "_WAITING", 3)
+    with opened(study) as client, ThreadPoolExecutor(12) as pool:
+        asked = [pool.submit(flips, client) for _ in range(12)]
+        wait_for(lambda: sum(each.done() for each in asked) == 9)
+        sent_away = [each.result() for each in asked if each.done()]
+        assert {answer.status_code for answer in sent_away} == {503}
+        assert "too many" in sent_away[0].json()["error"]
+        assert play(client).status_code == 200  # it has a lane of its own
+        held.set()
+        assert sorted(each.result().status_code for each in asked) == [200] * 3 + [503] * 9
+
+
+def test_a_job_runs_once_and_tells_how_far_it_is():
+    go, begun, runs = threading.Event(), threading.Event(), []
+
+    def task(progress):
+        runs.append(1)
+        progress.start("reading", 4)
+        progress.advance(3)
+        begun.set()
+        assert go.wait(10)
+        return {"found": 7}
+
+    jobs = Jobs({"view": task})
+    jobs.answer("view")
+    assert begun.wait(10)
+    assert jobs.answer("view") == {"state": "working", "task": "reading", "share": 0.75}
+    go.set()
+    wait_for(lambda: jobs.answer("view")["state"] == "done")
+    assert jobs.answer("view") == {"state": "done", "result": {"found": 7}}
+    assert len(runs) == 1
+    jobs.close()
+
+
+def test_a_job_that_fails_tells_a_sentence_and_the_next_one_runs(caplog):
+    def refuse(_progress):
+        raise InputError("give texts with --corpus")
+
+    def broken(_progress):
+        raise RuntimeError("a secret of ours")
+
+    jobs = Jobs({"refused": refuse, "broken": broken, "fine": lambda _progress: {"found": 1}})
+    for name in jobs.names:
+        jobs.begin(name)
+    wait_for(lambda: jobs.answer("fine")["state"] == "done")
+    assert jobs.answer("refused") == {"state": "failed", "error": "give texts with --corpus"}
+    assert "secret" not in jobs.answer("broken")["error"]
+    assert "a secret of ours" in caplog.text
+    jobs.close()
+
+
+def test_a_job_does_not_outlive_the_server():
+    begun, ended = threading.Event(), threading.Event()
+
+    def endless(progress):
+        try:
+            while True:
+                progress.advance()
+                begun.set()
+                time.sleep(0.001)
+        finally:
+            ended.set()
+
+    jobs = Jobs({"endless": endless})
+    jobs.begin("endless")
+    assert begun.wait(10)
+    jobs.close()
+    assert ended.wait(10)
+
+
+def test_views_that_take_seconds_are_jobs(study):
+    names = ("fidelity", "sentences", "wordmap", "contrast", "attacks", "comparison")
+    with opened(study) as client:
+        for name in names:
+            wait_for(lambda name=name: client.get(f"/api/job/{name}").json()["state"] != "working", 60)
+        found = {name: client.get(f"/api/job/{name}").json() for name in names}
+    assert {told["state"] for told in found.values()} == {"done"}, found
+    assert found["fidelity"]["result"]["texts"] == len(study.corpus)
+    assert found["comparison"]["result"]["words"]
+
+
+def test_a_port_that_is_taken_is_told_and_a_free_one_is_found():
+    taken = socket.socket()
+    taken.bind(("127.0.0.1", 0))
+    taken.listen()
+    port = taken.getsockname()[1]
+    with taken, pytest.raises(InputError, match=f"cannot listen on 127.0.0.1, port {port}"):
+        _bind("127.0.0.1", port)
+    with _bind("127.0.0.1", None) as first:
+        first.listen()
+        with _bind("127.0.0.1", None) as second:
+            assert second.getsockname()[1] > first.getsockname()[1] >= 8000
+            assert second.getsockname()[0] == "127.0.0.1"
+    with pytest.raises(InputError, match="cannot listen on no such host"):
+        _bind("no such host", 8000)
+
+
+def test_when_no_port_is_free_it_is_told(monkeypatch):
+    def bind(*_):
+        raise OSError(errno.EADDRINUSE, "in use")
+
+    monkeypatch.setattr(socket.socket, "bind", bind)
+    with pytest.raises(InputError, match="choose one with --port"):
+        _bind("127.0.0.1", None)

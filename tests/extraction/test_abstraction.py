@@ -1,0 +1,128 @@
+"""One contract for the ways to form states: the package's own, and any other from outside."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wfalens.errors import InputError
+from wfalens.extraction import Abstraction, Extractor, Fitting, States
+from wfalens.extraction.abstraction import ABSTRACTIONS
+from wfalens.extraction.views import Outputs
+from wfalens.models import CallableClassifier
+
+
+class Verdicts(States):
+    """A state for each class, whichever seed is near."""
+
+    def assign(self, points):
+        return (points.argmax(1) + 1).astype(np.int32)
+
+    def mixtures(self, points, hardness):
+        return self.assign(points)[:, None], np.ones((len(points), 1), np.float32)
+
+
+@dataclass(frozen=True)
+class ByVerdict:
+    """Prefixes are alike if the model chooses the same class after them."""
+
+    name: str = "verdict"
+
+    def view(self, model, ids, rng, ledger):
+        return Outputs()
+
+    def divide(self, seen, states, sample, rng):
+        return Verdicts(np.zeros((seen.outputs.shape[1], seen.outputs.shape[1]), np.float32))
+
+
+@pytest.mark.parametrize("completion", ["empirical", "probe", "fit"])
+def test_an_abstraction_from_outside_forms_the_states(news_model, headlines, completion):
+    ids = news_model.encoder.encode(headlines.texts[:400])
+    rule = Fitting(rounds=1)
+    wfa = Extractor(states=7, abstraction=ByVerdict(), completion=completion, fitting=rule).extract(news_model, ids)
+    chosen = np.bincount(news_model.trace(ids).values.argmax(1), minlength=7)
+    assert chosen.all()
+    np.testing.assert_array_equal(wfa.state_visits, [len(ids), *chosen])
+    np.testing.assert_array_equal(wfa.centres[1:].argmax(1), np.arange(7))
+    assert wfa.provenance["parameters"]["abstraction"] == "verdict"
+
+
+def test_its_own_shares_are_used_where_rows_are_fitted(news_model, headlines):
+    asked = []
+
+    class Heard(Verdicts):
+        def mixtures(self, points, hardness):
+            asked.append(hardness)
+            return super().mixtures(points, hardness)
+
+    class Hearing(ByVerdict):
+        def divide(self, seen, states, sample, rng):
+            return Heard(super().divide(seen, states, sample, rng).seeds)
+
+    options = {"states": 7, "abstraction": Hearing(), "representatives": 2}
+    Extractor(**options, completion="probe").extract(news_model, headlines.texts[:100])
+    assert not asked
+    rule = Fitting(rounds=1, hardness=0.25)
+    Extractor(**options, completion="fit", fitting=rule).extract(news_model, headlines.texts[:100])
+    assert set(asked) == {0.25}
+
+
+@pytest.mark.parametrize("name", sorted(ABSTRACTIONS))
+def test_a_name_and_its_object_give_the_same_bytes(tmp_path, news_model, headlines, name):
+    for file, abstraction in (("name", name), ("object", ABSTRACTIONS[name])):
+        options = {"states": 6, "abstraction": abstraction, "completion": "probe", "representatives": 2, "seed": 4}
+        Extractor(**options).extract(news_model, headlines.texts[:200]).save(tmp_path / file)
+    assert (tmp_path / "name").read_bytes() == (tmp_path / "object").read_bytes()
+
+
+def test_a_search_keeps_the_abstraction_that_was_given(news_model, headlines):
+    wfa = Extractor(abstraction=ByVerdict(), alpha="auto", beta=0.3, states=7).extract(
+        news_model, headlines.texts[:300]
+    )
+    assert wfa.states == 8
+    assert {trial["abstraction"] for trial in wfa.provenance["tuning"]["trials"]} == {"verdict"}
+    np.testing.assert_array_equal(wfa.centres[1:].argmax(1), np.arange(7))
+
+
+def test_a_view_of_internal_states_is_refused_where_there_are_none(news_model, headlines):
+    class Inside:
+        needs_states: ClassVar[bool] = True
+
+        def points(self, outputs, states):
+            return states
+
+    class ByState(ByVerdict):
+        def view(self, model, ids, rng, ledger):
+            return Inside()
+
+    closed = CallableClassifier(
+        lambda texts: np.full((len(texts), 7), 1 / 7), news_model.encoder, news_model.class_names
+    )
+    with pytest.raises(InputError, match="can be stepped"):
+        Extractor(states=2, abstraction=ByState()).extract(closed, headlines.texts[:20])
+
+
+@pytest.mark.parametrize("wrong", ["output", None, Outputs()])
+def test_what_is_no_abstraction_is_refused_at_once(wrong):
+    with pytest.raises(InputError, match="choose one of outputs, lookahead, auto"):
+        Extractor(abstraction=wrong)
+
+
+def test_the_contract_is_kept_by_all_that_have_a_name():
+    assert all(isinstance(each, Abstraction) and each.name == name for name, each in ABSTRACTIONS.items())
+    assert replace(Extractor(), abstraction=ByVerdict()).abstraction == ByVerdict()
+
+
+@given(st.integers(2, 12), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_states_that_nobody_visits_are_dropped_and_the_rest_keep_their_points(clusters, width, seed):
+    rng = np.random.default_rng(seed)
+    states = States(rng.normal(size=(clusters, width)).astype(np.float32))
+    points = rng.normal(size=(clusters, width)).astype(np.float32)
+    smaller, path = states.visited(points)
+    assert set(path) == set(range(1, len(smaller)))
+    np.testing.assert_array_equal(smaller.seeds[path - 1], states.seeds[states.assign(points) - 1])
+    near, weights = smaller.mixtures(points, 1e6)
+    np.testing.assert_array_equal(near[np.arange(len(points)), weights.argmax(1)], path)

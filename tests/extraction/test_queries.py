@@ -1,0 +1,162 @@
+"""The query budget: kept by the whole extraction, spent as documented, recorded as it was."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wfalens.corpus import newsroom
+from wfalens.errors import InputError
+from wfalens.extraction import Augmentation, Extractor, Fitting
+from wfalens.extraction.probing import affordable, choose_representatives, probing_queries
+from wfalens.extraction.queries import FITTING_SHARE, SEARCH_SHARE, Ledger, TooFewQueriesError, told
+from wfalens.models import CallableClassifier
+from wfalens.models.causality import check_causal
+from wfalens.progress import Progress
+from wfalens.ragged import Ragged
+
+
+class Counting:
+    """A steppable model that counts the prefixes it scores."""
+
+    def __init__(self, model):
+        self.model, self.queries = model, 0
+        for name in ("class_names", "encoder", "fingerprint", "initial_output", "initial_state"):
+            setattr(self, name, getattr(model, name))
+
+    def trace(self, ids):
+        self.queries += len(ids.values)
+        return self.model.trace(ids)
+
+    def step(self, state, ids):
+        self.queries += len(ids)
+        return self.model.step(state, ids)
+
+    def step_grid(self, state, ids):
+        self.queries += len(state) * len(ids)
+        return self.model.step_grid(state, ids)
+
+
+def closed(model):
+    """The same model as a black box, which counts by itself."""
+
+    def score(token_lists):
+        return model.trace(model.encoder.vocabulary.encode(token_lists)).last()
+
+    return CallableClassifier(score, model.encoder, model.class_names)
+
+
+OPEN = {"states": "auto", "alpha": "auto", "beta": "auto", "abstraction": "auto"}
+FIXED = {"states": 4, "alpha": 0.0}
+
+
+@pytest.mark.parametrize("queries", [None, 2_000, 20_000, 300_000, 3_000_000])
+@pytest.mark.parametrize("completion", ["probe", "fit"])
+@pytest.mark.parametrize("choice", [FIXED, OPEN], ids=["fixed", "auto"])
+def test_what_is_recorded_is_what_was_asked_and_within_the_budget(news_model, headlines, choice, completion, queries):
+    ids = news_model.encoder.encode(headlines.texts[:150])
+    model, checked = Counting(news_model), Counting(news_model)
+    check_causal(checked, ids)
+    fitting = Fitting(rounds=3)
+    options = {**choice, "completion": completion, "queries": queries, "fitting": fitting, "representatives": 3}
+    record = Extractor(**options).extract(model, ids).provenance["queries"]
+    assert model.queries - checked.queries - record["texts"] == record["total"]
+    parts = {name: record.get(name, 0) for name in ("look_ahead", "search", "probing", "fitting")}
+    assert sum(parts.values()) == record["total"]
+    assert parts["probing"] > 0
+    assert (parts["search"] > 0) == (choice is OPEN)
+    assert (parts["fitting"] > 0) == (completion == "fit")
+    if queries is not None:
+        assert record["limit"] == queries
+        assert record["total"] <= queries
+        assert parts["search"] <= SEARCH_SHARE * queries
+        if completion == "fit":
+            assert parts["probing"] <= (1 - FITTING_SHARE) * queries
+
+
+@pytest.mark.parametrize("queries", [1_500, 20_000])
+@pytest.mark.parametrize("completion", ["probe", "fit"])
+@pytest.mark.parametrize("choice", [FIXED, OPEN], ids=["fixed", "auto"])
+def test_a_black_box_is_asked_within_its_budget(news_model, headlines, choice, completion, queries):
+    def asked(**options):
+        model = closed(news_model)
+        wfa = Extractor(**options).extract(model, headlines.texts[:60])
+        return model.queries, wfa.provenance["queries"]
+
+    texts, _ = asked(**FIXED, completion="null")
+    count, record = asked(**choice, completion=completion, queries=queries, fitting=Fitting(rounds=2))
+    assert count - texts <= record["total"] <= queries  # recorded from above: texts share beginnings
+    assert count - texts > 0.3 * queries  # and it was made use of
+
+
+@given(st.integers(1, 10**5), st.integers(2, 8), st.integers(1, 6), st.booleans())
+def test_representatives_are_given_up_first_then_the_rarest_words(news_model, queries, states, per_state, steps):
+    rng = np.random.default_rng(states)
+    ids = Ragged.from_lengths(rng.integers(1, 200, 400).astype(np.int32), np.full(40, 10))
+    path = rng.integers(1, states, 400).astype(np.int32) if states > 2 else np.ones(400, np.int32)
+    chosen = choose_representatives(ids, path, per_state, rng)
+    words, counts = np.arange(1, 200, dtype=np.int32), np.arange(200)[::-1].copy()
+    model = news_model if steps else closed(news_model)
+    try:
+        kept, fewer = affordable(model, words, counts, chosen, queries)
+    except TooFewQueriesError:
+        assert probing_queries(model, chosen.first(1), 1) > queries
+        return
+    assert probing_queries(model, fewer, len(kept)) <= queries
+    assert 1 in kept
+    assert np.all(np.diff(kept) > 0)
+    assert 1 <= fewer.per_state <= per_state
+    if fewer.per_state < per_state:
+        assert probing_queries(model, chosen.first(fewer.per_state + 1), len(words)) > queries
+    if len(kept) < len(words):
+        assert fewer.per_state == 1
+        assert probing_queries(model, fewer, len(kept) + 1) > queries
+        assert counts[np.setdiff1d(words, kept)].max() <= counts[kept[kept != 1]].min(initial=10**9)
+
+
+def test_too_small_a_budget_is_refused_in_a_sentence(news_model, headlines):
+    for completion in ("probe", "fit"):
+        with pytest.raises(InputError, match="queries do not pay for"):
+            Extractor(states=6, completion=completion, alpha=0.0, queries=7).extract(news_model, headlines.texts[:50])
+    with pytest.raises(InputError, match="look ahead needs"):
+        Extractor(states=3, abstraction="lookahead", queries=100).extract(news_model, headlines.texts[:50])
+    with pytest.raises(InputError, match="stochastic kind"):
+        Extractor(kind="linear", queries=100)
+
+
+def test_augmented_texts_are_paid_for(news_model, headlines):
+    rule = Augmentation(vectors=newsroom.vectors(), epochs=1)
+    options = {"states": 4, "completion": "probe", "alpha": 0.0, "augmentation": rule}
+    texts = headlines.texts[:200]
+    record = Extractor(**options, queries=5000).extract(news_model, texts).provenance["queries"]
+    assert record["augmentation"] == record["texts"]
+    assert record["total"] <= 5000
+    with pytest.raises(InputError, match="augmentation needs"):
+        Extractor(**options, queries=500).extract(news_model, texts)
+
+
+def test_a_search_is_not_richer_than_the_build(news_model, headlines):
+    """The search reads few words, but may not spend on them what the whole alphabet must share."""
+    heard = []
+
+    class Ear(Progress):
+        def say(self, message):
+            heard.append(message)
+
+    Extractor(states=6, completion="probe", alpha="auto", queries=900).extract(news_model, headlines.texts[:300], Ear())
+    assert any("act as <unk>" in message for message in heard)
+
+
+def test_a_ledger_refuses_what_it_cannot_pay():
+    ledger = Ledger(10)
+    ledger.enter("probing", 6)
+    with pytest.raises(TooFewQueriesError, match="only 4 of 10 are left"):
+        ledger.enter("fitting", 5)
+    assert ledger.total == 6
+    assert "6 times" in told(ledger.to_json())
+    assert "of 10 allowed" in told(ledger.to_json())
+
+
+@pytest.mark.parametrize("stored", [None, 3, [], {}, {"total": "many"}, {"total": True}])
+def test_a_strange_record_tells_nothing(stored):
+    assert told(stored) is None

@@ -1,0 +1,92 @@
+"""scikit-learn pipelines over raw texts."""
+
+import subprocess
+import sys
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+from tests.models.conformance import StepwiseConformance
+from tests.models.toy import CLASSES, ENCODER, extracted_fidelity, texts
+from wfalens.errors import ModelError
+from wfalens.models import wrap_pipeline
+
+LETTERS = ["a b", "b c a", "c d", "d d e", "e f a", "g h", "h h b"]
+
+
+def letter_pipeline(seed):
+    labels = np.random.default_rng(seed).permutation(["x", "y", "z", "x", "y", "z", "x"])
+    return make_pipeline(TfidfVectorizer(analyzer=str.split), LogisticRegression()).fit(LETTERS, labels)
+
+
+class TestPipeline(StepwiseConformance):
+    @pytest.fixture
+    def make(self):
+        return lambda seed, encoder: wrap_pipeline(letter_pipeline(seed), encoder, batch_size=5)
+
+
+def test_a_pipeline_is_extracted_faithfully():
+    train = texts(300, seed=0)
+    names = [CLASSES[label] for label in train.labels]
+    pipeline = make_pipeline(CountVectorizer(), LogisticRegression()).fit(train.texts, names)
+    model = wrap_pipeline(pipeline, ENCODER)
+    assert model.class_names == CLASSES
+    cr, accuracy = extracted_fidelity(model)
+    assert accuracy > 0.95
+    assert cr > 0.9
+
+
+def test_every_prefix_is_the_text_that_the_pipeline_would_be_given(letters):
+    pipeline = letter_pipeline(0)
+    model = wrap_pipeline(pipeline, letters)
+    expected = pipeline.predict_proba(["b", "b a", "b a", "b a h"])
+    np.testing.assert_allclose(model.trace(letters.encode(["b a yonder h"]))[0], expected, atol=1e-6)
+    np.testing.assert_allclose(model.initial_output, pipeline.predict_proba([""])[0], atol=1e-6)
+
+
+def test_words_are_joined_by_blanks_and_characters_by_nothing(letters):
+    from wfalens.corpus import TextEncoder
+
+    asked = []
+
+    class Spy:
+        classes_ = ("x", "y")
+
+        def predict_proba(self, texts):
+            asked.extend(texts)
+            return np.full((len(texts), 2), 0.5)
+
+    encoder = TextEncoder(letters.vocabulary, "characters")
+    model = wrap_pipeline(Spy(), encoder, unknown="?", name="spy")
+    model.trace(encoder.encode(["ab-"]))
+    assert asked == ["a", "ab", "ab?"]
+    asked.clear()
+    wrap_pipeline(Spy(), letters, name="spy").trace(letters.encode(["a zebra b"]))
+    assert asked == ["a", "a", "a b"]
+    assert model.fingerprint == "spy"
+
+
+def test_the_fingerprint_is_the_same_after_loading_in_another_process(letters, tmp_path):
+    pipeline = letter_pipeline(0)
+    joblib.dump(pipeline, tmp_path / "p.joblib")
+    code = (
+        "import joblib, sys; from wfalens import TextEncoder, Vocabulary, wrap_pipeline;"
+        "letters = TextEncoder(Vocabulary.of_words('abcdefgh'), 'whitespace');"
+        "print(wrap_pipeline(joblib.load(sys.argv[1]), letters).fingerprint)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "p.joblib"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == wrap_pipeline(pipeline, letters).fingerprint
+
+
+def test_pipelines_without_probabilities_or_classes_are_refused(letters):
+    with pytest.raises(ModelError, match="Pipeline has no predict_proba; end the pipeline with a classifier that has"):
+        wrap_pipeline(make_pipeline(CountVectorizer(), LinearSVC()), letters)
+    with pytest.raises(ModelError, match="does not tell its classes; fit it first, or give class_names"):
+        wrap_pipeline(make_pipeline(CountVectorizer(), LogisticRegression()), letters)

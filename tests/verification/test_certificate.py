@@ -1,0 +1,165 @@
+"""Certificates: never contradicted by enumeration, on any automaton, and informative about a network."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.automata import linear_sample, sample, samples
+from wfalens.corpus import load_dataset, newsroom
+from wfalens.errors import InputError
+from wfalens.verification import Substitutes, certify, certify_texts
+from wfalens.verification.certificate import BROKEN, CERTIFIED, OPEN, certify_choices
+from wfalens.verification.substitutes import as_texts, count_variants, every_variant, random_variants, variants
+
+
+@st.composite
+def questions(draw):
+    """An automaton, the words that may stand at each position of a short text, and a limit on changes."""
+    wfa = draw(samples()).wfa
+    words = st.integers(1, len(wfa.encoder.vocabulary) - 1)
+    options = st.lists(words, min_size=1, max_size=4, unique=True)
+    choices = [np.array(part, np.int32) for part in draw(st.lists(options, min_size=1, max_size=5))]
+    return wfa, choices, draw(st.sampled_from([None, 0, 1, 2]))
+
+
+def certificate_of(wfa, choices, changes, effort):
+    own = [wfa.encoder.vocabulary.words[part[0]] for part in choices]
+    return certify_choices(wfa, own, choices, changes=changes, effort=effort)
+
+
+def enumerated(wfa, choices, changes):
+    """Weights of all variants, and whether each is of another class than the first."""
+    weights = wfa.weights(as_texts(every_variant(choices, changes)))
+    decisions = wfa.decide(weights)
+    return weights, decisions
+
+
+@given(questions(), st.sampled_from([0, 3, 10_000]))
+def test_no_enumerated_variant_contradicts_a_certificate(question, effort):
+    wfa, choices, changes = question
+    weights, decisions = enumerated(wfa, choices, changes)
+    if decisions[0] < 0:
+        with pytest.raises(InputError, match="undecided"):
+            certificate_of(wfa, choices, changes, effort)
+        return
+    found = certificate_of(wfa, choices, changes, effort)
+    label = decisions[0]
+    advantage = np.delete(weights, label, axis=1).max(1) - weights[:, label]
+    assert found.bound >= advantage.max() - 1e-12
+    assert found.reached <= advantage.max() + 1e-12
+    assert found.lowest <= weights[:, label].min() + 1e-12
+    assert found.variants == len(weights)
+    changed = (decisions != label).any()
+    assert not (found.status == CERTIFIED and changed)
+    assert not (found.status == BROKEN and not changed)
+    if effort == 10_000 and abs(advantage.max()) > 1e-8:
+        assert found.status == (BROKEN if changed else CERTIFIED)
+
+
+@given(questions())
+def test_the_witness_is_a_variant_and_reaches_what_is_said(question):
+    wfa, choices, changes = question
+    if enumerated(wfa, choices, changes)[1][0] < 0:
+        return
+    found = certificate_of(wfa, choices, changes, 100)
+    vocabulary = wfa.encoder.vocabulary
+    ids = np.array([vocabulary.id_of(word) for word in found.witness], np.int32)
+    assert all(word in part for word, part in zip(ids, choices, strict=True))
+    if changes is not None:
+        assert sum(word != part[0] for word, part in zip(ids, choices, strict=True)) <= changes
+    weights = wfa.weights(as_texts(ids[None]))
+    others = np.delete(weights[0], wfa.class_names.index(found.label))
+    assert found.reached <= others.max() - weights[0, wfa.class_names.index(found.label)] + 1e-12
+    said = wfa.decide(weights)[0]
+    assert found.witness_label == (None if said < 0 else wfa.class_names[said])
+
+
+@given(questions())
+def test_on_a_single_word_the_bound_is_exact(question):
+    wfa, choices, _ = question
+    weights, decisions = enumerated(wfa, choices[:1], None)
+    if decisions[0] < 0:
+        return
+    label = decisions[0]
+    advantage = np.delete(weights, label, axis=1).max(1) - weights[:, label]
+    assert certificate_of(wfa, choices[:1], None, 0).bound == pytest.approx(advantage.max(), abs=1e-12)
+
+
+@given(questions())
+def test_variants_are_all_of_the_allowed_texts(question):
+    _, choices, changes = question
+    table = every_variant(choices, changes)
+    assert len(table) == len(np.unique(table, axis=0)) == count_variants(choices, changes)
+    drawn = random_variants(choices, 50, np.random.default_rng(0), changes)
+    assert {tuple(row) for row in drawn} <= {tuple(row) for row in table}
+    if changes == 0:
+        assert len(table) == 1
+    few, exhaustive = variants(choices, len(table) - 1, np.random.default_rng(0), changes)
+    assert not exhaustive
+    assert len(few) == len(table) - 1
+    assert variants(choices, len(table), np.random.default_rng(0), changes)[1]
+
+
+def test_effort_settles_what_the_bound_leaves_open():
+    """An adversary who sees the state is stronger than any text: the search tells them apart."""
+    open_before = settled = 0
+    for seed in range(60):
+        wfa = sample("uniform", seed, n=6, words=8, alpha=0.0).wfa
+        choices = [np.arange(2, 8, dtype=np.int32)[np.argsort(np.random.default_rng(seed).random(6))]] * 4
+        statuses = [certificate_of(wfa, choices, None, effort).status for effort in (0, 5000)]
+        open_before += statuses[0] == OPEN
+        settled += statuses[0] == OPEN and statuses[1] != OPEN
+    assert open_before >= 2
+    assert settled == open_before
+
+
+@pytest.fixture(scope="module")
+def report(newsroom_wfa, newsroom_model):
+    substitutes = Substitutes.nearest(newsroom_wfa, newsroom.vectors(), 4)
+    texts = load_dataset("newsroom", "test").texts[:60]
+    return certify_texts(newsroom_wfa, [*texts, ""], substitutes, model=newsroom_model, changes=2, samples=100)
+
+
+def test_certificates_hold_on_the_automaton_and_tell_much_of_the_network(report):
+    total = report.summary
+    assert total.texts == 60 == total.certified + total.broken + total.open
+    assert 10 <= total.certified <= 50
+    assert total.violations == 0
+    assert total.model["certified"].never_changed.value > 0.8
+    assert total.model["broken"].never_changed.value < 0.5
+
+
+def test_reports_are_data_first(report):
+    told = report.to_json()
+    assert len(told["texts"]) == len(report.to_dataframe()) == 60
+    assert told["summary"]["share_certified"]["low"] <= told["summary"]["certified"] / 60
+    assert "<table" in report._repr_html_()
+
+
+def test_substitutes_are_the_nearest_words_that_were_seen(newsroom_wfa):
+    vectors, vocabulary = newsroom.vectors(), newsroom_wfa.encoder.vocabulary
+    found = Substitutes.nearest(newsroom_wfa, vectors, 3, of=["match", "nonsense"], spare=["the"])
+    assert list(found.of_word) == [vocabulary.id_of("match")]
+    words = vocabulary.decode(found.of_word[vocabulary.id_of("match")])
+    assert words == [word for word, _ in vectors.nearest("match", 3)]
+    assert words[0] == "contest"
+    near = Substitutes.nearest(newsroom_wfa, vectors, 3, of=["match"], max_semantic=0.01)
+    assert vocabulary.decode(near.of_word[vocabulary.id_of("match")]) == ["contest"]
+    choices = near.choices(vocabulary.encode([["the", "match"]]).values)
+    assert [vocabulary.decode(part) for part in choices] == [["the"], ["match", "contest"]]
+
+
+def test_what_cannot_be_certified_is_refused(newsroom_wfa):
+    given_words = Substitutes.of(newsroom_wfa, {"match": ["contest", "contest"]})
+    assert certify(newsroom_wfa, "match", given_words).variants == 2
+    with pytest.raises(InputError, match="does not know 'nonsense'"):
+        Substitutes.of(newsroom_wfa, {"match": ["nonsense"]})
+    with pytest.raises(InputError, match="the text has no words"):
+        certify(newsroom_wfa, "", given_words)
+    with pytest.raises(InputError, match="at least 0"):
+        certify(newsroom_wfa, "match", given_words, changes=-1)
+    with pytest.raises(InputError, match="a linear automaton cannot be certified: its rows are not distributions"):
+        certify(linear_sample(0).wfa, "w0", Substitutes({}))
+    with pytest.raises(InputError, match="no text with a word"):
+        certify_texts(newsroom_wfa, [""], given_words)
