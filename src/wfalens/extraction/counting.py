@@ -22,6 +22,7 @@ from wfalens.threads import limit_model_threads
 
 UNIT = 1 << 30  # outputs are summed in whole multiples of its inverse: whole numbers add up alike in any order
 _TOLD = 20  # bad rows that are listed
+_ENTRIES = 1 << 21  # of counts that are held apart before they are merged
 
 
 @dataclass(frozen=True)
@@ -127,13 +128,13 @@ class _Total:
         self.sums = np.zeros((self.states, self.classes, 2), np.int64)
 
     def add(self, seen: Seen, path: NDArray[np.int32]) -> None:
-        self.counts.append(count_transitions(seen.ids, path, self.states))
+        self.counts = _folded([*self.counts, count_transitions(seen.ids, path, self.states)])
         self.sums = carried(self.sums + output_sums(seen.outputs, path, self.states))
         self.texts += len(seen.ids)
         self.tokens += len(seen.ids.values)
 
     def add_augmented(self, ids: Ragged[np.int32], path: NDArray[np.int32]) -> None:
-        self.more.append(count_transitions(ids, path, self.states))
+        self.more = _folded([*self.more, count_transitions(ids, path, self.states)])
 
     def result(self) -> ShardCounts:
         empty = TransitionCounts.empty(self.states)
@@ -143,6 +144,13 @@ class _Total:
             self.sums,
             Tally.of([Tally(self.texts, self.tokens, self.cut, len(self.bad), tuple(map(str, self.bad)))]),
         )
+
+
+def _folded(parts: list[TransitionCounts]) -> list[TransitionCounts]:
+    """The same counts in fewer parts where they take much memory."""
+    if sum(map(len, parts)) < max(_ENTRIES, 2 * len(parts[0])):
+        return parts
+    return [parts[0].merge(*parts[1:])]
 
 
 def output_sums(outputs: NDArray[np.float32], path: NDArray[np.int32], states: int) -> NDArray[np.int64]:
