@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from wfalens.corpus.encoder import CUSTOM, TextEncoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vocabulary import Vocabulary
 from wfalens.errors import FormatError, InputError, WfalensError
-from wfalens.ragged import Ragged
+from wfalens.ragged import Ragged, offsets_of
 
 Tensors = dict[str, NDArray[Any]]
 # safetensors keeps its metadata in no fixed order: one single entry, so that equal content gives equal bytes
@@ -92,14 +93,16 @@ class StoredFile:
         return tuple(names)
 
 
-def read_file(path: str | Path, kind: str, version: int) -> StoredFile:
+def read_file(path: str | Path, kind: str, version: int, only: Collection[str] | None = None) -> StoredFile:
+    """The header and the tensors of a file, or some of them."""
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     try:
         with safe_open(path, framework="numpy") as handle:
             text = (handle.metadata() or {}).get(_METADATA, "null")
-            tensors = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
+            names = handle.keys()
+            tensors = {name: handle.get_tensor(name) for name in names if only is None or name in only}
         header = json.loads(text)
     except (SafetensorError, OSError, ValueError, TypeError, RecursionError) as error:
         raise FormatError(f"{path}: damaged or not made by wfalens: {str(error).splitlines()[0]}") from None
@@ -115,9 +118,12 @@ def read_file(path: str | Path, kind: str, version: int) -> StoredFile:
 def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
     """Header entries and tensors of an encoder; the words travel as one run of UTF-8 bytes."""
     encoded = [word.encode("utf-8", "surrogatepass") for word in encoder.vocabulary.words]
-    words = Ragged.from_lists(encoded, np.uint8)
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     header = {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length}
-    return header, {"alphabet_bytes": words.values, "alphabet_offsets": words.offsets}
+    return header, {
+        "alphabet_bytes": np.frombuffer(b"".join(encoded), np.uint8),
+        "alphabet_offsets": offsets_of(lengths),
+    }
 
 
 def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> TextEncoder:
@@ -129,10 +135,9 @@ def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> Tex
     if limit is not None and not (type(limit) is int and limit > 0):
         raise file.fail("max_length is not a positive number")
     try:
-        words = [
-            bytes(word).decode("utf-8", "surrogatepass")
-            for word in Ragged(values.astype(np.uint8), offsets.astype(np.int64))
-        ]
+        spelled = Ragged(values.astype(np.uint8), offsets.astype(np.int64))
+        blob, places = spelled.values.tobytes(), spelled.offsets.tolist()
+        words = [blob[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(places)]
         return TextEncoder(Vocabulary(words), tokenizer if tokenizer and stored == CUSTOM else stored, limit)
     except (WfalensError, UnicodeDecodeError) as error:
         raise file.fail(str(error)) from None

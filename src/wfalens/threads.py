@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -24,6 +25,27 @@ def thread_count() -> int:
         return int(chosen)
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def limit_model_threads() -> Callable[[], None]:
+    """One thread for each pass of a model in this process; -> a function that takes the limit back.
+
+    Workers side by side use the cores better than threads within one product, and sums keep their order, to the bit.
+    """
+    from threadpoolctl import threadpool_limits
+
+    limits = threadpool_limits(1)
+    torch = sys.modules.get("torch")  # a model that needs it has loaded it
+    earlier = torch.get_num_threads() if torch else 1
+    if torch:
+        torch.set_num_threads(1)
+
+    def take_back() -> None:
+        limits.restore_original_limits()
+        if torch:
+            torch.set_num_threads(earlier)
+
+    return take_back
 
 
 def in_parallel(work: Callable[[int, int], None], costs: NDArray[np.int64], least: int) -> None:

@@ -6,6 +6,7 @@ import pytest
 from wfalens.attack import RECIPES, Arsenal, allowed_candidates, nearest_candidates, run_attack
 from wfalens.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome, summary_rows
 from wfalens.corpus import Corpus, WordVectors, load_dataset, newsroom
+from wfalens.engines.local import ThreadEngine
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor
 from wfalens.models import RNNConfig, Trainer
@@ -141,6 +142,15 @@ def test_same_seed_same_attack(setting, arsenal):
     part = corpus.subset(np.arange(40))
     runs = [run_attack("random-word", 1, arsenal.recipe("random-word", 1), model, part, seed=3) for _ in range(2)]
     assert runs[0].examples == runs[1].examples
+
+
+def test_the_outcome_does_not_depend_on_the_engine(setting, arsenal, monkeypatch):
+    model, _, _, corpus = setting
+    monkeypatch.setattr("wfalens.attack.run._TEXTS_AT_ONCE", 16)
+    part, search = corpus.subset(np.arange(60)), arsenal.recipe("random-word", 2)
+    outcomes = [run_attack("random-word", 2, search, model, part, engine=engine) for engine in (None, ThreadEngine(3))]
+    assert outcomes[0].examples == outcomes[1].examples
+    assert len(outcomes[0].examples) == 60
 
 
 def test_summary_by_hand():

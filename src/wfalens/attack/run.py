@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome
 from wfalens.attack.search import Search, Target
 from wfalens.corpus.corpus import Corpus
-from wfalens.errors import InputError
+from wfalens.engines.contract import Engine, Failed, ModelSource
+from wfalens.engines.local import SerialEngine
+from wfalens.errors import InputError, ModelError
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -26,12 +32,14 @@ def run_attack(
     budget: int | None = None,
     seed: int = 0,
     progress: Progress = SILENT,
+    engine: Engine | None = None,
 ) -> Outcome:
     """Attack every text that the model classifies correctly; the others are skipped.
 
     A text falls when the model's class is no longer the true one. In each round the proposals are tried in
     batches over all texts still standing; the one that hurts most is kept for the next round. `budget` bounds
-    the model queries per text.
+    the model queries per text. Parts of the texts run side by side on an engine; each part draws its own random
+    numbers, so that the outcome does not depend on it.
     """
     corpus = corpus.relabelled(model.class_names)
     if corpus.labels is None:
@@ -40,20 +48,53 @@ def run_attack(
     worded = np.flatnonzero(encoded.lengths)
     if len(worded) == 0:
         raise InputError(f"{corpus.name}: there is no text with a word in it")
-    rng = np.random.default_rng(seed)
-    examples: list[Example] = []
-    counts = {SUCCEEDED: 0, FAILED: 0, SKIPPED: 0}
-    progress.start(f"attacking ({name}, k = {k})", len(worded))
-    for start in range(0, len(worded), _TEXTS_AT_ONCE):
+    engine = engine or SerialEngine()
+    jobs = []
+    for number, start in enumerate(range(0, len(worded), _TEXTS_AT_ONCE)):
         part = worded[start : start + _TEXTS_AT_ONCE]
         tokens = [tuple(model.encoder.tokens(corpus.texts[at])) for at in part]
-        for example in _attack_batch(search, model, encoded.take(part), tokens, corpus.labels[part], budget, rng):
+        jobs.append(_Part(number, encoded.take(part), tokens, corpus.labels[part]))
+    found: dict[int, list[Example]] = {}
+    counts = {SUCCEEDED: 0, FAILED: 0, SKIPPED: 0}
+    progress.start(f"attacking ({name}, k = {k})", len(worded))
+    for outcome in engine.run(_AttackTask(search, engine.source(model, None), budget, seed), jobs):
+        if isinstance(outcome, Failed):
+            raise ModelError(f"attacking texts of {corpus.name} failed: {outcome.reason}")
+        found[outcome.job.number] = outcome.result
+        for example in outcome.result:
             counts[example.status] += 1
-            examples.append(example)
         told = " / ".join(str(value) for value in (*counts.values(), len(worded)))
-        progress.advance(len(part), f"[succeeded / failed / skipped / total] {told}")
+        progress.advance(len(outcome.result), f"[succeeded / failed / skipped / total] {told}")
     progress.finish()
-    return Outcome(name, k, tuple(examples))
+    return Outcome(name, k, tuple(example for number in sorted(found) for example in found[number]))
+
+
+class _Part(NamedTuple):
+    """Texts that are attacked together."""
+
+    number: int
+    ids: Ragged[np.int32]
+    tokens: list[tuple[str, ...]]
+    labels: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class _AttackTask:
+    """Attacks a part of the texts."""
+
+    search: Search
+    model: ModelSource
+    budget: int | None
+    seed: int
+
+    def prepare(self) -> Callable[[_Part], list[Example]]:
+        model = self.model.open()
+
+        def attacked(part: _Part) -> list[Example]:
+            rng = np.random.default_rng([self.seed, part.number])
+            return _attack_batch(self.search, model, part.ids, part.tokens, part.labels, self.budget, rng)
+
+        return attacked
 
 
 def _attack_batch(

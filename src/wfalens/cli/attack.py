@@ -31,6 +31,7 @@ from wfalens.cli.common import (
     say,
     write_html,
 )
+from wfalens.cli.streams import AddressOption, opened_engine
 from wfalens.errors import InputError
 
 
@@ -66,6 +67,9 @@ def attack(
     text_column: TextColumnOption = "text",
     label_column: LabelColumnOption = None,
     encoding: EncodingOption = "utf-8",
+    engine: Annotated[str, typer.Option("--engine", help="Where texts are attacked: local, or on ray.")] = "local",
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Parts of the texts attacked at a time.")] = 1,
+    address: AddressOption = None,
     html: HtmlOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -117,10 +121,21 @@ def attack(
             f"no word has a replacement within d_S ≤ {strong} and d_T ≥ {min_transition}; "
             "widen --strong or lower --min-transition"
         )
-    outcomes = [
-        run_attack(name, k, arsenal.recipe(name, k), classifier, texts, budget=budget, seed=seed, progress=progress)
-        for name in chosen
-    ]
+    with opened_engine(engine, workers, None, address) as place:
+        outcomes = [
+            run_attack(
+                name,
+                k,
+                arsenal.recipe(name, k),
+                classifier,
+                texts,
+                budget=budget,
+                seed=seed,
+                progress=progress,
+                engine=place,
+            )
+            for name in chosen
+        ]
     if csv is not None:
         import pandas as pd
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,6 +27,20 @@ from wfalens.cli.common import (
     print_json,
     print_table,
     say,
+)
+from wfalens.cli.streams import (
+    STOP,
+    AddressOption,
+    BadOption,
+    EngineOption,
+    LogOption,
+    MemoryOption,
+    ShardOption,
+    WorkersOption,
+    opened_engine,
+    opened_stream,
+    text_files,
+    wants_stream,
 )
 from wfalens.errors import InputError
 from wfalens.extraction.queries import told as told_queries
@@ -72,6 +87,13 @@ def evaluate(
     text_column: TextColumnOption = "text",
     label_column: LabelColumnOption = None,
     encoding: EncodingOption = "utf-8",
+    memory: MemoryOption = None,
+    engine: EngineOption = None,
+    workers: WorkersOption = None,
+    address: AddressOption = None,
+    shard: ShardOption = None,
+    on_bad: BadOption = STOP,
+    log: LogOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how faithful an automaton is: consistency rate and divergence, with 95 % intervals.
@@ -82,24 +104,39 @@ def evaluate(
     Confidence is the automaton's margin between its two likeliest classes. A --min-confidence chosen by --coverage or
     --at-cr on some texts should be confirmed on others; `wfalens predict` takes it.
 
+    A corpus that is larger than memory is read in shards with --memory, --engine or a pattern of files; its labels are
+    not used then.
+
     Example: wfalens evaluate films.wfa --model films.rnn --corpus rotten_tomatoes:test
     """
     from wfalens.automaton import WFA
     from wfalens.evaluation import measure_fidelity
+    from wfalens.evaluation.streaming import measure_stream_fidelity
 
     check_share("--min-cr", min_cr)
     check_share("--min-confidence", min_confidence)
     check_share("--at-cr", at_cr)
     if coverage is not None and not 0 < coverage <= 1:
         raise InputError(f"--coverage must be a share above 0 and at most 1, not {coverage}")
+    files = text_files(corpus, text_column, encoding) if wants_stream(corpus, memory, engine) else None
     wfa = WFA.load(automaton)
     classifier = open_model(model, wfa.encoder)
     made_from = wfa.provenance.get("model")
     if not isinstance(made_from, dict) or made_from.get("fingerprint") != classifier.fingerprint:
         note(f"{automaton} was extracted from another model than {model}")
-    texts = open_corpus(corpus, "test", data, text_column, label_column, encoding)
     fit_on = open_corpus(reference, "train", data, text_column, label_column, encoding) if reference else None
-    fidelity = measure_fidelity(wfa, classifier, texts, reference=fit_on, progress=TerminalProgress())
+    if files is None:
+        texts = open_corpus(corpus, "test", data, text_column, label_column, encoding)
+        name = texts.name
+        fidelity = measure_fidelity(wfa, classifier, texts, reference=fit_on, progress=TerminalProgress())
+    else:
+        name = files.name
+        with (
+            TemporaryDirectory() as folder,
+            opened_engine(engine, workers, memory, address) as chosen,
+            opened_stream(files, Path(folder) / "survey", chosen, memory, shard, on_bad, log, model) as stream,
+        ):
+            fidelity = measure_stream_fidelity(wfa, classifier, stream, reference=fit_on, progress=TerminalProgress())
     selected = _selected(fidelity.trust, coverage, at_cr, min_confidence)
     failed = min_cr is not None and fidelity.overall.cr.value < min_cr
     if as_json:
@@ -108,7 +145,7 @@ def evaluate(
         print_json(
             {
                 "automaton": str(automaton),
-                "corpus": texts.name,
+                "corpus": name,
                 **fidelity.to_json(),
                 "selected": told,
                 "tuning": tuning,
@@ -116,7 +153,7 @@ def evaluate(
             }
         )
     else:
-        print_fidelity(f"{automaton.name} on {texts.name}", fidelity)
+        print_fidelity(f"{automaton.name} on {name}", fidelity)
         for _, sentence in selected.values():
             say(sentence)
         print_tuning(wfa)

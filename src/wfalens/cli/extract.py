@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +26,20 @@ from wfalens.cli.common import (
     open_vectors,
     print_json,
     print_table,
+)
+from wfalens.cli.streams import (
+    STOP,
+    AddressOption,
+    BadOption,
+    EngineOption,
+    LogOption,
+    MemoryOption,
+    ShardOption,
+    WorkersOption,
+    opened_engine,
+    opened_stream,
+    stream_files,
+    wants_stream,
 )
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.encoder import TextEncoder
@@ -121,6 +136,13 @@ def extract(
     data: DataOption = None,
     text_column: TextColumnOption = "text",
     encoding: EncodingOption = "utf-8",
+    memory: MemoryOption = None,
+    engine: EngineOption = None,
+    workers: WorkersOption = None,
+    address: AddressOption = None,
+    shard: ShardOption = None,
+    on_bad: BadOption = STOP,
+    log: LogOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -130,10 +152,16 @@ def extract(
     curve is kept in the file, and `wfalens evaluate` shows it. The training of a linear automaton may be stopped at any
     time: the same command goes on after the last whole epoch (OUT.training holds it until the end).
 
+    A corpus that is larger than memory is read in shards with --memory, --engine or a pattern of files: settings and
+    states are then chosen on a sample of its texts, and the same command goes on after a stop (OUT.parts holds what is
+    done until the end). The result does not depend on engine, workers and shards.
+
     An ONNX graph brings its words and classes (docs/models.md tells how). A Hugging Face classifier reads sub-words;
     its automaton reads the corpus' words.
 
     Examples: wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
+
+    Any size: wfalens extract news.rnn -c 'texts/*.parquet' -o news.wfa --memory 2GB
 
     The paper's: wfalens extract films.rnn -c rotten_tomatoes -o films.wfa -k 40 --abstraction outputs --completion
     empirical --alpha 0.4 --beta 0.3
@@ -160,7 +188,8 @@ def extract(
         budget=_bytes(budget),
         seed=seed,
     )
-    texts = open_corpus(corpus, "train", data, text_column, None, encoding, labels=False)
+    files = stream_files(model, corpus, text_column, encoding) if wants_stream(corpus, memory, engine) else None
+    texts = None if files else open_corpus(corpus, "train", data, text_column, None, encoding, labels=False)
     classifier = open_model(model, _words(model, texts, tokenizer, max_length, min_count))
     if augment:
         from dataclasses import replace as changed
@@ -177,10 +206,22 @@ def extract(
             ),
         )
     began = time.perf_counter()
-    unfinished = out.with_name(f"{out.name}.training") if kind == "linear" else None
-    wfa = extractor.extract(classifier, texts, TerminalProgress(), unfinished)
+    if texts is not None:
+        unfinished = out.with_name(f"{out.name}.training") if kind == "linear" else None
+        wfa = extractor.extract(classifier, texts, TerminalProgress(), unfinished)
+        wfa.save(out)
+    elif files is not None:
+        from wfalens.extraction.streaming import extract_stream
+
+        parts = out.with_name(f"{out.name}.parts")
+        with (
+            opened_engine(engine, workers, memory, address) as chosen,
+            opened_stream(files, parts, chosen, memory, shard, on_bad, log, model) as stream,
+        ):
+            wfa = extract_stream(extractor, classifier, stream, TerminalProgress())
+            wfa.save(out)
+            shutil.rmtree(parts)
     seconds = time.perf_counter() - began
-    wfa.save(out)
     asked = wfa.provenance.get("queries")
     told = {
         **wfa.summary(),
@@ -197,10 +238,10 @@ def extract(
 
 
 def _words(
-    model: str, texts: Corpus, tokenizer: str | None, max_length: int | None, min_count: int | None
+    model: str, texts: Corpus | None, tokenizer: str | None, max_length: int | None, min_count: int | None
 ) -> TextEncoder | None:
     """The words for a model that reads any; those of other models are their own."""
-    if reads_texts(model):
+    if texts is not None and reads_texts(model):
         return TextEncoder.of_texts(texts.texts, tokenizer or "whitespace", max_length, min_count or 1)
     if (tokenizer, max_length, min_count) != (None, None, None):
         raise InputError(f"{model} has its own words; --tokenizer, --max-length and --min-count are for hf: models")

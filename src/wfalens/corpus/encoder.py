@@ -10,9 +10,11 @@ import numpy as np
 from wfalens.corpus.tokenizers import TOKENIZERS, Tokenizer, tokenizer_named
 from wfalens.corpus.vocabulary import Vocabulary
 from wfalens.errors import InputError
-from wfalens.ragged import Ragged
+from wfalens.ragged import Ragged, concatenate
 
 CUSTOM = "custom"
+_COMPILED = ("whitespace", "basic_english")
+_MANY = 64  # texts for which it pays to index the words
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,22 @@ class TextEncoder:
     def encode(self, texts: Sequence[str]) -> Ragged[np.int32]:
         if isinstance(texts, str):
             raise InputError("encode takes a list of texts; wrap a single text in a list")
+        if len(texts) >= _MANY and self.tokenizer_name in _COMPILED:
+            return self._encode_many(texts)
         return self.vocabulary.encode([self.tokens(text) for text in texts])
+
+    def _encode_many(self, texts: Sequence[str]) -> Ragged[np.int32]:
+        """The same, compiled for the texts that are ASCII."""
+        from wfalens.corpus.quick import encode_ascii
+
+        plain = np.fromiter((text.isascii() for text in texts), bool, len(texts))
+        kept = list(texts) if plain.all() else [text for text, simple in zip(texts, plain, strict=True) if simple]
+        quick = encode_ascii(kept, self.tokenizer_name, self.vocabulary.table, self.max_length)
+        if plain.all():
+            return quick
+        others = [self.tokens(text) for text, simple in zip(texts, plain, strict=True) if not simple]
+        both = concatenate([quick, self.vocabulary.encode(others)])
+        return both.take(np.argsort(np.argsort(~plain, kind="stable")))
 
     def checked(self, ids: Ragged[np.int32]) -> Ragged[np.int32]:
         """Ids that are given already, refused where they are not words of the vocabulary."""

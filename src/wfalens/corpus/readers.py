@@ -39,7 +39,7 @@ def read_corpus(
     try:
         if path.is_dir():
             return _collect(path, _folder_rows(path, encoding), labels)
-        suffix = _suffix(path)
+        suffix = suffix_of(path)
         if suffix not in _READERS:
             raise InputError(f"{path}: unknown format {suffix!r}; use one of {', '.join(_READERS)}, or a folder")
         rows, labelled = _READERS[suffix](path, text_column, label_column, encoding)
@@ -67,7 +67,7 @@ def _collect(path: Path, rows: Iterator[Row], labelled: bool) -> Corpus:
         if text is None or not str(text).strip():
             skipped.append(f"{place}: empty text")
             continue
-        if any(_is_broken(part) for part in (text, label)):
+        if any(is_broken(part) for part in (text, label)):
             raise InputError(f"{path}: {place}: half of a surrogate pair, which is not text")
         if labelled:
             if label is None or label != label or not str(label).strip():
@@ -79,7 +79,7 @@ def _collect(path: Path, rows: Iterator[Row], labelled: bool) -> Corpus:
     return Corpus.of(texts, labels if labelled else None, name=path.name, skipped=skipped)
 
 
-def _is_broken(value: object) -> bool:
+def is_broken(value: object) -> bool:
     """Whether a text holds a lone surrogate (JSON can spell one): it could be neither printed nor saved."""
     return isinstance(value, str) and not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)
 
@@ -91,7 +91,7 @@ def _read_delimited(
         header = next(csv.reader(handle, delimiter=delimiter, strict=True), None)
     if header is None:
         raise InputError(f"{path}: the file is empty")
-    text_at, label_at = _columns(path, header, text_column, label_column)
+    text_at, label_at = columns_of(path, header, text_column, label_column)
 
     def rows() -> Iterator[Row]:
         with _open(path, encoding) as handle:
@@ -139,7 +139,7 @@ def _read_jsonl(path: Path, text: str, label: str | None, encoding: str) -> tupl
     first = next(objects(), None)
     if first is None:
         raise InputError(f"{path}: the file is empty")
-    _, label_at = _columns(path, list(first[1]), text, label)
+    _, label_at = columns_of(path, list(first[1]), text, label)
     label_key = None if label_at is None else list(first[1])[label_at]
 
     def rows() -> Iterator[Row]:
@@ -159,7 +159,7 @@ def _read_parquet(path: Path, text: str, label: str | None, _encoding: str) -> t
         table = pq.read_table(path)
     except pa.ArrowException as error:
         raise InputError(f"{path}: not a readable parquet file ({str(error).splitlines()[0]})") from None
-    text_at, label_at = _columns(path, table.column_names, text, label)
+    text_at, label_at = columns_of(path, table.column_names, text, label)
     texts = table.column(text_at).to_pylist()
     labels = [None] * len(texts) if label_at is None else table.column(label_at).to_pylist()
     places = (f"row {number}" for number in range(1, len(texts) + 1))
@@ -180,7 +180,7 @@ def _folder_rows(path: Path, encoding: str) -> Iterator[Row]:
             raise InputError(f"{file}: not {error.encoding} text; give the files' encoding") from None
 
 
-def _columns(path: Path, header: list[str], text_column: str, label_column: str | None) -> tuple[int, int | None]:
+def columns_of(path: Path, header: list[str], text_column: str, label_column: str | None) -> tuple[int, int | None]:
     repeated = [name for name, count in Counter(header).items() if count > 1]
     if repeated:
         raise InputError(f"{path}: line 1: the column {repeated[0]!r} stands twice in the header")
@@ -191,7 +191,7 @@ def _columns(path: Path, header: list[str], text_column: str, label_column: str 
     return header.index(text_column), header.index(label) if label in header else None
 
 
-def _suffix(path: Path) -> str:
+def suffix_of(path: Path) -> str:
     parts = [suffix.lower() for suffix in path.suffixes]
     if parts and parts[-1] == ".gz":
         parts.pop()

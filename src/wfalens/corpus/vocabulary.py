@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged, offsets_of
+
+if TYPE_CHECKING:
+    from wfalens.corpus.quick import WordTable
 
 PADDING, UNKNOWN = 0, 1
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unk>"
@@ -64,13 +69,19 @@ class Vocabulary:
         del ids[PADDING_WORD]  # padding is not a word: a text that contains it says <unk>
         return ids
 
+    @cached_property
+    def table(self) -> WordTable:
+        """The words by their hash, for texts that are encoded without making strings of their tokens."""
+        from wfalens.corpus.quick import WordTable
+
+        return WordTable.of(self.words)
+
     def id_of(self, word: str) -> int:
         return self._ids.get(word, UNKNOWN)
 
     def encode(self, texts: Sequence[Sequence[str]]) -> Ragged[np.int32]:
-        lookup = self._ids.get
-        lengths = np.fromiter((len(tokens) for tokens in texts), np.int64, len(texts))
-        ids = (lookup(token, UNKNOWN) for tokens in texts for token in tokens)
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        ids = map(self._ids.get, chain.from_iterable(texts), repeat(UNKNOWN))
         return Ragged(np.fromiter(ids, np.int32, int(lengths.sum())), offsets_of(lengths))
 
     def decode(self, ids: NDArray[np.int32]) -> list[str]:

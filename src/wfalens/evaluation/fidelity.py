@@ -14,6 +14,7 @@ from wfalens.corpus.corpus import Corpus
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
+from wfalens.evaluation.judgement import Judgement
 from wfalens.evaluation.standins import bag_of_words, cross_fitted_bag_of_words, majority
 from wfalens.evaluation.trust import Trust
 from wfalens.extraction.traces import output_traces
@@ -24,7 +25,6 @@ from wfalens.ragged import Ragged
 if TYPE_CHECKING:
     import pandas as pd
 
-RARE = 5  # a word seen at most that often in extraction is rare
 _RARE_SHARES = (0.0, 0.1, 0.25)
 _LENGTH_QUANTILES = (0.25, 0.5, 0.75)
 
@@ -97,10 +97,23 @@ def measure_fidelity(
         raise InputError(f"{corpus.name}: there is no text with a word in it")
     ids = encoded.take(worded)
     outputs = output_traces(model, ids, progress).last().astype(np.float64)
-    weights = wfa.weights(ids)
-    labels, predicted = outputs.argmax(1), wfa.decide(weights)
-    agrees, divergence = labels == predicted, jensen_shannon(wfa.probabilities(weights), outputs)
-    rng = np.random.default_rng(seed)
+    truth = None if corpus.labels is None else corpus.labels[worded]
+    judged = Judgement.of(wfa, ids, outputs)
+    return reported(model, judged, ids, outputs, truth, reference, np.random.default_rng(seed), progress)
+
+
+def reported(
+    model: StepwiseClassifier,
+    judged: Judgement,
+    ids: Ragged[np.int32],
+    outputs: NDArray[np.float64],
+    truth: NDArray[np.int64] | None,
+    reference: Corpus | None,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Fidelity:
+    """Fidelity from texts that were judged; `ids` and `outputs` are those on which the stand-ins are measured."""
+    agrees, divergence = judged.agrees, judged.divergence
 
     def grouped(names: list[str], group: NDArray[np.int64]) -> dict[str, Agreement]:
         members = {name: group == number for number, name in enumerate(names)}
@@ -108,17 +121,16 @@ def measure_fidelity(
             name: agreement(agrees[chosen], divergence[chosen], rng) for name, chosen in members.items() if chosen.any()
         }
 
-    truth = None if corpus.labels is None else corpus.labels[worded]
     return Fidelity(
         overall=agreement(agrees, divergence, rng),
-        by_class=grouped(list(model.class_names), labels),
-        by_length=grouped(*_length_groups(ids.lengths)),
-        by_rare_words=grouped(*_rare_groups(ids, wfa)),
+        by_class=grouped(list(model.class_names), judged.label),
+        by_length=grouped(*_length_groups(judged.length)),
+        by_rare_words=grouped(*_rare_groups(judged.rare)),
         stand_ins=_stand_ins(model, ids, outputs, reference, rng, progress),
-        trust=Trust.of(wfa.margins(weights), agrees),
-        undecided=int(np.sum(predicted == UNDECIDED)),
-        model_accuracy=None if truth is None else wilson(int(np.sum(labels == truth)), len(truth)),
-        automaton_accuracy=None if truth is None else wilson(int(np.sum(predicted == truth)), len(truth)),
+        trust=Trust.of(judged.margin, agrees),
+        undecided=int(np.sum(judged.predicted == UNDECIDED)),
+        model_accuracy=None if truth is None else wilson(int(np.sum(judged.label == truth)), len(truth)),
+        automaton_accuracy=None if truth is None else wilson(int(np.sum(judged.predicted == truth)), len(truth)),
     )
 
 
@@ -143,10 +155,8 @@ def _length_groups(lengths: NDArray[np.int64]) -> tuple[list[str], NDArray[np.in
     return names, np.searchsorted(bounds[1:], lengths)
 
 
-def _rare_groups(ids: Ragged[np.int32], wfa: WFA) -> tuple[list[str], NDArray[np.int64]]:
+def _rare_groups(share: NDArray[np.float64]) -> tuple[list[str], NDArray[np.int64]]:
     """By the share of words that extraction saw at most `RARE` times."""
-    rare = (wfa.word_counts[ids.values] <= RARE).astype(np.float64)
-    share = np.add.reduceat(rare, ids.offsets[:-1]) / ids.lengths
     names = ["no rare word"]
     names += [f"over {low:.0%} to {high:.0%} rare" for low, high in itertools.pairwise(_RARE_SHARES)]
     names.append(f"over {_RARE_SHARES[-1]:.0%} rare")

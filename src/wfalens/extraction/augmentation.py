@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,13 @@ from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 
 _MOST_WEIGHT = 1e6
+
+
+class Chances(NamedTuple):
+    """Of a word to be replaced, and of one that was not to be dropped."""
+
+    replace: float
+    drop: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +50,10 @@ class Augmentation:
             raise InputError(f"weight must be positive and at most {_MOST_WEIGHT:g}, not {self.weight}")
 
     @property
+    def chances(self) -> Chances:
+        return Chances(self.replace, self.drop)
+
+    @property
     def parameters(self) -> dict[str, object]:
         names = ("epochs", "replace", "drop", "neighbours", "weight")
         return {"vectors": self.vectors.source, **{name: getattr(self, name) for name in names}}
@@ -62,13 +74,13 @@ class Augmentation:
 
 
 def augmented(
-    ids: Ragged[np.int32], synonyms: NDArray[np.int32], rule: Augmentation, rng: np.random.Generator
+    ids: Ragged[np.int32], synonyms: NDArray[np.int32], chances: Chances, rng: np.random.Generator
 ) -> Ragged[np.int32]:
     """One epoch of new sentences."""
     words = ids.values
     has_synonym = synonyms[words, 0] != words
     choice = synonyms[words, rng.integers(synonyms.shape[1], size=len(words))]
-    replaced = (rng.random(len(words)) < rule.replace) & has_synonym
-    dropped = (rng.random(len(words)) < rule.drop) & ~replaced
+    replaced = (rng.random(len(words)) < chances.replace) & has_synonym
+    dropped = (rng.random(len(words)) < chances.drop) & ~replaced
     fresh = np.where(replaced, choice, np.where(dropped, np.int32(UNKNOWN), words))
     return Ragged(fresh.astype(np.int32, copy=False), ids.offsets)

@@ -43,7 +43,7 @@ from wfalens.extraction.queries import (
     SEARCH_SHARE,
     Ledger,
 )
-from wfalens.extraction.transitions import TransitionCounts, count_transitions
+from wfalens.extraction.transitions import TransitionCounts, count_transitions, weighted_sum
 from wfalens.extraction.tuning import ALPHAS, BETAS, FIT_LADDER, LADDER, Tuning, choose
 from wfalens.extraction.views import Outputs, Seen, View, most_look_ahead_queries, see
 from wfalens.models.causality import check_causal
@@ -190,10 +190,7 @@ class Extractor:
     def _counted(
         self, model: StepwiseClassifier, ids: Ragged[np.int32], provenance: dict[str, Any], progress: Progress
     ) -> StochasticWFA:
-        budget = self.queries
-        if budget is None and not isinstance(model, SteppableClassifier):
-            budget = BLACK_BOX_QUERIES
-        ledger = Ledger(budget)
+        ledger = Ledger(self.query_limit(model))
         settled = self
         if AUTO in (self.states, self.alpha, self.beta, self.abstraction):
             tuning, seen, view = self._tuned(model, ids, ledger, progress)
@@ -203,6 +200,12 @@ class Extractor:
             seen, view = self._seen(model, ids, ledger, progress)
         words = np.arange(1, len(model.encoder.vocabulary), dtype=np.int32)
         return settled._build(model, seen, view, words, provenance, ledger, progress)
+
+    def query_limit(self, model: StepwiseClassifier) -> int | None:
+        """How often the model may be asked beyond the texts."""
+        if self.queries is None and not isinstance(model, SteppableClassifier):
+            return BLACK_BOX_QUERIES
+        return self.queries
 
     def _seen(
         self, model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, progress: Progress
@@ -385,7 +388,7 @@ class Extractor:
         progress.finish()
         epochs = []
         for _ in range(self.augmentation.epochs):
-            fresh = augmented(ids, synonyms, self.augmentation, rng)
+            fresh = augmented(ids, synonyms, self.augmentation.chances, rng)
             ledger.enter(AUGMENTATION, len(fresh.values))
             path = states.assign(see(model, fresh, view, progress).points)
             epochs.append(count_transitions(fresh, path, len(states)))
@@ -441,11 +444,8 @@ def _weighted_rows(
     counts: TransitionCounts, more: TransitionCounts, augmentation: Augmentation | None, words: int
 ) -> Rows:
     """Rows of `T̂ + weight · T̂'`, T̂' the counts of the augmented texts."""
-    if augmentation is None or len(more) == 0:
-        return rows_from_keys(counts.keys, counts.counts, words, counts.states)
-    keys, place = np.unique(np.concatenate([counts.keys, more.keys]), return_inverse=True)
-    weights = np.concatenate([counts.counts.astype(np.float64), augmentation.weight * more.counts])
-    return rows_from_keys(keys, np.bincount(place, weights), words, counts.states)
+    weight = augmentation.weight if augmentation else 1.0
+    return rows_from_keys(*weighted_sum(counts, more, weight), words, counts.states)
 
 
 def _whole(value: Any) -> int | None:

@@ -59,7 +59,7 @@ def probing_queries(model: StepwiseClassifier, representatives: Representatives,
     if isinstance(model, SteppableClassifier):
         return len(representatives.prefixes.values) + len(representatives.state) * words
     distinct = len(np.unique(representatives.prefixes.padded(), axis=0))
-    calls = -(-words // _words_per_call(representatives))
+    calls = -(-words // words_per_call(representatives))
     return calls * len(prefix_tree(representatives.prefixes)) + distinct * words
 
 
@@ -95,7 +95,7 @@ def affordable(
     return np.sort(np.append(frequent, np.int32(UNKNOWN))), single
 
 
-def _words_per_call(representatives: Representatives) -> int:
+def words_per_call(representatives: Representatives) -> int:
     return max(1, _ANSWERS_PER_BATCH // len(representatives.state))
 
 
@@ -118,7 +118,7 @@ def probe_rows(
     saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
     progress.start("probing the model", len(words))
     parts = []
-    batch_size = _words_per_call(representatives)
+    batch_size = words_per_call(representatives)
     for start in range(0, len(words), batch_size):
         batch = words[start : start + batch_size]
         points = _answers(model, representatives, saved, view, batch)

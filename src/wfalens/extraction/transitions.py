@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
+from wfalens.extraction.merging import merge_runs, summed
 from wfalens.ragged import Ragged
 
 
@@ -44,9 +46,9 @@ class TransitionCounts:
         keys += after
         if counts is None:
             keys.sort()
-            return cls(states, *_summed(keys, None))
+            return cls(states, *summed(keys, None))
         order = np.argsort(keys, kind="stable")
-        return cls(states, *_summed(keys[order], counts[order]))
+        return cls(states, *summed(keys[order], counts[order]))
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -66,10 +68,7 @@ class TransitionCounts:
     def merge(self, *others: TransitionCounts) -> TransitionCounts:
         if any(other.states != self.states for other in others):
             raise InputError("counts over different numbers of states cannot be merged")
-        keys = np.concatenate([self.keys, *(other.keys for other in others)])
-        counts = np.concatenate([self.counts, *(other.counts for other in others)])
-        order = np.argsort(keys, kind="stable")
-        return TransitionCounts(self.states, *_summed(keys[order], counts[order]))
+        return TransitionCounts(self.states, *merge_runs([(part.keys, part.counts) for part in (self, *others)]))
 
     def of_words(self, words: NDArray[np.int32]) -> TransitionCounts:
         """The counts of some words only."""
@@ -80,6 +79,16 @@ class TransitionCounts:
         """Share of transitions that stay in their state: what 1 − β follows (paper §3.2)."""
         total = self.counts.sum()
         return float(self.counts[self.before == self.after].sum() / total) if total else 0.0
+
+
+def weighted_sum(
+    counts: TransitionCounts, more: TransitionCounts, weight: float
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Keys and weights of `T̂ + weight · T̂'`, T̂' the counts of the augmented texts."""
+    if len(more) == 0:
+        return counts.keys, counts.counts
+    keys, place = np.unique(np.concatenate([counts.keys, more.keys]), return_inverse=True)
+    return keys, np.bincount(place, np.concatenate([counts.counts.astype(np.float64), weight * more.counts]))
 
 
 def count_transitions(ids: Ragged[np.int32], path: NDArray[np.int32], states: int) -> TransitionCounts:
@@ -93,13 +102,3 @@ def states_before(ids: Ragged[np.int32], path: NDArray[np.int32]) -> NDArray[np.
     before[1:] = path[:-1]
     before[ids.offsets[:-1][ids.lengths > 0]] = 0
     return before
-
-
-def _summed(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct keys of a sorted run with their summed counts (None: one each)."""
-    if len(keys) == 0:
-        return keys, np.zeros(0, np.int64)
-    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-    if counts is None:
-        return keys[starts], np.diff(np.append(starts, len(keys)))
-    return keys[starts], np.add.reduceat(counts, starts)

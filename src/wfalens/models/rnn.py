@@ -207,12 +207,13 @@ class RNNClassifier:
         stored = {name[8:]: array for name, array in file.tensors.items() if name.startswith("network.")}
         if {name: array.shape for name, array in stored.items()} != expected:
             raise file.fail("its weights do not fit its configuration")
-        network = RNNNetwork(config, len(encoder.vocabulary), len(class_names))
+        with torch.device("meta"):  # the weights are taken as they are, without a second copy
+            network = RNNNetwork(config, len(encoder.vocabulary), len(class_names))
         weights: dict[str, Any] = {
-            name: torch.from_numpy(file.tensor(f"network.{name}", "f", array.ndim).astype(np.float32))
+            name: torch.from_numpy(np.ascontiguousarray(file.tensor(f"network.{name}", "f", array.ndim), np.float32))
             for name, array in stored.items()
         }
-        network.load_state_dict(weights)
+        network.load_state_dict(weights, assign=True)
         return cls(network, encoder, class_names)
 
     def _outputs(self, state: State) -> NDArray[np.float32]:

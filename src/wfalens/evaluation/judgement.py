@@ -1,0 +1,52 @@
+"""Automaton and model side by side, text by text: all that fidelity is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.divergence import jensen_shannon
+from wfalens.ragged import Ragged
+
+RARE = 5  # a word seen at most that often in extraction is rare
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """One entry for each text; small enough for many millions of them."""
+
+    label: NDArray[np.int64]  # the model's class
+    predicted: NDArray[np.int64]  # the automaton's, -1 for undecided
+    divergence: NDArray[np.float64]
+    margin: NDArray[np.float64]  # the automaton's confidence
+    length: NDArray[np.int64]
+    rare: NDArray[np.float64]  # share of the words that are rare
+
+    @classmethod
+    def of(cls, wfa: WFA, ids: Ragged[np.int32], outputs: NDArray[np.float64]) -> Judgement:
+        """ids: no text is empty; outputs: (texts, C), the model's after the last word"""
+        weights = wfa.weights(ids)
+        rare = (wfa.word_counts[ids.values] <= RARE).astype(np.float64)
+        return cls(
+            outputs.argmax(1),
+            wfa.decide(weights),
+            jensen_shannon(wfa.probabilities(weights), outputs),
+            wfa.margins(weights),
+            ids.lengths,
+            np.add.reduceat(rare, ids.offsets[:-1]) / ids.lengths,
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Judgement]) -> Judgement:
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def agrees(self) -> NDArray[np.bool_]:
+        return np.asarray(self.label == self.predicted)

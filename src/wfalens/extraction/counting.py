@@ -1,0 +1,174 @@
+"""The second pass over a stream: every text goes through the model, its transitions are counted, it is forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.corpus.blocks import BadRow, Block, Shard, blocks_of_shard
+from wfalens.corpus.files import TextFiles
+from wfalens.engines.contract import ModelSource
+from wfalens.errors import InputError
+from wfalens.extraction.abstraction import States
+from wfalens.extraction.augmentation import Chances, augmented
+from wfalens.extraction.transitions import TransitionCounts, count_transitions
+from wfalens.extraction.views import Seen, View, see
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.ragged import Ragged
+from wfalens.threads import limit_model_threads
+
+UNIT = 1 << 30  # outputs are summed in whole multiples of its inverse: whole numbers add up alike in any order
+_TOLD = 20  # bad rows that are listed
+_ENTRIES = 1 << 21  # of counts that are held apart before they are merged
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How much was read, and what could not be."""
+
+    texts: int = 0
+    tokens: int = 0
+    cut: int = 0  # texts that were longer than the model reads
+    bad: int = 0  # rows, or shards as a whole
+    told: tuple[str, ...] = ()  # what was bad, the first of it by name
+
+    @classmethod
+    def of(cls, parts: Iterable[Tally]) -> Tally:
+        parts = list(parts)
+        told = sorted(each for part in parts for each in part.told)[:_TOLD]
+        return cls(
+            sum(part.texts for part in parts),
+            sum(part.tokens for part in parts),
+            sum(part.cut for part in parts),
+            sum(part.bad for part in parts),
+            tuple(told),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ShardCounts:
+    """All that is kept of a shard, or of several."""
+
+    counts: TransitionCounts
+    augmented: TransitionCounts
+    output_sums: NDArray[np.int64]  # (n, C, 2): see `output_sums`; state 0 has none
+    tally: Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """Augmentation of a stream: each block draws from its own place."""
+
+    synonyms: NDArray[np.int32]  # (V, k)
+    chances: Chances
+    epochs: int
+
+
+@dataclass(frozen=True, eq=False)
+class CountTask:
+    """Counts a shard."""
+
+    files: TextFiles
+    model: ModelSource
+    states: States
+    view: View
+    resampling: Resampling | None
+    seed: int
+    skips_bad: bool
+
+    def prepare(self) -> Callable[[Shard], ShardCounts]:
+        model = self.model.open()
+        limit_model_threads()
+        return lambda shard: self._counted(model, shard)
+
+    def _counted(self, model: StepwiseClassifier, shard: Shard) -> ShardCounts:
+        total = _Total(len(self.states), len(model.class_names))
+        for block in blocks_of_shard(self.files, shard):
+            texts, bad = block.texts()
+            if bad and not self.skips_bad:
+                raise InputError(f"{bad[0]}; mend the row, or leave out bad rows with --on-bad skip")
+            total.bad += bad
+            self._add(total, model, block, texts)
+        return total.result()
+
+    def _add(self, total: _Total, model: StepwiseClassifier, block: Block, texts: list[str]) -> None:
+        ids = model.encoder.encode(texts)
+        total.cut += int(np.sum(ids.lengths == model.encoder.max_length)) and model.encoder.count_cut(texts)
+        worded = np.flatnonzero(ids.lengths)
+        if len(worded) == 0:
+            return
+        ids = ids if len(worded) == len(ids) else ids.take(worded)
+        seen = see(model, ids, self.view)
+        path = self.states.assign(seen.points)
+        total.add(seen, path)
+        if self.resampling is None:
+            return
+        for epoch in range(self.resampling.epochs):
+            rng = np.random.default_rng([self.seed, block.file, block.number, epoch])
+            fresh = augmented(ids, self.resampling.synonyms, self.resampling.chances, rng)
+            path = self.states.assign(see(model, fresh, self.view).points)
+            total.add_augmented(fresh, path)
+
+
+@dataclass
+class _Total:
+    states: int
+    classes: int
+    counts: list[TransitionCounts] = field(default_factory=list)
+    more: list[TransitionCounts] = field(default_factory=list)
+    texts: int = 0
+    tokens: int = 0
+    cut: int = 0
+    bad: list[BadRow] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.sums = np.zeros((self.states, self.classes, 2), np.int64)
+
+    def add(self, seen: Seen, path: NDArray[np.int32]) -> None:
+        self.counts = _folded([*self.counts, count_transitions(seen.ids, path, self.states)])
+        self.sums = carried(self.sums + output_sums(seen.outputs, path, self.states))
+        self.texts += len(seen.ids)
+        self.tokens += len(seen.ids.values)
+
+    def add_augmented(self, ids: Ragged[np.int32], path: NDArray[np.int32]) -> None:
+        self.more = _folded([*self.more, count_transitions(ids, path, self.states)])
+
+    def result(self) -> ShardCounts:
+        empty = TransitionCounts.empty(self.states)
+        return ShardCounts(
+            empty.merge(*self.counts),
+            empty.merge(*self.more),
+            self.sums,
+            Tally.of([Tally(self.texts, self.tokens, self.cut, len(self.bad), tuple(map(str, self.bad)))]),
+        )
+
+
+def _folded(parts: list[TransitionCounts]) -> list[TransitionCounts]:
+    """The same counts in fewer parts where they take much memory."""
+    if sum(map(len, parts)) < max(_ENTRIES, 2 * len(parts[0])):
+        return parts
+    return [parts[0].merge(*parts[1:])]
+
+
+def output_sums(outputs: NDArray[np.float32], path: NDArray[np.int32], states: int) -> NDArray[np.int64]:
+    """The summed outputs of each state in units of 1/UNIT: high and low 32 bits. (N, C), (N,) -> (n, C, 2)"""
+    whole = np.rint(outputs.astype(np.float64) * UNIT)
+    sums = np.stack([np.bincount(path, column, states) for column in whole.T], 1).astype(np.int64)
+    return carried(np.stack([np.zeros_like(sums), sums], 2))
+
+
+def carried(sums: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same numbers with less than 32 bits in their low part, so that it never overflows."""
+    high, low = sums[..., 0], sums[..., 1]
+    return np.stack([high + (low >> 32), low & 0xFFFFFFFF], -1)
+
+
+def mean_outputs(sums: NDArray[np.int64], visits: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What sums of outputs over numbers of visits come to; (n, C, 2), (n,) -> (n, C)"""
+    whole = sums[..., 0].astype(object) * (1 << 32) + sums[..., 1].astype(object)
+    return np.array(
+        [[int(each) / (UNIT * max(1, int(of))) for each in row] for row, of in zip(whole, visits, strict=True)]
+    )

@@ -1,0 +1,127 @@
+"""The end of a stream: from parts of counts and a plan to the automaton."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.completion import Completion, Fitted, Probe
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.errors import InputError
+from wfalens.extraction.assembly import Assembled, by_words
+from wfalens.extraction.completing import Questions, learned, rule
+from wfalens.extraction.count_parts import CountParts
+from wfalens.extraction.counting import Tally, mean_outputs
+from wfalens.extraction.plan import Plan
+from wfalens.extraction.queries import AUGMENTATION
+from wfalens.extraction.stream import Stream
+from wfalens.extraction.transitions import TransitionCounts, weighted_sum
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.progress import Progress
+from wfalens.ragged import Ragged
+
+_LEAST_BYTES = 1 << 24  # that are merged at once
+
+
+def finished(
+    stream: Stream,
+    plan: Plan,
+    model: StepwiseClassifier,
+    ids: Ragged[np.int32],
+    parts: CountParts,
+    unreadable: tuple[str, ...],
+    provenance: dict[str, Any],
+    progress: Progress,
+) -> StochasticWFA:
+    """The automaton of all counts; `ids` are the sample, `unreadable` are files that were left out."""
+    tally = Tally.of([parts.tally(), Tally(bad=len(unreadable), told=unreadable)])
+    if tally.texts == 0:
+        raise InputError(f"{stream.files.name}: there is no text with a word in it to extract from")
+    _tell(tally, model, progress)
+    assembled = Assembled(len(model.encoder.vocabulary), len(plan.states))
+    questions = _assemble(assembled, stream, plan, model, ids, parts, progress)
+    visits = assembled.visits
+    visits[0] = tally.texts
+    centres = _centres(parts, visits, plan, model)
+    completion: Completion
+    if questions is None:
+        completion = rule(plan.extractor, assembled.self_transition_share)
+    else:
+        completion, centres = learned(stream, plan, model, ids, questions, centres, parts.folder, progress)
+    plan.ledger.texts += tally.tokens
+    if plan.extractor.augmentation is not None:
+        plan.ledger.enter(AUGMENTATION, plan.extractor.augmentation.epochs * tally.tokens)
+    provenance["queries"] = plan.ledger.to_json()
+    provenance["corpus"] |= {"texts": tally.texts, "tokens": tally.tokens, "left_out": tally.bad}
+    provenance["corpus"]["first_left_out"] = list(tally.told)
+    return StochasticWFA(
+        encoder=model.encoder,
+        class_names=model.class_names,
+        centres=centres,
+        rows=assembled.rows(),
+        completion=completion,
+        alpha=0.0 if isinstance(completion, Fitted) else float(plan.extractor.alpha),
+        state_visits=visits,
+        word_counts=assembled.word_counts,
+        provenance=provenance,
+    )
+
+
+def _tell(tally: Tally, model: StepwiseClassifier, progress: Progress) -> None:
+    if tally.cut:
+        progress.say(f"{tally.cut:,} of {tally.texts:,} texts were cut after {model.encoder.max_length} tokens")
+    if tally.bad:
+        more = "; …" if tally.bad > 3 else ""
+        progress.say(f"left out {tally.bad:,} rows, shards or files ({'; '.join(tally.told[:3])}{more})")
+
+
+def _assemble(
+    assembled: Assembled,
+    stream: Stream,
+    plan: Plan,
+    model: StepwiseClassifier,
+    ids: Ragged[np.int32],
+    parts: CountParts,
+    progress: Progress,
+) -> Questions | None:
+    """Put the rows together; -> what the completion is to ask the model, None if nothing."""
+    weight = plan.extractor.augmentation.weight if plan.extractor.augmentation else 1.0
+    progress.start("merging the counts")
+    if plan.extractor.completion not in (Probe.name, Fitted.name):
+        for counts, more in _merged(assembled, stream, parts):
+            assembled.count(counts)
+            assembled.add_rows(*weighted_sum(counts, more, weight))
+        progress.finish()
+        return None
+    for counts, _ in _merged(assembled, stream, parts):  # how frequent words are decides what is asked about them
+        assembled.count(counts)
+    questions = Questions.chosen(plan, model, ids, assembled.word_counts, progress)
+    for counts, more in _merged(assembled, stream, parts):
+        if len(questions.words) < assembled.words - 1:
+            counts, more = counts.of_words(questions.words), more.of_words(questions.words)
+        assembled.add_rows(*weighted_sum(counts, more, weight))
+    progress.finish()
+    return questions
+
+
+def _merged(
+    assembled: Assembled, stream: Stream, parts: CountParts
+) -> Iterator[tuple[TransitionCounts, TransitionCounts]]:
+    at_once = max(_LEAST_BYTES, stream.room // 4)
+    for counts, more in by_words(parts.paths, assembled.words, assembled.states, at_once):
+        stream.check_room(assembled.bytes_needed, "the automaton")
+        yield counts, more
+
+
+def _centres(
+    parts: CountParts, visits: NDArray[np.int64], plan: Plan, model: StepwiseClassifier
+) -> NDArray[np.float64]:
+    """`ρ(s)`: the mean output of each state; where the texts never were, that of the sample. -> (n, C)"""
+    centres = mean_outputs(parts.output_sums(), visits)
+    centres[visits == 0] = plan.centres[visits == 0]
+    centres[0] = plan.extractor._initial_output(model)
+    centres /= centres.sum(1, keepdims=True)
+    return centres

@@ -1,0 +1,170 @@
+"""The first pass over a stream: where its shards begin, and a sample of its texts. The model is not asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.corpus.blocks import Block, Shard, blocks_of_file
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.files import TextFiles
+from wfalens.corpus.rows import Place
+from wfalens.engines.contract import Done, Engine, Failed
+from wfalens.engines.local import SerialEngine
+from wfalens.errors import InputError
+from wfalens.extraction.parts import PartsFolder
+from wfalens.extraction.sampling import TextSample, draws
+from wfalens.extraction.stream import DEFAULT_SAMPLE, Stream
+from wfalens.progress import Progress
+from wfalens.ragged import Ragged
+from wfalens.storage import Tensors
+
+_SURVEYED_HERE = 1 << 28  # bytes that need no help from other processes
+
+
+@dataclass(frozen=True, eq=False)
+class FileSurvey:
+    """What was found in one file: the blocks with which its shards begin, their places, and a sample."""
+
+    blocks: int
+    starts: list[tuple[int, Place]]
+    sample: TextSample
+    unreadable: str = ""  # why nothing could be read
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What was found in all files; `unreadable` tells which ones were left out, and why."""
+
+    shards: list[Shard]
+    sample: TextSample
+    unreadable: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyTask:
+    """Surveys a file, the job being its number."""
+
+    files: TextFiles
+    encoder: TextEncoder
+    seed: int
+    tokens: int  # of the sample
+    shard_bytes: int
+    limit: np.uint64 | None = None  # a draw that no text of the sample reaches, where one is known
+
+    def prepare(self) -> Callable[[int], FileSurvey]:
+        return self.survey
+
+    def survey(self, file: int) -> FileSurvey:
+        divisible = self.files.source(file).divisible
+        starts: list[tuple[int, Place]] = []
+        sample = TextSample.empty()
+        waiting: list[TextSample] = []
+        blocks, size = 0, self.shard_bytes
+        for block in blocks_of_file(self.files, file):
+            if size >= self.shard_bytes and (divisible or not starts):
+                starts.append((block.number, block.start))
+                size = 0
+            size += block.size
+            blocks += 1
+            # a text above the greatest draw of a full sample cannot get in: most are never parsed
+            limit = sample.limit(self.tokens, self.limit)
+            waiting.append(self._drawn(block, limit))
+            if sum(len(part.ids.values) for part in waiting) > self.tokens:
+                sample, waiting = TextSample.pruned([sample, *waiting], self.tokens), []
+        return FileSurvey(blocks, starts, TextSample.pruned([sample, *waiting], self.tokens))
+
+    def _drawn(self, block: Block, limit: np.uint64 | None) -> TextSample:
+        """The texts of a block that may get into the sample."""
+        draw = draws(self.seed, block.file, block.number, len(block))
+        wanted = np.arange(len(draw)) if limit is None else np.flatnonzero(draw < limit)
+        texts = [(row, text) for row in wanted.tolist() if isinstance(text := block.text(row), str)]
+        ids = self.encoder.encode([text for _, text in texts])
+        worded = np.flatnonzero(ids.lengths)
+        rows = np.array([row for row, _ in texts], np.int64)[worded]
+        place = np.column_stack([np.full(len(rows), block.file), np.full(len(rows), block.number), rows])
+        return TextSample(draw[rows], place, _taken(ids, worded))
+
+
+def _taken(ids: Ragged[np.int32], items: NDArray[np.int64]) -> Ragged[np.int32]:
+    return ids if len(items) == len(ids) else ids.take(items)
+
+
+def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: PartsFolder, progress: Progress) -> Survey:
+    """Survey all files; those that were surveyed before are not read again."""
+    files, tokens = stream.files, stream.sample_tokens or DEFAULT_SAMPLE
+    task = SurveyTask(files, encoder, seed, tokens, stream.bytes_per_shard)
+    found = {number: survey for number in range(len(files.paths)) if (survey := _stored(folder, number))}
+    left = [number for number in range(len(files.paths)) if number not in found]
+    progress.start("reading the files", len(left))
+
+    def survey_files(engine: Engine, numbers: Sequence[int], task: SurveyTask) -> None:
+        for outcome in engine.run(task, numbers, stream.heard()):
+            survey = found[outcome.job] = _kept(stream, outcome, progress)
+            _store(folder, outcome.job, survey)
+            stream.journal.write("survey", file=files.paths[outcome.job], blocks=survey.blocks)
+            progress.advance(1, Path(files.paths[outcome.job]).name)
+
+    # a few files are read here, one after the other: what they leave no room for need not be parsed in the others
+    sample = TextSample.pruned([TextSample.empty(), *(each.sample for each in found.values())], tokens)
+    read = 0
+    while left and (read < _SURVEYED_HERE or len(left) == 1):
+        number = left.pop(0)
+        survey_files(SerialEngine(), [number], replace(task, limit=sample.limit(task.tokens)))
+        sample = TextSample.pruned([sample, found[number].sample], task.tokens)
+        read += files.sizes[number]
+    survey_files(stream.engine, left, replace(task, limit=sample.limit(task.tokens)))
+    progress.finish()
+    surveys = [found[number] for number in range(len(files.paths))]
+    return Survey(
+        list(_numbered(surveys)),
+        TextSample.merged([each.sample for each in surveys], tokens),
+        tuple(each.unreadable for each in surveys if each.unreadable),
+    )
+
+
+def _numbered(surveys: Sequence[FileSurvey]) -> Iterator[Shard]:
+    number = count()
+    for file, survey in enumerate(surveys):
+        starts = [*survey.starts, (survey.blocks, Place(0, 0))]
+        for (first, place), (behind, _) in pairwise(starts):
+            yield Shard(next(number), file, first, behind - first, place)
+
+
+def _kept(stream: Stream, outcome: Done[int, FileSurvey] | Failed[int], progress: Progress) -> FileSurvey:
+    if isinstance(outcome, Done):
+        return outcome.result
+    path = stream.files.paths[outcome.job]
+    reason = outcome.reason if outcome.reason.startswith(path) else f"{path}: {outcome.reason}"
+    if not stream.skips_bad:
+        raise InputError(reason)
+    progress.say(f"left out: {reason}")
+    stream.journal.write("skip", file=path, reason=outcome.reason)
+    return FileSurvey(0, [], TextSample.empty(), reason)
+
+
+def _store(folder: PartsFolder, number: int, survey: FileSurvey) -> None:
+    starts = [[first, *place] for first, place in survey.starts]
+    header = {"blocks": survey.blocks, "starts": starts, "unreadable": survey.unreadable}
+    tensors: Tensors = {
+        "draw": survey.sample.draw.view(np.int64),
+        "place": survey.sample.place,
+        "ids": survey.sample.ids.values,
+        "offsets": survey.sample.ids.offsets,
+    }
+    folder.write(f"survey-{number:08d}", header, tensors)
+
+
+def _stored(folder: PartsFolder, number: int) -> FileSurvey | None:
+    file = folder.read(f"survey-{number:08d}")
+    if file is None:
+        return None
+    ids = Ragged(file.tensor("ids", "i"), file.tensor("offsets", "i"))
+    sample = TextSample(file.tensor("draw", "i").view(np.uint64), file.tensor("place", "i", 2), ids)
+    starts = [(first, Place(offset, line)) for first, offset, line in file.field("starts", list)]
+    return FileSurvey(file.field("blocks", int), starts, sample, file.field("unreadable", str))

@@ -1,0 +1,43 @@
+"""How much memory this process and its children hold, and sizes as people write them."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from wfalens.errors import InputError
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30}
+
+
+def parse_size(text: str) -> int:
+    """Bytes of `2GB`, `512 MiB` or `1000000`."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?\s*", text.upper())
+    if found is None or found[2] not in _UNITS or float(found[1]) == 0:
+        raise InputError(f"{text!r} is not a size; write for example 2GB or 512MB")
+    return round(float(found[1]) * _UNITS[found[2]])
+
+
+def shown_size(size: float) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.3g} GB" if size < 1000 else f"{size:,.0f} GB"
+
+
+def resident(process: int | None = None) -> int:
+    """Bytes of physical memory that a process holds (0 where the system does not tell)."""
+    try:
+        pages = int(Path(f"/proc/{process or os.getpid()}/statm").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def resident_with_children() -> int:
+    """Of this process and the worker processes that it started; pages that they share count once for each."""
+    from multiprocessing import active_children
+
+    return resident() + sum(resident(child.pid) for child in active_children())

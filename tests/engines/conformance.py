@@ -1,0 +1,81 @@
+"""What every engine must keep: one class of promises, inherited by each engine's tests."""
+
+import pytest
+
+from tests.engines.tasks import Squares
+from tests.streams import corpus_files, small_model
+from wfalens.engines.contract import ATTEMPTS, Done, Failed
+from wfalens.errors import InputError
+from wfalens.extraction import Extractor
+from wfalens.extraction.stream import Stream
+from wfalens.extraction.streaming import extract_stream
+
+JOBS = list(range(7))
+
+
+class EngineConformance:
+    """Subclasses give an `engine` fixture."""
+
+    def run(self, engine, task, jobs=JOBS):
+        heard = []
+        outcomes = {outcome.job: outcome for outcome in engine.run(task, jobs, heard.append)}
+        assert sorted(outcomes) == jobs  # one outcome for each, whatever happens
+        return outcomes, heard
+
+    def test_every_job_is_done_once(self, engine, tmp_path):
+        task = Squares(str(tmp_path))
+        outcomes, heard = self.run(engine, task)
+        assert {job: outcome.result for job, outcome in outcomes.items()} == {job: job * job for job in JOBS}
+        assert [task.tries(job) for job in JOBS] == [1] * len(JOBS)
+        assert heard == []
+
+    def test_nothing_to_do_is_done_at_once(self, engine, tmp_path):
+        assert self.run(engine, Squares(str(tmp_path)), []) == ({}, [])
+
+    def test_a_mendable_error_is_told_and_not_tried_again(self, engine, tmp_path):
+        task = Squares(str(tmp_path), refused=3)
+        outcomes, _ = self.run(engine, task)
+        assert outcomes.pop(3) == Failed(3, "3 will not do", 1, mendable=True)
+        assert task.tries(3) == 1
+        assert all(isinstance(outcome, Done) for outcome in outcomes.values())
+
+    def test_a_hiccup_is_tried_again_and_told(self, engine, tmp_path):
+        outcomes, heard = self.run(engine, Squares(str(tmp_path), failing=4))
+        assert outcomes[4].result == 16
+        assert [(retry.job, retry.attempt) for retry in heard] == [(4, 2)]
+        assert "a hiccup" in heard[0].reason
+
+    def test_a_model_that_cannot_be_opened_ends_the_run(self, engine, tmp_path):
+        with pytest.raises(InputError, match="the model is not there"):
+            list(engine.run(Squares(str(tmp_path), unprepared=True), JOBS))
+
+    def test_the_automaton_has_the_bytes_of_a_run_in_one_piece(self, engine, tmp_path, expected_bytes):
+        stream = Stream(
+            files=corpus_files(tmp_path),
+            folder=tmp_path / "parts",
+            engine=engine,
+            shard_bytes=3000,
+            sample_tokens=1500,
+            memory=10**12,
+        )
+        out = tmp_path / "streamed.wfa"
+        extract_stream(Extractor(states=6, completion="probe"), small_model(), stream).save(out)
+        assert out.read_bytes() == expected_bytes
+
+
+class ProcessConformance(EngineConformance):
+    """Engines whose workers can die on their own."""
+
+    def test_a_worker_that_dies_is_replaced_and_its_job_tried_again(self, engine, tmp_path):
+        outcomes, heard = self.run(engine, Squares(str(tmp_path), deadly=2))
+        assert outcomes[2].result == 4
+        assert [(retry.job, retry.attempt) for retry in heard] == [(2, 2)]
+
+    def test_a_job_that_always_kills_its_worker_is_given_up_and_the_others_are_done(self, engine, tmp_path):
+        task = Squares(str(tmp_path), poison=5)
+        outcomes, heard = self.run(engine, task)
+        failure = outcomes.pop(5)
+        assert (failure.attempts, failure.mendable) == (ATTEMPTS, False)
+        assert task.tries(5) == ATTEMPTS
+        assert {retry.job for retry in heard} == {5}
+        assert all(isinstance(outcome, Done) for outcome in outcomes.values())

@@ -1,0 +1,63 @@
+"""Tasks for engines to run; nothing heavy is imported here, so that workers start quickly."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wfalens.errors import InputError
+
+
+@dataclass(frozen=True)
+class Squares:
+    """Squares numbers; some of them cause trouble, which files in a folder remember."""
+
+    folder: str
+    refused: int | None = None  # an error that a user could mend
+    failing: int | None = None  # fails once
+    deadly: int | None = None  # ends its worker once
+    poison: int | None = None  # ends its worker always
+    unprepared: bool = False
+
+    def prepare(self) -> Callable[[int], int]:
+        if self.unprepared:
+            raise InputError("the model is not there")
+        return self._square
+
+    def _square(self, job: int) -> int:
+        (Path(self.folder) / f"tried-{job}").open("a").write("x")
+        if job == self.refused:
+            raise InputError(f"{job} will not do")
+        if job == self.failing and self._first_time():
+            raise RuntimeError("a hiccup")
+        if job == self.poison or (job == self.deadly and self._first_time()):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return job * job
+
+    def _first_time(self) -> bool:
+        flag = Path(self.folder) / "happened"
+        if flag.exists():
+            return False
+        flag.touch()
+        return True
+
+    def tries(self, job: int) -> int:
+        path = Path(self.folder) / f"tried-{job}"
+        return len(path.read_text()) if path.exists() else 0
+
+
+@dataclass(frozen=True)
+class Told:
+    """A task whose workers tell their process ids."""
+
+    task: Any
+    folder: str
+
+    def prepare(self) -> Callable[[Any], Any]:
+        function = self.task.prepare()
+        (Path(self.folder) / str(os.getpid())).touch()
+        return function

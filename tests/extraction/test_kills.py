@@ -1,0 +1,149 @@
+"""Runs killed at any moment, and disks that are full or closed: what is done stays, what is resumed ends alike."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.streams import corpus_files, small_model
+from wfalens.corpus.files import TextFiles
+from wfalens.extraction import Extractor
+from wfalens.extraction.stream import Stream
+from wfalens.extraction.streaming import extract_stream
+
+ROOT = Path(__file__).resolve().parents[2]
+KILLS = 20
+
+
+class Zygote:
+    """Forks runs; see `killable`."""
+
+    def __init__(self, texts):
+        command = [sys.executable, "-m", "tests.extraction.killable", str(texts)]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "WFALENS_THREADS": "1"}
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self.process.stdout.readline().strip() == "ready"
+
+    def start(self, folder, out):
+        print(folder, out, file=self.process.stdin, flush=True)
+        return int(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+
+
+def alive(process):
+    return Path(f"/proc/{process}").exists()
+
+
+def wait_for_end(process, seconds):
+    """Whether a process has ended by itself within so many seconds."""
+    until = time.monotonic() + seconds
+    while alive(process):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes through /proc")
+def test_runs_killed_twenty_times_end_in_the_bytes_of_one_that_was_not(tmp_path):
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    zygote = Zygote(texts)
+    expected = (texts / "first.wfa").read_bytes()
+    folder, out = tmp_path / "parts", tmp_path / "out.wfa"
+    began = time.monotonic()
+    assert wait_for_end(zygote.start(folder, out), 60)
+    duration = time.monotonic() - began
+    chance, kills, resumed, ends = random.Random(7), 0, 0, 0  # noqa: S311
+    while kills < KILLS or not ends:
+        if out.exists():
+            assert out.read_bytes() == expected
+            ends += 1
+            out.unlink()
+            shutil.rmtree(folder)
+        resumed += any(folder.glob("counts-*.part"))
+        run = zygote.start(folder, out)
+        if kills >= KILLS:
+            assert wait_for_end(run, 60)
+        elif not wait_for_end(run, chance.uniform(0, 0.7 * duration)):
+            os.kill(run, signal.SIGKILL)
+            assert wait_for_end(run, 10)
+            kills += 1
+    zygote.close()
+    assert resumed > 3  # runs were killed in the midst of counting, too
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Runs a command in which a folder is a disk of a few kilobytes, or one that cannot be written."""
+    mount = ["unshare", "--map-root-user", "--mount"]
+    if shutil.which("unshare") is None or subprocess.run([*mount, "true"], check=False).returncode:
+        pytest.skip("may not mount a disk here")
+    (tmp_path / "disk").mkdir()
+
+    def run(options, *arguments):
+        command = " ".join([sys.executable, "-m", "wfalens", *map(str, arguments)])
+        keep = f"cp -r {tmp_path}/disk {tmp_path}/left"
+        script = f"mount -t tmpfs -o {options} tmpfs {tmp_path}/disk && {{ {command}; code=$?; {keep}; exit $code; }}"
+        return subprocess.run([*mount, "sh", "-c", script], capture_output=True, text=True, check=False)
+
+    return run
+
+
+def arguments(tmp_path):
+    small_model().save(tmp_path / "model.rnn")
+    corpus_files(tmp_path, texts=13_000)
+    settings = "-k 6 --completion empirical --abstraction outputs --alpha 0.4 --beta 0.3 --engine local --workers 1"
+    return ["extract", tmp_path / "model.rnn", "-c", f"'{tmp_path}/*.jsonl'", *settings.split(), "--shard", "200KB"]
+
+
+def room_for_five_shards(tmp_path):
+    """Kilobytes, whole pages for each file."""
+    files = TextFiles.find(f"{tmp_path}/*.jsonl")
+    stream = Stream(files=files, folder=tmp_path / "measured", shard_bytes=200_000, memory=10**12)
+    extract_stream(Extractor(states=6), small_model(), stream)
+    pages = {path.name: -(-path.stat().st_size // 4096) for path in stream.folder.iterdir()}
+    counts = [size for name, size in pages.items() if name.startswith("counts-")]
+    assert len(counts) > 8
+    return 4 * (sum(pages.values()) - sum(counts) + 5 * max(counts) + 2)
+
+
+def test_a_full_disk_is_one_sentence_and_the_earlier_parts_are_whole(small_disk, tmp_path):
+    command = arguments(tmp_path)
+    done = small_disk(f"size={room_for_five_shards(tmp_path)}k", *command, "-o", tmp_path / "disk" / "out.wfa")
+    assert done.returncode == 2
+    assert done.stderr.strip().splitlines()[-1].startswith("error: cannot write ")
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    left = tmp_path / "left" / "out.wfa.parts"
+    parts = {path.name for path in left.glob("*.part")}
+    assert any(name.startswith("counts-") for name in parts)
+    assert not any(path.name.startswith(".") for path in left.iterdir())
+    # what is left is taken up on a larger disk, and ends as a run from the start
+    from tests.cli.test_commands import wfalens
+
+    plain = [str(each).strip("'") for each in command]
+    resumed = wfalens(*plain, "-o", tmp_path / "left" / "out.wfa")
+    assert "shards are counted already" in resumed.stderr
+    assert wfalens(*plain, "-o", tmp_path / "whole.wfa").returncode == 0
+    assert (tmp_path / "left" / "out.wfa").read_bytes() == (tmp_path / "whole.wfa").read_bytes()
+    assert not left.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence_before_the_work(small_disk, tmp_path):
+    done = small_disk("size=1m,ro", *arguments(tmp_path), "-o", tmp_path / "disk" / "out.wfa")
+    assert done.returncode == 2
+    assert done.stderr.strip().splitlines() == [
+        f"error: cannot write {tmp_path}/disk/out.wfa.parts: Read-only file system"
+    ]
