@@ -304,7 +304,7 @@ def test_names_that_are_told_are_served(study):
 
 
 def test_listening_everywhere_serves_addresses_but_no_foreign_names(study):
-    client = TestClient(create_app(study, ("0.0.0.0",)), base_url="http://192.168.7.1:8000")
+    client = TestClient(create_app(study, ("0.0.0.0",)), base_url="http://192.168.7.1:8000")  # noqa: S104
     assert client.get("/api/overview").status_code == 200
     assert client.get("/api/overview", headers={"host": "[fe80::1]:8000"}).status_code == 200
     refused(client.get("/api/overview", headers={"host": "evil.example"}), 421)
