@@ -37,8 +37,8 @@ class Zygote:
         return int(self.process.stdout.readline())
 
     def close(self):
-        self.process.stdin.close()
-        self.process.wait(10)
+        self.process.kill()
+        self.process.wait()
 
 
 def alive(process):
