@@ -33,7 +33,9 @@ test: lint
 	$(BIN)/pytest
 
 bench: install
-	for name in extraction inference scaling streaming merging completion explanation faithfulness attack fidelity limits tomita; do $(BIN)/python benchmarks/$$name.py --quick || exit 1; done
+	for name in extraction inference scaling completion explanation faithfulness attack fidelity abstractions \
+		limits tomita languages checking explorer streaming merging; do \
+		$(BIN)/python benchmarks/$$name.py --quick || exit 1; done
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info

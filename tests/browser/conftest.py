@@ -16,10 +16,10 @@ from playwright.sync_api import sync_playwright
 
 from tests.studies import hostile_study
 from wfalens.explorer.app import create_app
-from wfalens.inspection.page import script, style
 from wfalens.report import Extent, write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+EXTENT = Extent(sentences=12, words=150, strongest=10, pages=5, attacked=200)
 SWITCHES = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -61,10 +61,8 @@ def explorer(study):
 @pytest.fixture(scope="session")
 def report(study, tmp_path_factory):
     """The address of a written report."""
-    script.cache_clear()
-    style.cache_clear()
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(study, path, Extent(sentences=12, words=150, strongest=10, pages=5, attacked=200))
+    write_report(study, path, EXTENT)
     return path.as_uri()
 
 

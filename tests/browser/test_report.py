@@ -1,15 +1,13 @@
 """The report in a browser: one file, no server, no request, and the same views."""
 
 import re
-from urllib.parse import quote
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import go
+from tests.browser.conftest import EXTENT, go
 from tests.studies import visible
 from wfalens import inspection
-from wfalens.report import Extent
-from wfalens.report.collect import collect
+from wfalens.report.collect import carried_words
 
 
 def test_the_report_tells_what_it_is_how_faithful_and_what_it_leaves_out(visit, report, study):
@@ -33,13 +31,12 @@ def test_a_carried_sentence_is_picked_stepped_and_flipped(visit, report):
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_text(re.compile(rf"^word {len(chosen.split()) - 1} of {len(chosen.split())}$"))).to_be_visible()
     expect(page.locator(".verdict")).to_contain_text("the network says")
-    expect(page.get_by_label("The sentence")).to_have_attribute("readonly", "")
     expect(page.locator("main")).to_contain_text(re.compile("forward and backward vectors"))
 
 
 def test_words_are_searched_and_have_pages(visit, report, study):
     page = visit(report, "words")
-    carried = collect(study, Extent(sentences=1, words=150, strongest=10, pages=5, attacked=5))["words"]["rows"]
+    carried = carried_words(study, EXTENT)["rows"]
     rows = page.locator("table.virtual tbody th[scope=row]")
     page.get_by_label("Search").fill("ma")
     found = sorted((row for row in carried if "ma" in row[0] and row[1] >= 5), key=lambda row: -row[2])
@@ -69,9 +66,7 @@ def test_states_pairs_attacks_and_changes_are_there(visit, report, study):
 
 
 def test_what_is_not_carried_is_said(visit, report):
-    page = visit(report, f"play?text={quote('never carried')}")
-    expect(page.locator(".verdict")).to_contain_text("in the explorer you can type")
-    go(page, report, "word?word=neverseen")
+    page = visit(report, "word?word=neverseen")
     expect(page.get_by_role("alert")).to_contain_text("not among those that the report carries")
     go(page, report, "map?word=neverseen")
     expect(page.locator("main")).to_contain_text("strongest words only")

@@ -105,6 +105,7 @@ def test_check_of_a_property(folder):
         (("diff", "early.wfa", "broken.wfa"), "broken.wfa"),
         (("diff", "early.wfa", "late.wfa", "--model-a", "early.rnn"), "give --corpus too"),
         (("certify", "broken.wfa", "--text", "x"), "broken.wfa"),
+        (("certify", "late.wfa", "--text", "the", "--max-semantic", "0"), "no word of the texts has a substitute"),
         (("certify", "late.wfa"), "give either --corpus or --text"),
         (("check", "broken.wfa", "--ask", "push", "--class", "us", "-w", "the"), "broken.wfa"),
         (("check", "late.wfa", "--class", "us", "-w", "the"), "give either --ask or --property"),

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import linear_sample, sample, samples
-from wfalens.corpus import load_dataset, newsroom
+from wfalens.automaton import Fitted, StochasticWFA
+from wfalens.automaton.rows import rows_from_keys
+from wfalens.corpus import TextEncoder, Vocabulary, load_dataset, newsroom
 from wfalens.errors import InputError
 from wfalens.verification import Substitutes, certify, certify_texts
 from wfalens.verification.certificate import BROKEN, CERTIFIED, OPEN, certify_choices
@@ -84,6 +86,32 @@ def test_on_a_single_word_the_bound_is_exact(question):
     label = decisions[0]
     advantage = np.delete(weights, label, axis=1).max(1) - weights[:, label]
     assert certificate_of(wfa, choices[:1], None, 0).bound == pytest.approx(advantage.max(), abs=1e-12)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([None, 0, 1, 2]))
+def test_where_the_automaton_is_deterministic_the_bound_is_exact(seed, changes):
+    """There is nothing to see in the state that the text does not tell."""
+    rng = np.random.default_rng(seed)
+    states, words = 5, 7
+    keys = (np.arange(words * states) * states + rng.integers(states, size=words * states))[states:]  # none of padding
+    rows = rows_from_keys(keys, np.ones(len(keys)), words, states)
+    wfa = StochasticWFA(
+        encoder=TextEncoder(Vocabulary.of_words("abcde"), "whitespace"),
+        class_names=("no", "yes", "perhaps"),
+        centres=rng.dirichlet(np.ones(3), states),
+        rows=rows_from_keys(keys[:0], np.ones(0), words, states),
+        completion=Fitted(rows, 0.0),
+        alpha=0.0,
+        state_visits=np.ones(states, int),
+        word_counts=np.ones(words, int),
+    )
+    choices = [rng.permutation(np.arange(2, words))[: rng.integers(1, 4)].astype(np.int32) for _ in range(4)]
+    weights, decisions = enumerated(wfa, choices, changes)
+    advantage = np.delete(weights, decisions[0], axis=1).max(1) - weights[:, decisions[0]]
+    found = certificate_of(wfa, choices, changes, 0)
+    assert found.bound == pytest.approx(advantage.max(), abs=1e-12)
+    assert found.reached == pytest.approx(advantage.max(), abs=1e-12)
+    assert found.status != OPEN or abs(advantage.max()) < 1e-8
 
 
 @given(questions())

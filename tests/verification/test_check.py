@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.automata import linear_sample, sample, samples
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.verification.check import check, check_property
+from wfalens.verification.answers import check, check_property
 from wfalens.verification.game import Game, estimated_bytes
 from wfalens.verification.questions import QUESTIONS, question
 

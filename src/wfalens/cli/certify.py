@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +9,7 @@ import typer
 from wfalens.cli.app import app
 from wfalens.cli.common import (
     CORPUS_HELP,
+    MODEL_HELP,
     AutomatonArgument,
     DataOption,
     EncodingOption,
@@ -42,7 +42,8 @@ def certify(
     corpus: Annotated[str | None, typer.Option("--corpus", "-c", help=CORPUS_HELP)] = None,
     text: Annotated[list[str] | None, typer.Option("--text", help="Certify this text (may be repeated).")] = None,
     model: Annotated[
-        Path | None, typer.Option("--model", "-m", help="The classifier, to see whether it keeps its class too.")
+        str | None,
+        typer.Option("--model", "-m", help=f"The classifier, to see whether it keeps its class too: {MODEL_HELP}"),
     ] = None,
     substitutes: Annotated[
         int, typer.Option("--substitutes", "-s", min=1, help="Words that may stand for each word: its nearest.")
@@ -89,7 +90,7 @@ def certify(
     if (corpus is None) == (not text):
         raise InputError("give either --corpus or --text")
     wfa = WFA.load(automaton)
-    classifier = None if model is None else open_model(model)
+    classifier = None if model is None else open_model(model, wfa.encoder)
     texts = list(text or ())
     if corpus is not None:
         read = open_corpus(corpus, "test", data, text_column, None, encoding, labels=False)
@@ -108,6 +109,8 @@ def certify(
         max_semantic=float("inf") if max_semantic is None else max_semantic,
         spare=spare,
     )
+    if not any(len(others) for others in allowed.of_word.values()):
+        raise InputError("no word of the texts has a substitute; widen --max-semantic or give other --vectors")
     found = certify_texts(
         wfa,
         texts,

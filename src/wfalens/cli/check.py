@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wfalens.cli.app import app
 from wfalens.cli.common import (
+    MODEL_HELP,
     AutomatonArgument,
     EncodingOption,
     JsonOption,
-    note,
     open_model,
     print_json,
     print_table,
     say,
 )
+from wfalens.cli.words import TopWordsOption, WordFileOption, WordsOption, chosen_words
 from wfalens.errors import InputError
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.verification.check import Answer
+    from wfalens.verification.answers import Answer
 
 
 @app.command()
@@ -41,20 +41,16 @@ def check(
     count: Annotated[
         int | None, typer.Option("--count", "-n", min=1, help="Words read at most (push, keep: default any number).")
     ] = None,
-    words: Annotated[
-        list[str] | None, typer.Option("--words", "-w", help="Words to choose from, between spaces (may be repeated).")
-    ] = None,
-    word_file: Annotated[
-        Path | None, typer.Option("--word-file", help="Words to choose from, one per line; unknown ones are left out.")
-    ] = None,
-    top: Annotated[
-        int | None, typer.Option("--top", "-k", min=1, help="The words seen most often in extraction.")
-    ] = None,
+    words: WordsOption = None,
+    word_file: WordFileOption = None,
+    top: TopWordsOption = None,
     text: Annotated[str, typer.Option("--text", help="The text that the words follow (default: none).")] = "",
     came_from: Annotated[
         str | None, typer.Option("--from", help="Refuse the text unless the automaton gives it this class.")
     ] = None,
-    model: Annotated[Path | None, typer.Option("--model", "-m", help="The classifier, to read the witness to.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help=f"The classifier, to read the witness to: {MODEL_HELP}")
+    ] = None,
     pctl: Annotated[
         str | None,
         typer.Option(
@@ -85,8 +81,8 @@ def check(
     Example: wfalens check films.wfa --ask raise --class positive -n 3 --words "fine kind warm" --text "a dull film"
     """
     from wfalens.automaton import WFA
-    from wfalens.verification.check import check as answered
-    from wfalens.verification.check import check_property
+    from wfalens.verification.answers import check as answered
+    from wfalens.verification.answers import check_property
     from wfalens.verification.questions import question
 
     if (ask is None) == (pctl is None):
@@ -94,7 +90,9 @@ def check(
     if ask is not None and class_name is None:
         raise InputError("say which --class the question is about")
     wfa = WFA.load(automaton)
-    chosen = _chosen_words(wfa, words, word_file, top, encoding)
+    chosen = chosen_words(wfa, words, word_file, top, encoding)
+    if chosen is None:
+        raise InputError("give the words to choose from by --words, --word-file or --top")
     if came_from is not None:
         _check_class(wfa, text, came_from)
     limit = round(memory * 1e9)
@@ -105,7 +103,7 @@ def check(
         else:
             say(f"{pctl}: {('yes' if value else 'no') if isinstance(value, bool) else f'{value:.6g}'}")
     else:
-        classifier = None if model is None else open_model(model)
+        classifier = None if model is None else open_model(model, wfa.encoder)
         asked = question(str(ask), str(class_name), count)
         found = answered(wfa, asked, chosen, text, model=classifier, effort=effort, memory=limit)
         value = found.value
@@ -126,29 +124,6 @@ def _check_class(wfa: WFA, text: str, class_name: str) -> None:
     said = "undecided" if label < 0 else wfa.class_names[label]
     if said != class_name:
         raise InputError(f"the automaton reads the text as {said!r}, not as {class_name!r}")
-
-
-def _chosen_words(
-    wfa: WFA, words: list[str] | None, word_file: Path | None, top: int | None, encoding: str
-) -> list[str]:
-    from wfalens.export.subset import frequent_words
-
-    if not words and word_file is None and top is None:
-        raise InputError("give the words to choose from by --words, --word-file or --top")
-    chosen = [word for part in words or () for word in part.split()]
-    if word_file is not None:
-        try:
-            listed = word_file.read_text(encoding).split("\n")
-        except (UnicodeDecodeError, LookupError):
-            raise InputError(f"{word_file}: not {encoding} text; give its --encoding") from None
-        listed = [word.strip() for word in listed if word.strip()]
-        known = [word for word in listed if word in wfa.encoder.vocabulary]
-        if len(known) < len(listed):
-            note(f"{word_file}: left out {len(listed) - len(known):,} words that the automaton does not know")
-        chosen += known
-    if top is not None:
-        chosen += frequent_words(wfa, top)[1:]
-    return list(dict.fromkeys(chosen))
 
 
 def _print(found: Answer, class_name: str) -> None:

@@ -15,16 +15,15 @@ from wfalens.cli.common import (
     ForceOption,
     JsonOption,
     check_output,
-    note,
     print_json,
     say,
 )
-from wfalens.corpus.vocabulary import UNKNOWN_WORD
+from wfalens.cli.words import TopWordsOption, WordFileOption, WordsOption, chosen_words
 from wfalens.errors import InputError
 from wfalens.storage import write_atomically
 
 if TYPE_CHECKING:
-    from wfalens.automaton import WFA
+    pass
 
 _FLOWS = 60
 
@@ -40,17 +39,9 @@ def export(
             help="dot, openfst, prism, prism-explicit, drn, json, onnx or aalpy (default: by the file's ending).",
         ),
     ] = None,
-    words: Annotated[
-        list[str] | None,
-        typer.Option("--words", "-w", help="Words to export, separated by spaces (may be repeated)."),
-    ] = None,
-    word_file: Annotated[
-        Path | None, typer.Option("--word-file", help="Words to export, one per line; unknown ones are left out.")
-    ] = None,
-    top: Annotated[
-        int | None,
-        typer.Option("--top", "-k", min=1, help="The words seen most often in extraction, and <unk>."),
-    ] = None,
+    words: WordsOption = None,
+    word_file: WordFileOption = None,
+    top: TopWordsOption = None,
     states: Annotated[
         str | None, typer.Option("--states", help="States to export, such as 0,3,7-12; state 0 is always among them.")
     ] = None,
@@ -87,7 +78,7 @@ def export(
         wfa,
         out,
         name,
-        words=_chosen_words(wfa, words, word_file, top, encoding),
+        words=chosen_words(wfa, words, word_file, top, encoding),
         states=None if states is None else _numbers(states),
         threshold=threshold,
         class_name=class_name,
@@ -111,36 +102,6 @@ def export(
 def _refuse_idle(option: str, value: object, name: str, owner: str) -> None:
     if value is not None and name != owner:
         raise InputError(f"{option} belongs to --format {owner}, not {name}")
-
-
-def _chosen_words(
-    wfa: WFA, words: list[str] | None, word_file: Path | None, top: int | None, encoding: str
-) -> list[str] | None:
-    """The words of all three options together, each once; None if no option is given."""
-    from wfalens.export.choice import frequent_words
-
-    if not words and word_file is None and top is None:
-        return None
-    chosen = [word for some in words or [] for word in some.split()]
-    if word_file is not None:
-        listed = _lines(word_file, encoding)
-        known = [word for word in listed if word in wfa.encoder.vocabulary or word == UNKNOWN_WORD]
-        if len(known) < len(listed):
-            missing = [word for word in listed if word not in set(known)]
-            shown = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
-            note(f"{word_file}: left out {len(missing)} words that are not in the automaton's alphabet ({shown})")
-        chosen += known
-    if top is not None:
-        chosen += frequent_words(wfa, top)
-    return list(dict.fromkeys(chosen))
-
-
-def _lines(path: Path, encoding: str) -> list[str]:
-    try:
-        text = path.read_text(encoding)
-    except (UnicodeDecodeError, LookupError):
-        raise InputError(f"{path}: not readable as {encoding}; name its encoding with --encoding") from None
-    return [line for line in (line.rstrip("\r") for line in text.split("\n")) if line]
 
 
 def _numbers(spec: str) -> list[int]:

@@ -136,9 +136,7 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
         limit: Annotated[int, Query(ge=1, le=500)] = 100,
     ) -> Response:
         return await quick.answer(
-            lambda: table.find(
-                query.lower(), sort=sort, falling=falling, min_count=min_count, offset=offset, limit=limit
-            )
+            lambda: table.find(query, sort=sort, falling=falling, min_count=min_count, offset=offset, limit=limit)
         )
 
     @app.get("/api/word")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wfalens.errors import InputError
 from wfalens.explanation.contrast import adversarial_pairs, collaborative_pairs
 from wfalens.explanation.pairs import Pairs
 from wfalens.inspection.study import Study, short
@@ -59,6 +60,9 @@ def _told(pairs: Pairs) -> dict[str, Any]:
 def swaps(study: Study, first: str, second: str) -> dict[str, Any]:
     """Texts that hold `first`: how often `second` in its place changes the model's mind, and examples."""
     vocabulary, model = study.wfa.encoder.vocabulary, study.classifier
+    for word in (first, second):
+        if word not in vocabulary:
+            raise InputError(f"the automaton does not know the word {word!r}")
     old, new = vocabulary.id_of(first), vocabulary.id_of(second)
     places = study.texts_with(old, _SWAPPED_TEXTS)
     if not places:

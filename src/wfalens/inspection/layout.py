@@ -18,6 +18,7 @@ def class_corners(outputs: NDArray[np.float64], weights: NDArray[np.float64]) ->
     classes = outputs.shape[1]
     if classes == 2:
         return np.array([[-1.0, 0.0], [1.0, 0.0]])
+    weights = weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))
     centred = (outputs - np.average(outputs, axis=0, weights=weights)) * np.sqrt(weights)[:, None]
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
     loading = directions[:2].T if len(directions) > 1 else np.eye(classes, 2)

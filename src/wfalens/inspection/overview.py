@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import numpy as np
@@ -58,5 +59,6 @@ def _command(study: Study) -> str:
     corpus = made.get("corpus")
     told = dict(options) if isinstance(options, dict) else {}
     source = corpus.get("name", "TEXTS") if isinstance(corpus, dict) else "TEXTS"
-    parts = [f"--{name} {told[name]}" for name in _OPTIONS if told.get(name) is not None]
-    return " ".join(["wfalens extract MODEL --corpus", str(source), *parts, "--out", study.name])
+    parts = [part for name in _OPTIONS if told.get(name) is not None for part in (f"--{name}", str(told[name]))]
+    # names come from files that others made: in a shell each must be one word
+    return shlex.join(["wfalens", "extract", "MODEL", "--corpus", str(source), *parts, "--out", study.name])

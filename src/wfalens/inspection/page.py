@@ -76,12 +76,17 @@ def to_json(data: Any) -> str:
 def _page(title: str, head: str, code: str, data: str) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"{head}<title>{escape(title)}</title>"
+        f"{head}<title>{escape(_whole(title))}</title>"
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" '
         'content="light dark"><link rel="icon" href="data:,"></head>'
         '<body><a class="skip" href="#view">Skip to the view</a><div id="page"></div>'
         f"<noscript>This page draws its views with JavaScript.</noscript>{data}{code}</body></html>\n"
     )
+
+
+def _whole(text: str) -> str:
+    """Without halves of surrogate pairs, which file names may have and pages may not."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _digest(text: str) -> str:

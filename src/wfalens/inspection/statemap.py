@@ -56,7 +56,7 @@ class StateMap:
 
     @cached_property
     def corners(self) -> NDArray[np.float64]:
-        return class_corners(self.centres, self.visits / self.visits.sum())
+        return class_corners(self.centres, self.visits)
 
     @cached_property
     def frequencies(self) -> NDArray[np.float64]:
@@ -208,10 +208,14 @@ def _of_regions(study: Study, wfa: WFA) -> StateMap:
     if study.corpus is None:
         raise InputError("a linear automaton has no states that stand for outputs; its map needs texts (--corpus)")
     sampled = study.encoded.take(study.sample)
+    if len(sampled.values) == 0:
+        raise InputError("the texts have no words; a map of a linear automaton needs some")
     vectors = wfa.state_vectors(sampled, every=True)
     outputs = wfa.probabilities(wfa.read_out(vectors))
-    regions = min(_REGIONS, len(np.unique(outputs, axis=0)))
-    found = KMeans(regions, n_init=1, random_state=study.seed).fit_predict(outputs)
+    wanted = min(_REGIONS, len(np.unique(outputs.round(6), axis=0)))
+    labels = KMeans(wanted, n_init=1, random_state=study.seed).fit_predict(outputs)
+    kept, found = np.unique(labels, return_inverse=True)  # k-means may leave a group empty
+    regions = len(kept)
     sums = np.zeros((regions, wfa.states))
     np.add.at(sums, found, vectors)
     visits = np.bincount(found, minlength=regions).astype(np.float64)

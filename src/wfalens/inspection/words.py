@@ -34,13 +34,13 @@ class WordTable:
         offset: int = 0,
         limit: int = 100,
     ) -> dict[str, Any]:
-        """Words that hold `query`, sorted by word, count, strength or the name of a class."""
+        """Words that hold `query` in any spelling, sorted by word, count, strength or the name of a class."""
         chosen = self._order(sort, falling)
         if min_count > 1:
             chosen = chosen[self.study.influence.counts[chosen] >= min_count]
         if query:
-            words = self.study.influence.words
-            hits = np.fromiter((query in words[at] for at in chosen), bool, len(chosen))
+            wanted, words = query.lower(), self._lower_words
+            hits = np.fromiter((wanted in words[at] for at in chosen), bool, len(chosen))
             chosen = chosen[hits]
         return {"total": len(chosen), "offset": offset, "rows": self.rows(chosen[offset : offset + limit])}
 
@@ -62,6 +62,10 @@ class WordTable:
             raise InputError(f"cannot sort by {sort!r}; choose one of {', '.join(self._orders)}")
         order = self._orders[sort]
         return order[::-1] if falling else order
+
+    @cached_property
+    def _lower_words(self) -> list[str]:
+        return [word.lower() for word in self.study.influence.words]
 
     @cached_property
     def _orders(self) -> dict[str, NDArray[np.int64]]:

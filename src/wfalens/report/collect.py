@@ -46,7 +46,7 @@ def collect(study: Study, extent: Extent = USUAL, progress: Progress = SILENT) -
         "plays": {text: inspection.play(study, shown, text) for text in texts},
         "pocket": _told(_or_reason(lambda: inspection.pocket(study.wfa))),
         "flips": _each(texts, lambda text: inspection.flips(study, text), "looking for flips", progress),
-        "words": {"rows": table.rows(_carried(study, table, extent)), "of": len(study.influence.words)},
+        "words": carried_words(study, extent),
         "word_pages": dict(zip(chosen, inspection.word_pages(study, chosen), strict=True)),
         "wordmap": _told(_or_reason(lambda: inspection.word_map(study))),
         "contrast": _told(contrast),
@@ -85,10 +85,12 @@ def _each(
     return found
 
 
-def _carried(study: Study, table: WordTable, extent: Extent) -> Any:
-    """Places of the most frequent words and of the strongest of each class."""
+def carried_words(study: Study, extent: Extent) -> dict[str, Any]:
+    """Rows of the most frequent words and of the strongest of each class."""
+    table = WordTable(study)
     frequent = np.argsort(-study.influence.counts, kind="stable")[: extent.words]
-    return np.union1d(frequent, table.strongest(extent.strongest, study.usual_count))
+    chosen = np.union1d(frequent, table.strongest(extent.strongest, study.usual_count))
+    return {"rows": table.rows(chosen), "of": len(study.influence.words)}
 
 
 def _swaps(study: Study, contrast: dict[str, Any], progress: Progress) -> dict[str, dict[str, Any]]:

@@ -84,7 +84,7 @@ class _quiet:  # noqa: N801 - used like a function
 
 def _reason(error: RuntimeError) -> str:
     """The first line of what Storm says, without the name of its exception."""
-    line = str(error).split("\n")[0].split("Note that")[0]
+    line = " ".join(str(error).split("\n")[0].split("Note that")[0].removesuffix(", here:").split())
     while line.partition(":")[0].endswith("Exception"):
         line = line.partition(":")[2]
     return line.strip(" .:,") or "no reason given"

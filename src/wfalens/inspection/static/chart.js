@@ -58,7 +58,8 @@ lens.figure = ({ title, describe, draw, legend, note, interactive = false }) => 
 
 lens.size = (svg, width, height) => { svg.setAttribute('viewBox', `0 0 ${width} ${height}`); svg.style.setProperty('aspect-ratio', `${width} / ${height}`); };
 
-const TEXT = (x, y, text, more) => s('text', { x, y, ...more }, text);
+// a text of at most so many characters; the whole one is told to those who point at it
+const TEXT = (x, y, text, more, most = Infinity) => s('text', { x, y, ...more }, text.length > most ? [`${text.slice(0, Math.max(1, most - 1))}\u2026`, s('title', null, text)] : text);
 lens.text = TEXT;
 
 // Several lines over the same steps; `current` marks one of them.
@@ -76,8 +77,7 @@ lens.lineChart = (svg, width, { series, labels, current, yTitle, xTitle, yMax = 
   const every = Math.ceil(labels.length / Math.max(1, (width - left) / 22));
   labels.forEach((label, at) => {
     if (at % every) return;
-    const shown = lens.visible(label);
-    parts.push(TEXT(x(at), height - bottom + 14, shown.length > 10 ? `${shown.slice(0, 9)}\u2026` : shown, { class: 'soft', 'text-anchor': 'end', transform: `rotate(-40 ${x(at)} ${height - bottom + 14})` }));
+    parts.push(TEXT(x(at), height - bottom + 14, lens.visible(label), { class: 'soft', 'text-anchor': 'end', transform: `rotate(-40 ${x(at)} ${height - bottom + 14})` }, 10));
   });
   if (current !== null && current !== undefined) parts.push(s('line', { x1: x(current), x2: x(current), y1: top, y2: height - bottom, stroke: 'var(--accent)', 'stroke-dasharray': '3 3' }));
   for (const { values, colour, from = 0 } of series) {
@@ -104,8 +104,7 @@ lens.intervalChart = (svg, width, { rows, xTitle, low, high }) => {
   }
   rows.forEach(({ label, estimate, colour }, at) => {
     const y = top + row * (at + 0.5);
-    const shown = lens.visible(label);
-    parts.push(TEXT(left - 8, y + 4, shown.length > left / 6.8 ? `${shown.slice(0, Math.floor(left / 6.8) - 1)}\u2026` : shown, { 'text-anchor': 'end' }),
+    parts.push(TEXT(left - 8, y + 4, lens.visible(label), { 'text-anchor': 'end' }, Math.floor(left / 6.8)),
       s('line', { x1: x(Math.max(low, estimate.low)), x2: x(Math.min(high, estimate.high)), y1: y, y2: y, stroke: colour, 'stroke-width': 4, 'stroke-linecap': 'round', opacity: 0.45 }),
       s('circle', { cx: x(estimate.value), cy: y, r: 5, fill: colour }),
       TEXT(width - right + 8, y + 4, lens.number(estimate.value)));
@@ -124,7 +123,7 @@ lens.signedBars = (svg, width, { names, values, unit }) => {
   const parts = [s('line', { class: 'axis', x1: x(0), x2: x(0), y1: top, y2: height - bottom })];
   names.forEach((name, at) => {
     const y = top + row * at + 4, value = values[at];
-    parts.push(TEXT(left - 8, y + 14, lens.visible(name).slice(0, 20), { 'text-anchor': 'end' }),
+    parts.push(TEXT(left - 8, y + 14, lens.visible(name), { 'text-anchor': 'end' }, Math.floor(left / 6.8)),
       s('rect', { x: Math.min(x(0), x(value)), y, width: Math.abs(x(value) - x(0)), height: row - 8, fill: lens.colour(at), rx: 2 }),
       TEXT(width - right + 8, y + 14, lens.signed(value, 3)));
   });

@@ -46,7 +46,7 @@ async function show(moved) {
   document.title = `${shown.title} \u2013 ${lens.title}`;
   if (moved) { window.scrollTo(0, 0); title.focus(); }
   try { await shown.build(page, parameters); } catch (error) { console.error(error); page.append(h('p', { class: 'error', role: 'alert' }, error.message)); }
-  page.dataset.ready = shown.name;
+  requestAnimationFrame(() => requestAnimationFrame(() => { page.dataset.ready = shown.name; })); // figures are drawn by then
 }
 
 function themeButton() {

@@ -183,9 +183,10 @@ class Player {
   edit(position) {
     if (!lens.source.typing || Number.isNaN(position)) return;
     const chip = this.words.querySelector(`[data-at="${position}"]`);
+    let given = false; // up, by Escape: taking the input away also blurs it
     const input = h('input', { value: this.found.words[position], 'aria-label': `Change word ${position + 1}`, maxlength: 200, on: {
-      keydown: (event) => { event.stopPropagation(); if (event.key === 'Enter') this.replace(position, input.value.trim()); if (event.key === 'Escape') this.draw(); },
-      blur: () => { if (input.isConnected && input.value.trim() !== this.found.words[position]) this.replace(position, input.value.trim()); },
+      keydown: (event) => { event.stopPropagation(); if (event.key === 'Enter') this.replace(position, input.value.trim()); if (event.key === 'Escape') { given = true; this.draw(); this.load(this.found.text, true); } },
+      blur: () => { if (!given && input.isConnected && input.value.trim() !== this.found.words[position]) this.replace(position, input.value.trim()); },
       input: lens.later(60, async () => { // the change at once, while the word is being typed
         const text = this.found.words.map((old, at) => (at === position ? input.value.trim() : old)).filter(Boolean).join(' ');
         const shown = await lens.source.play(text);

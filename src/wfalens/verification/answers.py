@@ -23,6 +23,7 @@ from wfalens.verification.storm import StormModel, Verdict
 
 _LONGEST = 25  # words of a witness to an unbounded question
 _WORTH = 1e-3  # what its last words must gain
+_STILL = 0.01  # a change of the probability without a direction
 _AS_GOOD = 1e-6  # a shorter witness is preferred to one that is better by less
 
 
@@ -38,11 +39,12 @@ class Witness:
 
     @property
     def model_agrees(self) -> bool | None:
-        """Whether the model gives the same class to the text with the words, and moved in the same direction."""
+        """Whether the model gives the same class to the text with the words, and moved there as the automaton did."""
         if self.model is None:
             return None
-        moved = np.sign(self.model.after - self.model.before) == np.sign(self.automaton.after - self.automaton.before)
-        return self.model.label_after == self.automaton.label_after and bool(moved or not self.words)
+        expected, moved = (each.after - each.before for each in (self.automaton, self.model))
+        follows = abs(expected) < _STILL or np.sign(moved) == np.sign(expected)
+        return self.model.label_after == self.automaton.label_after and bool(follows)
 
 
 @dataclass(frozen=True)

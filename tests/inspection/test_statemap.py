@@ -1,0 +1,176 @@
+"""The map of an automaton: what it shows adds up to the counts behind it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.automata import linear_sample, sample, samples
+from tests.studies import letter_texts
+from wfalens.corpus import Corpus
+from wfalens.errors import InputError
+from wfalens.inspection import Study, state_map
+from wfalens.inspection.page import to_json
+
+
+def texts_for(wfa, size=40, seed=0):
+    """Texts of the words of a random automaton, some of them unknown."""
+    words = [*wfa.encoder.vocabulary.words[2:], "unknown"]
+    rng = np.random.default_rng(seed)
+    return Corpus(tuple(" ".join(rng.choice(words, rng.integers(1, 9))) for _ in range(size)))
+
+
+@given(samples())
+def test_flows_are_the_counts_between_different_states(drawn):
+    told = state_map(Study("a.wfa", drawn.wfa)).to_json()
+    total = drawn.counts.sum(0)
+    np.fill_diagonal(total, 0)
+    flows = {(flow["from"], flow["to"]): flow["count"] for flow in told["flows"]}
+    strongest = np.sort(total[total > 0])[::-1][:80]
+    assert len(flows) == len(strongest)
+    assert sorted(flows.values(), reverse=True) == pytest.approx(strongest, abs=0.51)
+    for (source, target), count in flows.items():
+        assert count == pytest.approx(total[source, target], abs=0.51)
+
+
+@given(samples())
+def test_words_of_a_flow_are_its_heaviest(drawn):
+    words = drawn.wfa.encoder.vocabulary.words
+    for flow in state_map(Study("a.wfa", drawn.wfa)).to_json()["flows"]:
+        column = drawn.counts[:, flow["from"], flow["to"]]
+        shown = [column[words.index(word)] for word in flow["words"]]
+        assert shown == sorted(column[column > 0], reverse=True)[:5]
+
+
+@given(samples())
+def test_states_tell_their_centres_visits_and_stays(drawn):
+    places = state_map(Study("a.wfa", drawn.wfa))
+    told = places.to_json()
+    to_json(told)  # finite
+    assert len(told["states"]) == drawn.wfa.states
+    totals = drawn.counts.sum(0)
+    for state in told["states"]:
+        at = state["id"]
+        assert state["mix"] == pytest.approx(drawn.centres[at], abs=1e-4)
+        assert state["visits"] == drawn.wfa.state_visits[at]
+        assert state["label"] == drawn.wfa.class_names[drawn.centres[at].argmax()]
+        assert state["initial"] == (at == 0)
+        left = totals[at].sum()
+        assert state["stays"] == pytest.approx(totals[at, at] / left if left else 0, abs=1e-4)
+        inward = np.delete(drawn.counts[:, :, at], at, axis=1).sum(1)
+        for word, count in state["words_in"]:
+            assert count == pytest.approx(inward[drawn.wfa.encoder.vocabulary.words.index(word)], abs=0.51)
+    assert sum(state["frequency"] for state in told["states"]) == pytest.approx(1, abs=1e-3)
+
+
+@given(samples(), st.integers(0, 10**6))
+def test_a_place_is_the_mean_of_the_corners(drawn, seed):
+    places = state_map(Study("a.wfa", drawn.wfa))
+    rng = np.random.default_rng(seed)
+    outputs = rng.dirichlet(np.ones(len(drawn.wfa.class_names)), 5)
+    assert np.allclose(
+        places.place(outputs), sum(np.outer(outputs[:, c], corner) for c, corner in enumerate(places.corners))
+    )
+    assert np.allclose(places.place(np.eye(outputs.shape[1])), places.corners)
+    assert np.linalg.norm(places.place(outputs), axis=1).max() <= 1 + 1e-9
+
+
+@given(samples())
+def test_a_word_moves_each_state_by_its_row(drawn):
+    places = state_map(Study("a.wfa", drawn.wfa))
+    for word in ("w0", "never"):
+        told = places.word_moves(word)
+        number = drawn.wfa.encoder.vocabulary.id_of(word)
+        matrix = drawn.matrix(number)
+        mass = matrix.sum(1, keepdims=True)
+        after = matrix @ drawn.centres
+        outputs = np.where(mass > 0, after / np.maximum(mass, 1e-300), 1 / drawn.centres.shape[1])
+        assert np.allclose(told["to"], outputs @ places.corners, atol=2e-3)
+        assert np.allclose(told["change"], np.abs(outputs - drawn.centres).sum(1) / 2, atol=2e-3)
+        assert told["known"] == (word in drawn.wfa.encoder.vocabulary)
+        to_json(told)
+
+
+def test_typical_sentences_bring_the_automaton_there(study):
+    places = state_map(study)
+    shown = 0
+    for state in places.to_json()["states"]:
+        for text in state["sentences"]:
+            walk = study.wfa.walk(" ".join(text["words"]))
+            assert walk.states[text["after"], state["id"]] == pytest.approx(text["share"], abs=2e-3)
+            shown += 1
+    assert shown > len(places.vectors)
+
+
+def test_an_automaton_that_was_never_visited_still_has_a_map():
+    wfa = sample("empirical", 3).wfa
+    silent = replace_visits(wfa)
+    told = state_map(Study("a.wfa", silent)).to_json()
+    to_json(told)
+    assert all(state["frequency"] == 0 for state in told["states"])
+
+
+def replace_visits(wfa):
+    from wfalens.automaton import StochasticWFA
+
+    return StochasticWFA(
+        encoder=wfa.encoder,
+        class_names=wfa.class_names,
+        centres=wfa.centres,
+        rows=wfa.rows,
+        completion=wfa.completion,
+        alpha=wfa.alpha,
+        state_visits=np.zeros(wfa.states, int),
+        word_counts=wfa.word_counts,
+        provenance={},
+    )
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_regions_of_a_linear_automaton_add_up(classes):
+    wfa = linear_sample(5, classes=classes).wfa
+    study = Study("a.wfa", wfa, corpus=texts_for(wfa))
+    told = state_map(study).to_json()
+    to_json(told)
+    assert told["kind"] == "regions"
+    assert sum(state["visits"] for state in told["states"]) == len(study.encoded.take(study.sample).values)
+    assert not any(state["initial"] for state in told["states"])
+    moved = len(study.encoded.values) - len(study.corpus)
+    stays = sum(flow["count"] for flow in told["flows"])
+    assert stays <= moved
+    assert {flow["from"] for flow in told["flows"]} <= set(range(len(told["states"])))
+    assert any(state["sentences"] for state in told["states"])
+
+
+def test_regions_of_texts_that_are_all_alike():
+    wfa = linear_sample(5).wfa
+    told = state_map(Study("a.wfa", wfa, corpus=Corpus(("w0", "w0", "w0")))).to_json()
+    assert len(told["states"]) == 1
+    to_json(told)
+
+
+def test_a_linear_automaton_needs_texts_for_its_map():
+    wfa = linear_sample(5).wfa
+    with pytest.raises(InputError, match="--corpus"):
+        state_map(Study("a.wfa", wfa))
+    with pytest.raises(InputError, match="no words"):
+        state_map(Study("a.wfa", wfa, corpus=Corpus(("", " "))))
+
+
+def test_empty_texts_are_passed_over():
+    wfa = sample("empirical", 3).wfa
+    told = state_map(Study("a.wfa", wfa, corpus=Corpus(("", "w0 w1", " ")))).to_json()
+    assert told["texts"] == 1
+    told = state_map(Study("a.wfa", wfa, corpus=Corpus(("",)))).to_json()
+    assert all(state["sentences"] == [] for state in told["states"])
+
+
+def test_long_corpora_are_sampled(study):
+    many = replace(study, corpus=letter_texts(3000, 7, words="abc"))
+    assert len(many.sample) == 1500
+    assert len(np.unique(many.sample)) == 1500
+    assert (np.diff(many.sample) > 0).all()
+    long = replace(study, corpus=Corpus(("the match " * 20_000, "a", "b")))
+    assert len(long.encoded.take(long.sample).values) >= 1

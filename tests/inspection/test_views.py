@@ -1,0 +1,220 @@
+"""The other views: overview, fidelity, sentences, word map, contrast, attacks, comparison; and JSON for all."""
+
+import json
+import shlex
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.automata import linear_sample, sample
+from tests.studies import HALF, counting_model, letter_texts
+from wfalens import inspection
+from wfalens.corpus import Corpus
+from wfalens.errors import InputError
+from wfalens.evaluation import measure_fidelity
+from wfalens.explanation import attribute
+from wfalens.extraction import Extractor
+from wfalens.inspection import Study
+from wfalens.inspection.page import embedded, explorer_html, report_html, to_json
+
+NEEDS = {
+    "fidelity": ("corpus", "model"),
+    "sentences": ("corpus",),
+    "word_map": ("vectors",),
+    "contrast": ("vectors",),
+    "attacks": ("corpus", "model", "vectors"),
+    "comparison": ("other",),
+}
+
+
+def test_the_overview_tells_what_there_is(study):
+    told = inspection.overview(study)
+    assert told["summary"]["states"] == study.wfa.states
+    assert told["words_seen"] == (study.wfa.word_counts[2:] > 0).sum()
+    assert told["tokens_seen"] == study.wfa.word_counts[2:].sum()
+    assert told["has"] == {
+        "model": True,
+        "texts": [study.corpus.name, len(study.corpus)],
+        "vectors": study.vectors.source,
+        "other": study.other_name,
+    }
+    bare = inspection.overview(Study("a.wfa", study.wfa))
+    assert bare["has"] == {"model": False, "texts": None, "vectors": None, "other": None}
+
+
+def test_the_command_is_safe_to_paste(study):
+    """Names come from files that others made; in a shell they are one word each."""
+    words = shlex.split(inspection.overview(study)["command"])
+    assert words[:4] == ["wfalens", "extract", "MODEL", "--corpus"]
+    assert words[4] == "headlines </title>"
+    assert words[words.index("--states") + 1] == "12"
+    assert words[-2:] == ["--out", study.name]
+
+
+def test_fidelity_is_the_measured_one(study):
+    told = inspection.fidelity(study)
+    assert told["overall"] == measure_fidelity(study.wfa, study.model, study.corpus).to_json()["overall"]
+    assert (told["texts"], told["of"]) == (300, 300)
+    part = inspection.fidelity(study, 100)
+    assert (part["texts"], part["of"]) == (100, 300)
+
+
+def test_sentences_are_of_the_sort_that_they_are_offered_as(study):
+    told = inspection.sentences(study, 20)
+    assert (told["sampled"], told["of"]) == (len(study.sample), len(study.corpus))
+    assert len(told["any"]) == 20
+    for item in (*told["any"], *told["disagree"], *told["unsure"]):
+        assert item["text"] in study.corpus.texts
+        assert item["label"] == study.wfa.class_names[study.wfa.predict([item["text"]])[0]]
+        said = study.model.trace(study.wfa.encoder.encode([item["text"]])).last()[0].argmax()
+        assert item["model_label"] == study.wfa.class_names[said]
+        assert item["truth"] == study.corpus.class_names[study.corpus.labels[study.corpus.texts.index(item["text"])]]
+    assert told["disagree"]
+    assert all(item["label"] != item["model_label"] for item in told["disagree"])
+    least = np.sort(study.wfa.confidence(study.encoded))[:20]
+    assert sorted(item["confidence"] for item in told["unsure"]) == pytest.approx(least, abs=6e-4)
+    alone = inspection.sentences(replace(study, model=None), 5)
+    assert alone["disagree"] == []
+    assert all(item["model_label"] is None for item in alone["any"])
+
+
+def test_the_word_map_holds_the_strongest_words_twice(study):
+    told = inspection.word_map(study, per_class=8)
+    assert len(told["words"]) == len(set(told["words"])) == len(told["classes"])
+    assert len(told["spaces"]) == 2
+    for space in told["spaces"]:
+        assert len(space["places"]) == len(told["words"])
+        assert 0 <= space["purity"] <= 1
+    for word, at in zip(told["words"], told["classes"], strict=True):
+        assert study.influence.of(word).argmax() == at
+
+
+def test_pairs_keep_their_bounds(study):
+    told = inspection.contrast(study, per_class=5)
+    for kind in ("adversarial", "collaborative"):
+        part = told[kind]
+        near, far = ("d_S", "d_T") if kind == "adversarial" else ("d_T", "d_S")
+        assert part["pairs"]
+        assert len(part["pairs"]) <= part["total"]
+        for pair in part["pairs"]:
+            assert pair[near] <= part["epsilon"] + 1e-5
+            assert pair[far] >= part["delta"] - 1e-5
+            assert pair["first_influence"] == pytest.approx(study.influence.of(pair["first"]), abs=6e-4)
+
+
+def test_attacks_turn_the_model_over(study):
+    told = inspection.attacks(study, texts=150, examples=10)
+    assert told["texts"] == 150
+    assert [each["recipe"] for each in told["recipes"]] == ["random-word", "random-order", "strong", "guided"]
+    assert told["examples"]
+    encode, names = study.wfa.encoder.vocabulary.encode, study.wfa.class_names
+    for example in told["examples"]:
+        assert [
+            at for at, pair in enumerate(zip(example["before"], example["after"], strict=True)) if len(set(pair)) > 1
+        ] == (example["changed"])
+        was, became = (study.model.trace(encode([example[side]])).last()[0] for side in ("before", "after"))
+        assert names[was.argmax()] == example["label_before"] == example["truth"]
+        assert names[became.argmax()] == example["label_after"] != example["truth"]
+        assert example["probability_after"] == pytest.approx(became.max(), abs=6e-4)
+    per_recipe = [sum(each["recipe"] == recipe["recipe"] for each in told["examples"]) for recipe in told["recipes"]]
+    assert max(per_recipe) <= told["shown_per_recipe"] == 10
+
+
+def test_a_comparison_tells_words_and_the_texts_that_prove_it(study):
+    told = inspection.comparison(study, words=15, texts=6)
+    assert (told["before"], told["after"]) == (study.other_name, study.name)
+    assert told["texts_read"] == len(study.corpus)
+    assert len(told["words"]) == 15
+    assert len(told["texts"]) == 6
+    for text in told["texts"]:
+        assert text["before"] == pytest.approx(study.other.predict_proba([text["text"]])[0], abs=6e-5)
+        assert text["after"] == pytest.approx(study.wfa.predict_proba([text["text"]])[0], abs=6e-5)
+        assert len(text["model_before"]) == len(text["model_after"]) == 7
+    gaps = [text["divergence"] for text in told["texts"]]
+    assert gaps == sorted(gaps, reverse=True)
+    bare = inspection.comparison(replace(study, corpus=None))
+    assert bare["texts"] == []
+    assert bare["words"]
+
+
+@pytest.mark.parametrize(("view", "missing"), [(view, part) for view, parts in NEEDS.items() for part in parts])
+def test_what_a_view_needs_is_said(study, view, missing):
+    with pytest.raises(InputError, match=r"needs .*--(corpus|model|vectors)|--compare"):
+        getattr(inspection, view)(replace(study, **{missing: None}))
+
+
+def test_a_model_of_another_vocabulary_is_refused(study):
+    with pytest.raises(InputError, match="another vocabulary or other classes"):
+        Study("a.wfa", study.wfa, counting_model(7))
+
+
+@pytest.mark.parametrize("view", NEEDS)
+def test_every_view_is_ascii_json(study, view):
+    text = to_json(getattr(inspection, view)(study))
+    assert text.isascii()
+    assert "NaN" not in text
+    assert "Infinity" not in text
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+@pytest.mark.parametrize("kind", ["stochastic", "linear", "black box"])
+def test_every_view_of_every_kind(kind, classes):
+    corpus = letter_texts(150, classes)
+    model = None
+    if kind == "linear":
+        wfa = linear_sample(3, classes=classes).wfa
+        words = wfa.encoder.vocabulary.words
+        corpus = Corpus(tuple(" ".join(words[2 + ord(letter) % 7] for letter in text.split()) for text in corpus.texts))
+    elif kind == "black box":
+        model = counting_model(classes)
+        wfa = Extractor(states=9, completion="empirical").extract(model, corpus)
+    else:
+        wfa = next(
+            drawn.wfa for seed in range(99) if len((drawn := sample("probe", seed)).wfa.class_names) == min(classes, 4)
+        )
+        corpus = Corpus(("w0 w1", "w2", "w1 w1 w3"))
+    study = Study("a.wfa", wfa, model, corpus)
+    places = inspection.state_map(study)
+    told = places.to_json()
+    assert len(told["corners"]) == len(wfa.class_names)
+    text = corpus.texts[0]
+    played = inspection.play(study, places, text)
+    assert np.allclose(np.sum(played["contributions"], 0), np.sum(attribute(wfa, text).contributions, 0), atol=1e-3)
+    to_json(
+        [told, played, inspection.sentences(study), inspection.flips(study, text), places.word_moves(text.split()[0])]
+    )
+    if model is not None:
+        to_json(inspection.fidelity(study))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(), max_size=20) | st.just("</script><!--" + HALF),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(), max_size=8), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_data_in_a_page_is_inert_and_survives(data):
+    element = embedded({"data": data})
+    inner = element.removeprefix('<script type="application/json" id="data">').removesuffix("</script>")
+    assert element.isascii()
+    assert not set("<>&") & set(inner)
+    assert json.loads(inner) == {"data": data}
+
+
+def test_a_name_cannot_leave_the_title():
+    for page in (explorer_html("</title><script>alert(1)</script>\udcff"), report_html("</title><b>\udcff", {})):
+        assert page.count("</title>") == 1
+        assert "<script>alert" not in page
+        page.encode()  # a file name that is no UTF-8 has halves of surrogate pairs in it
+
+
+def test_numbers_that_are_none_are_refused():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        to_json({"value": float("nan")})

@@ -1,0 +1,128 @@
+"""The report: one file that carries everything, says what it leaves out, and works whatever is missing."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.automata import linear_sample, sample
+from tests.studies import hostile_study
+from wfalens import inspection
+from wfalens.inspection import Study
+from wfalens.report import Extent, collect, write_report
+
+SMALL = Extent(sentences=5, words=40, strongest=3, pages=2, attacked=60)
+WHOLE = ("overview", "fidelity", "map", "sentences", "wordmap", "contrast", "attacks", "comparison")
+
+
+@pytest.fixture(scope="module")
+def study():
+    return hostile_study()
+
+
+@pytest.fixture(scope="module")
+def carried(study):
+    return collect(study, SMALL)
+
+
+@pytest.fixture
+def no_word_map(monkeypatch):
+    """t-SNE takes seconds and is seen elsewhere; what it needs is still asked for."""
+    monkeypatch.setattr(inspection, "word_map", lambda study: {"vectors": study.meanings.source})
+
+
+def read(path):
+    """The data and the rest of a written page."""
+    text = path.read_text(encoding="utf-8")
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    return json.loads(found[1]), text.replace(found[1], "")
+
+
+@pytest.mark.usefixtures("no_word_map")
+def test_a_page_carries_all_its_data_and_asks_nobody(study, carried, tmp_path):
+    path = tmp_path / "report.html"
+    size = write_report(study, path, SMALL)
+    assert size == path.stat().st_size < 1_500_000
+    data, page = read(path)
+    assert data["overview"] == json.loads(json.dumps(carried["overview"]))
+    assert data["plays"].keys() == carried["plays"].keys()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)[1]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    for outside in ('src="', "<iframe", "@import", "url("):
+        assert outside not in page.replace('"data:,"', "")
+    assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)", page)
+
+
+def test_every_view_is_carried(carried):
+    for name in WHOLE:
+        assert "error" not in carried[name], name
+
+
+def test_sentences_that_can_be_picked_can_be_played(study, carried):
+    texts = {item["text"] for sort in ("any", "disagree", "unsure") for item in carried["sentences"][sort]}
+    assert texts == carried["plays"].keys() == carried["flips"].keys()
+    places = inspection.state_map(study)
+    for text in texts:
+        assert carried["plays"][text] == inspection.play(study, places, text)
+
+
+def test_words_are_the_frequent_and_the_strong(study, carried):
+    words = {row[0] for row in carried["words"]["rows"]}
+    by_count = sorted(zip(study.influence.counts, study.influence.words, strict=True), reverse=True)
+    least = by_count[39][0]
+    assert words >= {word for count, word in by_count if count > least}
+    for name in study.wfa.class_names:
+        rows = inspection.WordTable(study).find(sort=name, min_count=study.usual_count, limit=3)["rows"]
+        assert words >= {row[0] for row in rows}
+    assert carried["moves"].keys() == carried["word_pages"].keys()
+
+
+def test_pairs_that_can_be_swapped_are_carried(carried):
+    pairs = [pair for kind in ("adversarial", "collaborative") for pair in carried["contrast"][kind]["pairs"]]
+    assert {f"{pair['first']}\n{pair['second']}" for pair in pairs} == carried["swaps"].keys()
+
+
+def test_what_is_left_out_is_told_as_it_is(study, carried):
+    told = carried["sampling"]
+    rows, pages, plays = len(carried["words"]["rows"]), len(carried["word_pages"]), len(carried["plays"])
+    assert told["Words"].startswith(f"{rows:,} of {len(study.influence.words):,}")
+    assert f"{pages:,} have a page" in told["Words"]
+    assert told["Sentences"].startswith(f"{plays:,} to pick from")
+    assert f"{len(carried['pocket']['words']) - 1:,} commonest words" in told["Typing"]
+    assert told["Texts"].startswith(f"{len(study.corpus):,} of {study.corpus.name}")
+
+
+@pytest.mark.usefixtures("no_word_map")
+@pytest.mark.parametrize("missing", ["model", "corpus", "vectors", "other"])
+def test_a_report_without_a_part_says_why(study, missing):
+    part = replace(study, **{missing: None})
+    data = collect(part, SMALL)
+    lacking = {name for name in WHOLE if "error" in data[name]}
+    assert (
+        lacking
+        == {
+            "model": {"fidelity", "attacks"},
+            "corpus": {"fidelity", "sentences", "attacks"},
+            "vectors": {"wordmap", "contrast", "attacks"},
+            "other": {"comparison"},
+        }[missing]
+    )
+    assert all("--" in data[name]["error"] for name in lacking)
+
+
+@pytest.mark.parametrize("wfa", [sample("null", 4).wfa, linear_sample(4).wfa], ids=["stochastic", "linear"])
+def test_an_automaton_alone_has_a_report(wfa, tmp_path):
+    write_report(Study("alone.wfa", wfa), tmp_path / "report.html", SMALL)
+    data, _ = read(tmp_path / "report.html")
+    assert data["overview"]["kind"] == wfa.kind
+    assert data["words"]["rows"]
+    assert ("error" in data["map"]) == (wfa.kind == "linear")
+
+
+def test_equal_studies_give_equal_pages(study, tmp_path):
+    for name in ("a.html", "b.html"):
+        write_report(replace(study, vectors=None), tmp_path / name, SMALL)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
