@@ -55,6 +55,18 @@ def test_candidates_keep_both_bounds_and_none_is_missing(setting):
             assert found.transition[place] == pytest.approx(msq(wfa.embedding(first), wfa.embedding(other)), rel=1e-3)
 
 
+def test_candidates_of_some_words_only_are_those_that_they_have_among_all(setting):
+    _, wfa, vectors, _ = setting
+    bounds = {"max_semantic": 0.7, "min_transition": 0.003}
+    every = allowed_candidates(wfa, vectors, **bounds)
+    wanted = np.flatnonzero(every.has_any)[::3].astype(np.int32)
+    some = allowed_candidates(wfa, vectors, only=wanted, **bounds)
+    np.testing.assert_array_equal(np.flatnonzero(some.has_any), wanted)
+    for word in wanted:
+        np.testing.assert_array_equal(some.word[some.of(word)], every.word[every.of(word)])
+    assert not allowed_candidates(wfa, vectors, only=np.zeros(0, np.int32), **bounds).has_any.any()
+
+
 def test_stop_words_and_tags_are_respected(setting):
     _, wfa, vectors, _ = setting
     vocabulary = wfa.encoder.vocabulary

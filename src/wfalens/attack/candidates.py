@@ -53,10 +53,12 @@ def allowed_candidates(
     min_transition: float = 0.0,
     spare_stop_words: bool = False,
     tag: Callable[[str], str] | None = None,
+    only: NDArray[np.int32] | None = None,
     progress: Progress = SILENT,
 ) -> Candidates:
     """Replacements with `d_S ≤ max_semantic` and `d_T ≥ min_transition` (mean squared differences).
 
+    only              ids of the words that may be replaced, such as those of the texts; None: all
     spare_stop_words  neither replace stop words nor put them in
     tag               a part-of-speech tagger for single words; only words of the same tag replace each other
     """
@@ -64,10 +66,12 @@ def allowed_candidates(
     usable = _usable(known.words, spare_stop_words)
     tags = None if tag is None else np.array([tag(word) for word in known.words])
     squares = np.einsum("ij,ij->i", known.matrix, known.matrix)
-    firsts, seconds, meanings = [], [], []
-    progress.start("looking for candidates", len(known))
-    for start in range(0, len(known), _BLOCK):
-        rows = np.arange(start, min(start + _BLOCK, len(known)))
+    firsts, seconds = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    meanings = [np.zeros(0, np.float32)]
+    replaced = np.arange(len(known)) if only is None else np.flatnonzero(np.isin(ids, only))
+    progress.start("looking for candidates", len(replaced))
+    for start in range(0, len(replaced), _BLOCK):
+        rows = replaced[start : start + _BLOCK]
         gap = known.matrix[rows] @ known.matrix.T
         gap *= -2
         gap += squares
@@ -79,12 +83,12 @@ def allowed_candidates(
         if tags is not None:
             chosen &= tags == tags[rows, None]
         first, second = np.nonzero(chosen)
-        firsts.append(first + start)
+        firsts.append(rows[first])
         seconds.append(second)
         meanings.append(gap[first, second])
         progress.advance(len(rows))
     progress.finish()
-    first, second, semantic = (np.concatenate(parts) for parts in (firsts, seconds, meanings))
+    first, second, semantic = np.concatenate(firsts), np.concatenate(seconds), np.concatenate(meanings)
     transition = _transition_distances(wfa, ids, first, second)
     kept = transition >= min_transition
     first, second, semantic, transition = first[kept], second[kept], semantic[kept], transition[kept]

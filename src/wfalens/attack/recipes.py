@@ -46,8 +46,10 @@ class Arsenal:
         min_transition: float = MIN_TRANSITION,
         spare_stop_words: bool = False,
         tag: Callable[[str], str] | None = None,
+        only: NDArray[np.int32] | None = None,
         progress: Progress = SILENT,
     ) -> Arsenal:
+        """`only`: ids of the words that may be replaced; those of the texts suffice, and others cost time."""
         if not 0 < weak <= strong:
             raise InputError(
                 f"the weak bound on d_S must be positive and at most the strong one, not {weak} and {strong}"
@@ -59,6 +61,7 @@ class Arsenal:
             min_transition=min_transition,
             spare_stop_words=spare_stop_words,
             tag=tag,
+            only=only,
             progress=progress,
         )
         scores = influence(wfa, min_count=1)

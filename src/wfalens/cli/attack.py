@@ -114,6 +114,7 @@ def attack(
         min_transition=min_transition,
         spare_stop_words=stop_words,
         tag=installed_tagger() if same_tag else None,
+        only=np.unique(wfa.encoder.encode(texts.texts).values),
         progress=progress,
     )
     if not arsenal.strong.has_any.any():

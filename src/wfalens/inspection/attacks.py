@@ -29,7 +29,8 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60, progress: Pro
     if texts < len(corpus):
         order = np.random.default_rng(study.seed).permutation(len(corpus))[:texts]
         corpus = corpus.subset(np.sort(order))
-    arsenal = Arsenal.prepare(study.wfa, study.meanings, progress=progress)
+    words = np.unique(study.wfa.encoder.encode(corpus.texts).values)
+    arsenal = Arsenal.prepare(study.wfa, study.meanings, only=words, progress=progress)
     outcomes = [
         run_attack(name, 1, arsenal.recipe(name, 1), study.classifier, corpus, seed=study.seed, progress=progress)
         for name in _RECIPES
