@@ -18,7 +18,7 @@ VIEWS = {
     "wordmap": [HOSTILE_CLASS],
     "contrast": [],
     "attacks": [],
-    "compare": [SCRIPT, HOSTILE_CLASS],
+    "compare": [HOSTILE_CLASS, "early<b>.wfa"],
 }
 MARKUP = "document.querySelectorAll('img, iframe, object, embed, main script, main style, [onerror]').length"
 

@@ -301,3 +301,10 @@ def test_names_that_are_told_are_served(study):
     with TestClient(create_app(study, ("lens.example",)), base_url="http://lens.example:8000") as client:
         assert client.get("/").status_code == 200
         assert client.get("/", headers={"host": "127.0.0.1"}).status_code == 421
+
+
+def test_listening_everywhere_serves_addresses_but_no_foreign_names(study):
+    client = TestClient(create_app(study, ("0.0.0.0",)), base_url="http://192.168.7.1:8000")  # noqa: S104
+    assert client.get("/api/overview").status_code == 200
+    assert client.get("/api/overview", headers={"host": "[fe80::1]:8000"}).status_code == 200
+    refused(client.get("/api/overview", headers={"host": "evil.example"}), 421)

@@ -37,8 +37,8 @@ class Zygote:
         return int(self.process.stdout.readline())
 
     def close(self):
-        self.process.stdin.close()
-        self.process.wait(10)
+        self.process.kill()
+        self.process.wait()
 
 
 def alive(process):
@@ -101,9 +101,9 @@ def small_disk(tmp_path):
     return run
 
 
-def arguments(tmp_path):
+def arguments(tmp_path, texts=13_000):
     small_model().save(tmp_path / "model.rnn")
-    corpus_files(tmp_path, texts=13_000)
+    corpus_files(tmp_path, texts=texts)
     settings = "-k 6 --completion empirical --abstraction outputs --alpha 0.4 --beta 0.3 --engine local --workers 1"
     return ["extract", tmp_path / "model.rnn", "-c", f"'{tmp_path}/*.jsonl'", *settings.split(), "--shard", "200KB"]
 
@@ -142,7 +142,7 @@ def test_a_full_disk_is_one_sentence_and_the_earlier_parts_are_whole(small_disk,
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence_before_the_work(small_disk, tmp_path):
-    done = small_disk("size=1m,ro", *arguments(tmp_path), "-o", tmp_path / "disk" / "out.wfa")
+    done = small_disk("size=1m,ro", *arguments(tmp_path, texts=20), "-o", tmp_path / "disk" / "out.wfa")
     assert done.returncode == 2
     assert done.stderr.strip().splitlines() == [
         f"error: cannot write {tmp_path}/disk/out.wfa.parts: Read-only file system"

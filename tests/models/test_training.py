@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from safetensors.numpy import save_file
 from wfalens.corpus import Corpus, WordVectors, newsroom
 from wfalens.errors import FormatError, InputError
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
+from wfalens.models.batches import trace_padded
 from wfalens.models.training import accuracy
 from wfalens.progress import Progress
 
@@ -165,6 +167,6 @@ def test_texts_without_words_get_the_prior(news_model):
 def test_batches_of_any_size_trace_alike(news_model, headlines, monkeypatch):
     ids = news_model.encoder.encode(headlines.texts[:200])
     whole = news_model.trace(ids).values
-    monkeypatch.setattr("wfalens.models.rnn._TOKENS_PER_BATCH", 30)
+    monkeypatch.setattr("wfalens.models.rnn.trace_padded", partial(trace_padded, tokens=30))
     np.testing.assert_allclose(news_model.trace(ids).values, whole, atol=1e-5)
     assert not torch.is_inference_mode_enabled()

@@ -23,6 +23,7 @@ from wfalens.ragged import Ragged
 if TYPE_CHECKING:
     import pandas as pd
 
+_MATRIX_FLOATS = 1 << 22  # of a long text's matrices, held at a time
 _UNDECIDED = (
     "the automaton is undecided on this text: null completion lost all mass in rows that were never observed; "
     "extract with another completion, or name a class"
@@ -141,8 +142,11 @@ def forward_backward(wfa: WFA, ids: NDArray[np.int32]) -> tuple[NDArray[np.float
     forward = np.vstack([wfa.initial, wfa.state_vectors(Ragged(ids, np.array([0, len(ids)])), every=True)])
     backward = np.empty((len(ids) + 1, wfa.states, len(wfa.class_names)))
     backward[-1] = wfa.read_out(np.eye(wfa.states))
-    for position, matrix in reversed(list(enumerate(wfa.matrices(ids)))):
-        backward[position] = matrix @ backward[position + 1]
+    step = max(1, _MATRIX_FLOATS // wfa.states**2)
+    for stop in range(len(ids), 0, -step):
+        start = max(0, stop - step)
+        for position, matrix in reversed(list(enumerate(wfa.matrices(ids[start:stop]), start))):
+            backward[position] = matrix @ backward[position + 1]
     return forward, backward
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -11,6 +12,7 @@ from wfalens.inspection.page import EXPLORER_POLICY, to_json
 
 MAX_BODY = 64 * 1024
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - only if the user says so
 _TOO_LARGE = f"a request may have at most {MAX_BODY:,} bytes"
 _LOG = logging.getLogger(__name__)
 _HEADERS = {
@@ -31,6 +33,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, hosts: tuple[str, ...] = LOOPBACK) -> None:
         self._app, self._hosts = app, frozenset(host.lower() for host in hosts)
+        self._everywhere = not self._hosts.isdisjoint(EVERYWHERE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -61,9 +64,13 @@ class Guard:
         if body.too_large:
             await answer.refuse(413, _TOO_LARGE)
 
+    def _served(self, name: str) -> bool:
+        """A name is served if it was told; an address also if all are listened on, for nobody can rebind an address."""
+        return name in self._hosts or (self._everywhere and _is_address(name))
+
     def _refusal(self, headers: Headers) -> tuple[int, str] | None:
         host = headers.get("host", "")
-        if _name(host) not in self._hosts:
+        if not self._served(_name(host)):
             return 421, "this address is not served here; open the one that the command printed"
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
         if origin not in (None, f"http://{host}", f"https://{host}") or site not in ("same-origin", "none"):
@@ -123,3 +130,11 @@ def _name(host: str) -> str:
     """Of `name:port` or `[address]:port`."""
     host = host.lower()
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True

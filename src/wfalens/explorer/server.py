@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.explorer.guard import LOOPBACK
+from wfalens.explorer.guard import EVERYWHERE, LOOPBACK
 from wfalens.inspection import Study
 
 _PORTS_TRIED = 20
@@ -29,7 +29,7 @@ def serve(study: Study, host: str, port: int | None, ready: Callable[[str], None
     bound = _bind(host, port)
     names = (*LOOPBACK, host, socket.gethostname()) if host not in LOOPBACK else LOOPBACK
     app = create_app(study, names)
-    shown = f"[{host}]" if ":" in host else host
+    shown = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{bound.getsockname()[1]}/"
 
     class Server(uvicorn.Server):

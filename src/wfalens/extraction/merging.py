@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit, typed
 from numpy.typing import NDArray
 
-_WINDOW = 1 << 16  # keys of a window: a table of half a megabyte
+_WINDOW = 1 << 17  # keys of a window: a table of a megabyte
 _LEAST_PER_WINDOW = 64  # entries on average, below which windows are mostly empty
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _LOWEST_BIT = np.zeros(64, np.int64)  # the place of a single bit, by the product with the sequence above

@@ -112,12 +112,12 @@ def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: Parts
 
     # a few files are read here, one after the other: what they leave no room for need not be parsed in the others
     sample = TextSample.pruned([TextSample.empty(), *(each.sample for each in found.values())], tokens)
-    read = 0
+    read, sizes = 0, files.sizes
     while left and (read < _SURVEYED_HERE or len(left) == 1):
         number = left.pop(0)
         survey_files(SerialEngine(), [number], replace(task, limit=sample.limit(task.tokens)))
         sample = TextSample.pruned([sample, found[number].sample], task.tokens)
-        read += files.sizes[number]
+        read += sizes[number]
     survey_files(stream.engine, left, replace(task, limit=sample.limit(task.tokens)))
     progress.finish()
     surveys = [found[number] for number in range(len(files.paths))]

@@ -69,6 +69,8 @@ class StateMap:
     def word_moves(self, word: str) -> dict[str, Any]:
         """Where the word leads from each place: the output after it, and its point on the map."""
         wfa = self.study.wfa
+        if word not in wfa.encoder.vocabulary and word.lower() in wfa.encoder.vocabulary:
+            word = word.lower()
         number = wfa.encoder.vocabulary.id_of(word)
         after = wfa.advance(self.vectors, np.full(len(self.vectors), number, np.int32))
         outputs = wfa.probabilities(wfa.read_out(after))

@@ -43,7 +43,7 @@ function save(svg, title, kind) {
 lens.figure = ({ title, describe, draw, legend, note, interactive = false }) => {
   const svg = s('svg', { role: interactive ? 'group' : 'img', 'aria-label': describe || title });
   const made = h('figure', null,
-    h('figcaption', null, h('h3', null, title),
+    h('figcaption', null, h('h2', null, title),
       ['svg', 'png'].map((kind) => h('button', { class: 'small', type: 'button', title: `Save this figure as ${kind.toUpperCase()}`, 'aria-label': `Save ${title} as ${kind.toUpperCase()}`, on: { click: () => save(svg, title, kind) } }, kind.toUpperCase()))),
     svg, legend, note && h('p', { class: 'note' }, note));
   let width = 0;

@@ -31,7 +31,7 @@ lens.views.push({
       draw();
       return [
         h('p', null, h('b', null, lens.visible(found.before)), ' \u2192 ', h('b', null, lens.visible(found.after)), found.agreement ? `: they choose the same class on ${lens.percent(found.agreement.cr.value, 1)} of ${lens.plural(found.agreement.texts, 'text')}, divergence ${lens.number(found.agreement.jsd.value)}.` : '.'),
-        rows.length > 0 && lens.table('How faithful each is', ['', 'before', 'after'], rows),
+        rows.length > 0 && lens.table('How faithful each is', ['measure', 'before', 'after'], rows),
         h('h2', null, 'Words'),
         h('div', { class: 'controls' }, lens.field('By change for', lens.select([['all', 'all classes'], ...names.map((name) => [name, name])], given.class, (value) => { given.class = value; draw(); }))), place,
         found.texts.length > 0 && [h('h2', null, 'Sentences that prove it'), lens.table('Texts that the two read most differently', ['text', 'divergence', 'before', 'after', ...models.map(([, title]) => title), ...(found.texts[0].truth ? ['truth'] : [])], found.texts.map((each) => {

@@ -140,7 +140,7 @@ lens.views.push({
       update();
     });
     const list = lens.name('known');
-    const input = h('input', { type: 'search', maxlength: 200, list, placeholder: 'a word', autocomplete: 'off', value: parameters.get('word') || '', on: { input: (event) => filter(event.target.value.trim().toLowerCase()) } });
+    const input = h('input', { type: 'search', maxlength: 200, list, placeholder: 'a word', autocomplete: 'off', value: parameters.get('word') || '', on: { input: (event) => filter(event.target.value.trim()) } });
     const slider = h('input', { type: 'range', min: 0, max: map.flows.length, value: flows, on: { input: (event) => { flows = Number(event.target.value); update(); } } });
     view.append(
       h('div', { class: 'controls' }, lens.field('How does this word move the states?', input), lens.field('Flows shown', slider), status),

@@ -169,10 +169,10 @@ class Player {
       const rows = flips.map((flip) => [
         h('span', null, h('del', null, lens.word(flip.old)), ' ', h('ins', null, lens.word(flip.new)), ` (${flip.position + 1})`), outcome(this.names, flip.automaton),
         ...(checked ? [h('span', null, h('span', { class: flip.holds ? 'yes' : 'no' }, flip.holds ? 'flips: ' : 'stays: '), outcome(this.names, flip.model))] : []),
-        lens.source.typing ? h('button', { class: 'small', type: 'button', 'aria-label': `Use ${lens.visible(flip.new)} for ${lens.visible(flip.old)}`, on: { click: () => this.replace(flip.position, flip.new) } }, 'try') : '',
+        ...(lens.source.typing ? [h('button', { class: 'small', type: 'button', 'aria-label': `Use ${lens.visible(flip.new)} for ${lens.visible(flip.old)}`, on: { click: () => this.replace(flip.position, flip.new) } }, 'try')] : []),
       ]);
       const told = `Of ${lens.plural(tried.candidates, 'word')} at ${tried.positions === tried.of ? 'every position' : `the ${tried.positions} positions that matter most`}, by the automaton\u2019s forward and backward vectors${checked ? `; each tried on the network: ${held} of ${flips.length} flip it too` : ''}.`;
-      lens.put(this.flips, flips.length ? [lens.table('Replacements of one word that change the class', ['change (position)', 'automaton', ...(checked ? ['network'] : []), ''], rows), h('p', { class: 'note' }, told)] : h('p', null, `No single word changes the automaton\u2019s mind. ${told}`));
+      lens.put(this.flips, flips.length ? [lens.table('Replacements of one word that change the class', ['change (position)', 'automaton', ...(checked ? ['network'] : []), ...(lens.source.typing ? ['use it'] : [])], rows), h('p', { class: 'note' }, told)] : h('p', null, `No single word changes the automaton\u2019s mind. ${told}`));
     } catch (error) {
       if (ticket === this.asked) lens.put(this.flips, h('p', { class: 'note' }, error.message));
     }

@@ -54,9 +54,9 @@ function report(data) {
   const typed = data.pocket && !data.pocket.error ? lens.pocket(data.pocket, data.overview, data.map.corners) : null;
   const columns = () => ['word', 'count', 'strength', ...data.overview.class_names];
   async function words({ query = '', sort = 'strength', falling = true, min_count: least = 1, offset = 0, limit = 100 }) {
-    const at = columns().lastIndexOf(sort);
+    const at = columns().indexOf(sort);
     const wanted = query.toLowerCase();
-    const rows = data.words.rows.filter((row) => row[1] >= least && row[0].includes(wanted));
+    const rows = data.words.rows.filter((row) => row[1] >= least && row[0].toLowerCase().includes(wanted));
     const turn = falling === true || falling === 'true' ? -1 : 1;
     rows.sort((a, b) => turn * (at === 0 ? (a[0] < b[0] ? -1 : 1) : a[at] - b[at]));
     return { total: rows.length, offset, rows: rows.slice(offset, offset + limit), of: data.words.of };
@@ -72,7 +72,7 @@ function report(data) {
     typing: Boolean(typed),
     overview: part('overview'), fidelity: part('fidelity'), map: part('map'), sentences: part('sentences'), wordmap: part('wordmap'),
     contrast: part('contrast'), attacks: part('attacks'), comparison: part('comparison'),
-    moves: one('moves', (name) => name, 'the report carries the moves of its strongest words only; the explorer has all'),
+    moves: one('moves', (name) => (Object.hasOwn(data.moves || {}, name) ? name : name.toLowerCase()), 'the report carries the moves of its strongest words only; the explorer has all'),
     play: async (text) => (Object.hasOwn(data.plays, text) || !typed ? picked(text) : typed(text)),
     flips: one('flips', (text) => text, 'A report looks for flips of its own sentences only; the explorer does for any.'),
     swaps: one('swaps', (first, second) => `${first}\n${second}`, 'the report carries no sentences for this pair'),

@@ -46,7 +46,7 @@ lens.views.push({
       }));
       const status = h('span', { role: 'status', class: 'note' });
       const list = lens.name('words');
-      const input = h('input', { type: 'search', list, maxlength: 200, placeholder: 'a word', autocomplete: 'off', on: { input: () => { const at = found.words.indexOf(input.value.trim().toLowerCase()); chosen = at < 0 ? null : at; redraw(); } } });
+      const input = h('input', { type: 'search', list, maxlength: 200, placeholder: 'a word', autocomplete: 'off', on: { input: () => { const wanted = input.value.trim(); const at = Math.max(found.words.indexOf(wanted), found.words.indexOf(wanted.toLowerCase())); chosen = at < 0 ? null : at; redraw(); } } });
       const legend = h('ul', { class: 'legend' }, found.class_names.map((name, at) => h('li', null, h('button', { type: 'button', 'aria-pressed': 'true', on: { click: (event) => { const on = off.has(at); if (on) off.delete(at); else off.add(at); event.currentTarget.setAttribute('aria-pressed', String(on)); redraw(); } } }, lens.className(found.class_names, at)))));
       function redraw() {
         figures.forEach((figure) => figure.redraw());
