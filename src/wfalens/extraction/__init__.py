@@ -1,4 +1,4 @@
-"""The algorithm, one step per module: traces, abstraction, transitions, augmentation, probing, extractor."""
+"""The algorithm, one step per module: traces, abstraction, transitions, augmentation, probing, fitting."""
 
 from wfalens.extraction.abstraction import Abstraction, States
 from wfalens.extraction.augmentation import Augmentation

@@ -98,6 +98,11 @@ class Clusters:
 ABSTRACTIONS: dict[str, Abstraction] = {name: Clusters(name) for name in VIEWS}
 
 
+def named_abstraction(given: str | Abstraction) -> Abstraction:
+    """The abstraction of that name, or the one that was given itself."""
+    return ABSTRACTIONS[given] if isinstance(given, str) else given
+
+
 def cluster(points: NDArray[np.float32], clusters: int, sample: int | None, rng: np.random.Generator) -> States:
     """k-means on the points, or on a random sample of `sample` per cluster where there are more."""
     if sample is not None and len(points) > sample * clusters:

@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.completion import Completion, Fitted, Probe
+from wfalens.automaton.completion import Completion, Fitted
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
 from wfalens.extraction.assembly import Assembled, by_words
-from wfalens.extraction.completing import Questions, learned, rule
+from wfalens.extraction.completing import asks_model, fitted, probed, rule
 from wfalens.extraction.count_parts import CountParts
 from wfalens.extraction.counting import Tally, mean_outputs
 from wfalens.extraction.plan import Plan
-from wfalens.extraction.queries import AUGMENTATION
+from wfalens.extraction.probe_pass import probe_stream
+from wfalens.extraction.queries import AUGMENTATION, PROBING
+from wfalens.extraction.questions import Questions
 from wfalens.extraction.stream import Stream
+from wfalens.extraction.traces import initial_output
 from wfalens.extraction.transitions import TransitionCounts, weighted_sum
+from wfalens.extraction.views import see
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
@@ -50,7 +54,13 @@ def finished(
     if questions is None:
         completion = rule(plan.extractor, assembled.self_transition_share)
     else:
-        completion, centres = learned(stream, plan, model, ids, questions, centres, parts.folder, progress)
+        plan.ledger.enter(PROBING, questions.queries(model))
+        answers = probe_stream(stream, plan, model, questions, parts.folder, progress)
+        completion = probed(plan.extractor, questions, answers, assembled.words)
+        if plan.extractor.completion == Fitted.name:
+            completion, centres = fitted(
+                plan.extractor, model, ids, completion, centres, questions, plan.ledger, progress
+            )
     plan.ledger.texts += tally.tokens
     if plan.extractor.augmentation is not None:
         plan.ledger.enter(AUGMENTATION, plan.extractor.augmentation.epochs * tally.tokens)
@@ -90,7 +100,7 @@ def _assemble(
     """Put the rows together; -> what the completion is to ask the model, None if nothing."""
     weight = plan.extractor.augmentation.weight if plan.extractor.augmentation else 1.0
     progress.start("merging the counts")
-    if plan.extractor.completion not in (Probe.name, Fitted.name):
+    if not asks_model(plan.extractor):
         for counts, more in _merged(assembled, stream, parts):
             assembled.count(counts)
             assembled.add_rows(*weighted_sum(counts, more, weight))
@@ -98,7 +108,8 @@ def _assemble(
         return None
     for counts, _ in _merged(assembled, stream, parts):  # how frequent words are decides what is asked about them
         assembled.count(counts)
-    questions = Questions.chosen(plan, model, ids, assembled.word_counts, progress)
+    path = plan.states.assign(see(model, ids, plan.view).points)
+    questions = Questions.chosen(plan.extractor, model, ids, path, assembled.word_counts, plan.ledger, progress)
     for counts, more in _merged(assembled, stream, parts):
         if len(questions.words) < assembled.words - 1:
             counts, more = counts.of_words(questions.words), more.of_words(questions.words)
@@ -122,6 +133,6 @@ def _centres(
     """`ρ(s)`: the mean output of each state; where the texts never were, that of the sample. -> (n, C)"""
     centres = mean_outputs(parts.output_sums(), visits)
     centres[visits == 0] = plan.centres[visits == 0]
-    centres[0] = plan.extractor._initial_output(model)
+    centres[0] = initial_output(model, plan.extractor.initial)
     centres /= centres.sum(1, keepdims=True)
     return centres

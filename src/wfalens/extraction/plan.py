@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.extraction.abstraction import ABSTRACTIONS, States, state_centres
-from wfalens.extraction.extractor import AUTO, Extractor
+from wfalens.extraction.building import divide
+from wfalens.extraction.extractor import Extractor
+from wfalens.extraction.options import AUTO
 from wfalens.extraction.queries import Ledger
+from wfalens.extraction.search import settle
+from wfalens.extraction.traces import initial_output
 from wfalens.extraction.views import LookAhead, Outputs, View
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import Progress
@@ -35,19 +39,13 @@ class Plan:
     @classmethod
     def made(cls, extractor: Extractor, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> Plan:
         """From a sample of texts."""
-        settled, tuning, ledger = extractor, None, Ledger(extractor.query_limit(model))
-        if AUTO in (extractor.states, extractor.alpha, extractor.beta, extractor.abstraction):
-            found, seen, view = extractor._tuned(model, ids, ledger, progress)
-            settled, tuning = found.settled(extractor), found.to_json()
-        else:
-            seen, view = extractor._seen(model, ids, ledger, progress)
-        for_states = np.random.default_rng(np.random.SeedSequence(extractor.seed).spawn(1)[0])
-        progress.start("clustering the outputs")
-        states = settled._abstraction.divide(seen, int(settled.states), settled.sample, for_states)
-        states, path = states.visited(seen.points)
-        progress.finish()
-        centres = state_centres(seen.outputs, path, settled._initial_output(model), len(states))
-        return cls(settled, view, states, centres, tuning, ledger)
+        ledger = Ledger(extractor.query_limit(model))
+        settled = settle(extractor, model, ids, ledger, progress)
+        chosen, seen = settled.extractor, settled.seen
+        states, path = divide(chosen, seen, progress)
+        centres = state_centres(seen.outputs, path, initial_output(model, chosen.initial), len(states))
+        tuning = None if settled.tuning is None else settled.tuning.to_json()
+        return cls(chosen, settled.view, states, centres, tuning, ledger)
 
     def stored(self) -> tuple[dict[str, Any], Tensors]:
         header = {

@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from wfalens.automaton.completion import Fitted, Probe
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.extraction.completing import asks_model
 from wfalens.extraction.count_pass import count_stream
-from wfalens.extraction.extractor import AUTO, Extractor
+from wfalens.extraction.extractor import Extractor
 from wfalens.extraction.finishing import finished
 from wfalens.extraction.parts import PartsFolder
 from wfalens.extraction.plan import Plan, check_plannable
+from wfalens.extraction.provenance import origin
 from wfalens.extraction.stream import DEFAULT_SAMPLE, Stream
 from wfalens.extraction.survey import survey_stream
 from wfalens.models.causality import check_causal
@@ -68,7 +69,7 @@ def _extracted(
         return wfa
     plan = _planned(extractor, model, ids, stream, folder, progress)
     parts = count_stream(stream, plan, model, survey.shards, folder, progress)
-    provenance = extractor._provenance(model, ids, files.name) | {"corpus": about}
+    provenance = {"corpus": about, **origin(extractor, model)}
     if plan.tuning is not None:
         provenance["tuning"] = plan.tuning
     wfa = finished(stream, plan, model, ids, parts, survey.unreadable, provenance, progress)
@@ -96,21 +97,16 @@ def _planned(
 
 def _sample_tokens(extractor: Extractor) -> int:
     """How large a sample serves an extraction."""
-    counts_only = extractor.kind == StochasticWFA.kind and extractor.completion not in (Probe.name, Fitted.name)
-    if (
-        not counts_only
-        or extractor.sample is None
-        or AUTO in (extractor.states, extractor.alpha, extractor.beta, extractor.abstraction)
-    ):
+    counts_only = extractor.kind == StochasticWFA.kind and not asks_model(extractor)
+    if not counts_only or extractor.sample is None or extractor.is_open:
         return DEFAULT_SAMPLE
     return _PER_OUTPUT * extractor.sample * int(extractor.states)
 
 
 def _manifest(extractor: Extractor, model: StepwiseClassifier, stream: Stream) -> dict[str, Any]:
     """All that the result depends on, and nothing else."""
-    described = extractor._provenance(model, Ragged(np.zeros(0, np.int32), np.zeros(1, np.int64)), "")
     return {
-        **{key: value for key, value in described.items() if key != "corpus"},
+        **origin(extractor, model),
         "files": stream.files.identity(),
         "text_column": stream.files.text_column,
         "encoding": stream.files.encoding,

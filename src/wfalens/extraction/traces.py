@@ -1,14 +1,16 @@
-"""Output traces of a corpus: one batched pass of the model (paper §2)."""
+"""Output traces of a corpus: one batched pass of the model (paper §2); and the output before any word."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.models.contract import StepwiseClassifier, checked_probabilities
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged, concatenate
 
+INITIAL = MODEL, UNIFORM = ("model", "uniform")  # whose output stands before any word
 _TOKENS_PER_CALL = 200_000  # between two reports of progress
 
 
@@ -26,3 +28,9 @@ def output_traces(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Pr
         progress.advance(len(part.values))
     progress.finish()
     return concatenate(parts)
+
+
+def initial_output(model: StepwiseClassifier, initial: str) -> NDArray[np.float32]:
+    """`ρ(0)`: the model's own output before any word, where it has one and `initial` says "model", else uniform."""
+    own = getattr(model, "initial_output", None) if initial == MODEL else None
+    return np.full(len(model.class_names), 1 / len(model.class_names), np.float32) if own is None else own

@@ -14,6 +14,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.extraction.abstraction import TooFewOutputsError
+from wfalens.extraction.options import AUTO, CORPUS
 from wfalens.extraction.queries import TooFewQueriesError
 from wfalens.extraction.views import Seen
 from wfalens.progress import Progress
@@ -71,13 +72,13 @@ class Tuning:
 
     def settled(self, extractor: Extractor) -> Extractor:
         """The extractor with what was chosen in place of what was left open."""
-        beta = self.chosen.beta if extractor.beta == "auto" and self.chosen.beta is not None else extractor.beta
+        beta = self.chosen.beta if extractor.beta == AUTO and self.chosen.beta is not None else extractor.beta
         return replace(
             extractor,
             states=self.chosen.states,
-            abstraction=self.chosen.abstraction if extractor.abstraction == "auto" else extractor.abstraction,
+            abstraction=self.chosen.abstraction if extractor.abstraction == AUTO else extractor.abstraction,
             alpha=self.chosen.alpha,
-            beta=beta if beta != "auto" else "corpus",
+            beta=beta if beta != AUTO else CORPUS,
         )
 
     @classmethod
