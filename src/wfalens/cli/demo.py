@@ -25,7 +25,7 @@ def demo(
     data: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Train, extract, evaluate, explain, attack and report on real text, from nothing, in two or three minutes."""
+    """Train, extract, evaluate, explain, attack and report on real text, from nothing, in a minute or two."""
     from wfalens.corpus.vectors import wordllama_vectors
     from wfalens.evaluation import measure_fidelity
     from wfalens.explanation import influence

@@ -10,11 +10,13 @@ import numpy as np
 from wfalens.attack.outcome import SUCCEEDED, Example
 from wfalens.attack.recipes import Arsenal
 from wfalens.attack.run import run_attack
+from wfalens.corpus.vectors import WordVectors
 from wfalens.inspection.study import Study
 from wfalens.progress import SILENT, Progress
 
 _RECIPES = ("random-word", "random-order", "strong", "guided")
 _WORDS = 60  # of a text that are shown
+_NEAR, _SAMPLED_WORDS = 0.001, 1500
 _ABOUT = {
     "random-word": "control: the positions that matter most, a random allowed word",
     "random-order": "control: random positions, the word that acts most differently",
@@ -30,7 +32,8 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60, progress: Pro
         order = np.random.default_rng(study.seed).permutation(len(corpus))[:texts]
         corpus = corpus.subset(np.sort(order))
     words = np.unique(study.wfa.encoder.encode(corpus.texts).values)
-    arsenal = Arsenal.prepare(study.wfa, study.meanings, only=words, progress=progress)
+    bound = near_bound(study.meanings, study.seed)
+    arsenal = Arsenal.prepare(study.wfa, study.meanings, weak=bound, strong=bound, only=words, progress=progress)
     outcomes = [
         run_attack(name, 1, arsenal.recipe(name, 1), study.classifier, corpus, seed=study.seed, progress=progress)
         for name in _RECIPES
@@ -38,6 +41,8 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60, progress: Pro
     return {
         "texts": len(corpus),
         "corpus": corpus.name,
+        "vectors": study.meanings.source,
+        "bound": round(bound, 5),
         "recipes": [
             {"recipe": outcome.recipe, "about": _ABOUT[outcome.recipe], **asdict(outcome.summary)}
             for outcome in outcomes
@@ -49,6 +54,15 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60, progress: Pro
         ],
         "shown_per_recipe": examples,
     }
+
+
+def near_bound(vectors: WordVectors, seed: int) -> float:
+    """The d_S below which one in a thousand random pairs of words lies: the scale of vectors differs."""
+    chosen = np.random.default_rng(seed).permutation(len(vectors))[:_SAMPLED_WORDS]
+    matrix = vectors.matrix[np.sort(chosen)].astype(np.float64)
+    squares = np.einsum("ij,ij->i", matrix, matrix)
+    gap = (squares[:, None] + squares - 2 * matrix @ matrix.T)[np.triu_indices(len(matrix), 1)] / vectors.width
+    return max(float(np.quantile(gap, _NEAR)), float(np.finfo(np.float32).tiny)) if len(gap) else 1.0
 
 
 def _told(example: Example) -> dict[str, Any]:

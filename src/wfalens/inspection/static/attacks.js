@@ -25,6 +25,7 @@ lens.views.push({
         lens.table(`Success on ${lens.plural(found.texts, 'text')} of ${lens.visible(found.corpus)}`, ['recipe', 'succeeds, of correct texts', 'of all texts', 'accuracy', 'words changed', 'tries'], found.recipes.map((each) => [
           h('span', { title: each.about }, each.recipe), lens.percent(each.asr_correct, 1), lens.percent(each.asr_all, 1), `${lens.percent(each.accuracy_before)} \u2192 ${lens.percent(each.accuracy_after)}`, lens.percent(each.words_changed, 1), each.queries.toFixed(1)])),
         h('ul', null, found.recipes.map((each) => h('li', null, h('b', null, each.recipe), ` \u2013 ${each.about}`))),
+        h('p', { class: 'note' }, `A word may be changed for one whose vector (${lens.visible(found.vectors)}) is as near as those of one in a thousand pairs of words: d_S \u2264 ${found.bound.toPrecision(2)}.`),
         h('h2', null, 'Examples'),
         h('div', { class: 'controls' }, lens.field('Recipe', lens.select(found.recipes.map((each) => [each.recipe, each.recipe]), given.recipe, (value) => { given.recipe = value; draw(); })), choice('from', 'From', labels('label_before')), choice('to', 'To', labels('label_after'))),
         place];
