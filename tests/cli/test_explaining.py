@@ -214,7 +214,7 @@ def test_side_files_are_checked_before_the_work(folder):
 
 
 def test_one_bound_of_the_attack_follows_the_other(folder):
-    command = ("attack", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "--limit", "5", "--vectors", "vectors.txt")
+    command = ("attack", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "--limit", "100", "--vectors", "vectors.txt")
     run(folder, *command, "--strong", "0.1", "--min-transition", "0", "--recipe", "strong")
     run(folder, *command, "--weak", "1.5", "--min-transition", "0", "--recipe", "weak")
 

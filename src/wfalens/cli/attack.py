@@ -119,7 +119,7 @@ def attack(
     )
     if not arsenal.strong.has_any.any():
         raise InputError(
-            f"no word has a replacement within d_S ≤ {strong} and d_T ≥ {min_transition}; "
+            f"no word of these texts has a replacement within d_S ≤ {strong} and d_T ≥ {min_transition}; "
             "widen --strong or lower --min-transition"
         )
     with opened_engine(engine, workers, None, address) as place:
