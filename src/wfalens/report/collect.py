@@ -109,7 +109,8 @@ def _sampling(study: Study, data: dict[str, Any]) -> dict[str, str]:
     told = {
         "Words": f"{len(data['words']['rows']):,} of {data['words']['of']:,}: the most frequent, and the strongest of "
         f"each class; {len(data['word_pages']):,} have a page with neighbours and sentences",
-        "Sentences": f"{len(data['plays']):,} to pick from, read by automaton and network",
+        "Sentences": f"{len(data['plays']):,} to pick from, read by the automaton"
+        + ("" if study.model is None else " and the network"),
         "Typing": _typing(data["pocket"]),
     }
     if study.corpus is not None:

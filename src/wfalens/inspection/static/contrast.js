@@ -21,6 +21,7 @@ lens.views.push({
     const overview = await lens.source.overview();
     await lens.fill(view, lens.source.contrast, (found) => {
       const names = found.class_names;
+      const swaps = overview.has.model && overview.has.texts;
       const given = { kind: parameters.get('kind') === 'collaborative' ? 'collaborative' : 'adversarial', class: parameters.get('class') || 'all' };
       const place = h('div'), shown = h('div', { 'aria-live': 'polite' });
       const top = (row) => { const at = lens.argmax(row); return h('span', null, lens.className(names, at), ` ${lens.signed(row[at])}`); };
@@ -35,9 +36,9 @@ lens.views.push({
         const pairs = part.pairs.filter((pair) => given.class === 'all' || names[lens.argmax(pair.first_influence)] === given.class);
         lens.put(shown);
         lens.put(place, h('p', { class: 'note' }, `${ABOUT[given.kind]} ${lens.plural(part.total, 'pair')} among ${lens.plural(part.words, 'word')} (${given.kind === 'adversarial' ? `d_S \u2264 ${part.epsilon.toPrecision(3)}, d_T \u2265 ${part.delta.toPrecision(3)}` : `d_T \u2264 ${part.epsilon.toPrecision(3)}, d_S \u2265 ${part.delta.toPrecision(3)}`}); the strongest of each class are shown.`),
-          pairs.length ? lens.table(`${given.kind[0].toUpperCase()}${given.kind.slice(1)} pairs`, ['first', 'second', 'd_T (acting)', 'd_S (meaning)', 'first speaks for', 'second speaks for', 'sentences'], pairs.map((pair) => [
+          pairs.length ? lens.table(`${given.kind[0].toUpperCase()}${given.kind.slice(1)} pairs`, ['first', 'second', 'd_T (acting)', 'd_S (meaning)', 'first speaks for', 'second speaks for', ...(swaps ? ['sentences'] : [])], pairs.map((pair) => [
             lens.wordLink(pair.first), lens.wordLink(pair.second), pair.d_T.toFixed(4), pair.d_S.toFixed(3), top(pair.first_influence), top(pair.second_influence),
-            overview.has.model && overview.has.texts ? h('button', { type: 'button', class: 'small', 'aria-label': `Swap ${lens.visible(pair.first)} for ${lens.visible(pair.second)} in sentences`, on: { click: () => show(pair) } }, 'swap') : '']))
+            ...(swaps ? [h('button', { type: 'button', class: 'small', 'aria-label': `Swap ${lens.visible(pair.first)} for ${lens.visible(pair.second)} in sentences`, on: { click: () => show(pair) } }, 'swap')] : [])]))
             : h('p', null, 'no pair of this class'));
       }
       draw();
