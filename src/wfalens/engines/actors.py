@@ -110,7 +110,7 @@ def run_on_actors(
                 if job is None:
                     lost += 1
                     if lost >= ATTEMPTS:
-                        raise ModelError(f"{reason} while it loaded the model") from None
+                        raise ModelError(f"{reason} while it loaded the model{_remedy(reason)}") from None
                 elif number < ATTEMPTS:
                     hear(Retry(job, reason, number + 1))
                     waiting.append((job, number + 1))
@@ -143,3 +143,7 @@ def _told(error: Exception) -> str:
     """The gist of Ray's many lines: what kind of end, and the last line, which gives the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__
+
+
+def _remedy(reason: str) -> str:
+    return "; every machine needs what is installed here" if "ModuleNotFoundError" in reason else ""
