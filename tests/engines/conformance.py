@@ -1,14 +1,18 @@
 """What every engine must keep: one class of promises, inherited by each engine's tests."""
 
+import time
+from pathlib import Path
+
 import pytest
 
-from tests.engines.tasks import Squares
+from tests.engines.tasks import Squares, Told
 from tests.streams import corpus_files, small_model
 from wfalens.engines.contract import ATTEMPTS, Done, Failed
-from wfalens.errors import InputError
+from wfalens.errors import InputError, ModelError
 from wfalens.extraction import Extractor
 from wfalens.extraction.stream import Stream
 from wfalens.extraction.streaming import extract_stream
+from wfalens.memory import resident
 
 JOBS = list(range(7))
 
@@ -49,6 +53,14 @@ class EngineConformance:
         with pytest.raises(InputError, match="the model is not there"):
             list(engine.run(Squares(str(tmp_path), unprepared=True), JOBS))
 
+    def test_only_a_few_results_wait_for_one_who_takes_his_time(self, engine, tmp_path):
+        task, jobs = Squares(str(tmp_path)), list(range(40))
+        run = engine.run(task, jobs)
+        next(run)
+        time.sleep(0.5)
+        assert sum(task.tries(job) for job in jobs) <= 2 + 2 * engine.workers
+        assert len(list(run)) == len(jobs) - 1
+
     def test_the_automaton_has_the_bytes_of_a_run_in_one_piece(self, engine, tmp_path, expected_bytes):
         stream = Stream(
             files=corpus_files(tmp_path),
@@ -65,6 +77,22 @@ class EngineConformance:
 
 class ProcessConformance(EngineConformance):
     """Engines whose workers can die on their own."""
+
+    def test_workers_that_die_before_any_job_end_the_run(self, engine, tmp_path):
+        with pytest.raises(ModelError, match="while it loaded the model"):
+            list(engine.run(Squares(str(tmp_path), stillborn=True), JOBS))
+
+    @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes through /proc")
+    def test_workers_end_with_a_run_that_is_given_up(self, engine, tmp_path):
+        pids = tmp_path / "pids"
+        pids.mkdir()
+        run = engine.run(Told(Squares(str(tmp_path)), str(pids)), JOBS)
+        next(run)
+        run.close()
+        until = time.monotonic() + 30
+        while any(resident(int(path.name)) for path in pids.iterdir()):
+            assert time.monotonic() < until
+            time.sleep(0.05)
 
     def test_a_worker_that_dies_is_replaced_and_its_job_tried_again(self, engine, tmp_path):
         outcomes, heard = self.run(engine, Squares(str(tmp_path), deadly=2))

@@ -22,10 +22,13 @@ class Squares:
     deadly: int | None = None  # ends its worker once
     poison: int | None = None  # ends its worker always
     unprepared: bool = False
+    stillborn: bool = False  # ends its worker before any job
 
     def prepare(self) -> Callable[[int], int]:
         if self.unprepared:
             raise InputError("the model is not there")
+        if self.stillborn:
+            os.kill(os.getpid(), signal.SIGKILL)
         return self._square
 
     def _square(self, job: int) -> int:

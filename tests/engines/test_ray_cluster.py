@@ -38,12 +38,15 @@ class TwoNodes:
             **{name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"},
             **{"PYTHONPATH": path, "RAY_TMPDIR": self.folder, "RAY_AUTH_MODE": "disabled", "OMP_NUM_THREADS": "1"},
         }
+        self.runs = []
         self.process = self.start([sys.executable, "-m", "tests.engines.cluster"], self.folder, stdin=subprocess.PIPE)
         self.address, self.second = self.process.stdout.readline().split()
 
     def start(self, command, cwd, **more):
-        pipes = {"stdout": subprocess.PIPE, "text": True, **more}
-        return subprocess.Popen(list(map(str, command)), cwd=cwd, env={**self.environment}, **pipes)
+        means = {"env": self.environment, "stdout": subprocess.PIPE, "text": True, **more}
+        run = subprocess.Popen(list(map(str, command)), cwd=cwd, **means)
+        self.runs.append(run)
+        return run
 
     def extract(self, cwd, out, *options):
         command = [sys.executable, "-m", "wfalens", *COMMAND, "-o", out, "--log", f"{out}.log", "--engine", "ray"]
@@ -54,6 +57,8 @@ class TwoNodes:
         self.second = self.process.stdout.readline().strip()
 
     def close(self):
+        for run in self.runs[1:]:
+            run.kill()  # if a test has failed
         self.process.stdin.close()
         self.process.wait(LONG)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -90,9 +95,8 @@ def has_shard(log):
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes through /proc")
 def test_a_job_of_a_lost_node_goes_to_the_worker_that_is_left_and_idle(nodes, tmp_path):
-    nodes.environment["RAY_ADDRESS"] = nodes.address
-    run = nodes.start([sys.executable, "-m", "tests.engines.held", tmp_path], ROOT)
-    del nodes.environment["RAY_ADDRESS"]
+    joining = {**nodes.environment, "RAY_ADDRESS": nodes.address}
+    run = nodes.start([sys.executable, "-m", "tests.engines.held", tmp_path], ROOT, env=joining)
     wait_until(lambda: len(list(tmp_path.glob("*.node"))) == 2, "a job on each node")
     places = {job: (tmp_path / f"{job}.node").read_text().split() for job in ("one", "two")}
     (lost, worker), (kept, _) = (
