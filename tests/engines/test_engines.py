@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from threading import Lock
+from typing import Any
 
 import pytest
 
@@ -71,6 +73,19 @@ class TestRay(ProcessConformance):
     @pytest.fixture
     def engine(self, cluster):
         return cluster
+
+    def test_a_model_that_cannot_be_sent_is_refused(self, engine):
+        @dataclass
+        class Locked:
+            lock: Any
+
+            def prepare(self):
+                return abs
+
+        with pytest.raises(
+            InputError, match=r"cannot be sent to Ray's workers \(cannot pickle '_thread.lock' object\)"
+        ):
+            list(engine.run(Locked(Lock()), [1]))
 
 
 class TestRayWithOneWorker(EngineConformance):

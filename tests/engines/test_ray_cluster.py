@@ -17,7 +17,7 @@ from tests.cli.test_commands import wfalens
 from tests.cli.test_streams import SETTINGS
 from tests.streams import corpus_files, small_model
 from wfalens import __version__
-from wfalens.engines import Done, Failed, open_engine
+from wfalens.engines import open_engine
 from wfalens.engines.actors import Origin, Worker
 from wfalens.errors import InputError
 
@@ -165,19 +165,26 @@ class Reading:
     """Reads a file's size; stands for any task that needs files."""
 
     def prepare(self):
-        return lambda name: Path(name).stat().st_size
+        return self.size
+
+    def size(self, name):
+        if name == "unlucky":
+            raise RuntimeError("a hiccup")
+        return Path(name).stat().st_size
 
 
-def test_a_file_that_another_machine_does_not_see_is_told_with_the_machine(tmp_path, monkeypatch):
+def test_a_worker_elsewhere_reads_relative_names_and_tells_what_it_does_not_see(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WFALENS_THREADS", "3")
     monkeypatch.setattr(ray, "get", lambda shipped: shipped)
-    (tmp_path / "there").write_text("four")
-    worker = Worker()
-    assert worker.prepare(Origin(__version__, "the driver's", str(tmp_path)), [Reading()]) is None
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "there").write_text("four")
+    worker, here = Worker(), socket.gethostname()
+    assert worker.prepare(Origin(__version__, "the driver's", str(tmp_path / "texts")), [Reading()]) is None
     assert os.environ["WFALENS_THREADS"] == "1"
-    found, missing = (worker.run(name)[0] for name in ("there", "absent"))
-    assert isinstance(found, Done)
-    assert isinstance(missing, Failed)
-    assert missing.reason.startswith("FileNotFoundError: ")
-    assert missing.reason.endswith(f" (on {socket.gethostname()}, which must see all files under the same names)")
+    (found, _), (failed, heard) = worker.run("there"), worker.run("unlucky")
+    assert found.result == 4
+    assert (failed.reason, len(heard)) == (f"RuntimeError: a hiccup (on {here})", 2)
+    missing = worker.run("absent")  # which no option may skip
+    assert isinstance(missing, InputError)
+    assert str(missing).startswith(f"{here} must see all files under the same names (FileNotFoundError: ")

@@ -37,7 +37,9 @@ WorkersOption = Annotated[
 ]
 AddressOption = Annotated[
     str | None,
-    typer.Option("--address", help="A Ray cluster: auto, or HOST:PORT (default: a Ray of this machine's own)."),
+    typer.Option(
+        "--address", help="A Ray cluster: auto, or HOST:PORT (default: $RAY_ADDRESS, else a Ray of this machine's own)."
+    ),
 ]
 ShardOption = Annotated[
     str | None,

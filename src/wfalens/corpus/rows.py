@@ -188,6 +188,8 @@ class ParquetRows:
             with pq.ParquetFile(path) as file:
                 columns_of(path, file.schema_arrow.names, text_column, None)
                 groups = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
+        except FileNotFoundError:
+            raise  # as for other files: it may be another machine's
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path}: not a readable parquet file ({str(error).splitlines()[0]})") from None
         self._groups = groups

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import pickle
 import socket
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from wfalens import __version__
@@ -18,6 +20,7 @@ from wfalens.errors import InputError, ModelError, WfalensError
 from wfalens.threads import THREADS_VARIABLE
 
 _PATIENCE = 30.0  # seconds without any worker before we say so
+_GIST = 120  # characters of what Ray tells of an end
 _LOG = logging.getLogger(__name__)
 
 
@@ -57,24 +60,22 @@ class Worker:
             return error
         return None
 
-    def run(self, job: Any) -> tuple[Done[Any, Any] | Failed[Any], list[Retry]]:
+    def run(self, job: Any) -> tuple[Done[Any, Any] | Failed[Any], list[Retry]] | WfalensError:
+        """What became of a job and its retries, or why this machine can do none."""
         heard: list[Retry] = []
         outcome = attempt(self._function, job, heard.append)
-        return _placed(outcome, self._elsewhere), heard
-
-
-def _placed(outcome: Done[Any, Any] | Failed[Any], machine: str | None) -> Done[Any, Any] | Failed[Any]:
-    """A failure on another machine tells which: files may be missing there."""
-    if machine is None or isinstance(outcome, Done):
-        return outcome
-    return replace(outcome, reason=f"{outcome.reason} (on {machine}, which must see all files under the same names)")
+        if self._elsewhere is None or isinstance(outcome, Done) or outcome.mendable:
+            return outcome, heard
+        if outcome.reason.startswith(FileNotFoundError.__name__):
+            return InputError(f"{self._elsewhere} must see all files under the same names ({outcome.reason})")
+        return replace(outcome, reason=f"{outcome.reason} (on {self._elsewhere})"), heard
 
 
 def run_on_actors(
     ray: Any, task: Task[Job, Result], jobs: Sequence[Job], workers: int, hear: Hear
 ) -> Iterator[Done[Job, Result] | Failed[Job]]:
     actor_class = ray.remote(num_cpus=1)(Worker)
-    shipped = ray.put(task)
+    shipped = _put(ray, task)
     origin = Origin.here()
     waiting = deque((job, 1) for job in jobs)
     asked: dict[Any, tuple[Any, Any, int]] = {}  # by the promised answer: actor, job (None: to prepare), attempt
@@ -122,9 +123,9 @@ def run_on_actors(
                 deal()
                 continue
             idle.append(actor)
+            if isinstance(said, WfalensError):
+                raise said
             if job is None:
-                if said is not None:
-                    raise said
                 lost, patience = 0, None
                 deal()
                 continue
@@ -139,10 +140,18 @@ def run_on_actors(
             ray.kill(actor)
 
 
+def _put(ray: Any, task: Task[Any, Any]) -> Any:
+    try:
+        return ray.put(task)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        reason = str(error.__cause__ or error).partition("\n")[0]
+        raise InputError(f"this model cannot be sent to Ray's workers ({reason}); use the engine local") from None
+
+
 def _told(error: Exception) -> str:
-    """The gist of Ray's many lines: what kind of end, and the last line, which gives the cause."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__
+    """The gist of Ray's many lines: what kind of end, and from the last line, which tells the cause, its beginning."""
+    *_, last = ["", *(line for line in str(error).splitlines() if line.strip())]
+    return f"{type(error).__name__}: {shorten(last, _GIST, placeholder=' …')}"
 
 
 def _remedy(reason: str) -> str:
