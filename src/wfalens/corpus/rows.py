@@ -12,11 +12,14 @@ import gzip
 import json
 import sys
 import zlib
+from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate, repeat
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
-from wfalens.corpus.readers import columns_of, is_broken, suffix_of
+from wfalens.corpus.readers import LABEL_COLUMN, columns_of, is_broken, suffix_of
 from wfalens.errors import InputError
 
 _DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
@@ -48,6 +51,18 @@ class RowSource(Protocol):
         """The text of a row, None for an empty one; an InputError says why there is none."""
         ...
 
+    def columns(self) -> list[str]:
+        """What the rows hold, by name; of JSON, the fields of the first object."""
+        ...
+
+    def label_rows(self, start: Place) -> Iterator[Any]:
+        """What `label_of` reads, in step with `rows`; for a source that was given a label column."""
+        ...
+
+    def label_of(self, content: Any) -> str:
+        """The label of a row whose text could be read; an InputError says why there is none."""
+        ...
+
 
 def checked_text(value: object) -> str | None:
     if value is None or value != value:
@@ -60,13 +75,21 @@ def checked_text(value: object) -> str | None:
     return text
 
 
-class _Lines:
+def checked_label(value: object) -> str:
+    if value is None or value != value or not str(value).strip():
+        raise InputError("the label is missing")
+    if is_broken(value):
+        raise InputError("the label is not text in the given encoding")
+    return str(value).strip()
+
+
+class _Lines(ABC):
     """What text files share: lines with their bytes, decoded one by one."""
 
     unit = "line"
 
-    def __init__(self, path: Path, text_column: str, encoding: str) -> None:
-        self.path, self.text_column, self.encoding = path, text_column, encoding
+    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
+        self.path, self.text_column, self.encoding, self.label_column = path, text_column, encoding, label_column
         self.divisible = path.suffix.lower() != ".gz"
         with self._opened() as handle:
             try:
@@ -82,9 +105,20 @@ class _Lines:
         handle.seek(start.offset)
         return handle
 
+    @abstractmethod
+    def rows(self, start: Place) -> Iterator[RawRow]: ...
+
+    def label_rows(self, start: Place) -> Iterator[Any]:
+        return (content for *_, content in self.rows(start))
+
 
 class JsonRows(_Lines):
-    """One JSON object on a line."""
+    """One JSON object on a line; the first one tells whether there are labels."""
+
+    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
+        super().__init__(path, text_column, encoding, label_column)
+        if label_column is not None and (names := self.columns()) and label_column not in names:
+            raise InputError(f"{path}: no column {label_column!r}; the columns are {', '.join(names)}")
 
     def rows(self, start: Place) -> Iterator[RawRow]:
         offset, line = start
@@ -103,6 +137,24 @@ class JsonRows(_Lines):
             raise content
         if content.isspace():
             return None
+        item = self._object(content)
+        if self.text_column not in item:
+            raise InputError(f"no field {self.text_column!r}")
+        return checked_text(item[self.text_column])
+
+    def columns(self) -> list[str]:
+        for *_, content in self.rows(self.start):
+            try:
+                if not (isinstance(content, InputError) or content.isspace()):
+                    return list(self._object(content))
+            except InputError:
+                continue  # whoever reads the row hears of it
+        return []
+
+    def label_of(self, content: Any) -> str:
+        return checked_label(self._object(content).get(self.label_column or LABEL_COLUMN))
+
+    def _object(self, content: bytes) -> dict[str, Any]:
         try:
             item = json.loads(content.decode(self.encoding))
         except UnicodeDecodeError as error:
@@ -111,16 +163,14 @@ class JsonRows(_Lines):
             raise InputError(f"not JSON ({str(error).partition(':')[0]})") from None
         if not isinstance(item, dict):
             raise InputError(f"expected an object with {self.text_column!r}")
-        if self.text_column not in item:
-            raise InputError(f"no field {self.text_column!r}")
-        return checked_text(item[self.text_column])
+        return item
 
 
 class DelimitedRows(_Lines):
     """Comma or tab separated values under a header; a quoted value may span lines."""
 
-    def __init__(self, path: Path, text_column: str, encoding: str) -> None:
-        super().__init__(path, text_column, encoding)
+    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
+        super().__init__(path, text_column, encoding, label_column)
         csv.field_size_limit(sys.maxsize)
         self.delimiter = "\t" if suffix_of(path) == ".tsv" else ","
         with self._opened() as handle:
@@ -131,7 +181,7 @@ class DelimitedRows(_Lines):
         if first is None:
             raise InputError(f"{path}: the file is empty")
         *_, behind, line, self.header = first
-        self.text_at, _ = columns_of(path, self.header, text_column, None)
+        self.text_at, self.label_at = columns_of(path, self.header, text_column, label_column)
         self.start = Place(behind, line)
 
     def rows(self, start: Place) -> Iterator[RawRow]:
@@ -173,20 +223,27 @@ class DelimitedRows(_Lines):
             raise InputError(f"{len(content)} columns where the header has {len(self.header)}")
         return checked_text(content[self.text_at])
 
+    def columns(self) -> list[str]:
+        return list(self.header)
+
+    def label_of(self, content: Any) -> str:
+        return checked_label(None if self.label_at is None else content[self.label_at])
+
 
 class ParquetRows:
     """The text column of a parquet file, decoded a few thousand rows at a time."""
 
     unit, start, divisible = "row", Place(0, 1), True
 
-    def __init__(self, path: Path, text_column: str, _encoding: str) -> None:
+    def __init__(self, path: Path, text_column: str, _encoding: str, label_column: str | None = None) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self.path, self.text_column = path, text_column
+        self.path, self.text_column, self.label_column = path, text_column, label_column
         try:
             with pq.ParquetFile(path) as file:
-                columns_of(path, file.schema_arrow.names, text_column, None)
+                self._names = list(file.schema_arrow.names)
+                columns_of(path, self._names, text_column, label_column)
                 groups = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path}: not a readable parquet file ({str(error).splitlines()[0]})") from None
@@ -218,3 +275,27 @@ class ParquetRows:
         if isinstance(content, InputError):
             raise content
         return checked_text(content)
+
+    def columns(self) -> list[str]:
+        return self._names
+
+    def label_rows(self, start: Place) -> Iterator[Any]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        ends = list(accumulate(self._groups))
+        first = bisect_right(ends, start.offset)
+        skipped = start.offset - (ends[first - 1] if first else 0)
+        with pq.ParquetFile(self.path) as file:
+            try:
+                wanted = list(range(first, len(ends)))
+                for batch in file.iter_batches(_PARQUET_ROWS, row_groups=wanted, columns=[self.label_column]):
+                    yield from batch.column(0).slice(min(skipped, len(batch))).to_pylist()
+                    skipped = max(0, skipped - len(batch))
+            except (pa.ArrowException, OSError) as error:
+                yield from repeat(InputError(f"the label cannot be read ({str(error).splitlines()[0]})"))
+
+    def label_of(self, content: Any) -> str:
+        if isinstance(content, InputError):
+            raise content
+        return checked_label(content)

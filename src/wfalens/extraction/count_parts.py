@@ -79,7 +79,7 @@ class CountParts:
         self._parts[path] = shards
 
     def tally(self) -> Tally:
-        return Tally.of(_tally(read_file(path, FORMAT, VERSION, ())) for path in self.paths)
+        return Tally.of(stored_tally(read_file(path, FORMAT, VERSION, ())) for path in self.paths)
 
     def output_sums(self) -> NDArray[np.int64]:
         # -> (n, C, 2)
@@ -109,7 +109,7 @@ def read_counts(path: Path) -> ShardCounts:
         TransitionCounts(states, file.tensor("keys", "i"), file.tensor("counts", "i")),
         TransitionCounts(states, file.tensor("augmented.keys", "i"), file.tensor("augmented.counts", "i")),
         file.tensor("output_sums", "i", 3),
-        _tally(file),
+        stored_tally(file),
     )
 
 
@@ -123,7 +123,7 @@ def _merged(parts: list[ShardCounts]) -> ShardCounts:
     )
 
 
-def _tally(file: StoredFile) -> Tally:
+def stored_tally(file: StoredFile) -> Tally:
     fields = file.field("tally", dict)
     return Tally(**fields | {"told": tuple(fields["told"])})
 

@@ -17,6 +17,7 @@ from wfalens.extraction.augmentation import Chances, augmented
 from wfalens.extraction.transitions import TransitionCounts, count_transitions
 from wfalens.extraction.views import Seen, View, see
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.threads import limit_model_threads
 
@@ -46,6 +47,11 @@ class Tally:
             sum(part.bad for part in parts),
             tuple(told),
         )
+
+    def tell_left_out(self, progress: Progress) -> None:
+        if self.bad:
+            more = "; …" if self.bad > 3 else ""
+            progress.say(f"left out {self.bad:,} rows, shards or files ({'; '.join(self.told[:3])}{more})")
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,9 +83,7 @@ def finished(
 def _tell(tally: Tally, model: StepwiseClassifier, progress: Progress) -> None:
     if tally.cut:
         progress.say(f"{tally.cut:,} of {tally.texts:,} texts were cut after {model.encoder.max_length} tokens")
-    if tally.bad:
-        more = "; …" if tally.bad > 3 else ""
-        progress.say(f"left out {tally.bad:,} rows, shards or files ({'; '.join(tally.told[:3])}{more})")
+    tally.tell_left_out(progress)
 
 
 def _assemble(

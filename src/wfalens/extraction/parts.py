@@ -8,7 +8,7 @@ from __future__ import annotations
 import fcntl
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,7 +29,7 @@ class PartsFolder:
         self.resumed = path.is_dir()
         try:
             path.mkdir(exist_ok=True)
-            self._lock: IO[str] = (path / _LOCK).open("w")
+            self._lock: IO[str] = (path / _LOCK).open("a")
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror or error}") from None
         try:
@@ -43,8 +43,9 @@ class PartsFolder:
     def _check(self, manifest: dict[str, Any]) -> None:
         file = self.path / _MANIFEST
         if not file.exists():
-            if any(self.path.glob("*.part")):
-                raise InputError(f"{self.path} is not a folder of parts, or lost its manifest; remove it")
+            begun = (_LOCK, f".{_MANIFEST}.")  # what a run that was killed at once may have left
+            if not all(path.name.startswith(begun) for path in self.path.iterdir()):
+                raise InputError(f"{self.path} is not a folder of parts, or lost its manifest; use another folder")
             write_atomically(file, json.dumps(manifest, indent=1, sort_keys=True).encode())
             return
         try:
@@ -62,12 +63,13 @@ class PartsFolder:
         write_file(path, FORMAT, VERSION, header, tensors)
         return path
 
-    def read(self, name: str) -> StoredFile | None:
+    def read(self, name: str, only: Collection[str] | None = None) -> StoredFile | None:
+        """A part, or some of its tensors; None if there is no such part."""
         path = self.path / f"{name}.part"
         if not path.exists():
             return None
         try:
-            return read_file(path, FORMAT, VERSION)
+            return read_file(path, FORMAT, VERSION, only)
         except FormatError as error:
             raise FormatError(f"{error}; remove this file and run again") from None
 
@@ -76,6 +78,9 @@ class PartsFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def close(self) -> None:
+        """Leave the folder to the next run; one in which nothing is done yet does not stay."""
+        if self.path.is_dir() and {path.name for path in self.path.iterdir()} <= {_MANIFEST, _LOCK}:
+            shutil.rmtree(self.path, ignore_errors=True)
         self._lock.close()
 
 
