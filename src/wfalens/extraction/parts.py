@@ -27,6 +27,8 @@ class PartsFolder:
     def __init__(self, path: Path, manifest: Mapping[str, Any]) -> None:
         self.path = path
         self.resumed = path.is_dir()
+        if self.resumed and not (path / _MANIFEST).exists() and not _is_bare(path):
+            raise InputError(f"{path} is not a folder of parts, or lost its manifest; use another folder")
         try:
             path.mkdir(exist_ok=True)
             self._lock: IO[str] = (path / _LOCK).open("a")
@@ -43,9 +45,6 @@ class PartsFolder:
     def _check(self, manifest: dict[str, Any]) -> None:
         file = self.path / _MANIFEST
         if not file.exists():
-            begun = (_LOCK, f".{_MANIFEST}.")  # what a run that was killed at once may have left
-            if not all(path.name.startswith(begun) for path in self.path.iterdir()):
-                raise InputError(f"{self.path} is not a folder of parts, or lost its manifest; use another folder")
             write_atomically(file, json.dumps(manifest, indent=1, sort_keys=True).encode())
             return
         try:
@@ -82,6 +81,11 @@ class PartsFolder:
         if self.path.is_dir() and {path.name for path in self.path.iterdir()} <= {_MANIFEST, _LOCK}:
             shutil.rmtree(self.path, ignore_errors=True)
         self._lock.close()
+
+
+def _is_bare(path: Path) -> bool:
+    """Whether a folder holds nothing but what a run leaves that is killed as soon as it begins."""
+    return all(each.name == _LOCK or each.name.startswith(f".{_MANIFEST}.") for each in path.iterdir())
 
 
 def _difference(stored: Any, wanted: Any, at: str = "") -> str:

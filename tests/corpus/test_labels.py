@@ -1,0 +1,117 @@
+"""Labels of files of any size: found as in memory, in step with the texts, and named where they are wrong."""
+
+import pytest
+
+from tests.streams import some_labels, some_texts, write_texts
+from wfalens.corpus import read_corpus
+from wfalens.corpus.blocks import blocks_of_file
+from wfalens.corpus.files import TextFiles
+from wfalens.corpus.labels import labelled, labels_of_file, with_labels
+from wfalens.errors import InputError
+
+CLASSES = {"a": 0, "b": 1, "c": 2}
+ENDINGS = ["jsonl", "csv", "tsv", "parquet", "jsonl.gz", "csv.gz"]
+
+
+def read(files, start_block=0):
+    """Texts and classes of a file from a block on, and what was bad."""
+    blocks = list(blocks_of_file(files, 0))[start_block:]
+    labels = labels_of_file(files, 0, blocks[0].start)
+    found = [labelled(block, labels, CLASSES) for block in blocks]
+    return (
+        [text for each in found for text in each.texts],
+        [label for each in found for label in each.classes],
+        [str(bad) for each in found for bad in each.bad],
+    )
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("first", [0, 3])
+def test_labels_are_in_step_with_texts_from_any_block(tmp_path, ending, first):
+    texts, labels = some_texts(150), some_labels(150)
+    texts[5] = texts[90] = ""  # left out with their labels
+    files, _ = with_labels(TextFiles((str(write_texts(tmp_path / f"x.{ending}", texts, labels)),), block_bytes=700))
+    held = read_corpus(files.paths[0])
+    found, classes, bad = read(files, first)
+    assert 0 < len(found) < 149 if first else len(found) == 148
+    assert found == list(held.texts[-len(found) :])
+    assert classes == held.labels[-len(found) :].tolist()
+    assert bad == []
+
+
+def test_numbers_in_a_parquet_file_are_labels_by_their_names(tmp_path):
+    files, _ = with_labels(TextFiles((str(write_texts(tmp_path / "x.parquet", ["w1", "w2", "w3"], [1, 0, 1])),)))
+    (block,) = blocks_of_file(files, 0)
+    assert labelled(block, labels_of_file(files, 0), {"0": 0, "1": 1}).classes == [1, 0, 1]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_only_the_rows_that_are_asked_for_are_looked_at(tmp_path, ending):
+    labels = ["a", "nonsense", "c", "b"]
+    files, _ = with_labels(TextFiles((str(write_texts(tmp_path / f"x.{ending}", ["w1", "w2", "w3", "w4"], labels)),)))
+    (block,) = blocks_of_file(files, 0)
+    found = labelled(block, labels_of_file(files, 0), CLASSES, [0, 3])
+    assert (found.texts, found.classes, found.rows, found.bad) == (["w1", "w4"], [0, 1], [0, 3], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place", "reason"),
+    [
+        ("x.jsonl", b'{"text": "w1", "label": "a"}\n{"text": "w2"}\n', "line 2", "the label is missing"),
+        ("x.jsonl", b'{"text": "w1", "label": "a"}\n\n{"text": "w2", "label": null}\n', "line 3", "label is missing"),
+        ("x.jsonl", b'{"text": "w1", "label": "a"}\n{"text": "w2", "label": "\\ud800"}\n', "line 2", "is not text"),
+        ("x.csv", b"text,label\nw1,a\nw2,  \n", "line 3", "the label is missing"),
+        ("x.csv", b'text,label\n"w1\nw1",a\nw2,z\n', "line 4", "label 'z' is not one of the classes a, b, c"),
+        ("x.csv", b"text,label\nw1,a\nw2,\xff\n", "line 3", "the label is not text in the given encoding"),
+    ],
+)
+def test_a_bad_label_is_named_with_file_and_line(tmp_path, name, content, place, reason):
+    (tmp_path / name).write_bytes(content)
+    files, _ = with_labels(TextFiles((str(tmp_path / name),)))
+    texts, classes, (bad,) = read(files)
+    assert classes == [0]
+    assert len(texts) == 1
+    assert bad.startswith(f"{tmp_path / name}: {place}: ")
+    assert reason in bad
+
+
+def test_a_missing_label_in_parquet_is_named_with_its_row(tmp_path):
+    path = write_texts(tmp_path / "x.parquet", ["w1", "w2"], ["a", None])
+    files, _ = with_labels(TextFiles((str(path),)))
+    assert read(files)[2] == [f"{path}: row 2: the label is missing"]
+
+
+class TestFinding:
+    def files(self, tmp_path, **labels):
+        paths = [write_texts(tmp_path / f"{name}.jsonl", ["w1"], given) for name, given in sorted(labels.items())]
+        return TextFiles(tuple(map(str, paths)))
+
+    def test_the_column_label_is_taken_where_all_files_have_it(self, tmp_path):
+        files, remark = with_labels(self.files(tmp_path, one=["a"], two=["b"]))
+        assert (files.label_column, remark) == ("label", "")
+
+    def test_files_without_it_have_no_labels(self, tmp_path):
+        files, remark = with_labels(self.files(tmp_path, one=None, two=None))
+        assert (files.label_column, remark) == (None, "")
+
+    def test_where_only_some_files_have_it_a_remark_tells_so(self, tmp_path):
+        files, remark = with_labels(self.files(tmp_path, one=["a"], two=None))
+        assert files.label_column is None
+        assert remark == f"labels are not used: {tmp_path / 'two.jsonl'} has no column 'label'"
+
+    def test_files_that_are_empty_or_damaged_do_not_decide(self, tmp_path):
+        files = self.files(tmp_path, one=["a"])
+        (tmp_path / "empty.jsonl").write_text("\n")
+        (tmp_path / "bad.parquet").write_bytes(b"PAR1 but no more")
+        more = TextFiles((*files.paths, str(tmp_path / "empty.jsonl"), str(tmp_path / "bad.parquet")))
+        assert with_labels(more)[0].label_column == "label"
+
+    @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+    def test_a_column_that_is_named_must_be_there(self, tmp_path, ending):
+        path = write_texts(tmp_path / f"x.{ending}", ["w1"], ["a"])
+        files, _ = with_labels(TextFiles((str(path),)), "topic")
+        with pytest.raises(InputError, match=r"no column 'topic'; the columns are .*text, label") as streamed:
+            files.source(0)
+        with pytest.raises(InputError) as held:
+            read_corpus(path, label_column="topic")
+        assert str(streamed.value) == str(held.value)
