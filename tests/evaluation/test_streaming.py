@@ -115,6 +115,19 @@ class TestAgainstMemory:
         held = measure_fidelity(wfa, model, Corpus.of(texts, labels))
         assert_alike(streamed(tmp_path, with_files(setting, *paths)).to_json(), held.to_json())
 
+    def test_a_text_without_words_is_left_out_with_its_label(self, tmp_path, setting):
+        model = setting[1]
+        plain = replace(model.encoder, tokenizer="basic_english")  # drops semicolons
+        plain = type(model).untrained(model.config, plain, model.class_names, 1)
+        texts, labels = some_texts(60), some_labels(60)
+        texts[3] = texts[20] = "; ;"
+        path = write_texts(tmp_path / "x.jsonl", texts, labels)
+        wfa = Extractor(states=4).extract(plain, texts)
+        held = measure_fidelity(wfa, plain, read_corpus(path))
+        found = streamed(tmp_path, (with_files(setting, path)[0], plain, texts, wfa))
+        assert found.overall.texts == 58
+        assert_alike(found.to_json(), held.to_json())
+
     def test_without_labels_there_is_no_accuracy(self, tmp_path, setting):
         _, model, texts, wfa = setting
         found = streamed(tmp_path, setting)
