@@ -1,12 +1,14 @@
 """Labels of files of any size: found as in memory, in step with the texts, and named where they are wrong."""
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.streams import some_labels, some_texts, write_texts
 from wfalens.corpus import read_corpus
 from wfalens.corpus.blocks import blocks_of_file
 from wfalens.corpus.files import TextFiles
-from wfalens.corpus.labels import labelled, labels_of_file, with_labels
+from wfalens.corpus.labels import labelled, with_labels
 from wfalens.errors import InputError
 
 CLASSES = {"a": 0, "b": 1, "c": 2}
@@ -16,8 +18,8 @@ ENDINGS = ["jsonl", "csv", "tsv", "parquet", "jsonl.gz", "csv.gz"]
 def read(files, start_block=0):
     """Texts and classes of a file from a block on, and what was bad."""
     blocks = list(blocks_of_file(files, 0))[start_block:]
-    labels = labels_of_file(files, 0, blocks[0].start)
-    found = [labelled(block, labels, CLASSES) for block in blocks]
+    later = blocks_of_file(files, 0, blocks[0].start, start_block)
+    found = [labelled(block, CLASSES) for block in later]
     return (
         [text for each in found for text in each.texts],
         [label for each in found for label in each.classes],
@@ -42,7 +44,7 @@ def test_labels_are_in_step_with_texts_from_any_block(tmp_path, ending, first):
 def test_numbers_in_a_parquet_file_are_labels_by_their_names(tmp_path):
     files, _ = with_labels(TextFiles((str(write_texts(tmp_path / "x.parquet", ["w1", "w2", "w3"], [1, 0, 1])),)))
     (block,) = blocks_of_file(files, 0)
-    assert labelled(block, labels_of_file(files, 0), {"0": 0, "1": 1}).classes == [1, 0, 1]
+    assert labelled(block, {"0": 0, "1": 1}).classes == [1, 0, 1]
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
@@ -50,7 +52,7 @@ def test_only_the_rows_that_are_asked_for_are_looked_at(tmp_path, ending):
     labels = ["a", "nonsense", "c", "b"]
     files, _ = with_labels(TextFiles((str(write_texts(tmp_path / f"x.{ending}", ["w1", "w2", "w3", "w4"], labels)),)))
     (block,) = blocks_of_file(files, 0)
-    found = labelled(block, labels_of_file(files, 0), CLASSES, [0, 3])
+    found = labelled(block, CLASSES, [0, 3])
     assert (found.texts, found.classes, found.rows, found.bad) == (["w1", "w4"], [0, 1], [0, 3], [])
 
 
@@ -79,6 +81,20 @@ def test_a_missing_label_in_parquet_is_named_with_its_row(tmp_path):
     path = write_texts(tmp_path / "x.parquet", ["w1", "w2"], ["a", None])
     files, _ = with_labels(TextFiles((str(path),)))
     assert read(files)[2] == [f"{path}: row 2: the label is missing"]
+
+
+def test_a_damaged_column_of_labels_is_named_and_the_texts_are_not_lost_silently(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"text": ["w1", "w2"], "label": ["a", "b"]}), path, use_dictionary=False)
+    blob = bytearray(path.read_bytes())
+    at = pq.ParquetFile(path).metadata.row_group(0).column(1).data_page_offset
+    blob[at : at + 8] = b"\xff" * 8
+    path.write_bytes(bytes(blob))
+    texts, _, bad = read(with_labels(TextFiles((str(path),)))[0])
+    assert texts == []
+    assert [each.partition(" (")[0] for each in bad] == [
+        f"{path}: row {number}: the label cannot be read" for number in (1, 2)
+    ]
 
 
 class TestFinding:

@@ -11,7 +11,7 @@ import numpy as np
 from wfalens.corpus.blocks import Block, blocks_of_file
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.files import TextFiles
-from wfalens.corpus.labels import LabelledTexts, labelled, labels_of_file, with_labels
+from wfalens.corpus.labels import LabelledTexts, labelled, with_labels
 from wfalens.errors import InputError
 from wfalens.extraction.sampling import draws
 from wfalens.progress import SILENT, Progress
@@ -47,11 +47,10 @@ def draw_texts(
     limit: int | None = None  # a draw that cannot get in any more
     progress.start("reading the files", len(files.paths))
     for file, path in enumerate(files.paths):
-        labels = labels_of_file(files, file)
         for block in blocks_of_file(files, file):
             draw = draws(seed, file, block.number, len(block))
             rows = np.arange(len(draw)) if limit is None else np.flatnonzero(draw < np.uint64(limit))
-            found = labelled(block, labels, classes, rows.tolist())
+            found = labelled(block, classes, rows.tolist())
             drawn += _checked(found, block, draw.tolist())
             if len(drawn) > 2 * number:
                 drawn = sorted(drawn)[:number]
@@ -61,8 +60,8 @@ def draw_texts(
     if not drawn:
         raise InputError(f"{files.name}: no text in it")
     chosen = sorted(sorted(drawn)[:number], key=lambda each: each.place)
-    labels_of_chosen = np.array([each.label for each in chosen], np.int64)
-    return Corpus(tuple(each.text for each in chosen), labels_of_chosen, tuple(class_names), files.name)
+    labels = np.array([each.label for each in chosen], np.int64)
+    return Corpus(tuple(each.text for each in chosen), labels, tuple(class_names), files.name)
 
 
 def _checked(found: LabelledTexts, block: Block, draw: list[int]) -> list[_Drawn]:

@@ -8,8 +8,9 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
+from wfalens.corpus.parquet_rows import ParquetRows
 from wfalens.corpus.readers import TEXT_COLUMN, suffix_of
-from wfalens.corpus.rows import DelimitedRows, JsonRows, ParquetRows, RowSource
+from wfalens.corpus.rows import DelimitedRows, JsonRows, RowSource
 from wfalens.errors import InputError
 
 _FORMATS: dict[str, Callable[[Path, str, str, str | None], RowSource]] = {

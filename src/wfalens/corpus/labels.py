@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice, repeat
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from wfalens.corpus.blocks import BadRow, Block
 from wfalens.corpus.files import TextFiles
 from wfalens.corpus.readers import LABEL_COLUMN
-from wfalens.corpus.rows import Place
 from wfalens.errors import InputError
 
 
 class LabelledTexts(NamedTuple):
     """Texts with class indices, the rows in which they stand, and what could not be read."""
 
-    texts: list[str]
+    texts: Sequence[str]
     classes: list[int]
     rows: list[int]
     bad: list[BadRow]
@@ -47,36 +45,42 @@ def _lacks_labels(files: TextFiles, number: int) -> bool:
     return bool(columns) and LABEL_COLUMN not in columns
 
 
-def labels_of_file(files: TextFiles, file: int, start: Place | None = None) -> Iterator[Any]:
-    """What stands in the label column of a file, row by row from a place on: what `labelled` takes."""
-    source = files.source(file)
-    return source.label_rows(source.start if start is None else start)
-
-
-def labelled(
-    block: Block, labels: Iterator[Any], classes: Mapping[str, int], rows: Iterable[int] | None = None
-) -> LabelledTexts:
-    """The texts of a block, or of some of its rows, with their classes; takes a label for every row of the block."""
-    contents = list(islice(chain(labels, repeat(None)), len(block)))
-    found = LabelledTexts([], [], [], [])
+def labelled(block: Block, classes: Mapping[str, int], rows: Iterable[int] | None = None) -> LabelledTexts:
+    """The texts of a block, or of some of its rows, with their classes."""
+    if rows is None:
+        quick = _packed(block, classes)
+        if quick is not None:
+            return quick
+    texts: list[str] = []
+    found = LabelledTexts(texts, [], [], [])
     for row in range(len(block)) if rows is None else rows:
         text = block.text(row)
-        if isinstance(text, BadRow):
-            found.bad.append(text)
-        elif text is not None:
-            try:
-                found.classes.append(_class_of(block, contents[row], classes))
-            except InputError as error:
-                place = f"{block.source.unit} {block.lines[row]}"
-                found.bad.append(BadRow(block.path, place, str(error)))
-            else:
-                found.texts.append(text)
-                found.rows.append(row)
+        label = None if text is None or isinstance(text, BadRow) else _class_of(block, row, classes)
+        if isinstance(text, str) and isinstance(label, int):
+            texts.append(text)
+            found.classes.append(label)
+            found.rows.append(row)
+        else:
+            found.bad.extend(each for each in (text, label) if isinstance(each, BadRow))
     return found
 
 
-def _class_of(block: Block, content: Any, classes: Mapping[str, int]) -> int:
-    label = block.source.label_of(content)
+def _packed(block: Block, classes: Mapping[str, int]) -> LabelledTexts | None:
+    """All texts as they are packed, if none is empty and no label is bad."""
+    packed = block.rows.packed()
+    if packed is None or len(packed) < len(block):
+        return None
+    labels = [_class_of(block, row, classes) for row in range(len(block))]
+    known = [label for label in labels if isinstance(label, int)]
+    return LabelledTexts(packed, known, list(range(len(block))), []) if len(known) == len(block) else None
+
+
+def _class_of(block: Block, row: int, classes: Mapping[str, int]) -> int | BadRow:
+    try:
+        label = block.rows.label(row)
+    except InputError as error:
+        return BadRow(block.path, block.rows.place(row), str(error))
     if label not in classes:
-        raise InputError(f"label {label!r} is not one of the classes {', '.join(classes)}")
+        reason = f"label {label!r} is not one of the classes {', '.join(classes)}"
+        return BadRow(block.path, block.rows.place(row), reason)
     return classes[label]

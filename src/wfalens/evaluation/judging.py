@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.blocks import BadRow, Block, Shard, blocks_of_shard
 from wfalens.corpus.files import TextFiles
-from wfalens.corpus.labels import labelled, labels_of_file
+from wfalens.corpus.labels import labelled
 from wfalens.engines.contract import ModelSource
 from wfalens.errors import InputError
 from wfalens.evaluation.judgement import Judgement
@@ -46,13 +45,11 @@ class JudgeTask:
         return lambda shard: self._judged(model, shard)
 
     def _judged(self, model: StepwiseClassifier, shard: Shard) -> ShardJudgement:
-        has_labels = self.files.label_column is not None
-        labels = labels_of_file(self.files, shard.file, shard.start) if has_labels else None
         parts: list[Judgement] = []
         left_out: list[BadRow] = []
         tokens = 0
         for block in blocks_of_shard(self.files, shard):
-            texts, truth, bad = self._read(block, labels)
+            texts, truth, bad = self._read(block)
             if bad and not self.skips_bad:
                 raise InputError(f"{bad[0]}; mend the row, or leave out bad rows with --on-bad skip")
             left_out += bad
@@ -66,12 +63,10 @@ class JudgeTask:
         tally = Tally(sum(map(len, parts)), tokens, 0, len(left_out), tuple(map(str, left_out)))
         return ShardJudgement(Judgement.joined(parts) if parts else None, Tally.of([tally]))
 
-    def _read(
-        self, block: Block, labels: Iterator[Any] | None
-    ) -> tuple[list[str], NDArray[np.int64] | None, list[BadRow]]:
+    def _read(self, block: Block) -> tuple[Sequence[str], NDArray[np.int64] | None, list[BadRow]]:
         """The texts of a block, their true classes where labels are read, and what could not be read."""
-        if labels is None:
+        if self.files.label_column is None:
             texts, bad = block.texts()
             return texts, None, bad
-        found = labelled(block, labels, {name: number for number, name in enumerate(self.wfa.class_names)})
+        found = labelled(block, {name: number for number, name in enumerate(self.wfa.class_names)})
         return found.texts, np.array(found.classes, np.int64), found.bad

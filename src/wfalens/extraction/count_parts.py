@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import FormatError
-from wfalens.extraction.counting import ShardCounts, Tally, carried
+from wfalens.extraction.counting import ShardCounts, Tally
 from wfalens.extraction.parts import FORMAT, VERSION, PartsFolder
+from wfalens.extraction.sums import carried
 from wfalens.extraction.transitions import TransitionCounts
 from wfalens.storage import StoredFile, read_file
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +14,7 @@ from wfalens.engines.contract import ModelSource
 from wfalens.errors import InputError
 from wfalens.extraction.abstraction import States
 from wfalens.extraction.augmentation import Chances, augmented
+from wfalens.extraction.sums import carried, output_sums
 from wfalens.extraction.transitions import TransitionCounts, count_transitions
 from wfalens.extraction.views import Seen, View, see
 from wfalens.models.contract import StepwiseClassifier
@@ -21,7 +22,6 @@ from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.threads import limit_model_threads
 
-UNIT = 1 << 30  # outputs are summed in whole multiples of its inverse: whole numbers add up alike in any order
 _TOLD = 20  # bad rows that are listed
 _ENTRIES = 1 << 21  # of counts that are held apart before they are merged
 
@@ -100,7 +100,7 @@ class CountTask:
             self._add(total, model, block, texts)
         return total.result()
 
-    def _add(self, total: _Total, model: StepwiseClassifier, block: Block, texts: list[str]) -> None:
+    def _add(self, total: _Total, model: StepwiseClassifier, block: Block, texts: Sequence[str]) -> None:
         ids = model.encoder.encode(texts)
         total.cut += int(np.sum(ids.lengths == model.encoder.max_length)) and model.encoder.count_cut(texts)
         worded = np.flatnonzero(ids.lengths)
@@ -157,24 +157,3 @@ def _folded(parts: list[TransitionCounts]) -> list[TransitionCounts]:
     if sum(map(len, parts)) < max(_ENTRIES, 2 * len(parts[0])):
         return parts
     return [parts[0].merge(*parts[1:])]
-
-
-def output_sums(outputs: NDArray[np.float32], path: NDArray[np.int32], states: int) -> NDArray[np.int64]:
-    """The summed outputs of each state in units of 1/UNIT: high and low 32 bits. (N, C), (N,) -> (n, C, 2)"""
-    whole = np.rint(outputs.astype(np.float64) * UNIT)
-    sums = np.stack([np.bincount(path, column, states) for column in whole.T], 1).astype(np.int64)
-    return carried(np.stack([np.zeros_like(sums), sums], 2))
-
-
-def carried(sums: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same numbers with less than 32 bits in their low part, so that it never overflows."""
-    high, low = sums[..., 0], sums[..., 1]
-    return np.stack([high + (low >> 32), low & 0xFFFFFFFF], -1)
-
-
-def mean_outputs(sums: NDArray[np.int64], visits: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What sums of outputs over numbers of visits come to; (n, C, 2), (n,) -> (n, C)"""
-    whole = sums[..., 0].astype(object) * (1 << 32) + sums[..., 1].astype(object)
-    return np.array(
-        [[int(each) / (UNIT * max(1, int(of))) for each in row] for row, of in zip(whole, visits, strict=True)]
-    )
