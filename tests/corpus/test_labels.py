@@ -47,6 +47,15 @@ def test_numbers_in_a_parquet_file_are_labels_by_their_names(tmp_path):
     assert labelled(block, {"0": 0, "1": 1}).classes == [1, 0, 1]
 
 
+def test_labels_that_nobody_marked_as_text_are_read_as_in_memory(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"text": [b"w1", b"w2"], "label": [b"c", b"a"]}), path)
+    files, _ = with_labels(TextFiles((str(path),)))
+    held = read_corpus(path)
+    assert [held.class_names[label] for label in held.labels] == ["c", "a"]
+    assert read(files) == (["w1", "w2"], [2, 0], [])
+
+
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
 def test_only_the_rows_that_are_asked_for_are_looked_at(tmp_path, ending):
     labels = ["a", "nonsense", "c", "b"]

@@ -16,7 +16,7 @@ from wfalens.corpus.blocks import blocks_of_file
 from wfalens.corpus.files import TextFiles
 from wfalens.engines.local import SerialEngine, ThreadEngine
 from wfalens.errors import FormatError, InputError
-from wfalens.extraction import Augmentation, Extractor
+from wfalens.extraction import Augmentation, Extractor, count_parts
 from wfalens.extraction.count_parts import CountParts
 from wfalens.extraction.parts import PartsFolder
 from wfalens.extraction.stream import Stream
@@ -80,13 +80,14 @@ class TestDivision:
         assert one == two
         assert one != saved(tmp_path, PLAIN, model, stream_of(tmp_path, files, "plain"))
 
-    def test_many_shards_are_merged_in_a_tree_to_the_same_bytes(self, tmp_path, files, model):
+    def test_many_shards_are_merged_in_a_tree_to_the_same_bytes(self, tmp_path, files, model, monkeypatch):
+        monkeypatch.setattr(count_parts, "FAN", 4)
         files = replace(files, block_bytes=150)
         stream = stream_of(tmp_path, files, "many", shard_bytes=1)
         many = saved(tmp_path, PLAIN, model, stream)
         parts = CountParts(PartsFolder(stream.folder, json.loads((stream.folder / "manifest.json").read_text())))
-        assert len(parts.covered) > 16 * 4
-        assert len(parts.paths) < len(parts.covered) / 4
+        assert len(parts.covered) > 4**3
+        assert len(parts.paths) < len(parts.covered) / 8
         assert many == saved(tmp_path, PLAIN, model, stream_of(tmp_path, files, "few"))
 
     def test_what_is_open_is_chosen_on_the_sample(self, tmp_path, files, model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -19,7 +19,11 @@ class PackedTexts(Sequence[str]):
     content: Ragged[np.uint8]
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> PackedTexts:
+    def of(cls, texts: Sequence[str]) -> PackedTexts:
+        joined = "".join(texts)
+        if joined.isascii():
+            sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+            return cls(Ragged(np.frombuffer(joined.encode("ascii"), np.uint8), offsets_of(sizes)))
         encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
         sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
         return cls(Ragged(np.frombuffer(b"".join(encoded), np.uint8), offsets_of(sizes)))

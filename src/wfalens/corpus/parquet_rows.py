@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.corpus.packed import PackedTexts
-from wfalens.corpus.readers import columns_of
+from wfalens.corpus.readers import columns_of, is_bytes
 from wfalens.corpus.rows import Place, RowRun, checked_label, checked_text
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
@@ -143,22 +143,33 @@ class ParquetRows:
         return None if self.label_column is None else values(self.label_column)
 
     def _column(self, name: str, row: int) -> Iterator[pa.Array]:
-        """A column from a row on, a piece at a time; texts of any kind become large strings."""
-        import pyarrow as pa
+        """A column from a row on, a piece at a time.
+
+        Pieces end with their row group, so that damage hides the same rows wherever reading began.
+        """
         import pyarrow.parquet as pq
 
-        group, before = 0, 0
-        while group < len(self._groups) and before + self._groups[group] <= row:
-            before += self._groups[group]
-            group += 1
+        before = 0
         with pq.ParquetFile(self.path) as file:
-            wanted = list(range(group, len(self._groups)))
-            for batch in file.iter_batches(_AT_ONCE, row_groups=wanted, columns=[name]):
-                values = batch.column(0).slice(min(len(batch), max(0, row - before)))
-                before += len(batch)
-                kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-                is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-                yield values.cast(pa.large_string()) if is_text else values
+            for group, rows in enumerate(self._groups):
+                if before + rows <= row:
+                    before += rows
+                    continue
+                for batch in file.iter_batches(_AT_ONCE, row_groups=[group], columns=[name]):
+                    values = batch.column(0).slice(min(len(batch), max(0, row - before)))
+                    before += len(batch)
+                    yield _as_text(values)
+
+
+def _as_text(values: pa.Array) -> pa.Array:
+    """Texts of any kind as large strings, not checked; what is not a text as it is."""
+    import pyarrow as pa
+
+    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    if is_bytes(kind):
+        return values.cast(pa.large_binary()).view(pa.large_string())
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return values.cast(pa.large_string()) if is_text else values
 
 
 def _next(labels: Iterator[Any] | None, number: int) -> list[Any] | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.vocabulary import PADDING, UNKNOWN
-from wfalens.ragged import Ragged, concatenate, offsets_of
+from wfalens.ragged import Ragged, concatenate
 
 _PART, _APART, _ALONE, _DROPPED = range(4)  # of a word, between words, a word of its own, nothing at all
 _SPACES = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # what str.split takes for space
@@ -56,12 +56,10 @@ class WordTable:
 
     @classmethod
     def of(cls, words: Sequence[str]) -> WordTable:
-        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-        offsets = offsets_of(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-        spelling = np.frombuffer(b"".join(encoded), np.uint8)
+        spelled = PackedTexts.of(words).content
         slots = np.zeros((1 << (2 * len(words)).bit_length(), 2), np.uint64)
-        _fill(spelling, offsets, slots)
-        return cls(slots, spelling, offsets)
+        _fill(spelled.values, spelled.offsets, slots)
+        return cls(slots, spelled.values, spelled.offsets)
 
 
 def encode_ascii(texts: PackedTexts, tokenizer: str, table: WordTable, max_length: int | None) -> Ragged[np.int32]:

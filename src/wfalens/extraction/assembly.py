@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from wfalens.automaton.kernels import Rows
@@ -83,20 +84,18 @@ class Assembled:
 
     def count(self, counts: TransitionCounts) -> None:
         """Take note of observed transitions, whether they get rows or not."""
-        self.word_counts += _added_up(counts.words, counts.counts, self.words)
-        self.visits += _added_up(counts.after, counts.counts, self.states)
-        self.staying += int(counts.counts[counts.before == counts.after].sum())
-        self.transitions += int(counts.counts.sum())
+        staying, total = _tally(counts.keys, counts.counts, self.states, self.word_counts, self.visits)
+        self.staying += staying
+        self.transitions += total
 
     def add_rows(self, keys: NDArray[np.int64], weights: NDArray[np.number]) -> None:
         """Rows of words above all that were added before; keys: sorted and distinct"""
-        row_keys, targets = np.divmod(keys, self.states)
-        starts = np.flatnonzero(np.diff(row_keys, prepend=-1))
-        row_words, row_states = np.divmod(row_keys[starts], self.states)
-        self.rows_per_word += np.bincount(row_words, minlength=self.words)
-        self._state.append(row_states.astype(np.uint16))
-        self._entries.append(np.diff(np.append(starts, len(keys))).astype(np.uint32))
-        self._target.append(targets.astype(np.uint16))
+        state, entries = np.empty(len(keys), np.uint16), np.empty(len(keys), np.uint32)
+        target = np.empty(len(keys), np.uint16)
+        rows = _divided(keys, self.states, self.rows_per_word, state, entries, target)
+        self._state.append(state[:rows])
+        self._entries.append(entries[:rows])
+        self._target.append(target)
         self._weight.append(weights.astype(np.float32))
 
     @property
@@ -117,14 +116,41 @@ class Assembled:
 
 
 def _whole(pieces: list[Any]) -> NDArray[Any]:
-    whole = np.concatenate(pieces) if pieces else np.zeros(0, np.uint16)
+    whole = pieces[0] if len(pieces) == 1 else np.concatenate([np.zeros(0, np.uint16), *pieces], dtype=pieces[0].dtype)
     pieces.clear()
     return whole
 
 
-def _added_up(places: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Sums of whole numbers, exact up to 2⁵³."""
-    return np.bincount(places, counts, size).astype(np.int64)
+@njit(cache=True, nogil=True)
+def _tally(keys, counts, states, word_counts, visits):  # type: ignore[no-untyped-def]
+    """Add up by word and by state; -> how many stay in their state, how many there are"""
+    staying, total = 0, 0
+    for at in range(keys.shape[0]):
+        row, after = divmod(keys[at], states)
+        word, before = divmod(row, states)
+        word_counts[word] += counts[at]
+        visits[after] += counts[at]
+        total += counts[at]
+        if before == after:
+            staying += counts[at]
+    return staying, total
+
+
+@njit(cache=True, nogil=True)
+def _divided(keys, states, rows_per_word, state, entries, target):  # type: ignore[no-untyped-def]
+    """Where rows begin: the state of each, its number of entries, and the target of every entry; -> rows"""
+    rows, earlier = 0, np.int64(-1)
+    for at in range(keys.shape[0]):
+        row, after = divmod(keys[at], states)
+        target[at] = after
+        if row != earlier:
+            word, before = divmod(row, states)
+            rows_per_word[word] += 1
+            state[rows], entries[rows] = before, 0
+            rows += 1
+            earlier = row
+        entries[rows - 1] += np.uint32(1)
+    return rows
 
 
 def by_words(

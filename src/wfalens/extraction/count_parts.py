@@ -1,6 +1,6 @@
 """Counts of shards on disk: each part says which shards it covers, and no shard is covered twice.
 
-Parts are merged in a tree: sixteen of a level into one of the next. The merged one is written before the others are
+Parts are merged in a tree: sixty-four of a level into one of the next. The merged one is written before the others are
 removed, so a run that is killed in between finds a shard twice and counts it once.
 """
 
@@ -21,7 +21,7 @@ from wfalens.extraction.sums import carried
 from wfalens.extraction.transitions import TransitionCounts
 from wfalens.storage import StoredFile, read_file
 
-FAN = 16
+FAN = 64
 
 
 class CountParts:
@@ -57,7 +57,7 @@ class CountParts:
         self.add(shard, ShardCounts(none, none, sums, Tally(bad=1, told=(reason,))))
 
     def full_level(self, most_bytes: int) -> list[Path]:
-        """Parts that are due to be merged and small enough for it: sixteen that cover about equally many shards."""
+        """Parts that are due to be merged and small enough for it: sixty-four that cover about equally many shards."""
         levels: dict[int, list[Path]] = {}
         for path in self.paths:
             level = (len(self._parts[path]) - 1).bit_length() // (FAN.bit_length() - 1)

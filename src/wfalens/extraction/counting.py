@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from wfalens.errors import InputError
 from wfalens.extraction.abstraction import States
 from wfalens.extraction.augmentation import Chances, augmented
 from wfalens.extraction.sums import carried, output_sums
-from wfalens.extraction.transitions import TransitionCounts, count_transitions
+from wfalens.extraction.transitions import TransitionCounts, transition_keys
 from wfalens.extraction.views import Seen, View, see
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import Progress
@@ -23,7 +23,7 @@ from wfalens.ragged import Ragged
 from wfalens.threads import limit_model_threads
 
 _TOLD = 20  # bad rows that are listed
-_ENTRIES = 1 << 21  # of counts that are held apart before they are merged
+_HELD = 1 << 20  # keys that are held before they are counted
 
 
 @dataclass(frozen=True)
@@ -116,44 +116,50 @@ class CountTask:
             rng = np.random.default_rng([self.seed, block.file, block.number, epoch])
             fresh = augmented(ids, self.resampling.synonyms, self.resampling.chances, rng)
             path = self.states.assign(see(model, fresh, self.view).points)
-            total.add_augmented(fresh, path)
+            total.more.add(fresh, path)
 
 
-@dataclass
+class _Counter:
+    """Counts transitions as they come: keys are held until there are enough to be worth sorting."""
+
+    def __init__(self, states: int) -> None:
+        self._counts = TransitionCounts.empty(states)
+        self._keys: list[NDArray[np.int64]] = []
+
+    def add(self, ids: Ragged[np.int32], path: NDArray[np.int32]) -> None:
+        self._keys.append(transition_keys(ids, path, self._counts.states))
+        if sum(map(len, self._keys)) >= max(_HELD, len(self._counts)):
+            self._fold()
+
+    def result(self) -> TransitionCounts:
+        self._fold()
+        return self._counts
+
+    def _fold(self) -> None:
+        if self._keys:
+            fresh = TransitionCounts.of_keys(self._counts.states, np.concatenate(self._keys))
+            self._counts = self._counts.merge(fresh)
+            self._keys = []
+
+
 class _Total:
-    states: int
-    classes: int
-    counts: list[TransitionCounts] = field(default_factory=list)
-    more: list[TransitionCounts] = field(default_factory=list)
-    texts: int = 0
-    tokens: int = 0
-    cut: int = 0
-    bad: list[BadRow] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.sums = np.zeros((self.states, self.classes, 2), np.int64)
+    def __init__(self, states: int, classes: int) -> None:
+        self.states = states
+        self.counts, self.more = _Counter(states), _Counter(states)
+        self.sums = np.zeros((states, classes, 2), np.int64)
+        self.texts = self.tokens = self.cut = 0
+        self.bad: list[BadRow] = []
 
     def add(self, seen: Seen, path: NDArray[np.int32]) -> None:
-        self.counts = _folded([*self.counts, count_transitions(seen.ids, path, self.states)])
+        self.counts.add(seen.ids, path)
         self.sums = carried(self.sums + output_sums(seen.outputs, path, self.states))
         self.texts += len(seen.ids)
         self.tokens += len(seen.ids.values)
 
-    def add_augmented(self, ids: Ragged[np.int32], path: NDArray[np.int32]) -> None:
-        self.more = _folded([*self.more, count_transitions(ids, path, self.states)])
-
     def result(self) -> ShardCounts:
-        empty = TransitionCounts.empty(self.states)
         return ShardCounts(
-            empty.merge(*self.counts),
-            empty.merge(*self.more),
+            self.counts.result(),
+            self.more.result(),
             self.sums,
             Tally.of([Tally(self.texts, self.tokens, self.cut, len(self.bad), tuple(map(str, self.bad)))]),
         )
-
-
-def _folded(parts: list[TransitionCounts]) -> list[TransitionCounts]:
-    """The same counts in fewer parts where they take much memory."""
-    if sum(map(len, parts)) < max(_ENTRIES, 2 * len(parts[0])):
-        return parts
-    return [parts[0].merge(*parts[1:])]
