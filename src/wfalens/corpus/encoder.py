@@ -68,7 +68,7 @@ class TextEncoder:
     def encode(self, texts: Sequence[str]) -> Ragged[np.int32]:
         if isinstance(texts, str):
             raise InputError("encode takes a list of texts; wrap a single text in a list")
-        if len(texts) >= _MANY and self.tokenizer_name in _COMPILED:
+        if self.tokenizer_name in _COMPILED and (len(texts) >= _MANY or self.vocabulary.has_table):
             return self._encode_many(texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts))
         return self.vocabulary.encode([self.tokens(text) for text in texts])
 

@@ -64,7 +64,8 @@ class WordTable:
 
 def encode_ascii(texts: PackedTexts, tokenizer: str, table: WordTable, max_length: int | None) -> Ragged[np.int32]:
     """Word ids of texts that are ASCII."""
-    return concatenate(_encoded(part, tokenizer, table, max_length) for part in texts.content.chunks(_AT_ONCE))
+    parts = texts.content.chunks(_AT_ONCE) if len(texts) else [texts.content]
+    return concatenate(_encoded(part, tokenizer, table, max_length) for part in parts)
 
 
 def _encoded(texts: Ragged[np.uint8], tokenizer: str, table: WordTable, max_length: int | None) -> Ragged[np.int32]:

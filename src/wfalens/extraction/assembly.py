@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.kernels import Rows
 from wfalens.automaton.rows import make_rows
-from wfalens.extraction.merging import merge_runs
+from wfalens.errors import FormatError
+from wfalens.extraction.merging import Runs, merged
 from wfalens.extraction.transitions import TransitionCounts
+from wfalens.ragged import offsets_of
 
 _ENTRY = 16  # bytes of a stored key and its count
 
@@ -44,22 +47,26 @@ class StoredRun:
     def __len__(self) -> int:
         return self._places[0]
 
-    def search(self, key: int) -> int:
-        """The first place with at least that key."""
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self._read(1, middle, 1)[0] < key:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+    def places(self, keys: Sequence[int]) -> NDArray[np.int64]:
+        """The first place with at least that key, for each of some."""
+        if len(self) == 0:
+            return np.zeros(len(keys), np.int64)
+        return np.searchsorted(self._mapped(), keys)
 
-    def stretch(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return self._read(1, first, last - first), self._read(2, first, last - first)
+    def keys_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._mapped()[places]
 
-    def _read(self, part: int, first: int, number: int) -> NDArray[np.int64]:
-        return np.fromfile(self.path, np.int64, number, offset=self._places[part] + 8 * first)
+    def read(self, first: int, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Fill the arrays with what stands from a place on."""
+        with self.path.open("rb") as stream:
+            for start, into in zip(self._places[1:], (keys, counts), strict=True):
+                stream.seek(start + 8 * first)
+                if stream.readinto(into.data.cast("B")) < into.nbytes:
+                    raise FormatError(f"{self.path}: damaged: it ends too early")
+
+    def _mapped(self) -> NDArray[np.int64]:
+        """The keys where they lie: for a few looks, as pages that were looked at count as memory."""
+        return np.memmap(self.path, np.int64, "r", self._places[1], (len(self),))
 
 
 @dataclass
@@ -161,21 +168,27 @@ def by_words(
     total = sum(len(run) for kind in runs for run in kind)
     parts = max(1, -(-total * _ENTRY // max(1, most_bytes // 4)))  # merging holds inputs and outputs
     bounds = _even_bounds(runs[0], words * states * states, states * states, parts)
-    cuts = [[[run.search(bound) for bound in bounds] for run in kind] for kind in runs]
-    for piece in range(len(bounds) - 1):
-        first, second = (
-            merge_runs([run.stretch(cut[piece], cut[piece + 1]) for run, cut in zip(kind, kind_cuts, strict=True)])
-            for kind, kind_cuts in zip(runs, cuts, strict=True)
+    cuts = [np.array([run.places(bounds) for run in kind]) for kind in runs]  # per kind: (runs, bounds)
+    for first, behind in pairwise(range(len(bounds))):
+        counts, more = (
+            merged(_read(kind, cut[:, first], cut[:, behind])) for kind, cut in zip(runs, cuts, strict=True)
         )
-        yield TransitionCounts(states, *first), TransitionCounts(states, *second)
+        yield TransitionCounts(states, *counts), TransitionCounts(states, *more)
+
+
+def _read(runs: Sequence[StoredRun], first: NDArray[np.int64], behind: NDArray[np.int64]) -> Runs:
+    """A stretch of each run, one behind the other."""
+    offsets = offsets_of(behind - first)
+    keys, counts = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
+    for run, place, (start, end) in zip(runs, first.tolist(), pairwise(offsets.tolist()), strict=True):
+        run.read(place, keys[start:end], counts[start:end])
+    return Runs(keys, counts, offsets)
 
 
 def _even_bounds(runs: Sequence[StoredRun], end: int, word: int, parts: int) -> list[int]:
     """Keys at which words begin and that cut the runs into about equal parts; a frequent word stays whole."""
     largest = max(runs, key=len)
-    marks = {
-        int(key) // word * word
-        for at in np.linspace(0, len(largest), parts + 1)[1:-1].astype(int)
-        for key in largest.stretch(at, at + 1)[0]
-    }
-    return [0, *sorted(marks - {0}), end]
+    if len(largest) == 0:
+        return [0, end]
+    keys = largest.keys_at(np.linspace(0, len(largest), parts + 1)[1:-1].astype(np.int64))
+    return [0, *sorted({int(key) // word * word for key in keys} - {0}), end]

@@ -16,8 +16,8 @@ from wfalens.memory import resident_with_children, shown_size
 
 DEFAULT_MEMORY = 2 * 10**9
 DEFAULT_SAMPLE = 300_000  # words: what a round of fitting reads
-_SMALLEST_SHARD, _LARGEST_SHARD = 1 << 20, 64 << 20  # bytes
-_SHARDS_PER_WORKER = 64
+_SMALL_SHARD, _SHARD, _LARGE_SHARD = 1 << 20, 4 << 20, 64 << 20  # bytes
+_MANY_PER_WORKER, _MANY = 64, 4096  # shards
 _LEAST_ROOM = 200 << 20
 
 
@@ -28,7 +28,7 @@ class Stream:
     folder         where parts are kept until the automaton is made
     engine         where the passes run
     memory         bytes that this process and its workers on this machine may hold together
-    shard_bytes    of text in a shard (None: 1 MB, up to 64 MB in large corpora); the result does not depend on it
+    shard_bytes    of text in a shard (None: 1 to 4 MB, up to 64 MB in large corpora); the result does not depend on it
     sample_tokens  words of the sample on which states and settings are decided (None: 300,000 where settings are
                    chosen or the model is asked for rows, else eight for every output that k-means sees)
     skips_bad      leave out rows that cannot be read and shards that fail, and count them, instead of stopping
@@ -54,9 +54,12 @@ class Stream:
 
     @property
     def bytes_per_shard(self) -> int:
-        """So many shards that no worker waits long for the last ones; but what the counts of one take stays small."""
-        usual = sum(self.files.sizes) // (_SHARDS_PER_WORKER * self.engine.workers)
-        return self.shard_bytes or min(_LARGEST_SHARD, max(_SMALLEST_SHARD, usual))
+        """Small in a small corpus, so that no worker waits long for the last; large where there would be too many."""
+        if self.shard_bytes is not None:
+            return self.shard_bytes
+        total = sum(self.files.sizes)
+        shared_out = min(_SHARD, total // (_MANY_PER_WORKER * self.engine.workers))
+        return min(_LARGE_SHARD, max(_SMALL_SHARD, shared_out, total // _MANY))
 
     @property
     def room(self) -> int:
