@@ -1,7 +1,8 @@
 """Merging 100 partial counts of a million entries: against a plain numpy sort-merge, and against copying the bytes.
 
-Keys are those of a Zipf vocabulary of a million words and 41 states. The copy reads and writes as many bytes as merging
-must at least: all inputs and the output.
+Keys are those of a Zipf vocabulary of a million words and 41 states. The copy moves as many bytes as merging must at
+least, all inputs read and all outputs written, by as many threads. The best of several runs counts, so that all of
+them work in memory that the system has handed out before.
 """
 
 from __future__ import annotations
@@ -12,20 +13,21 @@ from collections.abc import Callable
 import numpy as np
 
 from common import arguments, finish, show
-from wfalens.extraction.merging import Run, merge_by_sorting, merge_runs
+from wfalens.extraction.merging import Run, Runs, merge_by_sorting, merged
+from wfalens.extraction.sorting import sorted_keys
+from wfalens.threads import in_parallel, thread_count
 
 WORDS, STATES, ENTRIES = 10**6, 41, 10**6
 
 
 def partial_counts(seed: int) -> Run:
     rng = np.random.default_rng(seed)
-    share = np.cumsum(1 / np.arange(1, WORDS + 1))
-    keys = np.zeros(0, np.int64)
-    while len(keys) < ENTRIES:
-        words = np.searchsorted(share, rng.random(ENTRIES) * share[-1])
-        fresh = (words * STATES + rng.integers(0, STATES, ENTRIES)) * STATES + rng.integers(0, STATES, ENTRIES)
-        keys = np.union1d(keys, fresh)
-    keys = np.sort(rng.choice(keys, ENTRIES, replace=False))
+    number = 2 * ENTRIES
+    words = np.exp(rng.random(number) * np.log(WORDS)).astype(np.int64) - 1  # chances fall as 1 / rank
+    keys = (words * STATES + rng.integers(0, STATES, number)) * STATES + rng.integers(0, STATES, number)
+    keys = sorted_keys(keys)
+    keys = keys[np.diff(keys, prepend=-1) > 0]
+    keys = np.delete(keys, rng.choice(len(keys), len(keys) - ENTRIES, replace=False))
     return keys, rng.integers(1, 50, ENTRIES)
 
 
@@ -38,26 +40,40 @@ def timed(work: Callable[[], object], times: int) -> float:
     return best
 
 
+def copied(values: np.ndarray) -> np.ndarray:
+    """A copy by as many threads as merging uses."""
+    copy = np.empty_like(values)
+    bounds = np.append(np.arange(0, len(values), 1 << 16), len(values))
+
+    def work(first: int, last: int) -> None:
+        part = slice(bounds[first], bounds[last])
+        copy[part] = values[part]
+
+    in_parallel(work, bounds, 1 << 20)
+    return copy
+
+
 def main() -> None:
     options = arguments(__doc__.splitlines()[0])
     number = 20 if options.quick else 100
-    runs = [partial_counts(seed) for seed in range(number)]
-    merged = merge_runs(runs)
+    runs = Runs.of([partial_counts(seed) for seed in range(number)])
+    found = merged(runs)
     expected = merge_by_sorting(runs)
-    assert all(np.array_equal(one, two) for one, two in zip(merged, expected, strict=True))
-    del expected
-    entries, distinct = number * ENTRIES, len(merged[0])
-    moved = np.ones(2 * (entries + distinct) // 2, np.int64)  # read once and written once: inputs and output together
+    assert all(np.array_equal(one, two) for one, two in zip(found, expected, strict=True))
+    entries, distinct = number * ENTRIES, len(found[0])
+    del expected, found
+    moved = np.ones(entries + distinct, np.int64)  # read and written: keys and counts, inputs and output
     seconds = {
-        "windows": timed(lambda: merge_runs(runs), 3),
-        "numpy sort-merge": timed(lambda: merge_by_sorting(runs), 1),
-        "copy of the bytes": timed(lambda: moved.copy(), 3),
+        "windows": timed(lambda: merged(runs), 5),
+        "copy of the bytes": timed(lambda: copied(moved), 5),
+        "numpy sort-merge": timed(lambda: merge_by_sorting(runs), 2),
     }
     rows = [[name, value, value / entries * 1e9] for name, value in seconds.items()]
     show(f"{number} runs of {ENTRIES:,} entries, {distinct:,} distinct", ["", "seconds", "ns per entry"], rows)
     result: dict[str, object] = {
         "entries": entries,
         "distinct": distinct,
+        "threads": thread_count(),
         "merge_seconds": seconds["windows"],
         "sort_ratio": seconds["numpy sort-merge"] / seconds["windows"],
         "bandwidth_ratio": seconds["windows"] / seconds["copy of the bytes"],

@@ -1,10 +1,12 @@
 """Dealing out work to threads."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 from wfalens.errors import InputError
-from wfalens.threads import in_parallel, thread_count
+from wfalens.threads import in_parallel, thread_count, work_alone
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -18,6 +20,13 @@ def test_every_item_is_done_once(monkeypatch, threads, items):
 
     in_parallel(work, np.arange(items + 1) * 10, 1)
     assert done.tolist() == [1] * items
+
+
+def test_a_worker_uses_no_other_thread(monkeypatch):
+    monkeypatch.setenv("WFALENS_THREADS", "5")
+    with ThreadPoolExecutor(1, initializer=work_alone) as pool:
+        assert pool.submit(thread_count).result() == 1
+    assert thread_count() == 5
 
 
 def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):

@@ -104,6 +104,8 @@ def positions(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[
 
 def concatenate(parts: Iterable[Ragged[Scalar]]) -> Ragged[Scalar]:
     parts = list(parts)
+    if len(parts) == 1:
+        return parts[0]
     return Ragged.from_lengths(
         np.concatenate([part.values for part in parts]), np.concatenate([part.lengths for part in parts])
     )

@@ -17,10 +17,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from wfalens.corpus.encoder import CUSTOM, TextEncoder
+from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vocabulary import Vocabulary
 from wfalens.errors import FormatError, InputError, WfalensError
-from wfalens.ragged import Ragged, offsets_of
+from wfalens.ragged import Ragged
 
 Tensors = dict[str, NDArray[Any]]
 # safetensors keeps its metadata in no fixed order: one single entry, so that equal content gives equal bytes
@@ -117,13 +118,9 @@ def read_file(path: str | Path, kind: str, version: int, only: Collection[str] |
 
 def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
     """Header entries and tensors of an encoder; the words travel as one run of UTF-8 bytes."""
-    encoded = [word.encode("utf-8", "surrogatepass") for word in encoder.vocabulary.words]
-    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    spelled = PackedTexts.of(encoder.vocabulary.words).content
     header = {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length}
-    return header, {
-        "alphabet_bytes": np.frombuffer(b"".join(encoded), np.uint8),
-        "alphabet_offsets": offsets_of(lengths),
-    }
+    return header, {"alphabet_bytes": spelled.values, "alphabet_offsets": spelled.offsets}
 
 
 def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> TextEncoder:

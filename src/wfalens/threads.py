@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -16,8 +17,18 @@ from wfalens.errors import InputError
 THREADS_VARIABLE = "WFALENS_THREADS"
 
 
+_this_thread = threading.local()
+
+
+def work_alone() -> None:
+    """From now on, kernels that this thread calls use no other thread: there are as many workers as cores already."""
+    _this_thread.alone = True
+
+
 def thread_count() -> int:
-    """$WFALENS_THREADS, else one per usable core."""
+    """$WFALENS_THREADS, else one per usable core; one for a worker."""
+    if getattr(_this_thread, "alone", False):
+        return 1
     chosen = os.environ.get(THREADS_VARIABLE)
     if chosen:
         if not (chosen.isascii() and chosen.isdigit()) or int(chosen) < 1:

@@ -45,6 +45,16 @@ def test_load_of_save_is_identity_and_bytes_are_stable(tmp_path_factory, item):
     assert (folder / "a.wfa").read_bytes() == (folder / "b.wfa").read_bytes()
 
 
+def test_a_fingerprint_tells_automata_apart_but_not_where_they_come_from(tmp_path):
+    wfa = sample("empirical", 0).wfa
+    wfa.save(tmp_path / "a.wfa")
+    moved = WFA.load(tmp_path / "a.wfa")
+    moved.provenance["corpus"] = "elsewhere"
+    assert moved.fingerprint == wfa.fingerprint
+    others = [sample("empirical", 1).wfa, sample("uniform", 0).wfa, wfa.with_rule(0.123, wfa.completion)]
+    assert len({wfa.fingerprint, *(other.fingerprint for other in others)}) == 4
+
+
 def test_words_with_any_characters_survive(tmp_path):
     from dataclasses import replace
 

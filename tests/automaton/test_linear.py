@@ -344,6 +344,7 @@ def test_load_of_save_is_identity_and_bytes_are_stable(tmp_path_factory, item):
     loaded.save(folder / "b.wfa")
     assert (folder / "a.wfa").read_bytes() == (folder / "b.wfa").read_bytes()
     assert loaded.encoder == item.wfa.encoder
+    assert loaded.fingerprint == item.wfa.fingerprint
     assert loaded.provenance == item.wfa.provenance
     assert loaded.summary() == item.wfa.summary()
     np.testing.assert_array_equal(loaded.word_counts, item.wfa.word_counts)

@@ -1,12 +1,13 @@
 """Streaming from the command line: when it is used, what it says, and that it agrees with itself."""
 
 import json
+import os
 import sys
 
 import pytest
 
 from tests.cli.test_commands import wfalens
-from tests.streams import corpus_files, small_model, some_texts, write_texts
+from tests.streams import corpus_files, small_model, some_labels, some_texts, write_texts
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.memory import parse_size, shown_size
@@ -62,12 +63,105 @@ def test_evaluation_of_a_pattern(folder):
     assert "CR [95 %]" in people.stdout
 
 
-def test_an_attack_with_two_workers_equals_one_with_one(folder):
+def test_evaluation_in_shards_says_what_one_in_memory_says(folder):
+    extract(folder, "label.wfa", "--workers", "1")
+    command = ("evaluate", "label.wfa", "-m", "model.rnn", "-c", "labelled.csv")
+    held = json.loads(wfalens(*command, "--json", cwd=folder).stdout)
+    found = json.loads(wfalens(*command, "--json", "--memory", "64GB", "--workers", "1", cwd=folder).stdout)
+    for figure in ("model_accuracy", "automaton_accuracy", "undecided"):
+        assert found[figure] == held[figure]
+    assert found["overall"]["cr"] == held["overall"]["cr"]
+    people = wfalens(*command, "--engine", "local", "--workers", "1", cwd=folder)
+    assert f"accuracy: model {held['model_accuracy']['value']:.3f}" in people.stdout
+    assert not list(folder.glob("label.wfa.*"))
+
+
+def test_a_stopped_evaluation_goes_on_beside_the_automaton_and_leaves_nothing(folder, monkeypatch):
+    from wfalens.evaluation.judging import JudgeTask
+
+    extract(folder, "stop.wfa", "--workers", "1")
+    command = ("evaluate", "stop.wfa", "-m", "model.rnn", "-c", "texts*.jsonl", "--workers", "1", "--json")
+    whole = wfalens(*command, cwd=folder)
+    real = JudgeTask._judged
+
+    def stops(self, model, shard):
+        if shard.number == 2:
+            raise KeyboardInterrupt
+        return real(self, model, shard)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JudgeTask, "_judged", stops)
+        assert wfalens(*command, cwd=folder).returncode != 0
+    (parts,) = folder.glob("stop.wfa.evaluation-*")
+    assert len(list(parts.glob("judged-*.part"))) == 2
+    elsewhere = wfalens(*(each.replace("texts*", "texts[01]") for each in command), cwd=folder)
+    assert elsewhere.returncode == 0  # other texts are another evaluation
+    resumed = wfalens(*command, "--min-cr", "1.0", cwd=folder)
+    assert "going on: 2 of 3 shards are judged already" in resumed.stderr
+    assert resumed.stdout == whole.stdout
+    assert resumed.returncode == 1
+    assert not list(folder.glob("stop.wfa.*"))
+
+
+def test_what_an_evaluation_has_done_may_be_kept_elsewhere(folder, monkeypatch):
+    extract(folder, "kept.wfa", "--workers", "1")
+    command = ("evaluate", "kept.wfa", "-m", "model.rnn", "-c", "texts*.jsonl", "--workers", "1")
+    assert wfalens(*command, "--parts", "kept.parts", cwd=folder).returncode == 0
+    assert not (folder / "kept.parts").exists()
+    refused = wfalens(*command, "--parts", ".", cwd=folder)
+    assert (refused.returncode, "is not a folder of parts" in refused.stderr) == (2, True)
+    assert (folder / "model.rnn").exists()
+    assert not (folder / "lock").exists()
+    monkeypatch.setattr("os.access", lambda _, mode: mode != os.W_OK)
+    closed = wfalens(*command, cwd=folder)
+    assert closed.returncode == 2
+    assert closed.stderr == "error: cannot write into .; name a folder for what is done with --parts\n"
+
+
+ATTACK = ["attack", "attack.wfa", "-m", "model.rnn", "--vectors", "vectors.txt", "--json"]
+ATTACK += ["--strong", "5", "--min-transition", "0.000001", "--recipe", "random-word"]
+
+
+def test_an_attack_draws_its_texts_from_many_files(folder):
     extract(folder, "attack.wfa", "--workers", "1")
     vectors = "\n".join(f"w{at} {at / 9:.3f} {at % 7 / 9:.3f}" for at in range(60))
     (folder / "vectors.txt").write_text(vectors + "\n")
-    command = ["attack", "attack.wfa", "-m", "model.rnn", "-c", "labelled.csv", "--vectors", "vectors.txt", "--json"]
-    command += ["--strong", "5", "--min-transition", "0.000001", "--recipe", "random-word", "--recipe", "guided"]
+    for at, ending in enumerate(("csv", "jsonl", "parquet")):
+        write_texts(folder / f"known{at}.{ending}", some_texts(50, at), some_labels(50, at))
+    few = wfalens(*ATTACK, "-c", "known*", "--limit", "20", cwd=folder)
+    assert few.returncode == 0, few.stderr
+    assert len(json.loads(few.stdout)[0]["examples"]) == 20
+    all_of_them = wfalens(*ATTACK, "-c", "known*", "--limit", "999", cwd=folder)
+    assert len(json.loads(all_of_them.stdout)[0]["examples"]) == 150
+    # as many as there are: what the attack on the file in memory says
+    drawn = wfalens(*ATTACK, "-c", "known1.jsonl", "--limit", "50", cwd=folder)
+    assert drawn.stdout == wfalens(*ATTACK, "-c", "known1.jsonl", cwd=folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-c", "texts*.jsonl"), "texts*.jsonl stands for many files; tell with --limit how many of their texts"),
+        (
+            ("-c", "texts*.jsonl", "--limit", "5"),
+            "texts*.jsonl has no labels; an attack needs to know the true classes",
+        ),
+        (("-c", "no*.jsonl", "--limit", "5"), "no file matches no*.jsonl"),
+    ],
+)
+def test_what_an_attack_cannot_read_is_one_sentence(folder, options, message):
+    extract(folder, "attack.wfa", "--force", "--workers", "1")
+    done = wfalens(*ATTACK, *options, cwd=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_attack_with_two_workers_equals_one_with_one(folder):
+    extract(folder, "attack.wfa", "--force", "--workers", "1")
+    vectors = "\n".join(f"w{at} {at / 9:.3f} {at % 7 / 9:.3f}" for at in range(60))
+    (folder / "vectors.txt").write_text(vectors + "\n")
+    command = [*ATTACK, "-c", "labelled.csv", "--recipe", "guided"]
     found = [wfalens(*command, "--workers", number, cwd=folder) for number in (1, 2)]
     assert found[0].returncode == 0, found[0].stderr
     assert found[0].stdout == found[1].stdout

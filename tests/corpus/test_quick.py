@@ -15,7 +15,7 @@ pieces = st.one_of(
     st.text(st.characters(max_codepoint=127), max_size=4),
     st.text(max_size=3),
 )
-texts = st.lists(st.lists(pieces, max_size=12).map("".join), min_size=64, max_size=70)
+texts = st.lists(st.lists(pieces, max_size=12).map("".join), max_size=70)
 WORDS = ["the", "it", "'", "s", "(", "!", "br", "<br", "/>", "é", "a", "b", "0", "The", "it's", '"']
 
 
@@ -23,6 +23,7 @@ WORDS = ["the", "it", "'", "s", "(", "!", "br", "<br", "/>", "é", "a", "b", "0"
 def test_many_texts_are_encoded_as_one_by_one(found, tokenizer, max_length):
     encoder = TextEncoder(Vocabulary.of_words(WORDS), tokenizer, max_length)
     expected = encoder.vocabulary.encode([encoder.tokens(text) for text in found])
+    assert encoder.vocabulary.table is not None  # once it is made, even a few texts use it
     got = encoder.encode(found)
     np.testing.assert_array_equal(got.offsets, expected.offsets)
     np.testing.assert_array_equal(got.values, expected.values)

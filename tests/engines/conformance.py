@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.engines.tasks import Squares, Told
-from tests.streams import corpus_files, small_model
+from tests.streams import corpus_files, small_model, some_texts
 from wfalens.engines.contract import ATTEMPTS, Done, Failed
 from wfalens.errors import InputError, ModelError
+from wfalens.evaluation.streaming import measure_stream_fidelity
 from wfalens.extraction import Extractor
 from wfalens.extraction.stream import Stream
 from wfalens.extraction.streaming import extract_stream
@@ -73,6 +74,16 @@ class EngineConformance:
         out = tmp_path / "streamed.wfa"
         extract_stream(Extractor(states=6, completion="probe"), small_model(), stream).save(out)
         assert out.read_bytes() == expected_bytes
+
+    def test_an_evaluation_with_labels_has_the_figures_of_a_run_in_one_piece(self, engine, tmp_path):
+        files, model = corpus_files(tmp_path, labels=True), small_model()
+        wfa = Extractor(states=6).extract(model, some_texts(100))
+        whole, divided = (
+            measure_stream_fidelity(wfa, model, Stream(files=files, folder=tmp_path / name, memory=10**12, **options))
+            for name, options in {"one": {}, "many": {"engine": engine, "shard_bytes": 3000}}.items()
+        )
+        assert whole.model_accuracy is not None
+        assert divided.to_json() == whole.to_json()
 
 
 class ProcessConformance(EngineConformance):

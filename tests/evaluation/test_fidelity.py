@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from wfalens.corpus import Corpus
 from wfalens.errors import InputError
 from wfalens.evaluation import jensen_shannon, measure_fidelity
-from wfalens.evaluation.agreement import bootstrap_mean, wilson
+from wfalens.evaluation.agreement import MANY, agreement, bootstrap_mean, wilson
 from wfalens.evaluation.standins import majority
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier, RNNConfig
@@ -39,6 +39,17 @@ def test_wilson_against_known_values():
     assert (round(estimate.low, 4), round(estimate.high, 4)) == (0.2553, 0.3662)
     assert wilson(0, 20).low == 0
     assert wilson(20, 20).high == 1
+
+
+def test_intervals_of_many_texts_are_those_of_the_bootstrap_without_its_noise():
+    rng = np.random.default_rng(0)
+    values = rng.beta(0.3, 3, MANY) * np.log(2)  # skewed, as divergences are
+    plain, resampled = agreement(values > 1, values, rng).jsd, bootstrap_mean(values, rng)
+    width = resampled.high - resampled.low
+    assert plain.value == resampled.value
+    assert plain.low == pytest.approx(resampled.low, abs=0.05 * width)
+    assert plain.high == pytest.approx(resampled.high, abs=0.05 * width)
+    assert agreement(values > 1, values, np.random.default_rng(5)).jsd == plain  # nothing is drawn
 
 
 def test_bootstrap_covers_the_mean_of_most_samples():

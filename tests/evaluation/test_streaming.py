@@ -1,4 +1,4 @@
-"""Fidelity over files: what an evaluation in memory says, however the work is divided."""
+"""Fidelity over files: what an evaluation in memory says, however the work is divided, stopped and taken up."""
 
 import json
 from dataclasses import replace
@@ -7,14 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.streams import corpus_files, small_model
-from wfalens.corpus import Corpus
+from tests.streams import BLOCK, corpus_files, small_model, some_labels, some_texts, write_texts
+from wfalens.corpus import Corpus, read_corpus
+from wfalens.corpus.files import TextFiles
 from wfalens.engines.local import ThreadEngine
-from wfalens.errors import InputError
+from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.evaluation import measure_fidelity
+from wfalens.evaluation.judging import JudgeTask
 from wfalens.evaluation.streaming import measure_stream_fidelity
 from wfalens.extraction import Extractor
 from wfalens.extraction.stream import Stream
+from wfalens.journal import FileJournal, Journal
+from wfalens.progress import Progress
+
+SHARDS = "judged-*.part"
 
 
 @pytest.fixture(scope="module")
@@ -26,43 +32,238 @@ def setting(tmp_path_factory):
     return files, model, texts, Extractor(states=6).extract(model, texts[:200])
 
 
-def streamed(tmp_path, setting, name="survey", **options):
+def streamed(tmp_path, setting, name="parts", *, label_column=None, progress=None, **options):
     files, model, _, wfa = setting
     stream = Stream(**{"files": files, "folder": tmp_path / name, "memory": 10**12, **options})
-    return measure_stream_fidelity(wfa, model, stream)
+    return measure_stream_fidelity(wfa, model, stream, label_column=label_column, progress=progress or Progress())
 
 
-def test_streamed_fidelity_is_that_in_memory(tmp_path, setting):
-    _, model, texts, wfa = setting
-    found, held = streamed(tmp_path, setting), measure_fidelity(wfa, model, Corpus.of(texts))
-    assert found.overall.texts == held.overall.texts == len(texts)
-    assert found.overall.cr == held.overall.cr
-    assert found.overall.jsd.value == pytest.approx(held.overall.jsd.value, abs=1e-6)
-    for group in ("by_class", "by_length", "by_rare_words"):
-        assert {name: each.cr for name, each in getattr(found, group).items()} == {
-            name: each.cr for name, each in getattr(held, group).items()
-        }
-    np.testing.assert_allclose(found.trust.confidence, held.trust.confidence, atol=1e-5)
-    assert found.stand_ins.keys() == held.stand_ins.keys()
-    assert found.model_accuracy is None
+def with_files(setting, *paths):
+    return (TextFiles(tuple(map(str, paths)), name="texts", block_bytes=BLOCK), *setting[1:])
 
 
-def test_streamed_fidelity_does_not_depend_on_shards_and_workers(tmp_path, setting):
-    one = streamed(tmp_path, setting, "one", shard_bytes=1)
-    two = streamed(tmp_path, setting, "two", engine=ThreadEngine(3))
-    assert json.dumps(one.to_json()) == json.dumps(two.to_json())
+def told(fidelity):
+    return json.dumps(fidelity.to_json())
 
 
-def test_bad_rows_end_the_evaluation_or_are_left_out(tmp_path, setting):
-    (tmp_path / "bad.jsonl").write_text('{"text": "w1 w2"}\nnonsense\n')
-    files = replace(setting[0], paths=(*setting[0].paths, str(tmp_path / "bad.jsonl")))
-    worse = (files, *setting[1:])
-    with pytest.raises(InputError, match=r"bad\.jsonl: line 2: not JSON"):
-        streamed(tmp_path, worse)
-    assert streamed(tmp_path, worse, "other", skips_bad=True).overall.texts == len(setting[2]) + 1
+def assert_alike(found, held):
+    """Equal but for the last bits of a network that reads other texts beside a text."""
+    assert type(found) is type(held)
+    if isinstance(found, dict):
+        assert list(found) == list(held)
+        for name in found:
+            assert_alike(found[name], held[name])
+    elif isinstance(found, list | tuple):
+        assert len(found) == len(held)
+        for one, two in zip(found, held, strict=True):
+            assert_alike(one, two)
+    elif isinstance(found, float):
+        assert found == pytest.approx(held, abs=1e-6)
+    else:
+        assert found == held
 
 
-def test_an_evaluation_that_would_not_fit_is_refused(tmp_path, setting, monkeypatch):
-    monkeypatch.setattr("wfalens.evaluation.streaming._BYTES_PER_TEXT", 10**10)
-    with pytest.raises(InputError, match=r"the evaluation of .* texts needs .* GB, more than --memory"):
-        streamed(tmp_path, setting)
+class Heard(Progress):
+    def __init__(self):
+        self.said = []
+
+    def say(self, message):
+        self.said.append(message)
+
+
+class Stopped(Exception):  # noqa: N818
+    pass
+
+
+class StopsAfter(Journal):
+    def __init__(self, event, number):
+        self.event, self.left = event, number
+
+    def write(self, event, **facts):
+        self.left -= event == self.event
+        if self.left == 0:
+            raise Stopped
+
+
+class TestAgainstMemory:
+    """A sample that holds the whole corpus makes the stand-ins comparable, too."""
+
+    @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "jsonl.gz"])
+    def test_all_figures_are_those_in_memory(self, tmp_path, setting, ending):
+        texts = some_texts(400, 5)
+        texts[17] = ""
+        path = write_texts(tmp_path / f"labelled.{ending}", texts, some_labels(400, 5))
+        _, model, _, wfa = setting
+        held = measure_fidelity(wfa, model, read_corpus(path))
+        found = streamed(tmp_path, with_files(setting, path), shard_bytes=1)
+        assert found.overall.texts == 399
+        assert 0 < found.model_accuracy.value < 1
+        assert found.overall.cr == held.overall.cr
+        assert (found.model_accuracy, found.automaton_accuracy) == (held.model_accuracy, held.automaton_accuracy)
+        assert_alike(found.to_json(), held.to_json())
+        np.testing.assert_allclose(found.trust.confidence, held.trust.confidence, atol=1e-5)
+
+    def test_many_files_are_one_corpus(self, tmp_path, setting):
+        parts = [(some_texts(70, seed), some_labels(70, seed)) for seed in (11, 12, 13)]
+        endings = ("csv", "jsonl", "parquet")
+        paths = [
+            write_texts(tmp_path / f"{at}.{ending}", *part)
+            for at, (ending, part) in enumerate(zip(endings, parts, strict=True))
+        ]
+        _, model, _, wfa = setting
+        texts, labels = ([each for part in parts for each in part[column]] for column in (0, 1))
+        held = measure_fidelity(wfa, model, Corpus.of(texts, labels))
+        assert_alike(streamed(tmp_path, with_files(setting, *paths)).to_json(), held.to_json())
+
+    def test_a_text_without_words_is_left_out_with_its_label(self, tmp_path, setting):
+        model = setting[1]
+        plain = replace(model.encoder, tokenizer="basic_english")  # drops semicolons
+        plain = type(model).untrained(model.config, plain, model.class_names, 1)
+        texts, labels = some_texts(60), some_labels(60)
+        texts[3] = texts[20] = "; ;"
+        path = write_texts(tmp_path / "x.jsonl", texts, labels)
+        wfa = Extractor(states=4).extract(plain, texts)
+        held = measure_fidelity(wfa, plain, read_corpus(path))
+        found = streamed(tmp_path, (with_files(setting, path)[0], plain, texts, wfa))
+        assert found.overall.texts == 58
+        assert_alike(found.to_json(), held.to_json())
+
+    def test_without_labels_there_is_no_accuracy(self, tmp_path, setting):
+        _, model, texts, wfa = setting
+        found = streamed(tmp_path, setting)
+        assert_alike(found.to_json(), measure_fidelity(wfa, model, Corpus.of(texts)).to_json())
+        assert found.model_accuracy is None
+        assert found.automaton_accuracy is None
+
+
+class TestLabels:
+    BAD = ({"label": ""}, "the label is missing"), ({"label": "z"}, "label 'z' .*is not one of the classes a, b, c")
+
+    @pytest.mark.parametrize(("label", "reason"), BAD)
+    def test_a_bad_label_is_refused_as_in_memory_or_left_out(self, tmp_path, setting, label, reason):
+        path = write_texts(tmp_path / "x.jsonl", some_texts(50), some_labels(50))
+        with path.open("a") as stream:
+            stream.write(json.dumps({"text": "w1 w2"} | label) + "\n")
+        _, model, _, wfa = setting
+        with pytest.raises(InputError, match=reason):
+            measure_fidelity(wfa, model, read_corpus(path))
+        with pytest.raises(InputError, match=rf"x\.jsonl: line 51: {reason}.*--on-bad skip"):
+            streamed(tmp_path, with_files(setting, path))
+        heard = Heard()
+        assert streamed(tmp_path, with_files(setting, path), skips_bad=True, progress=heard).overall.texts == 50
+        assert any(said.startswith(f"left out 1 rows, shards or files ({path}: line 51: ") for said in heard.said)
+
+    def test_another_column_may_hold_them(self, tmp_path, setting):
+        path = tmp_path / "x.csv"
+        path.write_text("text,label,topic\nw1 w2,what,a\nw3,ever,b\n")
+        found = streamed(tmp_path, with_files(setting, path), label_column="topic")
+        assert found.model_accuracy is not None
+        with pytest.raises(InputError, match=r"x\.csv: no column 'subject'"):
+            streamed(tmp_path, with_files(setting, path), "other", label_column="subject")
+        assert not (tmp_path / "other").exists()  # nothing was done, so nothing bars the way
+
+    def test_labels_of_some_files_alone_are_not_used_and_that_is_said(self, tmp_path, setting):
+        one = write_texts(tmp_path / "one.csv", some_texts(30), some_labels(30))
+        two = write_texts(tmp_path / "two.csv", some_texts(30, 1))
+        heard = Heard()
+        assert streamed(tmp_path, with_files(setting, one, two), progress=heard).model_accuracy is None
+        assert heard.said == [f"labels are not used: {two} has no column 'label'"]
+
+
+class TestDivision:
+    def test_figures_do_not_depend_on_shards_and_workers(self, tmp_path, setting):
+        files = corpus_files(tmp_path, labels=True)
+        one = streamed(tmp_path, (files, *setting[1:]), "one", shard_bytes=1)
+        two = streamed(tmp_path, (files, *setting[1:]), "two", engine=ThreadEngine(3))
+        assert told(one) == told(two)
+
+    def test_bad_rows_end_the_evaluation_or_are_left_out(self, tmp_path, setting):
+        (tmp_path / "bad.jsonl").write_text('{"text": "w1 w2"}\nnonsense\n')
+        files = replace(setting[0], paths=(*setting[0].paths, str(tmp_path / "bad.jsonl")))
+        worse = (files, *setting[1:])
+        with pytest.raises(InputError, match=r"bad\.jsonl: line 2: not JSON"):
+            streamed(tmp_path, worse)
+        assert streamed(tmp_path, worse, "other", skips_bad=True).overall.texts == len(setting[2]) + 1
+
+    def test_an_evaluation_that_would_not_fit_is_refused(self, tmp_path, setting, monkeypatch):
+        monkeypatch.setattr("wfalens.evaluation.streaming._BYTES_PER_TEXT", 10**10)
+        with pytest.raises(InputError, match=r"the evaluation of .* texts needs .* GB, more than --memory"):
+            streamed(tmp_path, setting)
+
+    def test_texts_without_words_are_refused(self, tmp_path, setting):
+        path = write_texts(tmp_path / "empty.jsonl", ["", "  "], ["a", "b"])
+        with pytest.raises(InputError, match="there is no text with a word in it"):
+            streamed(tmp_path, with_files(setting, path))
+
+
+class TestResuming:
+    @pytest.mark.parametrize(("event", "number"), [("survey", 2), ("shard", 1), ("shard", 9), ("finish", 1)])
+    def test_a_stopped_run_goes_on_to_the_same_figures(self, tmp_path, setting, event, number):
+        mine = (corpus_files(tmp_path, labels=True), *setting[1:])
+        whole = streamed(tmp_path, mine, "whole")
+        with pytest.raises(Stopped):
+            streamed(tmp_path, mine, shard_bytes=1, journal=StopsAfter(event, number))
+        assert told(streamed(tmp_path, mine, shard_bytes=4000, engine=ThreadEngine(2))) == told(whole)
+
+    def test_what_was_judged_is_not_judged_again(self, tmp_path, setting):
+        with pytest.raises(Stopped):
+            streamed(tmp_path, setting, shard_bytes=1, journal=StopsAfter("shard", 5))
+        heard = Heard()
+        streamed(tmp_path, setting, journal=FileJournal(tmp_path / "log"), progress=heard)
+        events = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+        assert [each["event"] for each in events] == ["start", *["shard"] * (len(events) - 2), "finish"]
+        assert [each["shard"] for each in events[1:-1]] == list(range(5, 5 + len(events) - 2))
+        assert events[0]["resumed"] is True
+        assert events[-1]["texts"] == len(setting[2])
+        assert heard.said == [f"going on: 5 of {5 + len(events) - 2} shards are judged already"]
+
+    def test_another_automaton_model_corpus_or_column_is_refused(self, tmp_path, setting):
+        files, model, texts, wfa = setting
+        files = corpus_files(tmp_path, labels=True)
+        with pytest.raises(Stopped):
+            streamed(tmp_path, (files, *setting[1:]), journal=StopsAfter("shard", 1))
+        other = Extractor(states=7).extract(model, texts[:200])
+        with pytest.raises(InputError, match=r"belongs to another run \(automaton: "):
+            streamed(tmp_path, (files, model, texts, other))
+        trained = type(model).untrained(model.config, model.encoder, model.class_names, 5)
+        with pytest.raises(InputError, match=r"belongs to another run \(model: "):
+            streamed(tmp_path, (files, trained, texts, wfa))
+        with pytest.raises(InputError, match=r"belongs to another run \(label_column: 'label' there, 'text' here"):
+            streamed(tmp_path, (files, *setting[1:]), label_column="text")
+        write_texts(tmp_path / "texts1.jsonl", some_texts(119, 1), some_labels(119))
+        with pytest.raises(InputError, match=r"belongs to another run \(files .*texts1\.jsonl"):
+            streamed(tmp_path, (files, *setting[1:]))
+
+    def test_a_shard_that_fails_always_is_named_or_left_out_and_not_tried_again(self, tmp_path, setting, monkeypatch):
+        real = JudgeTask._judged
+
+        def fails(self, model, shard):
+            if shard.number == 3:
+                raise RuntimeError("no luck")
+            return real(self, model, shard)
+
+        monkeypatch.setattr(JudgeTask, "_judged", fails)
+        with pytest.raises(ModelError, match=r"texts\d\.jsonl, blocks \d+.*failed 3 times: RuntimeError: no luck"):
+            streamed(tmp_path, setting, shard_bytes=1)
+        left = streamed(tmp_path, setting, shard_bytes=1, skips_bad=True)
+        assert left.overall.texts < len(setting[2])
+        monkeypatch.undo()
+        heard = Heard()
+        assert told(streamed(tmp_path, setting, skips_bad=True, progress=heard)) == told(left)
+        assert "no luck" in heard.said[-1]
+
+    def test_a_damaged_part_is_named(self, tmp_path, setting):
+        streamed(tmp_path, setting, shard_bytes=1)
+        part = min((tmp_path / "parts").glob(SHARDS))
+        part.write_bytes(part.read_bytes()[:50])
+        with pytest.raises(FormatError, match=rf"{part.name}: damaged .*remove this file and run again"):
+            streamed(tmp_path, setting, shard_bytes=1)
+        part.unlink()
+        assert told(streamed(tmp_path, setting)) == told(streamed(tmp_path, setting, "whole"))
+
+    def test_a_folder_with_other_files_in_it_is_left_alone(self, tmp_path, setting):
+        (tmp_path / "mine").mkdir()
+        (tmp_path / "mine" / "letter.txt").write_text("dear")
+        with pytest.raises(InputError, match="mine is not a folder of parts"):
+            streamed(tmp_path, setting, "mine")
+        assert (tmp_path / "mine" / "letter.txt").read_text() == "dear"

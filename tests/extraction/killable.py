@@ -1,8 +1,10 @@
 """A process that imports all once and forks a run for every line it reads, so that runs can be killed by the dozen.
 
-A line is "FOLDER OUT"; the answer is the process id of the run. A run that ends by itself writes OUT.
+A line is "FOLDER OUT"; the answer is the process id of the run. A run that ends by itself writes OUT: an automaton, or
+what an evaluation says of one.
 """
 
+import json
 import os
 import signal
 import sys
@@ -10,22 +12,34 @@ from pathlib import Path
 
 import torch
 
-from tests.streams import corpus_files, small_model
+from tests.streams import corpus_files, small_model, some_texts
 from wfalens.corpus.files import TextFiles
+from wfalens.evaluation.streaming import measure_stream_fidelity
 from wfalens.extraction import Extractor
 from wfalens.extraction.stream import Stream
 from wfalens.extraction.streaming import extract_stream
+from wfalens.storage import write_atomically
 
 
-def run(files: TextFiles, folder: Path, out: Path) -> None:
-    stream = Stream(files=files, folder=folder, shard_bytes=1, sample_tokens=1500, memory=10**12)
-    extract_stream(Extractor(states=6, completion="probe"), small_model(), stream).save(out)
+def stream_of(files: TextFiles, folder: Path) -> Stream:
+    return Stream(files=files, folder=folder, shard_bytes=1, sample_tokens=1500, memory=10**12)
 
 
-def main(texts: Path) -> None:
+def extraction(files: TextFiles, folder: Path, out: Path) -> None:
+    extract_stream(Extractor(states=6, completion="probe"), small_model(), stream_of(files, folder)).save(out)
+
+
+def evaluation(files: TextFiles, folder: Path, out: Path) -> None:
+    wfa = Extractor(states=6).extract(small_model(), some_texts(100))
+    fidelity = measure_stream_fidelity(wfa, small_model(), stream_of(files, folder))
+    write_atomically(out, json.dumps(fidelity.to_json()).encode())
+
+
+def main(job: str, texts: Path) -> None:
     torch.set_num_threads(1)  # and no other thread: what is forked is whole
-    files = corpus_files(texts)
-    run(files, texts / "first.parts", texts / "first.wfa")
+    run = {"extraction": extraction, "evaluation": evaluation}[job]
+    files = corpus_files(texts, labels=True)
+    run(files, texts / "first.parts", texts / "first.out")
     print("ready", flush=True)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended runs leave nothing behind
     for line in sys.stdin:
@@ -38,4 +52,4 @@ def main(texts: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(sys.argv[1], Path(sys.argv[2]))

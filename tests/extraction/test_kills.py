@@ -24,8 +24,8 @@ KILLS = 20
 class Zygote:
     """Forks runs; see `killable`."""
 
-    def __init__(self, texts):
-        command = [sys.executable, "-m", "tests.extraction.killable", str(texts)]
+    def __init__(self, job, texts):
+        command = [sys.executable, "-m", "tests.extraction.killable", job, str(texts)]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "WFALENS_THREADS": "1"}
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -56,12 +56,13 @@ def wait_for_end(process, seconds):
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes through /proc")
-def test_runs_killed_twenty_times_end_in_the_bytes_of_one_that_was_not(tmp_path):
+@pytest.mark.parametrize(("job", "shards"), [("extraction", "counts-*.part"), ("evaluation", "judged-*.part")])
+def test_runs_killed_twenty_times_end_in_the_bytes_of_one_that_was_not(tmp_path, job, shards):
     texts = tmp_path / "texts"
     texts.mkdir()
-    zygote = Zygote(texts)
-    expected = (texts / "first.wfa").read_bytes()
-    folder, out = tmp_path / "parts", tmp_path / "out.wfa"
+    zygote = Zygote(job, texts)
+    expected = (texts / "first.out").read_bytes()
+    folder, out = tmp_path / "parts", tmp_path / "out"
     began = time.monotonic()
     assert wait_for_end(zygote.start(folder, out), 60)
     duration = time.monotonic() - began
@@ -72,7 +73,7 @@ def test_runs_killed_twenty_times_end_in_the_bytes_of_one_that_was_not(tmp_path)
             ends += 1
             out.unlink()
             shutil.rmtree(folder)
-        resumed += any(folder.glob("counts-*.part"))
+        resumed += any(folder.glob(shards))
         run = zygote.start(folder, out)
         if kills >= KILLS:
             assert wait_for_end(run, 60)
@@ -81,7 +82,7 @@ def test_runs_killed_twenty_times_end_in_the_bytes_of_one_that_was_not(tmp_path)
             assert wait_for_end(run, 10)
             kills += 1
     zygote.close()
-    assert resumed > 3  # runs were killed in the midst of counting, too
+    assert resumed > 3  # runs were killed in the midst of the shards, too
 
 
 @pytest.fixture

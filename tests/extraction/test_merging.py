@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.extraction.merging import merge_by_sorting, merge_runs
+from wfalens.extraction.merging import Runs, merge_by_sorting, merge_runs
 from wfalens.extraction.sampling import TextSample, draws
+from wfalens.extraction.sorting import sorted_keys
 from wfalens.ragged import Ragged
 
 # near keys are added up in windows, far ones are sorted
@@ -37,8 +38,16 @@ def test_both_ways_of_merging_agree_on_large_runs(spread):
     for _ in range(20):
         chosen = np.unique(rng.integers(0, 30_000 * spread, 20_000))
         parts.append((chosen, rng.integers(1, 100, len(chosen))))
-    for found, expected in zip(merge_runs(parts), merge_by_sorting(parts), strict=True):
+    for found, expected in zip(merge_runs(parts), merge_by_sorting(Runs.of(parts)), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+@given(st.integers(1, 62), st.integers(0, 5000), st.integers(0, 99))
+def test_sorting_by_digits_is_sorting(bits, number, seed):
+    keys = np.random.default_rng(seed).integers(0, 1 << bits, number)
+    given = keys.copy()
+    np.testing.assert_array_equal(sorted_keys(keys), np.sort(keys))
+    np.testing.assert_array_equal(keys, given)
 
 
 def sample_of(rows, lengths, seed=0):

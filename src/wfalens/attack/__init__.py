@@ -1,6 +1,7 @@
 """Adversarial examples: candidates × constraints × search, and the paper's attacks as recipes."""
 
 from wfalens.attack.candidates import Candidates, allowed_candidates, nearest_candidates
+from wfalens.attack.drawing import draw_texts
 from wfalens.attack.outcome import Example, Outcome, Summary
 from wfalens.attack.recipes import RECIPES, Arsenal
 from wfalens.attack.run import run_attack
@@ -17,6 +18,7 @@ __all__ = [
     "Search",
     "Summary",
     "allowed_candidates",
+    "draw_texts",
     "nearest_candidates",
     "run_attack",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,25 @@ _LARGEST_FACTOR = 1e9
 
 
 def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
+    write_file(path, FORMAT, VERSION, *_store_stochastic(wfa))
+
+
+def save_linear(wfa: LinearWFA, path: str | Path) -> None:
+    write_file(path, FORMAT, VERSION, *_store_linear(wfa))
+
+
+def fingerprint(wfa: WFA) -> str:
+    """A hash of all that an automaton is, but not of where it comes from."""
+    header, tensors = _STORES[wfa.kind](wfa)
+    del header["provenance"]
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())
+        digest.update(np.ascontiguousarray(tensor).data)
+    return digest.hexdigest()[:16]
+
+
+def _store_stochastic(wfa: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
     header, tensors = store_encoder(wfa.encoder)
     completion, probed = _store_completion(wfa.completion)
     header |= {
@@ -42,10 +63,10 @@ def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
         **_store_rows("rows", wfa.rows),
         **probed,
     }
-    write_file(path, FORMAT, VERSION, header, tensors)
+    return header, tensors
 
 
-def save_linear(wfa: LinearWFA, path: str | Path) -> None:
+def _store_linear(wfa: LinearWFA) -> tuple[dict[str, Any], Tensors]:
     header, tensors = store_encoder(wfa.encoder)
     header |= {
         "kind": wfa.kind,
@@ -55,7 +76,7 @@ def save_linear(wfa: LinearWFA, path: str | Path) -> None:
     }
     tensors |= {f"factors.{name}": getattr(wfa.factors, name) for name in _FACTORS}
     tensors |= {"mean_state": wfa.mean_state, "word_counts": _compact(wfa.word_counts)}
-    write_file(path, FORMAT, VERSION, header, tensors)
+    return header, tensors
 
 
 def load(path: str | Path, tokenizer: Tokenizer | None = None) -> WFA:
@@ -111,6 +132,10 @@ def _load_linear(file: StoredFile, tokenizer: Tokenizer | None) -> LinearWFA:
 
 
 _FACTORS = {"words": 2, "expansion": 2, "offset": 1, "links": 2, "start": 1, "final": 2, "bias": 1}  # and their axes
+_STORES: dict[str, Callable[[Any], tuple[dict[str, Any], Tensors]]] = {
+    StochasticWFA.kind: _store_stochastic,
+    LinearWFA.kind: _store_linear,
+}
 _LOADERS: dict[str, Callable[[StoredFile, Tokenizer | None], WFA]] = {
     StochasticWFA.kind: _load_stochastic,
     LinearWFA.kind: _load_linear,

@@ -230,18 +230,19 @@ def product(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np
 def _nearest(points, columns, first, last, result):  # type: ignore[no-untyped-def]
     classes, centres = columns.shape
     distance = np.empty(centres, np.float32)
+    bits = distance.view(np.int32)  # of numbers that are not negative: they rise with the number
     for point in range(first, last):
-        distance[:] = 0
+        for centre in range(centres):
+            distance[centre] = 0
         for column in range(classes):
             value = points[point, column]
             for centre in range(centres):
                 gap = value - columns[column, centre]
                 distance[centre] += gap * gap
-        best = 0
-        for centre in range(1, centres):
-            if distance[centre] < distance[best]:
-                best = centre
-        result[point] = best + 1
+        best = np.int64(0x7FFFFFFFFFFFFFFF)
+        for centre in range(centres):  # distance and centre in one number, so that no branch is taken
+            best = min(best, (np.int64(bits[centre]) << 32) | centre)
+        result[point] = (best & 0xFFFFFFFF) + 1
 
 
 def nearest_centre(points: NDArray[np.float32], centres: NDArray[np.float32]) -> NDArray[np.int32]:

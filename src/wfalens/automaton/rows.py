@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from wfalens.automaton.kernels import Rows
@@ -32,7 +33,7 @@ def make_rows(
     """Rows from their number per word, their states and their number of entries (at least one each)."""
     row_start, start = offsets_of(per_word), offsets_of(entries)
     stored = np.ascontiguousarray(weight, np.float32)
-    total = np.add.reduceat(stored, start[:-1], dtype=np.float64) if len(state) else np.zeros(0)
+    total = _totals(stored, start)
     states = np.ascontiguousarray(state, np.uint16)
     return Rows(
         row_start,
@@ -44,6 +45,16 @@ def make_rows(
         np.ascontiguousarray(target, np.uint16),
         stored,
     )
+
+
+@njit(cache=True, nogil=True)
+def _totals(weight, start):  # type: ignore[no-untyped-def]
+    """The sum of every row; -> (rows,)"""
+    total = np.zeros(start.shape[0] - 1)
+    for row in range(total.shape[0]):
+        for entry in range(start[row], start[row + 1]):
+            total[row] += weight[entry]
+    return total
 
 
 def no_rows(words: int) -> Rows:

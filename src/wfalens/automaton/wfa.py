@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -102,6 +103,13 @@ class WFA(ABC):
     @abstractmethod
     def save(self, path: str | Path) -> None:
         """Write a `.wfa` file, atomically."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells this automaton from others; where it comes from does not matter."""
+        from wfalens.automaton.file import fingerprint
+
+        return fingerprint(self)
 
     @staticmethod
     def load(path: str | Path, tokenizer: Tokenizer | None = None) -> WFA:

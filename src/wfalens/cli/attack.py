@@ -31,7 +31,8 @@ from wfalens.cli.common import (
     say,
     write_html,
 )
-from wfalens.cli.streams import AddressOption, opened_engine
+from wfalens.cli.streams import AddressOption, opened_engine, text_files
+from wfalens.corpus.files import has_plain_lines, is_pattern
 from wfalens.errors import InputError
 
 
@@ -78,11 +79,16 @@ def attack(
     Success is given of all texts and of those that were classified correctly, beside random controls under the
     same constraints, the share of words changed and the number of model queries.
 
-    Example: wfalens attack films.wfa --model films.rnn --corpus rotten_tomatoes --limit 500
+    With --limit, files of any size and patterns of files are read through once, and only the texts that are drawn are
+    held; without it, all texts must fit into memory.
+
+    Examples: wfalens attack films.wfa --model films.rnn --corpus rotten_tomatoes --limit 500
+
+    Many files: wfalens attack news.wfa --model news.rnn -c 'held-out/*.parquet' --limit 2000
     """
     import numpy as np
 
-    from wfalens.attack import RECIPES, Arsenal, run_attack
+    from wfalens.attack import RECIPES, Arsenal, draw_texts, run_attack
     from wfalens.attack.outcome import SUCCEEDED, SUMMARY_COLUMNS, summary_rows
     from wfalens.attack.recipes import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK
     from wfalens.attack.tagging import installed_tagger
@@ -99,13 +105,21 @@ def attack(
         raise InputError(
             f"{automaton} was extracted from a model with another vocabulary or other classes than {model}"
         )
-    texts = open_corpus(corpus, "test", data, text_column, label_column, encoding)
-    if limit is not None and limit < len(texts):
-        texts = texts.subset(np.sort(np.random.default_rng(seed).permutation(len(texts))[:limit]))
+    progress = TerminalProgress()
     known = dataset_of(corpus)
     name = known.name if known else ""
+    if limit is not None and _can_be_drawn_from(corpus, encoding):
+        files = text_files(corpus, text_column, encoding)
+        texts = draw_texts(
+            files, limit, classifier.class_names, label_column=label_column, seed=seed, progress=progress
+        )
+    else:
+        if known is None and is_pattern(corpus):
+            raise InputError(f"{corpus} stands for many files; tell with --limit how many of their texts to attack")
+        texts = open_corpus(corpus, "test", data, text_column, label_column, encoding)
+        if limit is not None and limit < len(texts):
+            texts = texts.subset(np.sort(np.random.default_rng(seed).permutation(len(texts))[:limit]))
     weak, strong = _bounds(weak, strong, WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG))
-    progress = TerminalProgress()
     arsenal = Arsenal.prepare(
         wfa,
         open_vectors(vectors, wfa.encoder.vocabulary.words[2:]),
@@ -150,6 +164,13 @@ def attack(
     won = [example for example in outcomes[-1].examples if example.status == SUCCEEDED][:examples]
     for example in won:
         say(f"{example}\n")
+
+
+def _can_be_drawn_from(corpus: str, encoding: str) -> bool:
+    """Whether a corpus is files whose texts need not all be held to draw some."""
+    if dataset_of(corpus) is not None:
+        return False
+    return is_pattern(corpus) or (Path(corpus).is_file() and has_plain_lines(encoding))
 
 
 def _bounds(weak: float | None, strong: float | None, usual_weak: float, usual_strong: float) -> tuple[float, float]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -92,6 +94,14 @@ def evaluate(
     workers: WorkersOption = None,
     address: AddressOption = None,
     shard: ShardOption = None,
+    parts: Annotated[
+        Path | None,
+        typer.Option(
+            "--parts",
+            help="Folder that holds what is done of a corpus in shards, until the end (default: one beside the "
+            "automaton).",
+        ),
+    ] = None,
     on_bad: BadOption = STOP,
     log: LogOption = None,
     as_json: JsonOption = False,
@@ -104,10 +114,13 @@ def evaluate(
     Confidence is the automaton's margin between its two likeliest classes. A --min-confidence chosen by --coverage or
     --at-cr on some texts should be confirmed on others; `wfalens predict` takes it.
 
-    A corpus that is larger than memory is read in shards with --memory, --engine or a pattern of files; its labels are
-    not used then.
+    A corpus that is larger than memory is read in shards with --memory, --engine or a pattern of files; the same
+    command goes on after a stop. Stand-ins are then measured on a sample of the texts. Accuracy is told where all files
+    have the column of labels.
 
-    Example: wfalens evaluate films.wfa --model films.rnn --corpus rotten_tomatoes:test
+    Examples: wfalens evaluate films.wfa --model films.rnn --corpus rotten_tomatoes:test
+
+    Any size: wfalens evaluate news.wfa --model news.rnn -c 'held-out/*.parquet' --memory 2GB
     """
     from wfalens.automaton import WFA
     from wfalens.evaluation import measure_fidelity
@@ -119,6 +132,9 @@ def evaluate(
     if coverage is not None and not 0 < coverage <= 1:
         raise InputError(f"--coverage must be a share above 0 and at most 1, not {coverage}")
     files = text_files(corpus, text_column, encoding) if wants_stream(corpus, memory, engine) else None
+    kept = _parts_folder(automaton, model, corpus) if parts is None else parts
+    if files is not None and not os.access(kept.parent, os.W_OK):
+        raise InputError(f"cannot write into {kept.parent}; name a folder for what is done with --parts")
     wfa = WFA.load(automaton)
     classifier = open_model(model, wfa.encoder)
     made_from = wfa.provenance.get("model")
@@ -132,11 +148,12 @@ def evaluate(
     else:
         name = files.name
         with (
-            TemporaryDirectory() as folder,
             opened_engine(engine, workers, memory, address) as chosen,
-            opened_stream(files, Path(folder) / "survey", chosen, memory, shard, on_bad, log, model) as stream,
+            opened_stream(files, kept, chosen, memory, shard, on_bad, log, model) as stream,
         ):
-            fidelity = measure_stream_fidelity(wfa, classifier, stream, reference=fit_on, progress=TerminalProgress())
+            fidelity = measure_stream_fidelity(
+                wfa, classifier, stream, label_column=label_column, reference=fit_on, progress=TerminalProgress()
+            )
     selected = _selected(fidelity.trust, coverage, at_cr, min_confidence)
     failed = min_cr is not None and fidelity.overall.cr.value < min_cr
     if as_json:
@@ -162,8 +179,16 @@ def evaluate(
             say(asked)
         if failed:
             typer.echo(f"CR {fidelity.overall.cr.value:.3f} is below {min_cr:.3f}")
+    if files is not None:
+        shutil.rmtree(kept)
     if failed:
         raise typer.Exit(1)
+
+
+def _parts_folder(automaton: Path, model: str, corpus: str) -> Path:
+    """Where the same command finds what it has done; evaluations on other texts go elsewhere."""
+    told = hashlib.sha256("\0".join((model, corpus)).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return automaton.with_name(f"{automaton.name}.evaluation-{told}")
 
 
 def print_tuning(wfa: WFA) -> None:

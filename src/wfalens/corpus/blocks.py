@@ -7,13 +7,13 @@ through the model by itself, results do not depend on where shards begin.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from wfalens.corpus.files import TextFiles
-from wfalens.corpus.rows import Place, RowSource
+from wfalens.corpus.rows import Place, RowRun
 from wfalens.errors import InputError
 
 
@@ -45,47 +45,43 @@ class Shard(NamedTuple):
 class Block:
     """Some rows of a file; texts are made of them on demand."""
 
-    source: RowSource
     path: str
     file: int
     number: int
     start: Place
-    size: int  # bytes
-    lines: list[int]
-    contents: list[Any]
+    rows: RowRun
 
     def __len__(self) -> int:
-        return len(self.lines)
+        return len(self.rows)
+
+    @property
+    def size(self) -> int:
+        """Bytes"""
+        return self.rows.size
 
     def text(self, row: int) -> str | BadRow | None:
         """The text of a row, None if it is empty, or why it cannot be read."""
         try:
-            return self.source.text_of(self.contents[row])
+            return self.rows.text(row)
         except InputError as error:
-            return BadRow(self.path, f"{self.source.unit} {self.lines[row]}", str(error))
+            return BadRow(self.path, self.rows.place(row), str(error))
 
-    def texts(self) -> tuple[list[str], list[BadRow]]:
+    def texts(self) -> tuple[Sequence[str], list[BadRow]]:
         """The texts that are not empty, and what could not be read."""
+        packed = self.rows.packed()
+        if packed is not None:
+            return packed, []
         found = [self.text(row) for row in range(len(self))]
         return [text for text in found if isinstance(text, str)], [bad for bad in found if isinstance(bad, BadRow)]
 
 
 def blocks_of_file(files: TextFiles, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:
     """The blocks of a file, from a place on where block `first` begins."""
-    source, path, enough = files.source(file), files.paths[file], files.block_bytes
+    source, path = files.source(file), files.paths[file]
     here = source.start if start is None else start
-    lines: list[int] = []
-    contents: list[Any] = []
-    total, number = 0, first
-    for line, size, offset, line_behind, content in source.rows(here):
-        lines.append(line)
-        contents.append(content)
-        total += size
-        if total >= enough:
-            yield Block(source, path, file, number, here, total, lines, contents)
-            here, lines, contents, total, number = Place(offset, line_behind), [], [], 0, number + 1
-    if lines:
-        yield Block(source, path, file, number, here, total, lines, contents)
+    for number, rows in enumerate(source.runs(here, files.block_bytes), first):
+        yield Block(path, file, number, here, rows)
+        here = rows.behind
 
 
 def blocks_of_shard(files: TextFiles, shard: Shard) -> Iterator[Block]:

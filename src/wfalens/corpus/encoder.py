@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.tokenizers import TOKENIZERS, Tokenizer, tokenizer_named
 from wfalens.corpus.vocabulary import Vocabulary
 from wfalens.errors import InputError
@@ -67,21 +68,22 @@ class TextEncoder:
     def encode(self, texts: Sequence[str]) -> Ragged[np.int32]:
         if isinstance(texts, str):
             raise InputError("encode takes a list of texts; wrap a single text in a list")
-        if len(texts) >= _MANY and self.tokenizer_name in _COMPILED:
-            return self._encode_many(texts)
+        if self.tokenizer_name in _COMPILED and (len(texts) >= _MANY or self.vocabulary.has_table):
+            return self._encode_many(texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts))
         return self.vocabulary.encode([self.tokens(text) for text in texts])
 
-    def _encode_many(self, texts: Sequence[str]) -> Ragged[np.int32]:
+    def _encode_many(self, texts: PackedTexts) -> Ragged[np.int32]:
         """The same, compiled for the texts that are ASCII."""
         from wfalens.corpus.quick import encode_ascii
 
-        plain = np.fromiter((text.isascii() for text in texts), bool, len(texts))
-        kept = list(texts) if plain.all() else [text for text, simple in zip(texts, plain, strict=True) if simple]
-        quick = encode_ascii(kept, self.tokenizer_name, self.vocabulary.table, self.max_length)
+        plain = texts.is_ascii()
         if plain.all():
-            return quick
-        others = [self.tokens(text) for text, simple in zip(texts, plain, strict=True) if not simple]
-        both = concatenate([quick, self.vocabulary.encode(others)])
+            return encode_ascii(texts, self.tokenizer_name, self.vocabulary.table, self.max_length)
+        others = self.vocabulary.encode([self.tokens(text) for text in texts.take(np.flatnonzero(~plain))])
+        if not plain.any():
+            return others
+        simple = texts.take(np.flatnonzero(plain))
+        both = concatenate([encode_ascii(simple, self.tokenizer_name, self.vocabulary.table, self.max_length), others])
         return both.take(np.argsort(np.argsort(~plain, kind="stable")))
 
     def checked(self, ids: Ragged[np.int32]) -> Ragged[np.int32]:

@@ -8,11 +8,12 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
+from wfalens.corpus.parquet_rows import ParquetRows
 from wfalens.corpus.readers import TEXT_COLUMN, suffix_of
-from wfalens.corpus.rows import DelimitedRows, JsonRows, ParquetRows, RowSource
+from wfalens.corpus.rows import DelimitedRows, JsonRows, RowSource
 from wfalens.errors import InputError
 
-_FORMATS: dict[str, Callable[[Path, str, str], RowSource]] = {
+_FORMATS: dict[str, Callable[[Path, str, str, str | None], RowSource]] = {
     ".csv": DelimitedRows,
     ".tsv": DelimitedRows,
     ".jsonl": JsonRows,
@@ -28,10 +29,19 @@ def is_pattern(spec: str) -> bool:
     return has_magic(spec) and not Path(spec).exists()
 
 
+def has_plain_lines(encoding: str) -> bool:
+    """Whether bytes in an encoding can be cut into lines before they are decoded."""
+    try:
+        return "\n".encode(encoding) == b"\n"
+    except LookupError as error:
+        raise InputError(str(error)) from None
+
+
 @dataclass(frozen=True)
 class TextFiles:
     """Files in the order of their names; a text's place in the corpus is its file, its block and its row.
 
+    `label_column` holds the labels; None: they are not read (`wfalens.corpus.labels` looks for them).
     Results may depend on `block_bytes` in the last bit, see `wfalens.corpus.blocks`; on how blocks are dealt out they
     do not.
     """
@@ -41,6 +51,7 @@ class TextFiles:
     encoding: str = "utf-8"
     name: str = "files"
     block_bytes: int = BLOCK_BYTES
+    label_column: str | None = None
 
     def __post_init__(self) -> None:
         if not self.paths:
@@ -50,11 +61,7 @@ class TextFiles:
                 raise InputError(f"{path}: no such file")
             if suffix_of(Path(path)) not in _FORMATS:
                 raise InputError(f"{path}: a stream reads {', '.join(_FORMATS)} (text files also as .gz)")
-        try:
-            plain = "\n".encode(self.encoding) == b"\n"
-        except LookupError as error:
-            raise InputError(str(error)) from None
-        if not plain:
+        if not has_plain_lines(self.encoding):
             raise InputError(f"a stream cannot be cut into lines in the encoding {self.encoding}; convert it to utf-8")
 
     @classmethod
@@ -79,4 +86,4 @@ class TextFiles:
 
     def source(self, file: int) -> RowSource:
         path = Path(self.paths[file])
-        return _FORMATS[suffix_of(path)](path, self.text_column, self.encoding)
+        return _FORMATS[suffix_of(path)](path, self.text_column, self.encoding, self.label_column)

@@ -12,11 +12,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.vocabulary import PADDING, UNKNOWN
-from wfalens.ragged import Ragged, offsets_of
+from wfalens.ragged import Ragged, concatenate
 
 _PART, _APART, _ALONE, _DROPPED = range(4)  # of a word, between words, a word of its own, nothing at all
 _SPACES = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # what str.split takes for space
+_AT_ONCE = 1 << 18  # characters, whose tokens stay in the cache
+_SIZE = np.uint64(0xFFFFFFFF)  # the low half of a number
 _FACTOR, _START = np.uint64(0x100000001B3), np.uint64(0xCBF29CE484222325)
 
 
@@ -53,38 +56,28 @@ class WordTable:
 
     @classmethod
     def of(cls, words: Sequence[str]) -> WordTable:
-        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-        offsets = offsets_of(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-        spelling = np.frombuffer(b"".join(encoded), np.uint8)
+        spelled = PackedTexts.of(words).content
         slots = np.zeros((1 << (2 * len(words)).bit_length(), 2), np.uint64)
-        _fill(spelling, offsets, slots)
-        return cls(slots, spelling, offsets)
+        _fill(spelled.values, spelled.offsets, slots)
+        return cls(slots, spelled.values, spelled.offsets)
 
 
-def encode_ascii(texts: Sequence[str], tokenizer: str, table: WordTable, max_length: int | None) -> Ragged[np.int32]:
+def encode_ascii(texts: PackedTexts, tokenizer: str, table: WordTable, max_length: int | None) -> Ragged[np.int32]:
     """Word ids of texts that are ASCII."""
+    parts = texts.content.chunks(_AT_ONCE) if len(texts) else [texts.content]
+    return concatenate(_encoded(part, tokenizer, table, max_length) for part in parts)
+
+
+def _encoded(texts: Ragged[np.uint8], tokenizer: str, table: WordTable, max_length: int | None) -> Ragged[np.int32]:
     roles, spelled, breaks = _RULES[tokenizer]
-    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-    content = np.frombuffer("".join(texts).encode("ascii"), np.uint8)
-    ids = np.empty(len(content), np.int32)  # no token is shorter than a character
+    most = len(texts.values)  # no token is shorter than a character
+    letters, tokens = np.empty(most, np.uint8), np.empty((most, 3), np.uint64)
     lengths = np.empty(len(texts), np.int64)
-    longest = int(sizes.max(initial=0))
-    limit = longest if max_length is None else max_length
-    used = _encode(
-        content,
-        offsets_of(sizes),
-        roles,
-        spelled,
-        breaks,
-        limit,
-        table.slots,
-        table.spelling,
-        table.offsets,
-        np.empty(longest + 1, np.uint8),
-        ids,
-        lengths,
-    )
-    return Ragged.from_lengths(ids[:used].copy(), lengths)
+    limit = most if max_length is None else max_length
+    used = _split(texts.values, texts.offsets, roles, spelled, breaks, limit, letters, tokens, lengths)
+    ids = np.empty(used, np.int32)
+    _look_up(tokens, letters, table.slots, table.spelling, table.offsets, ids)
+    return Ragged.from_lengths(ids, lengths)
 
 
 @njit(cache=True, nogil=True)
@@ -115,18 +108,22 @@ def _fill(spelling, offsets, slots):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _word(token, size, slots, spelling, offsets):  # type: ignore[no-untyped-def]
-    """The id of a token."""
-    code, key = _hashed(token, size)
+def _look_up(tokens, letters, slots, spelling, offsets, ids):  # type: ignore[no-untyped-def]
+    """The id of every token: apart from splitting, so that many words are fetched from memory at a time."""
     mask = slots.shape[0] - 1
-    slot = np.int64(code) & mask
-    while slots[slot, 1] != 0:
-        if slots[slot, 0] == key and slots[slot, 1] >> np.uint64(32) == np.uint64(size):
-            word = np.int64(slots[slot, 1] & np.uint64(0xFFFFFFFF))
-            if size <= 8 or _same(token, size, spelling, offsets[word]):
-                return word
-        slot = (slot + 1) & mask
-    return UNKNOWN
+    for token in range(ids.shape[0]):
+        key, size = tokens[token, 1], tokens[token, 2] & _SIZE
+        slot = np.int64(tokens[token, 0]) & mask
+        word = np.int64(UNKNOWN)
+        while slots[slot, 1] != 0:
+            if slots[slot, 0] == key and slots[slot, 1] >> np.uint64(32) == size:
+                found = np.int64(slots[slot, 1] & _SIZE)
+                first = np.int64(tokens[token, 2] >> np.uint64(32))
+                if size <= 8 or _same(letters[first:], np.int64(size), spelling, offsets[found]):
+                    word = found
+                    break
+            slot = (slot + 1) & mask
+        ids[token] = word
 
 
 @njit(cache=True, nogil=True)
@@ -152,13 +149,14 @@ def _is_break(content, at, end):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _encode(  # type: ignore[no-untyped-def]
-    content, starts, roles, spelled, breaks, limit, slots, spelling, offsets, token, ids, lengths
+def _split(  # type: ignore[no-untyped-def]
+    content, starts, roles, spelled, breaks, limit, letters, tokens, lengths
 ):
-    used = 0
+    """Every token as its hash, its key, and where its letters stand: place · 2³² + size. -> how many there are"""
+    used, written = 0, 0
     for text in range(lengths.shape[0]):
         at, end = starts[text], starts[text + 1]
-        first, size = used, 0
+        first, begin = used, written
         while at <= end and used - first < limit:
             role, char, step = _APART, np.uint8(0), 1
             if at < end:
@@ -167,17 +165,25 @@ def _encode(  # type: ignore[no-untyped-def]
                 if breaks and _is_break(content, at, end):
                     role, step = _APART, 6
             if role == _PART:
-                token[size] = spelled[char]
-                size += 1
+                letters[written] = spelled[char]
+                written += 1
             elif role != _DROPPED:
-                if size > 0:
-                    ids[used] = _word(token, size, slots, spelling, offsets)
-                    used += 1
-                    size = 0
+                if written > begin:
+                    used = _noted(letters, begin, written, tokens, used)
+                    begin = written
                 if role == _ALONE and used - first < limit:
-                    token[0] = char
-                    ids[used] = _word(token, 1, slots, spelling, offsets)
-                    used += 1
+                    letters[written] = char
+                    written += 1
+                    used = _noted(letters, begin, written, tokens, used)
+                    begin = written
             at += step
         lengths[text] = used - first
+        written = begin
     return used
+
+
+@njit(cache=True, nogil=True)
+def _noted(letters, begin, end, tokens, used):  # type: ignore[no-untyped-def]
+    tokens[used, 0], tokens[used, 1] = _hashed(letters[begin:end], end - begin)
+    tokens[used, 2] = (np.uint64(begin) << np.uint64(32)) | np.uint64(end - begin)
+    return used + 1

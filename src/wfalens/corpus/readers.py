@@ -10,10 +10,13 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from wfalens.corpus.corpus import Corpus
 from wfalens.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TEXT_COLUMN, LABEL_COLUMN = "text", "label"
 Row = tuple[str, Any, Any]  # where it stands, text, label
@@ -157,13 +160,26 @@ def _read_parquet(path: Path, text: str, label: str | None, _encoding: str) -> t
 
     try:
         table = pq.read_table(path)
+        text_at, label_at = columns_of(path, table.column_names, text, label)
+        texts = _values(table.column(text_at))
+        labels = [None] * len(texts) if label_at is None else _values(table.column(label_at))
     except pa.ArrowException as error:
         raise InputError(f"{path}: not a readable parquet file ({str(error).splitlines()[0]})") from None
-    text_at, label_at = columns_of(path, table.column_names, text, label)
-    texts = table.column(text_at).to_pylist()
-    labels = [None] * len(texts) if label_at is None else table.column(label_at).to_pylist()
     places = (f"row {number}" for number in range(1, len(texts) + 1))
     return zip(places, texts, labels, strict=True), label_at is not None
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    import pyarrow as pa
+
+    return (column.cast(pa.large_string()) if is_bytes(column.type) else column).to_pylist()  # type: ignore[no-any-return]
+
+
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether a column holds texts that nobody has marked as such."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 _READERS = {".csv": _read_csv, ".tsv": _read_tsv, ".jsonl": _read_jsonl, ".parquet": _read_parquet}

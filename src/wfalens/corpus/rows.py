@@ -12,15 +12,17 @@ import gzip
 import json
 import sys
 import zlib
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
-from wfalens.corpus.readers import columns_of, is_broken, suffix_of
+from wfalens.corpus.packed import PackedTexts
+from wfalens.corpus.readers import LABEL_COLUMN, columns_of, is_broken, suffix_of
 from wfalens.errors import InputError
 
 _DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
-_PARQUET_ROWS = 4096  # decoded at once
 
 
 class Place(NamedTuple):
@@ -30,22 +32,50 @@ class Place(NamedTuple):
     line: int
 
 
-# A row as it stands in the file: its line, its size in bytes, offset and line of the place behind it, and what
-# `text_of` reads. A plain tuple, because there are many.
-RawRow = tuple[int, int, int, int, Any]
+class RowRun(Protocol):
+    """Neighbouring rows of a file; texts are made of them on demand."""
+
+    @property
+    def size(self) -> int:
+        """Bytes"""
+        ...
+
+    @property
+    def behind(self) -> Place:
+        """Where the next row begins."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def place(self, row: int) -> str:
+        """Where a row stands, for people."""
+        ...
+
+    def text(self, row: int) -> str | None:
+        """The text of a row, None for an empty one; an InputError says why there is none."""
+        ...
+
+    def label(self, row: int) -> str:
+        """The label of a row whose text could be read; an InputError says why there is none."""
+        ...
+
+    def packed(self) -> PackedTexts | None:
+        """All texts that are not empty, where that takes less than asking row by row; none of them is bad."""
+        ...
 
 
 class RowSource(Protocol):
-    """A file that can be read from any place on; `unit` is how its rows are numbered."""
+    """A file that can be read from any place on."""
 
-    unit: str
     start: Place
     divisible: bool  # whether it pays to begin in the middle
 
-    def rows(self, start: Place) -> Iterator[RawRow]: ...
+    def runs(self, start: Place, enough: int) -> Iterator[RowRun]:
+        """All rows from a place on; a run is closed as soon as it has enough bytes."""
+        ...
 
-    def text_of(self, content: Any) -> str | None:
-        """The text of a row, None for an empty one; an InputError says why there is none."""
+    def columns(self) -> list[str]:
+        """What the rows hold, by name; of JSON, the fields of the first object."""
         ...
 
 
@@ -60,13 +90,51 @@ def checked_text(value: object) -> str | None:
     return text
 
 
-class _Lines:
+def checked_label(value: object) -> str:
+    if value is None or value != value or not str(value).strip():
+        raise InputError("the label is missing")
+    if is_broken(value):
+        raise InputError("the label is not text in the given encoding")
+    return str(value).strip()
+
+
+# A row as it stands in the file: its line, its size in bytes, offset and line of the place behind it, and what
+# `text_of` and `label_of` read. A plain tuple, because there are many.
+_RawRow = tuple[int, int, int, int, Any]
+
+
+@dataclass(frozen=True)
+class LineRun:
+    """Rows of a text file, not parsed yet."""
+
+    text_of: Callable[[Any], str | None]
+    label_of: Callable[[Any], str]
+    size: int
+    behind: Place
+    lines: list[int]
+    contents: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def place(self, row: int) -> str:
+        return f"line {self.lines[row]}"
+
+    def text(self, row: int) -> str | None:
+        return self.text_of(self.contents[row])
+
+    def label(self, row: int) -> str:
+        return self.label_of(self.contents[row])
+
+    def packed(self) -> None:
+        """Lines are parsed one by one."""
+
+
+class _Lines(ABC):
     """What text files share: lines with their bytes, decoded one by one."""
 
-    unit = "line"
-
-    def __init__(self, path: Path, text_column: str, encoding: str) -> None:
-        self.path, self.text_column, self.encoding = path, text_column, encoding
+    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
+        self.path, self.text_column, self.encoding, self.label_column = path, text_column, encoding, label_column
         self.divisible = path.suffix.lower() != ".gz"
         with self._opened() as handle:
             try:
@@ -74,6 +142,30 @@ class _Lines:
             except _DAMAGED as error:
                 raise InputError(f"{path}: damaged gzip file ({error})") from None
         self.start = Place(mark, 1)
+
+    def runs(self, start: Place, enough: int) -> Iterator[RowRun]:
+        lines: list[int] = []
+        contents: list[Any] = []
+        total, behind = 0, start
+        for line, size, offset, line_behind, content in self._rows(start):
+            lines.append(line)
+            contents.append(content)
+            total += size
+            behind = Place(offset, line_behind)
+            if total >= enough:
+                yield LineRun(self._text_of, self._label_of, total, behind, lines, contents)
+                lines, contents, total = [], [], 0
+        if lines:
+            yield LineRun(self._text_of, self._label_of, total, behind, lines, contents)
+
+    @abstractmethod
+    def _rows(self, start: Place) -> Iterator[_RawRow]: ...
+
+    @abstractmethod
+    def _text_of(self, content: Any) -> str | None: ...
+
+    @abstractmethod
+    def _label_of(self, content: Any) -> str: ...
 
     def _opened(self) -> IO[bytes]:
         return gzip.open(self.path, "rb") if not self.divisible else self.path.open("rb")  # type: ignore[return-value]
@@ -84,9 +176,24 @@ class _Lines:
 
 
 class JsonRows(_Lines):
-    """One JSON object on a line."""
+    """One JSON object on a line; the first one tells whether there are labels."""
 
-    def rows(self, start: Place) -> Iterator[RawRow]:
+    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
+        super().__init__(path, text_column, encoding, label_column)
+        self._last: tuple[bytes, dict[str, Any]] = b"", {}  # a row is asked for its text, then for its label
+        if label_column is not None and (names := self.columns()) and label_column not in names:
+            raise InputError(f"{path}: no column {label_column!r}; the columns are {', '.join(names)}")
+
+    def columns(self) -> list[str]:
+        for *_, content in self._rows(self.start):
+            try:
+                if not (isinstance(content, InputError) or content.isspace()):
+                    return list(self._object(content))
+            except InputError:
+                continue  # whoever reads the row hears of it
+        return []
+
+    def _rows(self, start: Place) -> Iterator[_RawRow]:
         offset, line = start
         with self._opened() as handle:
             try:
@@ -98,11 +205,25 @@ class JsonRows(_Lines):
             except _DAMAGED as error:
                 yield line, 1, offset, line, InputError(f"damaged gzip file ({error})")
 
-    def text_of(self, content: Any) -> str | None:
+    def _text_of(self, content: Any) -> str | None:
         if isinstance(content, InputError):
             raise content
         if content.isspace():
             return None
+        item = self._object(content)
+        if self.text_column not in item:
+            raise InputError(f"no field {self.text_column!r}")
+        return checked_text(item[self.text_column])
+
+    def _label_of(self, content: Any) -> str:
+        return checked_label(self._object(content).get(self.label_column or LABEL_COLUMN))
+
+    def _object(self, content: bytes) -> dict[str, Any]:
+        if content is not self._last[0]:
+            self._last = content, self._parsed(content)
+        return self._last[1]
+
+    def _parsed(self, content: bytes) -> dict[str, Any]:
         try:
             item = json.loads(content.decode(self.encoding))
         except UnicodeDecodeError as error:
@@ -111,16 +232,14 @@ class JsonRows(_Lines):
             raise InputError(f"not JSON ({str(error).partition(':')[0]})") from None
         if not isinstance(item, dict):
             raise InputError(f"expected an object with {self.text_column!r}")
-        if self.text_column not in item:
-            raise InputError(f"no field {self.text_column!r}")
-        return checked_text(item[self.text_column])
+        return item
 
 
 class DelimitedRows(_Lines):
     """Comma or tab separated values under a header; a quoted value may span lines."""
 
-    def __init__(self, path: Path, text_column: str, encoding: str) -> None:
-        super().__init__(path, text_column, encoding)
+    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
+        super().__init__(path, text_column, encoding, label_column)
         csv.field_size_limit(sys.maxsize)
         self.delimiter = "\t" if suffix_of(path) == ".tsv" else ","
         with self._opened() as handle:
@@ -131,10 +250,13 @@ class DelimitedRows(_Lines):
         if first is None:
             raise InputError(f"{path}: the file is empty")
         *_, behind, line, self.header = first
-        self.text_at, _ = columns_of(path, self.header, text_column, None)
+        self.text_at, self.label_at = columns_of(path, self.header, text_column, label_column)
         self.start = Place(behind, line)
 
-    def rows(self, start: Place) -> Iterator[RawRow]:
+    def columns(self) -> list[str]:
+        return list(self.header)
+
+    def _rows(self, start: Place) -> Iterator[_RawRow]:
         behind, line = start
         with self._opened() as handle:
             try:
@@ -146,7 +268,7 @@ class DelimitedRows(_Lines):
             except _DAMAGED as error:
                 yield line, 1, behind, line, InputError(f"damaged gzip file ({error})")
 
-    def _records(self, handle: IO[bytes], start: Place) -> Iterator[RawRow]:
+    def _records(self, handle: IO[bytes], start: Place) -> Iterator[_RawRow]:
         begin, line = start
         behind = start.offset
 
@@ -162,7 +284,7 @@ class DelimitedRows(_Lines):
             yield line, behind - begin, behind, after, row
             begin, line = behind, after
 
-    def text_of(self, content: Any) -> str | None:
+    def _text_of(self, content: Any) -> str | None:
         if isinstance(content, InputError):
             raise content
         if not content:
@@ -173,50 +295,5 @@ class DelimitedRows(_Lines):
             raise InputError(f"{len(content)} columns where the header has {len(self.header)}")
         return checked_text(content[self.text_at])
 
-
-class ParquetRows:
-    """The text column of a parquet file, decoded a few thousand rows at a time."""
-
-    unit, start, divisible = "row", Place(0, 1), True
-
-    def __init__(self, path: Path, text_column: str, _encoding: str) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        self.path, self.text_column = path, text_column
-        try:
-            with pq.ParquetFile(path) as file:
-                columns_of(path, file.schema_arrow.names, text_column, None)
-                groups = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
-        except FileNotFoundError:
-            raise  # as for other files: it may be another machine's
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path}: not a readable parquet file ({str(error).splitlines()[0]})") from None
-        self._groups = groups
-
-    def rows(self, start: Place) -> Iterator[RawRow]:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        group, before = 0, 0
-        while group < len(self._groups) and before + self._groups[group] <= start.offset:
-            before += self._groups[group]
-            group += 1
-        row = start.offset
-        with pq.ParquetFile(self.path) as file:
-            try:
-                wanted = list(range(group, len(self._groups)))
-                for batch in file.iter_batches(_PARQUET_ROWS, row_groups=wanted, columns=[self.text_column]):
-                    skipped = min(len(batch), max(0, start.offset - before))
-                    before += len(batch)
-                    for text in batch.column(0).slice(skipped).to_pylist():
-                        row += 1
-                        yield row, len(text) + 1 if isinstance(text, str) else 1, row, row + 1, text
-            except (pa.ArrowException, OSError) as error:
-                reason = InputError(f"damaged parquet file ({str(error).splitlines()[0]}); the rest is not read")
-                yield row + 1, 1, row, row + 1, reason
-
-    def text_of(self, content: Any) -> str | None:
-        if isinstance(content, InputError):
-            raise content
-        return checked_text(content)
+    def _label_of(self, content: Any) -> str:
+        return checked_label(None if self.label_at is None else content[self.label_at])

@@ -76,6 +76,11 @@ class Vocabulary:
 
         return WordTable.of(self.words)
 
+    @property
+    def has_table(self) -> bool:
+        """Whether the table is made already, so that even a few texts may use it."""
+        return "table" in self.__dict__
+
     def id_of(self, word: str) -> int:
         return self._ids.get(word, UNKNOWN)
 

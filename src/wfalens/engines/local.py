@@ -22,6 +22,7 @@ from wfalens.engines.contract import (
 )
 from wfalens.engines.processes import run_in_processes
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.threads import work_alone
 
 _PATIENCE = 5e-4  # seconds that a thread keeps the interpreter while another wants to send its model on
 
@@ -62,7 +63,7 @@ class ThreadEngine:
         patience = sys.getswitchinterval()
         sys.setswitchinterval(_PATIENCE)
         waiting: set[Future[Done[Job, Result] | Failed[Job]]] = set()
-        with ThreadPoolExecutor(self.workers, "wfalens-shard") as pool:
+        with ThreadPoolExecutor(self.workers, "wfalens-shard", work_alone) as pool:
             try:
                 for job in jobs:
                     if len(waiting) > self.workers:

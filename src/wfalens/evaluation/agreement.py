@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 _Z = 1.959963984540054  # of a two-sided 95 % interval
 _RESAMPLES = 1000
 _BLOCK = 1 << 22  # resampled values held at once
+MANY = 100_000  # texts from which on resampling costs much and its own noise exceeds what it could correct
 
 
 @dataclass(frozen=True)
@@ -35,16 +36,23 @@ class Agreement:
 
 
 def agreement(agrees: NDArray[np.bool_], divergence: NDArray[np.float64], rng: np.random.Generator) -> Agreement:
-    return Agreement(len(agrees), wilson(int(agrees.sum()), len(agrees)), bootstrap_mean(divergence, rng))
+    mean = normal_mean(divergence) if len(divergence) >= MANY else bootstrap_mean(divergence, rng)
+    return Agreement(len(agrees), wilson(int(agrees.sum()), len(agrees)), mean)
 
 
 def wilson(hits: int, total: int) -> Estimate:
     """A share with Wilson's score interval."""
+    low, high = wilson_bounds(np.array([hits]), np.array([total]))
+    return Estimate(hits / total, float(low[0]), float(high[0]))
+
+
+def wilson_bounds(hits: NDArray[np.int64], total: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The ends of Wilson's interval for many shares at once; (N,), (N,) -> (N,), (N,)"""
     share, weight = hits / total, _Z * _Z / total
     middle = (share + weight / 2) / (1 + weight)
     half = _Z * np.sqrt(share * (1 - share) / total + weight / (4 * total)) / (1 + weight)
     # at 0 and 1 the interval touches the share itself, which rounding may miss by one bit
-    return Estimate(share, min(share, max(0.0, float(middle - half))), max(share, min(1.0, float(middle + half))))
+    return np.minimum(share, np.maximum(0.0, middle - half)), np.maximum(share, np.minimum(1.0, middle + half))
 
 
 def bootstrap_mean(values: NDArray[np.float64], rng: np.random.Generator) -> Estimate:
@@ -57,3 +65,9 @@ def bootstrap_mean(values: NDArray[np.float64], rng: np.random.Generator) -> Est
         means[block] = values[draws].mean(1)
     low, high = np.quantile(means, [0.025, 0.975])
     return Estimate(float(values.mean()), float(low), float(high))
+
+
+def normal_mean(values: NDArray[np.float64]) -> Estimate:
+    """A mean with the interval of the normal distribution, to which that of resampling tends."""
+    mean, half = float(values.mean()), _Z * float(values.std()) / np.sqrt(len(values))
+    return Estimate(mean, float(mean - half), float(mean + half))

@@ -98,8 +98,8 @@ def measure_fidelity(
     ids = encoded.take(worded)
     outputs = output_traces(model, ids, progress).last().astype(np.float64)
     truth = None if corpus.labels is None else corpus.labels[worded]
-    judged = Judgement.of(wfa, ids, outputs)
-    return reported(model, judged, ids, outputs, truth, reference, np.random.default_rng(seed), progress)
+    judged = Judgement.of(wfa, ids, outputs, truth)
+    return reported(model, judged, ids, outputs, reference, np.random.default_rng(seed), progress)
 
 
 def reported(
@@ -107,15 +107,14 @@ def reported(
     judged: Judgement,
     ids: Ragged[np.int32],
     outputs: NDArray[np.float64],
-    truth: NDArray[np.int64] | None,
     reference: Corpus | None,
     rng: np.random.Generator,
     progress: Progress,
 ) -> Fidelity:
     """Fidelity from texts that were judged; `ids` and `outputs` are those on which the stand-ins are measured."""
-    agrees, divergence = judged.agrees, judged.divergence
+    agrees, divergence, truth = judged.agrees, judged.divergence, judged.truth
 
-    def grouped(names: list[str], group: NDArray[np.int64]) -> dict[str, Agreement]:
+    def grouped(names: list[str], group: NDArray[np.integer]) -> dict[str, Agreement]:
         members = {name: group == number for number, name in enumerate(names)}
         return {
             name: agreement(agrees[chosen], divergence[chosen], rng) for name, chosen in members.items() if chosen.any()
@@ -145,7 +144,7 @@ def check_pair(wfa: WFA, model: StepwiseClassifier) -> None:
         raise InputError("the automaton was extracted from a model with another vocabulary")
 
 
-def _length_groups(lengths: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
+def _length_groups(lengths: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int64]]:
     """About four groups of equal size by number of words."""
     cuts = sorted({int(cut) for cut in np.quantile(lengths, _LENGTH_QUANTILES)} - {int(lengths.max())})
     bounds = [int(lengths.min()) - 1, *[cut for cut in cuts if cut >= lengths.min()], int(lengths.max())]

@@ -19,30 +19,40 @@ RARE = 5  # a word seen at most that often in extraction is rare
 class Judgement:
     """One entry for each text; small enough for many millions of them."""
 
-    label: NDArray[np.int64]  # the model's class
-    predicted: NDArray[np.int64]  # the automaton's, -1 for undecided
+    label: NDArray[np.int32]  # the model's class
+    predicted: NDArray[np.int32]  # the automaton's, -1 for undecided
     divergence: NDArray[np.float64]
     margin: NDArray[np.float64]  # the automaton's confidence
-    length: NDArray[np.int64]
+    length: NDArray[np.int32]
     rare: NDArray[np.float64]  # share of the words that are rare
+    truth: NDArray[np.int32] | None = None  # the true class, where labels are known
 
     @classmethod
-    def of(cls, wfa: WFA, ids: Ragged[np.int32], outputs: NDArray[np.float64]) -> Judgement:
-        """ids: no text is empty; outputs: (texts, C), the model's after the last word"""
+    def of(
+        cls,
+        wfa: WFA,
+        ids: Ragged[np.int32],
+        outputs: NDArray[np.float64],
+        truth: NDArray[np.int64] | None = None,
+    ) -> Judgement:
+        """ids: no text is empty; outputs: (texts, C), the model's after the last word; truth: (texts,)"""
         weights = wfa.weights(ids)
         rare = (wfa.word_counts[ids.values] <= RARE).astype(np.float64)
         return cls(
-            outputs.argmax(1),
-            wfa.decide(weights),
+            outputs.argmax(1).astype(np.int32),
+            wfa.decide(weights).astype(np.int32),
             jensen_shannon(wfa.probabilities(weights), outputs),
             wfa.margins(weights),
-            ids.lengths,
+            ids.lengths.astype(np.int32),
             np.add.reduceat(rare, ids.offsets[:-1]) / ids.lengths,
+            None if truth is None else truth.astype(np.int32),
         )
 
     @classmethod
     def joined(cls, parts: Sequence[Judgement]) -> Judgement:
-        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+        """One judgement of several, all with labels or all without."""
+        known = [field.name for field in fields(cls) if getattr(parts[0], field.name) is not None]
+        return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in known})
 
     def __len__(self) -> int:
         return len(self.label)

@@ -1,24 +1,28 @@
 """Fidelity over files of any size: shards are judged on an engine, and of a text only a few numbers stay.
 
-All texts count for CR, JSD, their groups and trust. Stand-ins are fitted and measured on a sample of the texts. Labels
-are not read, so there is no accuracy.
+All texts count for CR, JSD, their groups, trust and accuracy. Stand-ins are fitted and measured on a sample of the
+texts. What a shard gave is kept in a folder of parts; a run that was stopped goes on there to the same numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.blocks import Shard, blocks_of_shard
+from wfalens.corpus.blocks import Shard
 from wfalens.corpus.corpus import Corpus
-from wfalens.corpus.files import TextFiles
-from wfalens.engines.contract import Done, ModelSource
-from wfalens.errors import InputError, ModelError
+from wfalens.corpus.labels import with_labels
+from wfalens.engines.contract import Done
+from wfalens.errors import InputError
 from wfalens.evaluation.fidelity import Fidelity, check_pair, reported
-from wfalens.evaluation.judgement import Judgement
+from wfalens.evaluation.judged_parts import JudgedParts
+from wfalens.evaluation.judging import JudgeTask
+from wfalens.extraction.count_pass import given_up
+from wfalens.extraction.counting import Tally
 from wfalens.extraction.parts import PartsFolder
 from wfalens.extraction.stream import Stream
 from wfalens.extraction.survey import survey_stream
@@ -27,44 +31,7 @@ from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import SILENT, Progress
 from wfalens.threads import limit_model_threads
 
-_BYTES_PER_TEXT = 150  # of a judgement, joined, sorted and resampled
-
-
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """The judgement of a shard, and how many rows could not be read."""
-
-    parts: list[Judgement]
-    bad: int
-
-
-@dataclass(frozen=True, eq=False)
-class JudgeTask:
-    """Judges a shard."""
-
-    files: TextFiles
-    model: ModelSource
-    wfa: WFA
-    skips_bad: bool
-
-    def prepare(self) -> Callable[[Shard], Judged]:
-        model = self.model.open()
-        limit_model_threads()
-        return lambda shard: self._judged(model, shard)
-
-    def _judged(self, model: StepwiseClassifier, shard: Shard) -> Judged:
-        parts, left_out = [], 0
-        for block in blocks_of_shard(self.files, shard):
-            texts, bad = block.texts()
-            if bad and not self.skips_bad:
-                raise InputError(f"{bad[0]}; mend the row, or leave out bad rows with --on-bad skip")
-            left_out += len(bad)
-            ids = model.encoder.encode(texts)
-            ids = ids.take(np.flatnonzero(ids.lengths))
-            if len(ids):
-                outputs = output_traces(model, ids, SILENT).last().astype(np.float64)
-                parts.append(Judgement.of(self.wfa, ids, outputs))
-        return Judged(parts, left_out)
+_BYTES_PER_TEXT = 120  # of a judgement and what is sorted and grouped of it (measured: 98)
 
 
 def measure_stream_fidelity(
@@ -72,50 +39,99 @@ def measure_stream_fidelity(
     model: StepwiseClassifier,
     stream: Stream,
     *,
+    label_column: str | None = None,
     reference: Corpus | None = None,
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> Fidelity:
-    """Compare automaton and model on files; `stream.folder` is used for the survey and may be removed afterwards."""
+    """Compare automaton and model on files; `stream.folder` may be removed when the result is safe.
+
+    `label_column=None` takes the column `label` if all files have it, else there is no accuracy. `reference` is as in
+    `measure_fidelity`.
+    """
     check_pair(wfa, model)
     stream.check_start()
-    folder = PartsFolder(stream.folder, {"files": stream.files.identity(), "model": model.fingerprint})
+    files, remark = with_labels(stream.files, label_column)
+    if remark:
+        progress.say(remark)
+    stream = replace(stream, files=files)
+    folder = PartsFolder(stream.folder, _manifest(wfa, model, stream, seed))
     take_back = limit_model_threads()
     try:
+        stream.journal.write("start", files=len(files.paths), bytes=sum(files.sizes), resumed=folder.resumed)
         survey = survey_stream(stream, model.encoder, seed, folder, progress)
-        judged = _all_judged(wfa, model, stream, survey.shards, progress)
+        parts = _judge_all(wfa, model, stream, survey.shards, folder, progress)
+        unreadable = Tally(bad=len(survey.unreadable), told=survey.unreadable)
+        tally = Tally.of([*parts.tallies.values(), unreadable])
+        tally.tell_left_out(progress)
+        if tally.texts == 0:
+            raise InputError(f"{files.name}: there is no text with a word in it")
+        stream.check_room(_BYTES_PER_TEXT * tally.texts, f"the evaluation of {tally.texts:,} texts")
         ids = survey.sample.in_corpus_order()
         outputs = output_traces(model, ids, progress).last().astype(np.float64)
-        return reported(model, judged, ids, outputs, None, reference, np.random.default_rng(seed), progress)
+        judged = parts.joined(files.label_column is not None)
+        fidelity = reported(model, judged, ids, outputs, reference, np.random.default_rng(seed), progress)
+        stream.journal.write("finish", texts=tally.texts, tokens=tally.tokens, left_out=tally.bad)
+        return fidelity
     finally:
         take_back()
         folder.close()
 
 
-def _all_judged(
-    wfa: WFA, model: StepwiseClassifier, stream: Stream, shards: list[Shard], progress: Progress
-) -> Judgement:
+def _judge_all(
+    wfa: WFA,
+    model: StepwiseClassifier,
+    stream: Stream,
+    shards: Sequence[Shard],
+    folder: PartsFolder,
+    progress: Progress,
+) -> JudgedParts:
+    """Judge every shard that has no part yet."""
+    parts = JudgedParts(folder, len(shards))
+    left = [shard for shard in shards if shard.number not in parts.tallies]
+    if len(left) < len(shards):
+        progress.say(f"going on: {len(shards) - len(left):,} of {len(shards):,} shards are judged already")
     task = JudgeTask(stream.files, stream.engine.source(model, stream.model_file), wfa, stream.skips_bad)
-    found: dict[int, list[Judgement]] = {}
-    left_out = texts = 0
-    progress.start("comparing automaton and model", len(shards))
-    for outcome in stream.engine.run(task, shards, stream.heard()):
-        name = outcome.job.named(stream.files)
+    texts = sum(tally.texts for tally in parts.tallies.values())
+    progress.start("comparing automaton and model", len(left))
+    for outcome in stream.engine.run(task, left, stream.heard()):
+        shard = outcome.job
         if isinstance(outcome, Done):
-            found[outcome.job.number] = outcome.result.parts
-            left_out += outcome.result.bad
-            texts += sum(map(len, outcome.result.parts))
-            stream.journal.write("shard", name=name, texts=texts, bad=outcome.result.bad, seconds=outcome.seconds)
+            parts.add(shard.number, outcome.result)
+            tally = outcome.result.tally
+            texts += tally.texts
+            stream.journal.write(
+                "shard",
+                shard=shard.number,
+                name=shard.named(stream.files),
+                texts=tally.texts,
+                tokens=tally.tokens,
+                bad=list(tally.told),
+                seconds=round(outcome.seconds, 3),
+            )
         else:
-            stream.journal.write("fail", name=name, reason=outcome.reason)
-            if not stream.skips_bad:
-                raise InputError(outcome.reason) if outcome.mendable else ModelError(f"{name}: {outcome.reason}")
-            progress.say(f"left out: {name}: {outcome.reason}")
+            reason = given_up(stream, outcome)
+            progress.say(f"left out: {reason}")
+            parts.skip(shard.number, reason)
         stream.check_room(_BYTES_PER_TEXT * texts, f"the evaluation of {texts:,} texts")
         progress.advance(1, f"{texts:,} texts")
     progress.finish()
-    if left_out:
-        progress.say(f"left out {left_out:,} rows that could not be read")
-    if texts == 0:
-        raise InputError(f"{stream.files.name}: there is no text with a word in it")
-    return Judgement.joined([part for number in sorted(found) for part in found[number]])
+    return parts
+
+
+def _manifest(wfa: WFA, model: StepwiseClassifier, stream: Stream, seed: int) -> dict[str, Any]:
+    """All that the numbers depend on, but for the reference of the stand-ins, which no part holds."""
+    files, encoder = stream.files, model.encoder
+    return {
+        "automaton": wfa.fingerprint,
+        "model": model.fingerprint,
+        "tokenizer": encoder.tokenizer_name,
+        "max_length": encoder.max_length,
+        "files": files.identity(),
+        "text_column": files.text_column,
+        "label_column": files.label_column,
+        "encoding": files.encoding,
+        "block_bytes": files.block_bytes,
+        "sample_tokens": stream.sample_tokens,
+        "seed": seed,
+    }

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.evaluation.agreement import Estimate, wilson
+from wfalens.evaluation.agreement import Estimate, wilson, wilson_bounds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,8 +84,11 @@ class Trust:
 
         It is the best of many on these texts: what it is worth, only other texts can tell.
         """
-        thresholds = np.unique(_rounded_down(self.confidence)).tolist()  # rising, so that coverage falls
-        return next((found for found in map(self._selected, thresholds) if found.cr.low >= cr), None)
+        thresholds = np.unique(_rounded_down(self.confidence))  # rising, so that coverage falls
+        texts = np.searchsorted(-self.confidence, -thresholds, side="right")
+        lowest, _ = wilson_bounds(self._agreed[texts - 1], texts)
+        reached = np.flatnonzero(lowest >= cr)
+        return self._selected(float(thresholds[reached[0]])) if len(reached) else None
 
     def to_json(self) -> dict[str, Any]:
         return {"deciles": [asdict(each) for each in self.deciles], "curve": [asdict(each) for each in self.curve]}

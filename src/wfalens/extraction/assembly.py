@@ -10,16 +10,20 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from wfalens.automaton.kernels import Rows
 from wfalens.automaton.rows import make_rows
-from wfalens.extraction.merging import merge_runs
+from wfalens.errors import FormatError
+from wfalens.extraction.merging import Runs, merged
 from wfalens.extraction.transitions import TransitionCounts
+from wfalens.ragged import offsets_of
 
 _ENTRY = 16  # bytes of a stored key and its count
 
@@ -43,22 +47,26 @@ class StoredRun:
     def __len__(self) -> int:
         return self._places[0]
 
-    def search(self, key: int) -> int:
-        """The first place with at least that key."""
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self._read(1, middle, 1)[0] < key:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+    def places(self, keys: Sequence[int]) -> NDArray[np.int64]:
+        """The first place with at least that key, for each of some."""
+        if len(self) == 0:
+            return np.zeros(len(keys), np.int64)
+        return np.searchsorted(self._mapped(), keys)
 
-    def stretch(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return self._read(1, first, last - first), self._read(2, first, last - first)
+    def keys_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._mapped()[places]
 
-    def _read(self, part: int, first: int, number: int) -> NDArray[np.int64]:
-        return np.fromfile(self.path, np.int64, number, offset=self._places[part] + 8 * first)
+    def read(self, first: int, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Fill the arrays with what stands from a place on."""
+        with self.path.open("rb") as stream:
+            for start, into in zip(self._places[1:], (keys, counts), strict=True):
+                stream.seek(start + 8 * first)
+                if stream.readinto(into.data.cast("B")) < into.nbytes:
+                    raise FormatError(f"{self.path}: damaged: it ends too early")
+
+    def _mapped(self) -> NDArray[np.int64]:
+        """The keys where they lie: for a few looks, as pages that were looked at count as memory."""
+        return np.memmap(self.path, np.int64, "r", self._places[1], (len(self),))
 
 
 @dataclass
@@ -83,20 +91,18 @@ class Assembled:
 
     def count(self, counts: TransitionCounts) -> None:
         """Take note of observed transitions, whether they get rows or not."""
-        self.word_counts += _added_up(counts.words, counts.counts, self.words)
-        self.visits += _added_up(counts.after, counts.counts, self.states)
-        self.staying += int(counts.counts[counts.before == counts.after].sum())
-        self.transitions += int(counts.counts.sum())
+        staying, total = _tally(counts.keys, counts.counts, self.states, self.word_counts, self.visits)
+        self.staying += staying
+        self.transitions += total
 
     def add_rows(self, keys: NDArray[np.int64], weights: NDArray[np.number]) -> None:
         """Rows of words above all that were added before; keys: sorted and distinct"""
-        row_keys, targets = np.divmod(keys, self.states)
-        starts = np.flatnonzero(np.diff(row_keys, prepend=-1))
-        row_words, row_states = np.divmod(row_keys[starts], self.states)
-        self.rows_per_word += np.bincount(row_words, minlength=self.words)
-        self._state.append(row_states.astype(np.uint16))
-        self._entries.append(np.diff(np.append(starts, len(keys))).astype(np.uint32))
-        self._target.append(targets.astype(np.uint16))
+        state, entries = np.empty(len(keys), np.uint16), np.empty(len(keys), np.uint32)
+        target = np.empty(len(keys), np.uint16)
+        rows = _divided(keys, self.states, self.rows_per_word, state, entries, target)
+        self._state.append(state[:rows])
+        self._entries.append(entries[:rows])
+        self._target.append(target)
         self._weight.append(weights.astype(np.float32))
 
     @property
@@ -117,14 +123,41 @@ class Assembled:
 
 
 def _whole(pieces: list[Any]) -> NDArray[Any]:
-    whole = np.concatenate(pieces) if pieces else np.zeros(0, np.uint16)
+    whole = pieces[0] if len(pieces) == 1 else np.concatenate([np.zeros(0, np.uint16), *pieces], dtype=pieces[0].dtype)
     pieces.clear()
     return whole
 
 
-def _added_up(places: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Sums of whole numbers, exact up to 2⁵³."""
-    return np.bincount(places, counts, size).astype(np.int64)
+@njit(cache=True, nogil=True)
+def _tally(keys, counts, states, word_counts, visits):  # type: ignore[no-untyped-def]
+    """Add up by word and by state; -> how many stay in their state, how many there are"""
+    staying, total = 0, 0
+    for at in range(keys.shape[0]):
+        row, after = divmod(keys[at], states)
+        word, before = divmod(row, states)
+        word_counts[word] += counts[at]
+        visits[after] += counts[at]
+        total += counts[at]
+        if before == after:
+            staying += counts[at]
+    return staying, total
+
+
+@njit(cache=True, nogil=True)
+def _divided(keys, states, rows_per_word, state, entries, target):  # type: ignore[no-untyped-def]
+    """Where rows begin: the state of each, its number of entries, and the target of every entry; -> rows"""
+    rows, earlier = 0, np.int64(-1)
+    for at in range(keys.shape[0]):
+        row, after = divmod(keys[at], states)
+        target[at] = after
+        if row != earlier:
+            word, before = divmod(row, states)
+            rows_per_word[word] += 1
+            state[rows], entries[rows] = before, 0
+            rows += 1
+            earlier = row
+        entries[rows - 1] += np.uint32(1)
+    return rows
 
 
 def by_words(
@@ -135,21 +168,27 @@ def by_words(
     total = sum(len(run) for kind in runs for run in kind)
     parts = max(1, -(-total * _ENTRY // max(1, most_bytes // 4)))  # merging holds inputs and outputs
     bounds = _even_bounds(runs[0], words * states * states, states * states, parts)
-    cuts = [[[run.search(bound) for bound in bounds] for run in kind] for kind in runs]
-    for piece in range(len(bounds) - 1):
-        first, second = (
-            merge_runs([run.stretch(cut[piece], cut[piece + 1]) for run, cut in zip(kind, kind_cuts, strict=True)])
-            for kind, kind_cuts in zip(runs, cuts, strict=True)
+    cuts = [np.array([run.places(bounds) for run in kind]) for kind in runs]  # per kind: (runs, bounds)
+    for first, behind in pairwise(range(len(bounds))):
+        counts, more = (
+            merged(_read(kind, cut[:, first], cut[:, behind])) for kind, cut in zip(runs, cuts, strict=True)
         )
-        yield TransitionCounts(states, *first), TransitionCounts(states, *second)
+        yield TransitionCounts(states, *counts), TransitionCounts(states, *more)
+
+
+def _read(runs: Sequence[StoredRun], first: NDArray[np.int64], behind: NDArray[np.int64]) -> Runs:
+    """A stretch of each run, one behind the other."""
+    offsets = offsets_of(behind - first)
+    keys, counts = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
+    for run, place, (start, end) in zip(runs, first.tolist(), pairwise(offsets.tolist()), strict=True):
+        run.read(place, keys[start:end], counts[start:end])
+    return Runs(keys, counts, offsets)
 
 
 def _even_bounds(runs: Sequence[StoredRun], end: int, word: int, parts: int) -> list[int]:
     """Keys at which words begin and that cut the runs into about equal parts; a frequent word stays whole."""
     largest = max(runs, key=len)
-    marks = {
-        int(key) // word * word
-        for at in np.linspace(0, len(largest), parts + 1)[1:-1].astype(int)
-        for key in largest.stretch(at, at + 1)[0]
-    }
-    return [0, *sorted(marks - {0}), end]
+    if len(largest) == 0:
+        return [0, end]
+    keys = largest.keys_at(np.linspace(0, len(largest), parts + 1)[1:-1].astype(np.int64))
+    return [0, *sorted({int(key) // word * word for key in keys} - {0}), end]

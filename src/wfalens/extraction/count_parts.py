@@ -1,6 +1,6 @@
 """Counts of shards on disk: each part says which shards it covers, and no shard is covered twice.
 
-Parts are merged in a tree: sixteen of a level into one of the next. The merged one is written before the others are
+Parts are merged in a tree: sixty-four of a level into one of the next. The merged one is written before the others are
 removed, so a run that is killed in between finds a shard twice and counts it once.
 """
 
@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import FormatError
-from wfalens.extraction.counting import ShardCounts, Tally, carried
+from wfalens.extraction.counting import ShardCounts, Tally
 from wfalens.extraction.parts import FORMAT, VERSION, PartsFolder
+from wfalens.extraction.sums import carried
 from wfalens.extraction.transitions import TransitionCounts
 from wfalens.storage import StoredFile, read_file
 
-FAN = 16
+FAN = 64
 
 
 class CountParts:
@@ -56,7 +57,7 @@ class CountParts:
         self.add(shard, ShardCounts(none, none, sums, Tally(bad=1, told=(reason,))))
 
     def full_level(self, most_bytes: int) -> list[Path]:
-        """Parts that are due to be merged and small enough for it: sixteen that cover about equally many shards."""
+        """Parts that are due to be merged and small enough for it: sixty-four that cover about equally many shards."""
         levels: dict[int, list[Path]] = {}
         for path in self.paths:
             level = (len(self._parts[path]) - 1).bit_length() // (FAN.bit_length() - 1)
@@ -79,7 +80,7 @@ class CountParts:
         self._parts[path] = shards
 
     def tally(self) -> Tally:
-        return Tally.of(_tally(read_file(path, FORMAT, VERSION, ())) for path in self.paths)
+        return Tally.of(stored_tally(read_file(path, FORMAT, VERSION, ())) for path in self.paths)
 
     def output_sums(self) -> NDArray[np.int64]:
         # -> (n, C, 2)
@@ -109,7 +110,7 @@ def read_counts(path: Path) -> ShardCounts:
         TransitionCounts(states, file.tensor("keys", "i"), file.tensor("counts", "i")),
         TransitionCounts(states, file.tensor("augmented.keys", "i"), file.tensor("augmented.counts", "i")),
         file.tensor("output_sums", "i", 3),
-        _tally(file),
+        stored_tally(file),
     )
 
 
@@ -123,7 +124,7 @@ def _merged(parts: list[ShardCounts]) -> ShardCounts:
     )
 
 
-def _tally(file: StoredFile) -> Tally:
+def stored_tally(file: StoredFile) -> Tally:
     fields = file.field("tally", dict)
     return Tally(**fields | {"told": tuple(fields["told"])})
 

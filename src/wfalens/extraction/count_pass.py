@@ -47,7 +47,7 @@ def count_stream(
             tokens += outcome.result.tally.tokens
             _log(stream, outcome.job, outcome.result, outcome.seconds)
         else:
-            reason = _given_up(stream, outcome)
+            reason = given_up(stream, outcome)
             progress.say(f"left out: {reason}")
             parts.skip(outcome.job.number, reason, *plan.centres.shape)
         due = parts.full_level(stream.room // 8)
@@ -80,7 +80,7 @@ def _log(stream: Stream, shard: Shard, found: ShardCounts, seconds: float) -> No
     )
 
 
-def _given_up(stream: Stream, failure: Failed[Shard]) -> str:
+def given_up(stream: Stream, failure: Failed[Shard]) -> str:
     """Why a shard is left out; where nothing may be left out, the run ends."""
     name = failure.job.named(stream.files)
     stream.journal.write("fail", shard=failure.job.number, name=name, reason=failure.reason)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,16 @@ from wfalens.engines.contract import ModelSource
 from wfalens.errors import InputError
 from wfalens.extraction.abstraction import States
 from wfalens.extraction.augmentation import Chances, augmented
-from wfalens.extraction.transitions import TransitionCounts, count_transitions
+from wfalens.extraction.sums import carried, output_sums
+from wfalens.extraction.transitions import TransitionCounts, transition_keys
 from wfalens.extraction.views import Seen, View, see
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.threads import limit_model_threads
 
-UNIT = 1 << 30  # outputs are summed in whole multiples of its inverse: whole numbers add up alike in any order
 _TOLD = 20  # bad rows that are listed
-_ENTRIES = 1 << 21  # of counts that are held apart before they are merged
+_HELD = 1 << 20  # keys that are held before they are counted
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class Tally:
             sum(part.bad for part in parts),
             tuple(told),
         )
+
+    def tell_left_out(self, progress: Progress) -> None:
+        if self.bad:
+            more = "; …" if self.bad > 3 else ""
+            progress.say(f"left out {self.bad:,} rows, shards or files ({'; '.join(self.told[:3])}{more})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +100,7 @@ class CountTask:
             self._add(total, model, block, texts)
         return total.result()
 
-    def _add(self, total: _Total, model: StepwiseClassifier, block: Block, texts: list[str]) -> None:
+    def _add(self, total: _Total, model: StepwiseClassifier, block: Block, texts: Sequence[str]) -> None:
         ids = model.encoder.encode(texts)
         total.cut += int(np.sum(ids.lengths == model.encoder.max_length)) and model.encoder.count_cut(texts)
         worded = np.flatnonzero(ids.lengths)
@@ -110,65 +116,50 @@ class CountTask:
             rng = np.random.default_rng([self.seed, block.file, block.number, epoch])
             fresh = augmented(ids, self.resampling.synonyms, self.resampling.chances, rng)
             path = self.states.assign(see(model, fresh, self.view).points)
-            total.add_augmented(fresh, path)
+            total.more.add(fresh, path)
 
 
-@dataclass
+class _Counter:
+    """Counts transitions as they come: keys are held until there are enough to be worth sorting."""
+
+    def __init__(self, states: int) -> None:
+        self._counts = TransitionCounts.empty(states)
+        self._keys: list[NDArray[np.int64]] = []
+
+    def add(self, ids: Ragged[np.int32], path: NDArray[np.int32]) -> None:
+        self._keys.append(transition_keys(ids, path, self._counts.states))
+        if sum(map(len, self._keys)) >= max(_HELD, len(self._counts)):
+            self._fold()
+
+    def result(self) -> TransitionCounts:
+        self._fold()
+        return self._counts
+
+    def _fold(self) -> None:
+        if self._keys:
+            fresh = TransitionCounts.of_keys(self._counts.states, np.concatenate(self._keys))
+            self._counts = self._counts.merge(fresh)
+            self._keys = []
+
+
 class _Total:
-    states: int
-    classes: int
-    counts: list[TransitionCounts] = field(default_factory=list)
-    more: list[TransitionCounts] = field(default_factory=list)
-    texts: int = 0
-    tokens: int = 0
-    cut: int = 0
-    bad: list[BadRow] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.sums = np.zeros((self.states, self.classes, 2), np.int64)
+    def __init__(self, states: int, classes: int) -> None:
+        self.states = states
+        self.counts, self.more = _Counter(states), _Counter(states)
+        self.sums = np.zeros((states, classes, 2), np.int64)
+        self.texts = self.tokens = self.cut = 0
+        self.bad: list[BadRow] = []
 
     def add(self, seen: Seen, path: NDArray[np.int32]) -> None:
-        self.counts = _folded([*self.counts, count_transitions(seen.ids, path, self.states)])
+        self.counts.add(seen.ids, path)
         self.sums = carried(self.sums + output_sums(seen.outputs, path, self.states))
         self.texts += len(seen.ids)
         self.tokens += len(seen.ids.values)
 
-    def add_augmented(self, ids: Ragged[np.int32], path: NDArray[np.int32]) -> None:
-        self.more = _folded([*self.more, count_transitions(ids, path, self.states)])
-
     def result(self) -> ShardCounts:
-        empty = TransitionCounts.empty(self.states)
         return ShardCounts(
-            empty.merge(*self.counts),
-            empty.merge(*self.more),
+            self.counts.result(),
+            self.more.result(),
             self.sums,
             Tally.of([Tally(self.texts, self.tokens, self.cut, len(self.bad), tuple(map(str, self.bad)))]),
         )
-
-
-def _folded(parts: list[TransitionCounts]) -> list[TransitionCounts]:
-    """The same counts in fewer parts where they take much memory."""
-    if sum(map(len, parts)) < max(_ENTRIES, 2 * len(parts[0])):
-        return parts
-    return [parts[0].merge(*parts[1:])]
-
-
-def output_sums(outputs: NDArray[np.float32], path: NDArray[np.int32], states: int) -> NDArray[np.int64]:
-    """The summed outputs of each state in units of 1/UNIT: high and low 32 bits. (N, C), (N,) -> (n, C, 2)"""
-    whole = np.rint(outputs.astype(np.float64) * UNIT)
-    sums = np.stack([np.bincount(path, column, states) for column in whole.T], 1).astype(np.int64)
-    return carried(np.stack([np.zeros_like(sums), sums], 2))
-
-
-def carried(sums: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same numbers with less than 32 bits in their low part, so that it never overflows."""
-    high, low = sums[..., 0], sums[..., 1]
-    return np.stack([high + (low >> 32), low & 0xFFFFFFFF], -1)
-
-
-def mean_outputs(sums: NDArray[np.int64], visits: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What sums of outputs over numbers of visits come to; (n, C, 2), (n,) -> (n, C)"""
-    whole = sums[..., 0].astype(object) * (1 << 32) + sums[..., 1].astype(object)
-    return np.array(
-        [[int(each) / (UNIT * max(1, int(of))) for each in row] for row, of in zip(whole, visits, strict=True)]
-    )

@@ -14,12 +14,13 @@ from wfalens.errors import InputError
 from wfalens.extraction.assembly import Assembled, by_words
 from wfalens.extraction.completing import asks_model, fitted, probed, rule
 from wfalens.extraction.count_parts import CountParts
-from wfalens.extraction.counting import Tally, mean_outputs
+from wfalens.extraction.counting import Tally
 from wfalens.extraction.plan import Plan
 from wfalens.extraction.probe_pass import probe_stream
 from wfalens.extraction.queries import AUGMENTATION, PROBING
 from wfalens.extraction.questions import Questions
 from wfalens.extraction.stream import Stream
+from wfalens.extraction.sums import mean_outputs
 from wfalens.extraction.traces import initial_output
 from wfalens.extraction.transitions import TransitionCounts, weighted_sum
 from wfalens.extraction.views import see
@@ -83,9 +84,7 @@ def finished(
 def _tell(tally: Tally, model: StepwiseClassifier, progress: Progress) -> None:
     if tally.cut:
         progress.say(f"{tally.cut:,} of {tally.texts:,} texts were cut after {model.encoder.max_length} tokens")
-    if tally.bad:
-        more = "; …" if tally.bad > 3 else ""
-        progress.say(f"left out {tally.bad:,} rows, shards or files ({'; '.join(tally.told[:3])}{more})")
+    tally.tell_left_out(progress)
 
 
 def _assemble(

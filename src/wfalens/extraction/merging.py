@@ -2,19 +2,25 @@
 
 Keys are dense enough to be added up in a window: for each window of neighbouring keys every run adds its counts to a
 table that stays in the cache, a bitmap remembers which places were touched, and what was touched is written out in
-order. Every input is read once, every output written once. Runs too sparse for that are merged by sorting.
+order. Every input is read once, every output written once; ranges of keys are merged side by side. Runs too sparse
+for that are merged by sorting.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, typed
+from numba import njit
 from numpy.typing import NDArray
+
+from wfalens.ragged import offsets_of
+from wfalens.threads import in_parallel
 
 _WINDOW = 1 << 17  # keys of a window: a table of a megabyte
 _LEAST_PER_WINDOW = 64  # entries on average, below which windows are mostly empty
+_RANGES, _LEAST_PER_THREAD = 16, 1 << 18  # of keys that threads deal with; entries that are worth a thread
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _LOWEST_BIT = np.zeros(64, np.int64)  # the place of a single bit, by the product with the sequence above
 for _bit in range(64):
@@ -23,35 +29,68 @@ for _bit in range(64):
 Run = tuple[NDArray[np.int64], NDArray[np.int64]]  # rising distinct keys, and their counts above zero
 
 
-def merge_runs(runs: Sequence[Run]) -> Run:
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs one behind the other."""
+
+    keys: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    offsets: NDArray[np.int64]  # (runs + 1,)
+
+    @classmethod
+    def of(cls, parts: Sequence[Run]) -> Runs:
+        keys, counts = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+        return cls(keys, counts, offsets_of(np.array([len(part[0]) for part in parts])))
+
+    def places(self, key: int) -> NDArray[np.int64]:
+        """The first place of each run with at least that key."""
+        bounds = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
+        return np.array([first + np.searchsorted(self.keys[first:last], key) for first, last in bounds])
+
+
+def merge_runs(parts: Sequence[Run]) -> Run:
     """The distinct keys of all runs with their summed counts."""
-    runs = [run for run in runs if len(run[0])]
-    if not runs:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    if len(runs) == 1:
-        return runs[0]
-    total = sum(len(keys) for keys, _ in runs)
-    low, high = min(int(keys[0]) for keys, _ in runs), max(int(keys[-1]) for keys, _ in runs)
-    if total < _LEAST_PER_WINDOW * ((high - low) // _WINDOW):
+    parts = [part for part in parts if len(part[0])]
+    if len(parts) < 2:
+        return parts[0] if parts else (np.zeros(0, np.int64), np.zeros(0, np.int64))
+    return merged(Runs.of(parts))
+
+
+def merged(runs: Runs) -> Run:
+    """The same for runs that lie together."""
+    if len(runs.keys) == 0:
+        return runs.keys, runs.counts
+    starts = runs.offsets[:-1][np.diff(runs.offsets) > 0]
+    low, high = int(runs.keys[starts].min()), int(runs.keys.max())
+    if len(runs.keys) < _LEAST_PER_WINDOW * ((high - low) // _WINDOW):
         return merge_by_sorting(runs)
-    most = min(total, high - low + 1)
-    keys, counts = np.empty(most, np.int64), np.empty(most, np.int64)
-    used = _add_up(
-        typed.List([np.ascontiguousarray(run[0], np.int64) for run in runs]),
-        typed.List([np.ascontiguousarray(run[1], np.int64) for run in runs]),
-        low,
-        high,
-        keys,
-        counts,
-    )
+    bounds = _even_bounds(runs, low, high + 1)
+    places = np.stack([runs.places(bound) for bound in bounds])  # (bounds, runs)
+    below = (places - runs.offsets[:-1]).sum(1)  # entries under each bound: where its results may begin
+    keys, counts = np.empty(len(runs.keys), np.int64), np.empty(len(runs.keys), np.int64)
+    found = np.zeros(len(bounds) - 1, np.int64)
+
+    def work(first: int, last: int) -> None:
+        into = slice(below[first], below[last])
+        between = places[first].copy(), places[last], bounds[first], bounds[last]
+        found[first] = _add_up(runs.keys, runs.counts, *between, keys[into], counts[into])
+
+    in_parallel(work, below, _LEAST_PER_THREAD)
+    used = _moved_up(below, found, keys, counts)
     return keys[:used], counts[:used]  # memory behind them was never touched
 
 
-def merge_by_sorting(runs: Sequence[Run]) -> Run:
-    keys = np.concatenate([run[0] for run in runs])
-    counts = np.concatenate([run[1] for run in runs])
-    order = np.argsort(keys, kind="stable")
-    return summed(keys[order], counts[order])
+def _even_bounds(runs: Runs, low: int, end: int) -> list[int]:
+    """Keys between which there are about equally many entries."""
+    longest = int(np.argmax(np.diff(runs.offsets)))
+    first, last = runs.offsets[longest : longest + 2]
+    inner = runs.keys[np.linspace(first, last, _RANGES + 1)[1:-1].astype(np.int64)]
+    return [low, *np.unique(inner[inner > low]).tolist(), end]
+
+
+def merge_by_sorting(runs: Runs) -> Run:
+    order = np.argsort(runs.keys, kind="stable")
+    return summed(runs.keys[order], runs.counts[order])
 
 
 def summed(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Run:
@@ -65,26 +104,20 @@ def summed(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Run:
 
 
 @njit(cache=True, nogil=True)
-def _add_up(key_runs, count_runs, low, high, keys, counts):  # type: ignore[no-untyped-def]
-    runs = len(key_runs)
+def _add_up(key_runs, count_runs, place, stop, low, end, keys, counts):  # type: ignore[no-untyped-def]
+    """Merge what the runs have from `place` to `stop`, all of it from `low` up to `end`; -> how many keys there are"""
     table, touched = np.zeros(_WINDOW, np.int64), np.zeros(_WINDOW // 64, np.uint64)
-    place = np.zeros(runs, np.int64)
     used, one = 0, np.uint64(1)
-    for base in range(low, high + 1, _WINDOW):
-        end = base + _WINDOW
-        for run in range(runs):
-            at = place[run]
-            own_keys = key_runs[run]
-            size = own_keys.shape[0]
-            if at >= size or own_keys[at] >= end:
-                continue
-            own_counts = count_runs[run]
-            while at < size:
-                key = own_keys[at]
-                if key >= end:
+    for base in range(low, end, _WINDOW):
+        behind = base + _WINDOW
+        for run in range(place.shape[0]):
+            at, last = place[run], stop[run]
+            while at < last:
+                key = key_runs[at]
+                if key >= behind:
                     break
                 slot = key - base
-                table[slot] += own_counts[at]
+                table[slot] += count_runs[at]
                 touched[slot >> 6] |= one << np.uint64(slot & 63)
                 at += 1
             place[run] = at
@@ -101,4 +134,19 @@ def _add_up(key_runs, count_runs, low, high, keys, counts):  # type: ignore[no-u
                 counts[used] = table[slot]
                 table[slot] = 0
                 used += 1
+    return used
+
+
+@njit(cache=True, nogil=True)
+def _moved_up(starts, found, keys, counts):  # type: ignore[no-untyped-def]
+    """Close the gaps behind the results of each range; -> how many there are"""
+    used = 0
+    for part in range(found.shape[0]):
+        start = starts[part]
+        if start == used:
+            used += found[part]
+            continue
+        for at in range(start, start + found[part]):
+            keys[used], counts[used] = keys[at], counts[at]
+            used += 1
     return used

@@ -8,7 +8,7 @@ from __future__ import annotations
 import fcntl
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,9 +27,11 @@ class PartsFolder:
     def __init__(self, path: Path, manifest: Mapping[str, Any]) -> None:
         self.path = path
         self.resumed = path.is_dir()
+        if self.resumed and not (path / _MANIFEST).exists() and not _is_bare(path):
+            raise InputError(f"{path} is not a folder of parts, or lost its manifest; use another folder")
         try:
             path.mkdir(exist_ok=True)
-            self._lock: IO[str] = (path / _LOCK).open("w")
+            self._lock: IO[str] = (path / _LOCK).open("a")
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror or error}") from None
         try:
@@ -43,8 +45,6 @@ class PartsFolder:
     def _check(self, manifest: dict[str, Any]) -> None:
         file = self.path / _MANIFEST
         if not file.exists():
-            if any(self.path.glob("*.part")):
-                raise InputError(f"{self.path} is not a folder of parts, or lost its manifest; remove it")
             write_atomically(file, json.dumps(manifest, indent=1, sort_keys=True).encode())
             return
         try:
@@ -62,12 +62,13 @@ class PartsFolder:
         write_file(path, FORMAT, VERSION, header, tensors)
         return path
 
-    def read(self, name: str) -> StoredFile | None:
+    def read(self, name: str, only: Collection[str] | None = None) -> StoredFile | None:
+        """A part, or some of its tensors; None if there is no such part."""
         path = self.path / f"{name}.part"
         if not path.exists():
             return None
         try:
-            return read_file(path, FORMAT, VERSION)
+            return read_file(path, FORMAT, VERSION, only)
         except FormatError as error:
             raise FormatError(f"{error}; remove this file and run again") from None
 
@@ -76,7 +77,15 @@ class PartsFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def close(self) -> None:
+        """Leave the folder to the next run; one in which nothing is done yet does not stay."""
+        if self.path.is_dir() and {path.name for path in self.path.iterdir()} <= {_MANIFEST, _LOCK}:
+            shutil.rmtree(self.path, ignore_errors=True)
         self._lock.close()
+
+
+def _is_bare(path: Path) -> bool:
+    """Whether a folder holds nothing but what a run leaves that is killed as soon as it begins."""
+    return all(each.name == _LOCK or each.name.startswith(f".{_MANIFEST}.") for each in path.iterdir())
 
 
 def _difference(stored: Any, wanted: Any, at: str = "") -> str:

@@ -16,7 +16,8 @@ from wfalens.memory import resident_with_children, shown_size
 
 DEFAULT_MEMORY = 2 * 10**9
 DEFAULT_SAMPLE = 300_000  # words: what a round of fitting reads
-_SHARD_BYTES, _LARGEST_SHARD, _MANY_SHARDS = 4 << 20, 64 << 20, 4096
+_SMALL_SHARD, _SHARD, _LARGE_SHARD = 1 << 20, 4 << 20, 64 << 20  # bytes
+_MANY_PER_WORKER, _MANY = 64, 4096  # shards
 _LEAST_ROOM = 200 << 20
 
 
@@ -27,7 +28,7 @@ class Stream:
     folder         where parts are kept until the automaton is made
     engine         where the passes run
     memory         bytes that this process and its workers on this machine may hold together
-    shard_bytes    of text in a shard (None: 4 MB, up to 64 MB in large corpora); the result does not depend on it
+    shard_bytes    of text in a shard (None: 1 to 4 MB, up to 64 MB in large corpora); the result does not depend on it
     sample_tokens  words of the sample on which states and settings are decided (None: 300,000 where settings are
                    chosen or the model is asked for rows, else eight for every output that k-means sees)
     skips_bad      leave out rows that cannot be read and shards that fail, and count them, instead of stopping
@@ -53,9 +54,12 @@ class Stream:
 
     @property
     def bytes_per_shard(self) -> int:
-        """About a second of work in small corpora; more in large ones, but what its counts take stays small."""
-        usual = min(_LARGEST_SHARD, max(_SHARD_BYTES, sum(self.files.sizes) // _MANY_SHARDS))
-        return self.shard_bytes or usual
+        """Small in a small corpus, so that no worker waits long for the last; large where there would be too many."""
+        if self.shard_bytes is not None:
+            return self.shard_bytes
+        total = sum(self.files.sizes)
+        shared_out = min(_SHARD, total // (_MANY_PER_WORKER * self.engine.workers))
+        return min(_LARGE_SHARD, max(_SMALL_SHARD, shared_out, total // _MANY))
 
     @property
     def room(self) -> int:

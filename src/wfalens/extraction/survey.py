@@ -110,10 +110,11 @@ def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: Parts
             stream.journal.write("survey", file=files.paths[outcome.job], blocks=survey.blocks)
             progress.advance(1, Path(files.paths[outcome.job]).name)
 
-    # a few files are read here, one after the other: what they leave no room for need not be parsed in the others
+    # some files are read here, one after the other: what they leave no room for need not be parsed in the others
     sample = TextSample.pruned([TextSample.empty(), *(each.sample for each in found.values())], tokens)
     read, sizes = 0, files.sizes
-    while left and (read < _SURVEYED_HERE or len(left) == 1):
+    here = 1 if stream.engine.shares_memory else _SURVEYED_HERE
+    while left and (read < here or len(left) == 1):
         number = left.pop(0)
         survey_files(SerialEngine(), [number], replace(task, limit=sample.limit(task.tokens)))
         sample = TextSample.pruned([sample, found[number].sample], task.tokens)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.extraction.merging import merge_runs, summed
+from wfalens.extraction.sorting import sorted_keys
 from wfalens.ragged import Ragged
 
 
@@ -39,16 +40,16 @@ class TransitionCounts:
         counts: NDArray[np.int64] | None = None,
     ) -> TransitionCounts:
         """From transitions that may repeat, each seen `counts` times (None: once)."""
-        keys = words.astype(np.int64)
-        keys *= states
-        keys += before
-        keys *= states
-        keys += after
+        keys = keys_of(states, words, before, after)
         if counts is None:
-            keys.sort()
-            return cls(states, *summed(keys, None))
+            return cls.of_keys(states, keys)
         order = np.argsort(keys, kind="stable")
         return cls(states, *summed(keys[order], counts[order]))
+
+    @classmethod
+    def of_keys(cls, states: int, keys: NDArray[np.int64]) -> TransitionCounts:
+        """From the keys of single transitions."""
+        return cls(states, *summed(sorted_keys(keys), None))
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -93,7 +94,23 @@ def weighted_sum(
 
 def count_transitions(ids: Ragged[np.int32], path: NDArray[np.int32], states: int) -> TransitionCounts:
     """Count `(s, σ, s')` over all tokens; every text starts in state 0. path: (tokens,)."""
-    return TransitionCounts.of(states, ids.values, states_before(ids, path), path)
+    return TransitionCounts.of_keys(states, transition_keys(ids, path, states))
+
+
+def transition_keys(ids: Ragged[np.int32], path: NDArray[np.int32], states: int) -> NDArray[np.int64]:
+    """One key for each token; path: (tokens,) -> (tokens,)"""
+    return keys_of(states, ids.values, states_before(ids, path), path)
+
+
+def keys_of(
+    states: int, words: NDArray[np.int32], before: NDArray[np.int32], after: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    keys = words.astype(np.int64)
+    keys *= states
+    keys += before
+    keys *= states
+    keys += after
+    return keys
 
 
 def states_before(ids: Ragged[np.int32], path: NDArray[np.int32]) -> NDArray[np.int32]:
