@@ -28,6 +28,11 @@ COMMAND = ["extract", "model.rnn", "-c", "texts*.jsonl", "--shard", "1KB", "--js
 LONG = 90  # seconds after which a run hangs
 
 
+def heeding_interrupts():
+    """Even where the tests run in the background of a shell, which has them ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class TwoNodes:
     """A cluster in processes of its own, started in a folder that has none of the files; see `cluster`."""
 
@@ -50,7 +55,7 @@ class TwoNodes:
 
     def extract(self, cwd, out, *options):
         command = [sys.executable, "-m", "wfalens", *COMMAND, "-o", out, "--log", f"{out}.log", "--engine", "ray"]
-        return self.start([*command, *options], cwd, stderr=subprocess.PIPE)
+        return self.start([*command, *options], cwd, stderr=subprocess.PIPE, preexec_fn=heeding_interrupts)
 
     def tell(self, word):
         print(word, file=self.process.stdin, flush=True)

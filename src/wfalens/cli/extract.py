@@ -46,8 +46,6 @@ from wfalens.corpus.encoder import TextEncoder
 from wfalens.errors import InputError
 from wfalens.models.opening import reads_texts
 
-_STOPPED = 130
-
 
 def _number_or(words: tuple[str, ...], option: str, value: str) -> float | str:
     if value in words:
@@ -216,17 +214,13 @@ def extract(
         from wfalens.extraction.streaming import extract_stream
 
         parts = out.with_name(f"{out.name}.parts")
-        try:
-            with (
-                opened_engine(engine, workers, memory, address) as chosen,
-                opened_stream(files, parts, chosen, memory, shard, on_bad, log, model) as stream,
-            ):
-                wfa = extract_stream(extractor, classifier, stream, TerminalProgress())
-                wfa.save(out)
-                shutil.rmtree(parts)
-        except KeyboardInterrupt:
-            typer.echo(f"stopped; what is done is kept in {parts}, and the same command goes on from there", err=True)
-            raise typer.Exit(_STOPPED) from None
+        with (
+            opened_engine(engine, workers, memory, address) as chosen,
+            opened_stream(files, parts, chosen, memory, shard, on_bad, log, model) as stream,
+        ):
+            wfa = extract_stream(extractor, classifier, stream, TerminalProgress())
+            wfa.save(out)
+            shutil.rmtree(parts)
     seconds = time.perf_counter() - began
     asked = wfa.provenance.get("queries")
     told = {

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wfalens.extraction.stream import Stream
 
 STOP, SKIP = "stop", "skip"
+_STOPPED = 130
 MemoryOption = Annotated[
     str | None,
     typer.Option(
@@ -116,6 +117,9 @@ def opened_stream(
             model_file=None if reads_texts(model) else Path(model),
             journal=journal,
         )
+    except KeyboardInterrupt:
+        typer.echo(f"stopped; what is done is kept in {folder}, and the same command goes on from there", err=True)
+        raise typer.Exit(_STOPPED) from None
     finally:
         journal.close()
 
