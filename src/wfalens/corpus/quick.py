@@ -20,7 +20,7 @@ _PART, _APART, _ALONE, _DROPPED = range(4)  # of a word, between words, a word o
 _SPACES = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # what str.split takes for space
 _AT_ONCE = 1 << 18  # characters, whose tokens stay in the cache
 _SIZE = np.uint64(0xFFFFFFFF)  # the low half of a number
-_FACTOR, _START = np.uint64(0x100000001B3), np.uint64(0xCBF29CE484222325)
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits all over: high bits of a product depend on all below
 
 
 def _roles(alone: bytes, dropped: bytes, apart: bytes) -> NDArray[np.uint8]:
@@ -83,12 +83,13 @@ def _encoded(texts: Ragged[np.uint8], tokenizer: str, table: WordTable, max_leng
 @njit(cache=True, nogil=True)
 def _hashed(token, size):  # type: ignore[no-untyped-def]
     """The hash of a token, and its key: its bytes where they fit into one number, else the hash."""
-    code, packed = _START, np.uint64(0)
+    code, packed = np.uint64(size), np.uint64(0)
     for at in range(size):
-        byte = np.uint64(token[at])
-        code = (code ^ byte) * _FACTOR
-        packed = (packed << np.uint64(8)) | byte
-    code ^= code >> np.uint64(29)
+        if at > 0 and at & 7 == 0:
+            code, packed = (code ^ packed) * _FACTOR, np.uint64(0)
+        packed = (packed << np.uint64(8)) | np.uint64(token[at])
+    code = (code ^ packed) * _FACTOR
+    code ^= code >> np.uint64(32)
     return code, packed if size <= 8 else code
 
 

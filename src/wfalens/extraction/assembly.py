@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from wfalens.automaton.kernels import Rows
 from wfalens.automaton.rows import make_rows
 from wfalens.errors import FormatError
-from wfalens.extraction.merging import Runs, merged
+from wfalens.extraction.merging import Run, Runs, empty_run, merged
 from wfalens.extraction.transitions import TransitionCounts
 from wfalens.ragged import offsets_of
 
 _ENTRY = 16  # bytes of a stored key and its count
+_MOST_AT_ONCE = 1 << 24  # bytes that are merged: more are not merged faster
 
 
 @dataclass(frozen=True)
@@ -163,26 +164,40 @@ def _divided(keys, states, rows_per_word, state, entries, target):  # type: igno
 def by_words(
     paths: Sequence[Path], words: int, states: int, most_bytes: int
 ) -> Iterator[tuple[TransitionCounts, TransitionCounts]]:
-    """Merged counts and augmented counts of one range of words after the other, each of about so many bytes."""
-    runs = [[StoredRun(path, name) for path in paths] for name in ("", "augmented.")]
-    total = sum(len(run) for kind in runs for run in kind)
-    parts = max(1, -(-total * _ENTRY // max(1, most_bytes // 4)))  # merging holds inputs and outputs
-    bounds = _even_bounds(runs[0], words * states * states, states * states, parts)
-    cuts = [np.array([run.places(bounds) for run in kind]) for kind in runs]  # per kind: (runs, bounds)
-    for first, behind in pairwise(range(len(bounds))):
-        counts, more = (
-            merged(_read(kind, cut[:, first], cut[:, behind])) for kind, cut in zip(runs, cuts, strict=True)
-        )
-        yield TransitionCounts(states, *counts), TransitionCounts(states, *more)
+    """Merged counts and augmented counts of one range of words after the other; all use the same memory in turn."""
+    kinds = [[StoredRun(path, name) for path in paths] for name in ("", "augmented.")]
+    total = sum(len(run) for runs in kinds for run in runs)
+    # merging holds inputs and outputs
+    parts = max(1, -(-total * _ENTRY // max(1, min(most_bytes // 4, _MOST_AT_ONCE))))
+    bounds = _even_bounds(kinds[0], words * states * states, states * states, parts)
+    pieces = [_Pieces.of(runs, bounds) for runs in kinds]
+    for number in range(len(bounds) - 1):
+        counts, more = (TransitionCounts(states, *each.merged(number)) for each in pieces)
+        yield counts, more
 
 
-def _read(runs: Sequence[StoredRun], first: NDArray[np.int64], behind: NDArray[np.int64]) -> Runs:
-    """A stretch of each run, one behind the other."""
-    offsets = offsets_of(behind - first)
-    keys, counts = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
-    for run, place, (start, end) in zip(runs, first.tolist(), pairwise(offsets.tolist()), strict=True):
-        run.read(place, keys[start:end], counts[start:end])
-    return Runs(keys, counts, offsets)
+@dataclass(frozen=True, eq=False)
+class _Pieces:
+    """Stored runs that are cut at the same keys, and memory for the largest piece and for what it is merged to."""
+
+    runs: Sequence[StoredRun]
+    cuts: NDArray[np.int64]  # (runs, pieces + 1)
+    held: Run
+    result: Run
+
+    @classmethod
+    def of(cls, runs: Sequence[StoredRun], bounds: Sequence[int]) -> _Pieces:
+        cuts = np.array([run.places(bounds) for run in runs])
+        largest = int(np.diff(cuts).sum(0).max())
+        return cls(runs, cuts, empty_run(largest), empty_run(largest))
+
+    def merged(self, piece: int) -> Run:
+        first, behind = self.cuts[:, piece], self.cuts[:, piece + 1]
+        offsets = offsets_of(behind - first)
+        keys, counts = (part[: offsets[-1]] for part in self.held)
+        for run, place, (start, end) in zip(self.runs, first.tolist(), pairwise(offsets.tolist()), strict=True):
+            run.read(place, keys[start:end], counts[start:end])
+        return merged(Runs(keys, counts, offsets), self.result)
 
 
 def _even_bounds(runs: Sequence[StoredRun], end: int, word: int, parts: int) -> list[int]:

@@ -29,6 +29,10 @@ for _bit in range(64):
 Run = tuple[NDArray[np.int64], NDArray[np.int64]]  # rising distinct keys, and their counts above zero
 
 
+def empty_run(size: int) -> Run:
+    return np.empty(size, np.int64), np.empty(size, np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Runs:
     """Runs one behind the other."""
@@ -56,8 +60,8 @@ def merge_runs(parts: Sequence[Run]) -> Run:
     return merged(Runs.of(parts))
 
 
-def merged(runs: Runs) -> Run:
-    """The same for runs that lie together."""
+def merged(runs: Runs, space: Run | None = None) -> Run:
+    """The same for runs that lie together; the result may use the given space, as long as all runs."""
     if len(runs.keys) == 0:
         return runs.keys, runs.counts
     starts = runs.offsets[:-1][np.diff(runs.offsets) > 0]
@@ -67,7 +71,7 @@ def merged(runs: Runs) -> Run:
     bounds = _even_bounds(runs, low, high + 1)
     places = np.stack([runs.places(bound) for bound in bounds])  # (bounds, runs)
     below = (places - runs.offsets[:-1]).sum(1)  # entries under each bound: where its results may begin
-    keys, counts = np.empty(len(runs.keys), np.int64), np.empty(len(runs.keys), np.int64)
+    keys, counts = empty_run(len(runs.keys)) if space is None else space
     found = np.zeros(len(bounds) - 1, np.int64)
 
     def work(first: int, last: int) -> None:
