@@ -31,16 +31,17 @@ def make_rows(
     weight: NDArray[Any],
 ) -> Rows:
     """Rows from their number per word, their states and their number of entries (at least one each)."""
-    row_start, start = offsets_of(per_word), offsets_of(entries)
+    row_start = offsets_of(per_word)
     stored = np.ascontiguousarray(weight, np.float32)
-    total = _totals(stored, start)
     states = np.ascontiguousarray(state, np.uint16)
+    total, entry_start = np.empty(len(states)), np.zeros(len(row_start), np.int64)
+    _add_up(stored, entries, row_start, total, entry_start)
     return Rows(
         row_start,
         states,
         total,
         1 / total,
-        start[row_start],
+        entry_start,
         np.repeat(states, entries),
         np.ascontiguousarray(target, np.uint16),
         stored,
@@ -48,13 +49,16 @@ def make_rows(
 
 
 @njit(cache=True, nogil=True)
-def _totals(weight, start):  # type: ignore[no-untyped-def]
-    """The sum of every row; -> (rows,)"""
-    total = np.zeros(start.shape[0] - 1)
-    for row in range(total.shape[0]):
-        for entry in range(start[row], start[row + 1]):
-            total[row] += weight[entry]
-    return total
+def _add_up(weight, entries, row_start, total, entry_start):  # type: ignore[no-untyped-def]
+    """The sum of every row, and where the entries of every word begin."""
+    entry = 0
+    for word in range(row_start.shape[0] - 1):
+        for row in range(row_start[word], row_start[word + 1]):
+            total[row] = 0.0
+            for _ in range(entries[row]):
+                total[row] += weight[entry]
+                entry += 1
+        entry_start[word + 1] = entry
 
 
 def no_rows(words: int) -> Rows:

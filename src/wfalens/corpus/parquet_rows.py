@@ -27,7 +27,7 @@ _AT_ONCE = 4096  # rows that are decoded
 class ColumnRun:
     """Neighbouring texts with their labels, and why there are no more where the file is damaged."""
 
-    values: pa.Array
+    values: pa.ChunkedArray
     size: int
     first: int  # row, counted from 1
     labels: list[Any] | None  # one for each row, where labels are read
@@ -61,9 +61,9 @@ class ColumnRun:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        values = self.values
-        if self.damage is not None or not pa.types.is_large_string(values.type):
+        if self.damage is not None or not pa.types.is_large_string(self.values.type):
             return None
+        values = self.values.combine_chunks()
         try:
             values.validate(full=True)
         except pa.ArrowInvalid:
@@ -120,7 +120,7 @@ class ParquetRows:
             done = used = 0
             while (last := int(np.searchsorted(ends, used + enough - total))) < len(values):
                 held.append(values.slice(done, last + 1 - done))
-                texts = pa.concat_arrays(held)
+                texts = pa.chunked_array(held)
                 yield ColumnRun(texts, total + int(ends[last]) - used, first, _next(labels, len(texts)))
                 held, total, first = [], 0, first + len(texts)
                 done, used = last + 1, int(ends[last])
@@ -128,8 +128,8 @@ class ParquetRows:
                 held.append(values.slice(done))
                 total += int(ends[-1]) - used
         if held or damage is not None:
-            values = pa.concat_arrays(held) if held else pa.array([], pa.large_string())
-            yield ColumnRun(values, total, first, _next(labels, len(values)), damage)
+            texts = pa.chunked_array(held, None if held else pa.large_string())
+            yield ColumnRun(texts, total, first, _next(labels, len(texts)), damage)
 
     def _labels(self, row: int) -> Iterator[Any] | None:
         """What stands in the label column from a row on; where it is damaged, why."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -25,6 +24,7 @@ from wfalens.extraction.merging import Run, Runs, empty_run, merged
 from wfalens.extraction.transitions import TransitionCounts
 from wfalens.ragged import offsets_of
 
+_KINDS = ("", "augmented.")  # of runs in a part: what their names begin with
 _ENTRY = 16  # bytes of a stored key and its count
 _MOST_AT_ONCE = 1 << 24  # bytes that are merged: more are not merged faster
 
@@ -70,25 +70,19 @@ class StoredRun:
         return np.memmap(self.path, np.int64, "r", self._places[1], (len(self),))
 
 
-@dataclass
 class Assembled:
-    """Rows in pieces, and what is counted on the way."""
+    """Rows as they come, and what is counted on the way."""
 
-    words: int
-    states: int
-    rows_per_word: NDArray[np.int64] = field(init=False)
-    word_counts: NDArray[np.int64] = field(init=False)
-    visits: NDArray[np.int64] = field(init=False)  # of every state after a word
-    staying: int = 0  # transitions that stay in their state
-    transitions: int = 0
-    _state: list[NDArray[np.uint16]] = field(default_factory=list)
-    _entries: list[NDArray[np.uint32]] = field(default_factory=list)
-    _target: list[NDArray[np.uint16]] = field(default_factory=list)
-    _weight: list[NDArray[np.float32]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.rows_per_word, self.word_counts = (np.zeros(self.words, np.int64) for _ in range(2))
-        self.visits = np.zeros(self.states, np.int64)
+    def __init__(self, words: int, states: int, most: int) -> None:
+        """`most`: a bound on the transitions that get rows; memory is taken as they come."""
+        self.words, self.states = words, states
+        self.word_counts = np.zeros(words, np.int64)
+        self.visits = np.zeros(states, np.int64)  # of every state after a word
+        self.staying = self.transitions = 0  # transitions that stay in their state, and all
+        self._rows = self._entries = 0
+        self._per_word = np.zeros(words, np.int64)
+        self._state, self._per_row = np.empty(most, np.uint16), np.empty(most, np.uint32)
+        self._target, self._weight = np.empty(most, np.uint16), np.empty(most, np.float32)
 
     def count(self, counts: TransitionCounts) -> None:
         """Take note of observed transitions, whether they get rows or not."""
@@ -98,13 +92,11 @@ class Assembled:
 
     def add_rows(self, keys: NDArray[np.int64], weights: NDArray[np.number]) -> None:
         """Rows of words above all that were added before; keys: sorted and distinct"""
-        state, entries = np.empty(len(keys), np.uint16), np.empty(len(keys), np.uint32)
-        target = np.empty(len(keys), np.uint16)
-        rows = _divided(keys, self.states, self.rows_per_word, state, entries, target)
-        self._state.append(state[:rows])
-        self._entries.append(entries[:rows])
-        self._target.append(target)
-        self._weight.append(weights.astype(np.float32))
+        into = slice(self._entries, self._entries + len(keys))
+        state, per_row = self._state[self._rows :], self._per_row[self._rows :]
+        self._rows += _divided(keys, self.states, self._per_word, state, per_row, self._target[into])
+        self._weight[into] = weights
+        self._entries += len(keys)
 
     @property
     def self_transition_share(self) -> float:
@@ -114,19 +106,13 @@ class Assembled:
     @property
     def bytes_needed(self) -> int:
         """About what the rows so far will take, when they are put together and written."""
-        return 40 * sum(map(len, self._target)) + 64 * self.words
+        return 40 * self._entries + 64 * self.words
 
     def rows(self) -> Rows:
-        """All rows; the pieces are given up."""
+        rows, entries = self._rows, self._entries
         return make_rows(
-            self.rows_per_word, _whole(self._state), _whole(self._entries), _whole(self._target), _whole(self._weight)
+            self._per_word, self._state[:rows], self._per_row[:rows], self._target[:entries], self._weight[:entries]
         )
-
-
-def _whole(pieces: list[Any]) -> NDArray[Any]:
-    whole = pieces[0] if len(pieces) == 1 else np.concatenate([np.zeros(0, np.uint16), *pieces], dtype=pieces[0].dtype)
-    pieces.clear()
-    return whole
 
 
 @njit(cache=True, nogil=True)
@@ -161,14 +147,18 @@ def _divided(keys, states, rows_per_word, state, entries, target):  # type: igno
     return rows
 
 
+def entries_in(paths: Sequence[Path]) -> int:
+    """How many entries there are in parts, before they are merged."""
+    return sum(len(StoredRun(path, name)) for path in paths for name in _KINDS)
+
+
 def by_words(
     paths: Sequence[Path], words: int, states: int, most_bytes: int
 ) -> Iterator[tuple[TransitionCounts, TransitionCounts]]:
     """Merged counts and augmented counts of one range of words after the other; all use the same memory in turn."""
-    kinds = [[StoredRun(path, name) for path in paths] for name in ("", "augmented.")]
-    total = sum(len(run) for runs in kinds for run in runs)
-    # merging holds inputs and outputs
-    parts = max(1, -(-total * _ENTRY // max(1, min(most_bytes // 4, _MOST_AT_ONCE))))
+    kinds = [[StoredRun(path, name) for path in paths] for name in _KINDS]
+    at_once = max(1, min(most_bytes // 4, _MOST_AT_ONCE))  # merging holds inputs and outputs
+    parts = max(1, -(-entries_in(paths) * _ENTRY // at_once))
     bounds = _even_bounds(kinds[0], words * states * states, states * states, parts)
     pieces = [_Pieces.of(runs, bounds) for runs in kinds]
     for number in range(len(bounds) - 1):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.completion import Completion, Fitted
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
-from wfalens.extraction.assembly import Assembled, by_words
+from wfalens.extraction.assembly import Assembled, by_words, entries_in
 from wfalens.extraction.completing import asks_model, fitted, probed, rule
 from wfalens.extraction.count_parts import CountParts
 from wfalens.extraction.counting import Tally
@@ -46,7 +46,8 @@ def finished(
     if tally.texts == 0:
         raise InputError(f"{stream.files.name}: there is no text with a word in it to extract from")
     _tell(tally, model, progress)
-    assembled = Assembled(len(model.encoder.vocabulary), len(plan.states))
+    words, states = len(model.encoder.vocabulary), len(plan.states)
+    assembled = Assembled(words, states, min(entries_in(parts.paths), words * states * states))
     questions = _assemble(assembled, stream, plan, model, ids, parts, progress)
     visits = assembled.visits
     visits[0] = tally.texts
