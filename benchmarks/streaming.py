@@ -3,8 +3,9 @@
 The corpus is generated into parquet files: texts of 20 words from a Zipf distribution over a million. The model is an
 LSTM of the paper's size with an embedding for each of them. Every measurement runs in a fresh process; the model's own
 pass over the same words, encoded and in memory, is timed before and after each run, with two workers of one thread each
-and with the threads of torch, and the faster way counts; of several rounds the median. Kernels are loaded before. What a run costs as such (k-means, a
-file of a million words) is measured on a tiny corpus and left out of the exponent, not out of the throughput.
+and with the threads of torch, and the faster way counts; of several rounds the median. Kernels are loaded before. What
+a run costs as such (k-means, a file of a million words) is measured on a tiny corpus and left out of the exponent, not
+out of the throughput.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from wfalens.corpus.encoder import CUSTOM, TextEncoder
-from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vocabulary import Vocabulary
 from wfalens.errors import FormatError, InputError, WfalensError
@@ -35,6 +34,14 @@ def write_file(
     text = json.dumps({**header, "format": kind, "version": version}, ensure_ascii=False, sort_keys=True)
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     write_atomically(Path(path), save(arrays, {_METADATA: text}))
+
+
+def compact(array: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in the smallest unsigned type that holds them exactly, else as they are."""
+    top = array.max(initial=0)
+    if array.dtype.kind == "f" and (top > np.iinfo(np.uint32).max or not np.array_equal(array, np.trunc(array))):
+        return array
+    return array.astype(np.min_scalar_type(int(top)))
 
 
 def write_atomically(path: Path, blob: bytes) -> None:
@@ -118,7 +125,7 @@ def read_file(path: str | Path, kind: str, version: int, only: Collection[str] |
 
 def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
     """Header entries and tensors of an encoder; the words travel as one run of UTF-8 bytes."""
-    spelled = PackedTexts.of(encoder.vocabulary.words).content
+    spelled = encoder.vocabulary.packed.content
     header = {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length}
     return header, {"alphabet_bytes": spelled.values, "alphabet_offsets": spelled.offsets}
 

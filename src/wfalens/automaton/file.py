@@ -19,7 +19,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.errors import InputError
-from wfalens.storage import StoredFile, Tensors, read_file, restore_encoder, store_encoder, write_file
+from wfalens.storage import StoredFile, Tensors, compact, read_file, restore_encoder, store_encoder, write_file
 
 FORMAT, VERSION = "wfa", 1
 _SUM_TOLERANCE = 1e-6
@@ -59,7 +59,7 @@ def _store_stochastic(wfa: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
     tensors |= {
         "centres": wfa.centres,
         "state_visits": wfa.state_visits,
-        "word_counts": _compact(wfa.word_counts),
+        "word_counts": compact(wfa.word_counts),
         **_store_rows("rows", wfa.rows),
         **probed,
     }
@@ -75,7 +75,7 @@ def _store_linear(wfa: LinearWFA) -> tuple[dict[str, Any], Tensors]:
         "provenance": wfa.provenance,
     }
     tensors |= {f"factors.{name}": getattr(wfa.factors, name) for name in _FACTORS}
-    tensors |= {"mean_state": wfa.mean_state, "word_counts": _compact(wfa.word_counts)}
+    tensors |= {"mean_state": wfa.mean_state, "word_counts": compact(wfa.word_counts)}
     return header, tensors
 
 
@@ -176,11 +176,11 @@ def _load_completion(file: StoredFile, words: int, states: int) -> Completion:
 
 def _store_rows(name: str, rows: Rows) -> Tensors:
     return {
-        f"{name}.per_word": _compact(np.diff(rows.row_start)),
-        f"{name}.state": _compact(rows.state),
-        f"{name}.entries": _compact(entries_per_row(rows)),
-        f"{name}.target": _compact(rows.target),
-        f"{name}.weight": _compact(rows.weight),
+        f"{name}.per_word": compact(np.diff(rows.row_start)),
+        f"{name}.state": compact(rows.state),
+        f"{name}.entries": compact(entries_per_row(rows)),
+        f"{name}.target": compact(rows.target),
+        f"{name}.weight": compact(rows.weight),
     }
 
 
@@ -211,11 +211,3 @@ def _rises_within(values: NDArray[Any], starts: NDArray[np.int64]) -> bool:
     rises[1:-1] = values[1:] > values[:-1]
     rises[starts] = True
     return bool(rises[1:-1].all())
-
-
-def _compact(array: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers in the smallest unsigned type that holds them exactly, else as they are."""
-    top = array.max(initial=0)
-    if array.dtype.kind == "f" and (top > np.iinfo(np.uint32).max or not np.array_equal(array, np.trunc(array))):
-        return array
-    return array.astype(np.min_scalar_type(int(top)))

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wfalens.corpus.files import TextFiles
 from wfalens.corpus.rows import Place, RowRun
 from wfalens.errors import InputError
@@ -70,9 +73,17 @@ class Block:
         """The texts that are not empty, and what could not be read."""
         packed = self.rows.packed()
         if packed is not None:
-            return packed, []
+            return packed[0], []
         found = [self.text(row) for row in range(len(self))]
         return [text for text in found if isinstance(text, str)], [bad for bad in found if isinstance(bad, BadRow)]
+
+    def some_texts(self, rows: NDArray[np.int64]) -> tuple[Sequence[str], NDArray[np.int64]]:
+        """The texts of some rows, and which ones they are: those that are not empty and can be read."""
+        packed = self.rows.packed(rows)
+        if packed is not None:
+            return packed
+        found = [(row, text) for row in rows.tolist() if isinstance(text := self.text(row), str)]
+        return [text for _, text in found], np.array([row for row, _ in found], np.int64)
 
 
 def blocks_of_file(files: TextFiles, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:

@@ -66,13 +66,14 @@ def labelled(block: Block, classes: Mapping[str, int], rows: Iterable[int] | Non
 
 
 def _packed(block: Block, classes: Mapping[str, int]) -> LabelledTexts | None:
-    """All texts as they are packed, if none is empty and no label is bad."""
+    """All texts as they are packed, if no label is bad."""
     packed = block.rows.packed()
-    if packed is None or len(packed) < len(block):
+    if packed is None:
         return None
-    labels = [_class_of(block, row, classes) for row in range(len(block))]
+    texts, rows = packed[0], packed[1].tolist()
+    labels = [_class_of(block, row, classes) for row in rows]
     known = [label for label in labels if isinstance(label, int)]
-    return LabelledTexts(packed, known, list(range(len(block))), []) if len(known) == len(block) else None
+    return LabelledTexts(texts, known, rows, []) if len(known) == len(rows) else None
 
 
 def _class_of(block: Block, row: int, classes: Mapping[str, int]) -> int | BadRow:

@@ -57,24 +57,28 @@ class ColumnRun:
             raise label
         return checked_label(label)
 
-    def packed(self) -> PackedTexts | None:
+    def packed(self, rows: NDArray[np.int64] | None = None) -> tuple[PackedTexts, NDArray[np.int64]] | None:
         import pyarrow as pa
         import pyarrow.compute as pc
 
         if self.damage is not None or not pa.types.is_large_string(self.values.type):
             return None
         values = self.values.combine_chunks()
+        if rows is None:
+            rows = np.arange(len(values))
+        else:
+            values = values.take(pa.array(rows))
         try:
             values.validate(full=True)
         except pa.ArrowInvalid:
             return None  # not UTF-8: row by row, it turns out where
         blank = pc.fill_null(pc.or_(pc.utf8_is_space(values), pc.equal(pc.binary_length(values), 0)), True)
         if pc.any(blank).as_py():
-            values = values.filter(pc.invert(blank))
+            values, rows = values.filter(pc.invert(blank)), rows[~np.asarray(blank)]
         _, offsets, content = values.buffers()
         places = np.frombuffer(offsets, np.int64)[values.offset : values.offset + len(values) + 1]
         bytes_ = np.frombuffer(content or b"", np.uint8)[places[0] : places[-1]]
-        return PackedTexts(Ragged(bytes_, places - places[0]))
+        return PackedTexts(Ragged(bytes_, places - places[0])), rows
 
 
 class ParquetRows:
@@ -100,6 +104,12 @@ class ParquetRows:
 
     def columns(self) -> list[str]:
         return self._names
+
+    def lead(self, start: Place) -> int:
+        """Rows of its group before a place: they are decoded too."""
+        ends = np.cumsum(self._groups)
+        group = int(np.searchsorted(ends, start.offset, side="right"))
+        return start.offset - (int(ends[group - 1]) if group else 0)
 
     def runs(self, start: Place, enough: int) -> Iterator[RowRun]:
         import pyarrow as pa
@@ -157,7 +167,7 @@ class ParquetRows:
                 if before + rows <= row:
                     before += rows
                     continue
-                for batch in file.iter_batches(_AT_ONCE, row_groups=[group], columns=[name]):
+                for batch in file.iter_batches(_AT_ONCE, row_groups=[group], columns=[name], use_threads=False):
                     values = batch.column(0).slice(min(len(batch), max(0, row - before)))
                     before += len(batch)
                     yield _as_text(values)

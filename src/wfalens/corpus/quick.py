@@ -5,7 +5,6 @@ It gives what the tokenizer and the vocabulary give, without making a string of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,8 +54,8 @@ class WordTable:
     offsets: NDArray[np.int64]  # (V + 1,)
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> WordTable:
-        spelled = PackedTexts.of(words).content
+    def of(cls, words: PackedTexts) -> WordTable:
+        spelled = words.content
         slots = np.zeros((1 << (2 * len(words)).bit_length(), 2), np.uint64)
         _fill(spelled.values, spelled.offsets, slots)
         return cls(slots, spelled.values, spelled.offsets)

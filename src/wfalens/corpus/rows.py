@@ -18,6 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.readers import LABEL_COLUMN, columns_of, is_broken, suffix_of
 from wfalens.errors import InputError
@@ -59,8 +62,11 @@ class RowRun(Protocol):
         """The label of a row whose text could be read; an InputError says why there is none."""
         ...
 
-    def packed(self) -> PackedTexts | None:
-        """All texts that are not empty, where that takes less than asking row by row; none of them is bad."""
+    def packed(self, rows: NDArray[np.int64] | None = None) -> tuple[PackedTexts, NDArray[np.int64]] | None:
+        """The texts that are not empty, of all rows or of some, and their rows.
+
+        None where that takes no less time than asking row by row, or where a row is bad.
+        """
         ...
 
 
@@ -72,6 +78,10 @@ class RowSource(Protocol):
 
     def runs(self, start: Place, enough: int) -> Iterator[RowRun]:
         """All rows from a place on; a run is closed as soon as it has enough bytes."""
+        ...
+
+    def lead(self, start: Place) -> int:
+        """Rows that are read in vain by who begins at a place."""
         ...
 
     def columns(self) -> list[str]:
@@ -126,7 +136,7 @@ class LineRun:
     def label(self, row: int) -> str:
         return self.label_of(self.contents[row])
 
-    def packed(self) -> None:
+    def packed(self, rows: NDArray[np.int64] | None = None) -> None:
         """Lines are parsed one by one."""
 
 
@@ -157,6 +167,9 @@ class _Lines(ABC):
                 lines, contents, total = [], [], 0
         if lines:
             yield LineRun(self._text_of, self._label_of, total, behind, lines, contents)
+
+    def lead(self, start: Place) -> int:  # noqa: ARG002
+        return 0
 
     @abstractmethod
     def _rows(self, start: Place) -> Iterator[_RawRow]: ...

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.corpus.packed import PackedTexts
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged, offsets_of
 
@@ -70,11 +71,16 @@ class Vocabulary:
         return ids
 
     @cached_property
+    def packed(self) -> PackedTexts:
+        """The words as one run of bytes."""
+        return PackedTexts.of(self.words)
+
+    @cached_property
     def table(self) -> WordTable:
         """The words by their hash, for texts that are encoded without making strings of their tokens."""
         from wfalens.corpus.quick import WordTable
 
-        return WordTable.of(self.words)
+        return WordTable.of(self.packed)
 
     @property
     def has_table(self) -> bool:

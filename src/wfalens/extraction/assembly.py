@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.kernels import Rows
 from wfalens.automaton.rows import make_rows
-from wfalens.errors import FormatError
 from wfalens.extraction.merging import Run, Runs, empty_run, merged
 from wfalens.extraction.transitions import TransitionCounts
 from wfalens.ragged import offsets_of
@@ -27,6 +27,20 @@ from wfalens.ragged import offsets_of
 _KINDS = ("", "augmented.")  # of runs in a part: what their names begin with
 _ENTRY = 16  # bytes of a stored key and its count
 _MOST_AT_ONCE = 1 << 24  # bytes that are merged: more are not merged faster
+
+
+class _Array(NamedTuple):
+    """Where an array lies in a file."""
+
+    kind: np.dtype[np.integer]
+    size: int
+    start: int
+
+    @classmethod
+    def found(cls, entry: dict[str, Any], data: int) -> _Array:
+        """From its entry in the header; the data of all arrays begins at `data`."""
+        kind = np.dtype({"U": "<u", "I": "<i"}[entry["dtype"][0]] + str(int(entry["dtype"][1:]) // 8))
+        return cls(kind, entry["shape"][0], data + entry["data_offsets"][0])
 
 
 @dataclass(frozen=True)
@@ -37,37 +51,38 @@ class StoredRun:
     name: str  # before "keys" and "counts"
 
     @cached_property
-    def _places(self) -> tuple[int, int, int]:
-        """Number of entries, and where keys and counts begin."""
+    def _arrays(self) -> tuple[_Array, _Array]:
+        """Keys and counts."""
         with self.path.open("rb") as stream:
             size = int.from_bytes(stream.read(8), "little")
             header = json.loads(stream.read(size))
-        keys, counts = (header[f"{self.name}{part}"] for part in ("keys", "counts"))
-        return keys["shape"][0], 8 + size + keys["data_offsets"][0], 8 + size + counts["data_offsets"][0]
+        keys, counts = (_Array.found(header[f"{self.name}{part}"], 8 + size) for part in ("keys", "counts"))
+        return keys, counts
 
     def __len__(self) -> int:
-        return self._places[0]
+        return self._arrays[0].size
 
     def places(self, keys: Sequence[int]) -> NDArray[np.int64]:
         """The first place with at least that key, for each of some."""
         if len(self) == 0:
             return np.zeros(len(keys), np.int64)
-        return np.searchsorted(self._mapped(), keys)
+        mapped, most = self._mapped(), np.iinfo(self._arrays[0].kind).max
+        places = np.searchsorted(mapped, np.minimum(keys, most).astype(mapped.dtype))  # of one type: nothing is copied
+        return np.where(np.array(keys) > most, len(self), places)
 
     def keys_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self._mapped()[places]
+        return self._mapped()[places].astype(np.int64)
 
     def read(self, first: int, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """Fill the arrays with what stands from a place on."""
-        with self.path.open("rb") as stream:
-            for start, into in zip(self._places[1:], (keys, counts), strict=True):
-                stream.seek(start + 8 * first)
-                if stream.readinto(into.data.cast("B")) < into.nbytes:
-                    raise FormatError(f"{self.path}: damaged: it ends too early")
+        for array, into in zip(self._arrays, (keys, counts), strict=True):
+            place = array.start + array.kind.itemsize * first
+            into[:] = np.fromfile(self.path, array.kind, len(into), offset=place)
 
-    def _mapped(self) -> NDArray[np.int64]:
+    def _mapped(self) -> NDArray[np.integer]:
         """The keys where they lie: for a few looks, as pages that were looked at count as memory."""
-        return np.memmap(self.path, np.int64, "r", self._places[1], (len(self),))
+        array = self._arrays[0]
+        return np.memmap(self.path, array.kind, "r", array.start, (array.size,))
 
 
 class Assembled:

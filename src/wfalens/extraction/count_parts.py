@@ -19,9 +19,10 @@ from wfalens.extraction.counting import ShardCounts, Tally
 from wfalens.extraction.parts import FORMAT, VERSION, PartsFolder
 from wfalens.extraction.sums import carried
 from wfalens.extraction.transitions import TransitionCounts
-from wfalens.storage import StoredFile, read_file
+from wfalens.storage import StoredFile, compact, read_file
 
 FAN = 64
+_RUN = ("keys", "counts")
 
 
 class CountParts:
@@ -94,10 +95,10 @@ class CountParts:
             "tally": asdict(found.tally),
         }
         tensors = {
-            "keys": found.counts.keys,
-            "counts": found.counts.counts,
-            "augmented.keys": found.augmented.keys,
-            "augmented.counts": found.augmented.counts,
+            "keys": compact(found.counts.keys),
+            "counts": compact(found.counts.counts),
+            "augmented.keys": compact(found.augmented.keys),
+            "augmented.counts": compact(found.augmented.counts),
             "output_sums": found.output_sums,
         }
         return self.folder.write(name, header, tensors)
@@ -106,9 +107,13 @@ class CountParts:
 def read_counts(path: Path) -> ShardCounts:
     file = read_file(path, FORMAT, VERSION)
     states = file.field("states", int)
+
+    def counts(kind: str) -> TransitionCounts:
+        return TransitionCounts(states, *(file.tensor(f"{kind}{part}", "iu").astype(np.int64) for part in _RUN))
+
     return ShardCounts(
-        TransitionCounts(states, file.tensor("keys", "i"), file.tensor("counts", "i")),
-        TransitionCounts(states, file.tensor("augmented.keys", "i"), file.tensor("augmented.counts", "i")),
+        counts(""),
+        counts("augmented."),
         file.tensor("output_sums", "i", 3),
         stored_tally(file),
     )

@@ -25,6 +25,7 @@ from wfalens.ragged import Ragged
 from wfalens.storage import Tensors
 
 _SURVEYED_HERE = 1 << 28  # bytes that need no help from other processes
+_MOST_SHARDS_IN_ONE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +62,17 @@ class SurveyTask:
         return self.survey
 
     def survey(self, file: int) -> FileSurvey:
-        divisible = self.files.source(file).divisible
+        source = self.files.source(file)
         starts: list[tuple[int, Place]] = []
         sample = TextSample.empty()
         waiting: list[TextSample] = []
-        blocks, size = 0, self.shard_bytes
+        blocks = size = rows = 0
         for block in blocks_of_file(self.files, file):
-            if size >= self.shard_bytes and (divisible or not starts):
+            if not starts or (source.divisible and self._is_enough(size, rows, source.lead(block.start))):
                 starts.append((block.number, block.start))
-                size = 0
+                size = rows = 0
             size += block.size
+            rows += len(block)
             blocks += 1
             # a text above the greatest draw of a full sample cannot get in: most are never parsed
             limit = sample.limit(self.tokens, self.limit)
@@ -79,14 +81,18 @@ class SurveyTask:
                 sample, waiting = TextSample.pruned([sample, *waiting], self.tokens), []
         return FileSurvey(blocks, starts, TextSample.pruned([sample, *waiting], self.tokens))
 
+    def _is_enough(self, size: int, rows: int, lead: int) -> bool:
+        """Whether a shard may end where the next reads `lead` rows in vain: few of them, unless it grows too large."""
+        return size >= self.shard_bytes and (2 * lead <= rows or size >= _MOST_SHARDS_IN_ONE * self.shard_bytes)
+
     def _drawn(self, block: Block, limit: np.uint64 | None) -> TextSample:
         """The texts of a block that may get into the sample."""
         draw = draws(self.seed, block.file, block.number, len(block))
         wanted = np.arange(len(draw)) if limit is None else np.flatnonzero(draw < limit)
-        texts = [(row, text) for row in wanted.tolist() if isinstance(text := block.text(row), str)]
-        ids = self.encoder.encode([text for _, text in texts])
+        texts, rows = block.some_texts(wanted)
+        ids = self.encoder.encode(texts)
         worded = np.flatnonzero(ids.lengths)
-        rows = np.array([row for row, _ in texts], np.int64)[worded]
+        rows = rows[worded]
         place = np.column_stack([np.full(len(rows), block.file), np.full(len(rows), block.number), rows])
         return TextSample(draw[rows], place, _taken(ids, worded))
 
@@ -110,10 +116,11 @@ def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: Parts
             stream.journal.write("survey", file=files.paths[outcome.job], blocks=survey.blocks)
             progress.advance(1, Path(files.paths[outcome.job]).name)
 
-    # some files are read here, one after the other: what they leave no room for need not be parsed in the others
+    # unless threads are at hand, some files are read here, one after the other: starting processes would take longer,
+    # and what they leave no room for need not be parsed in the others
     sample = TextSample.pruned([TextSample.empty(), *(each.sample for each in found.values())], tokens)
     read, sizes = 0, files.sizes
-    here = 1 if stream.engine.shares_memory else _SURVEYED_HERE
+    here = 0 if stream.engine.shares_memory else _SURVEYED_HERE
     while left and (read < here or len(left) == 1):
         number = left.pop(0)
         survey_files(SerialEngine(), [number], replace(task, limit=sample.limit(task.tokens)))
