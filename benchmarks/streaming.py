@@ -32,7 +32,7 @@ from wfalens.memory import parse_size, resident_with_children
 from wfalens.ragged import Ragged
 
 LENGTH, WORDS, CLASSES, STATES, FILES = 20, 10**6, 7, 40, 4
-ROUNDS = 3
+ROUNDS = 5
 SMALLEST = 20_000  # words, that take little time: what is left is the cost of a run as such
 
 

@@ -48,12 +48,9 @@ class TextSample:
         first = np.arange(min(kept, len(whole.draw)))
         return cls(whole.draw[first], whole.place[first], whole.ids.take(first))
 
-    def limit(self, tokens: int, known: np.uint64 | None = None) -> np.uint64 | None:
+    def limit(self, tokens: int) -> np.uint64 | None:
         """The draw that a text must stay below to get into a pruned sample; None if any may."""
-        if len(self.ids.values) <= tokens:
-            return known
-        last = np.uint64(self.draw[-1])
-        return last if known is None else min(last, known)
+        return np.uint64(self.draw[-1]) if len(self.ids.values) > tokens else None
 
     def in_corpus_order(self) -> Ragged[np.int32]:
         return self.ids.take(np.lexsort((self.place[:, 2], self.place[:, 1], self.place[:, 0])))

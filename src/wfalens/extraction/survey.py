@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import count, pairwise
 from pathlib import Path
 
@@ -47,6 +47,17 @@ class Survey:
     unreadable: tuple[str, ...]
 
 
+@dataclass(eq=False)
+class Bar:
+    """The lowest draw that is known to be out of the sample's reach, None at first; a worker's files share it."""
+
+    draw: np.uint64 | None = None
+
+    def lower(self, draw: np.uint64 | None) -> None:
+        if draw is not None and (self.draw is None or draw < self.draw):
+            self.draw = draw
+
+
 @dataclass(frozen=True, eq=False)
 class SurveyTask:
     """Surveys a file, the job being its number."""
@@ -56,7 +67,7 @@ class SurveyTask:
     seed: int
     tokens: int  # of the sample
     shard_bytes: int
-    limit: np.uint64 | None = None  # a draw that no text of the sample reaches, where one is known
+    bar: Bar = field(default_factory=Bar)
 
     def prepare(self) -> Callable[[int], FileSurvey]:
         return self.survey
@@ -74,21 +85,20 @@ class SurveyTask:
             size += block.size
             rows += len(block)
             blocks += 1
-            # a text above the greatest draw of a full sample cannot get in: most are never parsed
-            limit = sample.limit(self.tokens, self.limit)
-            waiting.append(self._drawn(block, limit))
+            waiting.append(self._drawn(block))
             if sum(len(part.ids.values) for part in waiting) > self.tokens:
                 sample, waiting = TextSample.pruned([sample, *waiting], self.tokens), []
+                self.bar.lower(sample.limit(self.tokens))
         return FileSurvey(blocks, starts, TextSample.pruned([sample, *waiting], self.tokens))
 
     def _is_enough(self, size: int, rows: int, lead: int) -> bool:
         """Whether a shard may end where the next reads `lead` rows in vain: few of them, unless it grows too large."""
         return size >= self.shard_bytes and (2 * lead <= rows or size >= _MOST_SHARDS_IN_ONE * self.shard_bytes)
 
-    def _drawn(self, block: Block, limit: np.uint64 | None) -> TextSample:
-        """The texts of a block that may get into the sample."""
-        draw = draws(self.seed, block.file, block.number, len(block))
-        wanted = np.arange(len(draw)) if limit is None else np.flatnonzero(draw < limit)
+    def _drawn(self, block: Block) -> TextSample:
+        """The texts of a block that may get into the sample; most are never parsed."""
+        draw, bar = draws(self.seed, block.file, block.number, len(block)), self.bar.draw
+        wanted = np.arange(len(draw)) if bar is None else np.flatnonzero(draw < bar)
         texts, rows = block.some_texts(wanted)
         ids = self.encoder.encode(texts)
         worded = np.flatnonzero(ids.lengths)
@@ -109,7 +119,7 @@ def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: Parts
     left = [number for number in range(len(files.paths)) if number not in found]
     progress.start("reading the files", len(left))
 
-    def survey_files(engine: Engine, numbers: Sequence[int], task: SurveyTask) -> None:
+    def survey_files(engine: Engine, numbers: Sequence[int]) -> None:
         for outcome in engine.run(task, numbers, stream.heard()):
             survey = found[outcome.job] = _kept(stream, outcome, progress)
             _store(folder, outcome.job, survey)
@@ -119,14 +129,16 @@ def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: Parts
     # unless threads are at hand, some files are read here, one after the other: starting processes would take longer,
     # and what they leave no room for need not be parsed in the others
     sample = TextSample.pruned([TextSample.empty(), *(each.sample for each in found.values())], tokens)
+    task.bar.lower(sample.limit(tokens))
     read, sizes = 0, files.sizes
     here = 0 if stream.engine.shares_memory else _SURVEYED_HERE
     while left and (read < here or len(left) == 1):
         number = left.pop(0)
-        survey_files(SerialEngine(), [number], replace(task, limit=sample.limit(task.tokens)))
-        sample = TextSample.pruned([sample, found[number].sample], task.tokens)
+        survey_files(SerialEngine(), [number])
+        sample = TextSample.pruned([sample, found[number].sample], tokens)
+        task.bar.lower(sample.limit(tokens))
         read += sizes[number]
-    survey_files(stream.engine, left, replace(task, limit=sample.limit(task.tokens)))
+    survey_files(stream.engine, left)
     progress.finish()
     surveys = [found[number] for number in range(len(files.paths))]
     return Survey(
