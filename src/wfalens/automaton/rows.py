@@ -66,12 +66,21 @@ def no_rows(words: int) -> Rows:
     return make_rows(np.zeros(words, np.int64), empty, empty, empty, empty)
 
 
-def entries_per_row(rows: Rows) -> NDArray[np.int64]:
-    """How many entries each row has; a new row begins where the source changes or a new word begins."""
-    changes = np.empty(len(rows.source) + 1, bool)
-    changes[1:-1] = rows.source[1:] != rows.source[:-1]
-    changes[rows.entry_start] = True
-    return np.diff(np.flatnonzero(changes))
+def entries_per_row(rows: Rows) -> NDArray[np.uint32]:
+    """How many entries each row has."""
+    entries = np.zeros(len(rows.state), np.uint32)
+    _count(rows.row_start, rows.state, rows.entry_start, rows.source, entries)
+    return entries
+
+
+@njit(cache=True, nogil=True)
+def _count(row_start, state, entry_start, source, entries):  # type: ignore[no-untyped-def]
+    for word in range(row_start.shape[0] - 1):
+        row = row_start[word]
+        for entry in range(entry_start[word], entry_start[word + 1]):
+            while state[row] != source[entry]:
+                row += 1
+            entries[row] += np.uint32(1)
 
 
 def has_rows(rows: Rows) -> NDArray[np.bool_]:
