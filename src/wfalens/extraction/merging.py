@@ -20,9 +20,10 @@ from wfalens.threads import in_parallel
 
 _WINDOW = 1 << 17  # keys of a window: a table of a megabyte
 _LEAST_PER_WINDOW = 64  # entries on average, below which windows are mostly empty
-_RANGES, _LEAST_PER_THREAD = 16, 1 << 18  # of keys that threads deal with; entries that are worth a thread
+_COST_OF_WINDOW = 500  # as long as so many entries
+_RANGES, _LEAST_PER_THREAD = 64, 1 << 18  # of keys that threads deal with; entries that are worth a thread
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_LOWEST_BIT = np.zeros(64, np.int64)  # the place of a single bit, by the product with the sequence above
+_LOWEST_BIT = np.zeros(64, np.uint64)  # the place of a single bit, by the product with the sequence above
 for _bit in range(64):
     _LOWEST_BIT[(int(_DE_BRUIJN) << _bit & (1 << 64) - 1) >> 58] = _bit
 
@@ -74,13 +75,19 @@ def merged(runs: Runs, space: Run | None = None) -> Run:
     keys, counts = empty_run(len(runs.keys)) if space is None else space
     found = np.zeros(len(bounds) - 1, np.int64)
 
-    def work(first: int, last: int) -> None:
+    def merge(first: int, last: int) -> None:
         into = slice(below[first], below[last])
         between = places[first].copy(), places[last], bounds[first], bounds[last]
         found[first] = _add_up(runs.keys, runs.counts, *between, keys[into], counts[into])
 
-    in_parallel(work, below, _LEAST_PER_THREAD)
-    used = _moved_up(below, found, keys, counts)
+    def close_gaps(first: int, last: int) -> None:
+        for part in (keys, counts)[first:last]:
+            _move_up(below, found, part)
+
+    windows = np.subtract(bounds, low) // _WINDOW
+    in_parallel(merge, below + _COST_OF_WINDOW * windows, _LEAST_PER_THREAD)
+    in_parallel(close_gaps, np.arange(3) * len(keys), _LEAST_PER_THREAD)
+    used = int(found.sum())
     return keys[:used], counts[:used]  # memory behind them was never touched
 
 
@@ -109,23 +116,28 @@ def summed(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Run:
 
 @njit(cache=True, nogil=True)
 def _add_up(key_runs, count_runs, place, stop, low, end, keys, counts):  # type: ignore[no-untyped-def]
-    """Merge what the runs have from `place` to `stop`, all of it from `low` up to `end`; -> how many keys there are"""
+    """Merge what the runs have from `place` to `stop`, all of it from `low` up to `end`; -> how many keys there are
+
+    Places are unsigned, which spares a test for negative ones at every step.
+    """
     table, touched = np.zeros(_WINDOW, np.int64), np.zeros(_WINDOW // 64, np.uint64)
-    used, one = 0, np.uint64(1)
+    one, word_bits, last_bit = np.uint64(1), np.uint64(6), np.uint64(63)
+    used = np.uint64(0)
     for base in range(low, end, _WINDOW):
         behind = base + _WINDOW
         for run in range(place.shape[0]):
-            at, last = place[run], stop[run]
+            at, last = np.uint64(place[run]), np.uint64(stop[run])
             while at < last:
                 key = key_runs[at]
                 if key >= behind:
                     break
-                slot = key - base
+                slot = np.uint64(key - base)
                 table[slot] += count_runs[at]
-                touched[slot >> 6] |= one << np.uint64(slot & 63)
-                at += 1
+                touched[slot >> word_bits] |= one << (slot & last_bit)
+                at += one
             place[run] = at
-        for word in range(_WINDOW // 64):
+        for number in range(_WINDOW // 64):
+            word = np.uint64(number)
             bits = touched[word]
             if bits == 0:
                 continue
@@ -133,24 +145,22 @@ def _add_up(key_runs, count_runs, place, stop, low, end, keys, counts):  # type:
             while bits != 0:
                 lowest = bits & (~bits + one)
                 bits ^= lowest
-                slot = (word << 6) + _LOWEST_BIT[(lowest * _DE_BRUIJN) >> np.uint64(58)]
-                keys[used] = base + slot
+                slot = (word << word_bits) + _LOWEST_BIT[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+                keys[used] = base + np.int64(slot)
                 counts[used] = table[slot]
                 table[slot] = 0
-                used += 1
+                used += one
     return used
 
 
 @njit(cache=True, nogil=True)
-def _moved_up(starts, found, keys, counts):  # type: ignore[no-untyped-def]
-    """Close the gaps behind the results of each range; -> how many there are"""
+def _move_up(starts, found, values):  # type: ignore[no-untyped-def]
+    """Close the gaps behind the results of each range."""
     used = 0
     for part in range(found.shape[0]):
-        start = starts[part]
-        if start == used:
+        if starts[part] == used:
             used += found[part]
             continue
-        for at in range(start, start + found[part]):
-            keys[used], counts[used] = keys[at], counts[at]
+        for at in range(starts[part], starts[part] + found[part]):
+            values[used] = values[at]
             used += 1
-    return used
