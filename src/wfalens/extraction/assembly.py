@@ -25,7 +25,7 @@ from wfalens.extraction.transitions import TransitionCounts
 from wfalens.ragged import offsets_of
 
 _KINDS = ("", "augmented.")  # of runs in a part: what their names begin with
-_ENTRY = 16  # bytes of a stored key and its count
+_ENTRY = 16  # bytes of a key and its count that are being merged
 _MOST_AT_ONCE = 1 << 24  # bytes that are merged: more are not merged faster
 
 

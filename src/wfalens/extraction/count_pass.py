@@ -17,6 +17,8 @@ from wfalens.memory import resident_with_children
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import Progress
 
+_TIMES_HELD = 12  # the bytes of parts that are being merged: read, widened, joined, and their result
+
 
 def count_stream(
     stream: Stream,
@@ -50,7 +52,7 @@ def count_stream(
             reason = given_up(stream, outcome)
             progress.say(f"left out: {reason}")
             parts.skip(outcome.job.number, reason, *plan.centres.shape)
-        due = parts.full_level(stream.room // 8)
+        due = parts.full_level(stream.room // _TIMES_HELD // 2)
         if due:
             parts.merge(due)
         stream.check_room()

@@ -21,7 +21,7 @@ from wfalens.threads import in_parallel
 _WINDOW = 1 << 17  # keys of a window: a table of a megabyte
 _LEAST_PER_WINDOW = 64  # entries on average, below which windows are mostly empty
 _COST_OF_WINDOW = 500  # as long as so many entries
-_RANGES, _LEAST_PER_THREAD = 64, 1 << 18  # of keys that threads deal with; entries that are worth a thread
+_RANGES, _LEAST_PER_RANGE, _LEAST_PER_THREAD = 64, 1 << 14, 1 << 18  # of keys that threads deal with; entries in each
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _LOWEST_BIT = np.zeros(64, np.uint64)  # the place of a single bit, by the product with the sequence above
 for _bit in range(64):
@@ -65,8 +65,9 @@ def merged(runs: Runs, space: Run | None = None) -> Run:
     """The same for runs that lie together; the result may use the given space, as long as all runs."""
     if len(runs.keys) == 0:
         return runs.keys, runs.counts
-    starts = runs.offsets[:-1][np.diff(runs.offsets) > 0]
-    low, high = int(runs.keys[starts].min()), int(runs.keys.max())
+    filled = np.diff(runs.offsets) > 0
+    first, last = runs.offsets[:-1][filled], runs.offsets[1:][filled] - 1
+    low, high = int(runs.keys[first].min()), int(runs.keys[last].max())
     if len(runs.keys) < _LEAST_PER_WINDOW * ((high - low) // _WINDOW):
         return merge_by_sorting(runs)
     bounds = _even_bounds(runs, low, high + 1)
@@ -87,15 +88,16 @@ def merged(runs: Runs, space: Run | None = None) -> Run:
     windows = np.subtract(bounds, low) // _WINDOW
     in_parallel(merge, below + _COST_OF_WINDOW * windows, _LEAST_PER_THREAD)
     in_parallel(close_gaps, np.arange(3) * len(keys), _LEAST_PER_THREAD)
-    used = int(found.sum())
-    return keys[:used], counts[:used]  # memory behind them was never touched
+    total = int(found.sum())
+    return keys[:total], counts[:total]  # memory behind them was never touched
 
 
 def _even_bounds(runs: Runs, low: int, end: int) -> list[int]:
     """Keys between which there are about equally many entries."""
     longest = int(np.argmax(np.diff(runs.offsets)))
     first, last = runs.offsets[longest : longest + 2]
-    inner = runs.keys[np.linspace(first, last, _RANGES + 1)[1:-1].astype(np.int64)]
+    ranges = min(_RANGES, 1 + len(runs.keys) // _LEAST_PER_RANGE)
+    inner = runs.keys[np.linspace(first, last, ranges + 1)[1:-1].astype(np.int64)]
     return [low, *np.unique(inner[inner > low]).tolist(), end]
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wfalens.errors import FormatError, InputError
 from wfalens.storage import StoredFile, read_file, write_atomically, write_file
 
-FORMAT, VERSION = "part", 1
+FORMAT, VERSION = "part", 2
 _MANIFEST, _LOCK = "manifest.json", "lock"
 
 
