@@ -116,6 +116,18 @@ def test_an_unknown_column_is_refused_with_the_known_ones(study):
         WordTable(study).find(sort="weight")
 
 
+def test_a_class_that_is_called_like_a_column_can_be_sorted_by():
+    drawn = sample("empirical", 3, words=6)
+    named = ("count", *drawn.wfa.class_names[1:])
+    parts = ("encoder", "centres", "rows", "completion", "alpha", "state_visits", "word_counts", "provenance")
+    wfa = StochasticWFA(class_names=named, **{part: getattr(drawn.wfa, part) for part in parts})
+    table = WordTable(Study("a.wfa", wfa))
+    for sort, column in (("count", 1), ("class count", 3)):
+        values = [row[column] for row in table.find(sort=sort, min_count=1)["rows"]]
+        assert values == sorted(values, reverse=True)
+        assert len(values) > 2
+
+
 def test_the_strongest_of_each_class_are_the_top_words(study):
     table = WordTable(study)
     chosen = {study.influence.words[at] for at in table.strongest(5, study.usual_count)}

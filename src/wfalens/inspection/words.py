@@ -71,13 +71,14 @@ class WordTable:
     def _orders(self) -> dict[str, NDArray[np.int64]]:
         """By each column, rising."""
         scores = self.study.influence
-        columns = {name: np.argsort(scores.scores[:, at], kind="stable") for at, name in enumerate(scores.class_names)}
-        return {
-            **columns,  # a class may not take the name of the other columns
+        plain = {
             "word": np.array(sorted(range(len(scores.words)), key=scores.words.__getitem__), np.int64),
             "count": np.argsort(scores.counts, kind="stable"),
             "strength": np.argsort(scores.strength, kind="stable"),
         }
+        classes = [f"class {name}" if name in plain else name for name in scores.class_names]  # as on the page
+        columns = {name: np.argsort(scores.scores[:, at], kind="stable") for at, name in enumerate(classes)}
+        return {**columns, **plain}
 
 
 def word_page(study: Study, word: str) -> dict[str, Any]:

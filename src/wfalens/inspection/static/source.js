@@ -1,5 +1,9 @@
 // Where the data comes from: embedded in a report, or asked from the explorer's server. Views do not know which.
 const POLL = 600;
+const PLAIN = ['word', 'count', 'strength'];
+
+// By what words can be sorted; a class that is called like another column says that it is one.
+lens.wordColumns = (names) => [...PLAIN, ...names.map((name) => (PLAIN.includes(name) ? `class ${name}` : name))];
 
 async function ask(path, options) {
   const answer = await fetch(path, options);
@@ -52,9 +56,8 @@ function report(data) {
   };
   const picked = one('plays', (text) => text, 'the report carries the sentences that can be picked here; in the explorer you can type');
   const typed = data.pocket && !data.pocket.error ? lens.pocket(data.pocket, data.overview, data.map.corners) : null;
-  const columns = () => ['word', 'count', 'strength', ...data.overview.class_names];
   async function words({ query = '', sort = 'strength', falling = true, min_count: least = 1, offset = 0, limit = 100 }) {
-    const at = columns().indexOf(sort);
+    const at = lens.wordColumns(data.overview.class_names).indexOf(sort);
     const wanted = query.toLowerCase();
     const rows = data.words.rows.filter((row) => row[1] >= least && row[0].toLowerCase().includes(wanted));
     const turn = falling === true || falling === 'true' ? -1 : 1;

@@ -9,13 +9,13 @@ lens.views.push({
     const { class_names: names, unit } = await lens.source.overview();
     const given = { query: parameters.get('query') || '', sort: parameters.get('sort') || 'strength', falling: parameters.get('falling') !== 'false', min_count: Number(parameters.get('min_count')) || 5 };
     const place = h('div');
-    const sorts = ['word', 'count', 'strength', ...names];
+    const sorts = lens.wordColumns(names);
     const shade = (value) => h('td', { style: { background: lens.shade(value / (unit === 'probability' ? 0.6 : 6)) } }, lens.signed(value));
     const columns = [
       { key: 'word', title: 'word', cell: (row) => lens.wordLink(row[0]) },
       { key: 'count', title: 'seen', cell: (row) => lens.whole(row[1]) },
       { key: 'strength', title: 'strength', cell: (row) => lens.number(row[2], 2) },
-      ...names.map((name, at) => ({ key: name, title: name, cell: (row) => shade(row[3 + at]) })),
+      ...names.map((name, at) => ({ key: sorts[3 + at], title: name, cell: (row) => shade(row[3 + at]) })),
     ];
     function draw() {
       lens.remember(given);
