@@ -28,9 +28,9 @@ from threadpoolctl import threadpool_limits
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Abstraction, Extractor, Fitting, Seen, States, View
-from wfalens.extraction.abstraction import ABSTRACTIONS, cluster
-from wfalens.extraction.queries import Ledger
-from wfalens.extraction.views import Outputs, steppable
+from wfalens.extraction.completion.queries import Ledger
+from wfalens.extraction.states.abstraction import ABSTRACTIONS, cluster
+from wfalens.extraction.states.views import Outputs, steppable
 from wfalens.models.contract import State, StepwiseClassifier
 from wfalens.models.stepping import states_after
 from wfalens.ragged import Ragged, positions

@@ -94,12 +94,12 @@ def measure_forward(folder: Path, tokens: int) -> dict[str, float]:
 
 
 def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: int | None) -> dict[str, float]:
-    from wfalens.corpus.files import TextFiles
-    from wfalens.engines import open_engine
+    from wfalens.corpus.sources.files import TextFiles
     from wfalens.extraction import Extractor
-    from wfalens.extraction.stream import Stream
     from wfalens.extraction.streaming import extract_stream
     from wfalens.models import RNNClassifier
+    from wfalens.passes.engines import open_engine
+    from wfalens.passes.stream import Stream
 
     model = RNNClassifier.load(folder / "model.rnn")
     engine = open_engine(name, workers, memory)

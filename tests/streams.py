@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wfalens.corpus import TextEncoder, Vocabulary
-from wfalens.corpus.files import TextFiles
+from wfalens.corpus.sources.files import TextFiles
 from wfalens.models import RNNClassifier, RNNConfig
 
 WORDS = tuple(f"w{number}" for number in range(60))

@@ -6,10 +6,10 @@ import pytest
 from wfalens.attack import RECIPES, Arsenal, allowed_candidates, nearest_candidates, run_attack
 from wfalens.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome, summary_rows
 from wfalens.corpus import Corpus, WordVectors, load_dataset, newsroom
-from wfalens.engines.local import ThreadEngine
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor
 from wfalens.models import RNNConfig, Trainer
+from wfalens.passes.engines.local import ThreadEngine
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from tests.streams import some_labels, some_texts, write_texts
 from wfalens.attack import draw_texts
 from wfalens.corpus import read_corpus
-from wfalens.corpus.files import TextFiles
+from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import InputError
 
 CLASSES = ("a", "b", "c")

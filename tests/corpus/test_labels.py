@@ -6,9 +6,9 @@ import pytest
 
 from tests.streams import some_labels, some_texts, write_texts
 from wfalens.corpus import read_corpus
-from wfalens.corpus.blocks import blocks_of_file
-from wfalens.corpus.files import TextFiles
-from wfalens.corpus.labels import labelled, with_labels
+from wfalens.corpus.sources.blocks import blocks_of_file
+from wfalens.corpus.sources.files import TextFiles
+from wfalens.corpus.sources.labels import labelled, with_labels
 from wfalens.errors import InputError
 
 CLASSES = {"a": 0, "b": 1, "c": 2}

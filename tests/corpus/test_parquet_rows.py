@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.corpus.blocks import blocks_of_file
-from wfalens.corpus.files import TextFiles
 from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.readers import read_corpus
-from wfalens.corpus.rows import Place
+from wfalens.corpus.sources.blocks import blocks_of_file
+from wfalens.corpus.sources.files import TextFiles
+from wfalens.corpus.sources.lines import Place
 
 TEXTS = ["plain words", None, "ünïcode", "", "  \t", "\u3000", "the last", "日本 語"] * 40
 KINDS = {

@@ -9,15 +9,15 @@ import pytest
 
 from tests.streams import BLOCK, corpus_files, small_model, some_labels, some_texts, write_texts
 from wfalens.corpus import Corpus, read_corpus
-from wfalens.corpus.files import TextFiles
-from wfalens.engines.local import ThreadEngine
+from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.evaluation import measure_fidelity
 from wfalens.evaluation.judging import JudgeTask
 from wfalens.evaluation.streaming import measure_stream_fidelity
 from wfalens.extraction import Extractor
-from wfalens.extraction.stream import Stream
 from wfalens.journal import FileJournal, Journal
+from wfalens.passes.engines.local import ThreadEngine
+from wfalens.passes.stream import Stream
 from wfalens.progress import Progress
 
 SHARDS = "judged-*.part"

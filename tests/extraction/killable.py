@@ -13,11 +13,11 @@ from pathlib import Path
 import torch
 
 from tests.streams import corpus_files, small_model, some_texts
-from wfalens.corpus.files import TextFiles
+from wfalens.corpus.sources.files import TextFiles
 from wfalens.evaluation.streaming import measure_stream_fidelity
 from wfalens.extraction import Extractor
-from wfalens.extraction.stream import Stream
 from wfalens.extraction.streaming import extract_stream
+from wfalens.passes.stream import Stream
 from wfalens.storage import write_atomically
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from wfalens.errors import InputError
 from wfalens.extraction import Abstraction, Extractor, Fitting, States
-from wfalens.extraction.abstraction import ABSTRACTIONS
-from wfalens.extraction.views import Outputs
+from wfalens.extraction.states.abstraction import ABSTRACTIONS
+from wfalens.extraction.states.views import Outputs
 from wfalens.models import CallableClassifier
 
 

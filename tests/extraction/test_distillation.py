@@ -14,10 +14,10 @@ from wfalens.corpus import Corpus, TextEncoder, Vocabulary, WordVectors, newsroo
 from wfalens.errors import FormatError, InputError
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Distillation, Extractor
-from wfalens.extraction.distiller import batches, distil, perturbed
-from wfalens.extraction.generator import Generator, _Scan
-from wfalens.extraction.inputs import word_inputs
-from wfalens.extraction.probing import choose_representatives
+from wfalens.extraction.completion.probing import choose_representatives
+from wfalens.extraction.linear.distiller import batches, distil, perturbed
+from wfalens.extraction.linear.generator import Generator, _Scan
+from wfalens.extraction.linear.inputs import word_inputs
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged

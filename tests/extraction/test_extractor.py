@@ -12,9 +12,9 @@ from wfalens.corpus import TextEncoder, Vocabulary, WordVectors, newsroom
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Extractor
-from wfalens.extraction.abstraction import States, cluster
-from wfalens.extraction.augmentation import augmented
-from wfalens.extraction.probing import choose_representatives
+from wfalens.extraction.completion.augmentation import augmented
+from wfalens.extraction.completion.probing import choose_representatives
+from wfalens.extraction.states.abstraction import States, cluster
 from wfalens.models import CallableClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged

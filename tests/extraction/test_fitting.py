@@ -13,10 +13,10 @@ from wfalens.automaton.rows import entries_per_row
 from wfalens.corpus import load_dataset
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Fitting
-from wfalens.extraction.fitting import _expectations, fit_rows
-from wfalens.extraction.queries import Ledger
-from wfalens.extraction.soft import mixtures
-from wfalens.extraction.views import LookAhead, Outputs, see
+from wfalens.extraction.completion.fitting import _expectations, fit_rows
+from wfalens.extraction.completion.queries import Ledger
+from wfalens.extraction.states.soft import mixtures
+from wfalens.extraction.states.views import LookAhead, Outputs, see
 from wfalens.models import CallableClassifier, RNNConfig, Trainer
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.streams import corpus_files, small_model
-from wfalens.corpus.files import TextFiles
+from wfalens.corpus.sources.files import TextFiles
 from wfalens.extraction import Extractor
-from wfalens.extraction.stream import Stream
 from wfalens.extraction.streaming import extract_stream
+from wfalens.passes.stream import Stream
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = 20

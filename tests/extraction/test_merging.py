@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.extraction.merging import Runs, merge_by_sorting, merge_runs
-from wfalens.extraction.sampling import TextSample, draws
-from wfalens.extraction.sorting import sorted_keys
+from wfalens.extraction.evidence.merging import Runs, merge_by_sorting, merge_runs
+from wfalens.extraction.evidence.sorting import sorted_keys
+from wfalens.passes.sampling import TextSample, draws
 from wfalens.ragged import Ragged
 
 # near keys are added up in windows, far ones are sorted

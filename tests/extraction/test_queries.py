@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from wfalens.corpus import newsroom
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Extractor, Fitting
-from wfalens.extraction.probing import affordable, choose_representatives, probing_queries
-from wfalens.extraction.queries import FITTING_SHARE, SEARCH_SHARE, Ledger, TooFewQueriesError, told
+from wfalens.extraction.completion.probing import affordable, choose_representatives, probing_queries
+from wfalens.extraction.completion.queries import FITTING_SHARE, SEARCH_SHARE, Ledger, TooFewQueriesError, told
 from wfalens.models import CallableClassifier
 from wfalens.models.causality import check_causal
 from wfalens.progress import Progress

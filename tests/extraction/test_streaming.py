@@ -12,17 +12,18 @@ import pytest
 from tests.streams import WORDS, corpus_files, small_model, some_texts, write_texts
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.corpus import WordVectors
-from wfalens.corpus.blocks import blocks_of_file
-from wfalens.corpus.files import TextFiles
-from wfalens.engines.local import SerialEngine, ThreadEngine
+from wfalens.corpus.sources.blocks import blocks_of_file
+from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import FormatError, InputError
-from wfalens.extraction import Augmentation, Extractor, count_parts
-from wfalens.extraction.count_parts import CountParts
-from wfalens.extraction.parts import PartsFolder
-from wfalens.extraction.stream import Stream
+from wfalens.extraction import Augmentation, Extractor
+from wfalens.extraction.evidence import count_parts
+from wfalens.extraction.evidence.count_parts import CountParts
 from wfalens.extraction.streaming import extract_stream
 from wfalens.journal import FileJournal, Journal
 from wfalens.models import CallableClassifier
+from wfalens.passes.engines.local import SerialEngine, ThreadEngine
+from wfalens.passes.parts import PartsFolder
+from wfalens.passes.stream import Stream
 from wfalens.progress import Progress
 
 PLAIN = Extractor(states=6, completion="empirical")
@@ -323,7 +324,7 @@ class TestFailing:
         assert resumed == saved(tmp_path, PLAIN, model, stream_of(tmp_path, files, "whole"))
 
     def test_a_shard_that_fails_always_is_named_or_skipped_and_counted(self, tmp_path, files, model, monkeypatch):
-        from wfalens.extraction.counting import CountTask
+        from wfalens.extraction.evidence.counting import CountTask
 
         real = CountTask._counted
 
@@ -349,7 +350,7 @@ class TestFailing:
         assert not (tmp_path / "parts").exists()
 
     def test_memory_that_runs_out_ends_the_run_and_keeps_what_is_done(self, tmp_path, files, model, monkeypatch):
-        monkeypatch.setattr("wfalens.extraction.stream.resident_with_children", lambda: 10**9)
+        monkeypatch.setattr("wfalens.passes.stream.resident_with_children", lambda: 10**9)
         stream = stream_of(tmp_path, files, memory=2 * 10**9, journal=Grows(monkeypatch))
         with pytest.raises(InputError, match=r"needs 3 GB, more than --memory 2 GB.*what was counted is kept"):
             extract_stream(PLAIN, model, stream)
@@ -369,7 +370,7 @@ class Grows(Journal):
 
     def write(self, event, **facts):
         if event == "shard":
-            self.monkeypatch.setattr("wfalens.extraction.stream.resident_with_children", lambda: 3 * 10**9)
+            self.monkeypatch.setattr("wfalens.passes.stream.resident_with_children", lambda: 3 * 10**9)
 
 
 def test_progress_tells_shards_and_rate(tmp_path, files, model):

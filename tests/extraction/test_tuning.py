@@ -6,7 +6,7 @@ import pytest
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor
-from wfalens.extraction.tuning import Trial, Tuning, _best
+from wfalens.extraction.choice.tuning import Trial, Tuning, _best
 
 
 def tuned(model, corpus, **options):

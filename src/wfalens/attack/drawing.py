@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wfalens.corpus.blocks import Block, blocks_of_file
 from wfalens.corpus.corpus import Corpus
-from wfalens.corpus.files import TextFiles
-from wfalens.corpus.labels import LabelledTexts, labelled, with_labels
+from wfalens.corpus.sources.blocks import Block, blocks_of_file
+from wfalens.corpus.sources.files import TextFiles
+from wfalens.corpus.sources.labels import LabelledTexts, labelled, with_labels
 from wfalens.errors import InputError
-from wfalens.extraction.sampling import draws
+from wfalens.passes.sampling import draws
 from wfalens.progress import SILENT, Progress
 
 

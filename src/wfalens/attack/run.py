@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from wfalens.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome
 from wfalens.attack.search import Search, Target
 from wfalens.corpus.corpus import Corpus
-from wfalens.engines.contract import Engine, Failed, ModelSource
-from wfalens.engines.local import SerialEngine
 from wfalens.errors import InputError, ModelError
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.passes.engines.contract import Engine, Failed, ModelSource
+from wfalens.passes.engines.local import SerialEngine
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 

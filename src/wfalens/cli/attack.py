@@ -32,7 +32,7 @@ from wfalens.cli.common import (
     write_html,
 )
 from wfalens.cli.streams import AddressOption, opened_engine, text_files
-from wfalens.corpus.files import has_plain_lines, is_pattern
+from wfalens.corpus.sources.files import has_plain_lines, is_pattern
 from wfalens.errors import InputError
 
 

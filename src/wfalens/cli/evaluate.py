@@ -45,8 +45,8 @@ from wfalens.cli.streams import (
     wants_stream,
 )
 from wfalens.errors import InputError
-from wfalens.extraction.queries import told as told_queries
-from wfalens.extraction.tuning import Tuning
+from wfalens.extraction.choice.tuning import Tuning
+from wfalens.extraction.completion.queries import told as told_queries
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wfalens.cli.common import dataset_of
-from wfalens.corpus.files import TextFiles, is_pattern
+from wfalens.corpus.sources.files import TextFiles, is_pattern
 from wfalens.errors import InputError
 from wfalens.journal import NO_JOURNAL, FileJournal
 from wfalens.memory import parse_size
 from wfalens.models.opening import reads_texts
 
 if TYPE_CHECKING:
-    from wfalens.engines import Engine
-    from wfalens.extraction.stream import Stream
+    from wfalens.passes.engines import Engine
+    from wfalens.passes.stream import Stream
 
 STOP, SKIP = "stop", "skip"
 _STOPPED = 130
@@ -80,8 +80,8 @@ def text_files(corpus: str, text_column: str, encoding: str) -> TextFiles:
 @contextmanager
 def opened_engine(engine: str | None, workers: int | None, memory: str | None, address: str | None) -> Iterator[Engine]:
     """The engine of the options; call it when the model is loaded."""
-    from wfalens.engines import open_engine
-    from wfalens.extraction.stream import DEFAULT_MEMORY
+    from wfalens.passes.engines import open_engine
+    from wfalens.passes.stream import DEFAULT_MEMORY
 
     chosen = open_engine(engine or "local", workers, _bytes(memory, DEFAULT_MEMORY), address)
     try:
@@ -101,7 +101,7 @@ def opened_stream(
     log: Path | None,
     model: str,
 ) -> Iterator[Stream]:
-    from wfalens.extraction.stream import DEFAULT_MEMORY, Stream
+    from wfalens.passes.stream import DEFAULT_MEMORY, Stream
 
     if on_bad not in (STOP, SKIP):
         raise InputError(f"--on-bad must be {STOP} or {SKIP}, not {on_bad!r}")

@@ -17,8 +17,8 @@ from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
 from wfalens.evaluation.judgement import Judgement
 from wfalens.evaluation.standins import bag_of_words, cross_fitted_bag_of_words, majority
 from wfalens.evaluation.trust import Trust
-from wfalens.extraction.traces import output_traces
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from wfalens.evaluation.judgement import Judgement
 from wfalens.evaluation.judging import ShardJudgement
-from wfalens.extraction.count_parts import stored_tally
-from wfalens.extraction.counting import Tally
-from wfalens.extraction.parts import PartsFolder
+from wfalens.extraction.evidence.count_parts import stored_tally
+from wfalens.extraction.evidence.counting import Tally
+from wfalens.passes.parts import PartsFolder
 from wfalens.storage import StoredFile
 
 _COLUMNS = {"label": "i", "predicted": "i", "divergence": "f", "margin": "f", "length": "i", "rare": "f"}

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.blocks import BadRow, Block, Shard, blocks_of_shard
-from wfalens.corpus.files import TextFiles
-from wfalens.corpus.labels import labelled
-from wfalens.engines.contract import ModelSource
+from wfalens.corpus.sources.blocks import BadRow, Block, Shard, blocks_of_shard
+from wfalens.corpus.sources.files import TextFiles
+from wfalens.corpus.sources.labels import labelled
 from wfalens.errors import InputError
 from wfalens.evaluation.judgement import Judgement
-from wfalens.extraction.counting import Tally
-from wfalens.extraction.traces import output_traces
+from wfalens.extraction.evidence.counting import Tally
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import output_traces
+from wfalens.passes.engines.contract import ModelSource
 from wfalens.progress import SILENT
 from wfalens.threads import limit_model_threads
 

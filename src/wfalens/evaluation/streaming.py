@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.blocks import Shard
 from wfalens.corpus.corpus import Corpus
-from wfalens.corpus.labels import with_labels
-from wfalens.engines.contract import Done
+from wfalens.corpus.sources.blocks import Shard
+from wfalens.corpus.sources.labels import with_labels
 from wfalens.errors import InputError
 from wfalens.evaluation.fidelity import Fidelity, check_pair, reported
 from wfalens.evaluation.judged_parts import JudgedParts
 from wfalens.evaluation.judging import JudgeTask
 from wfalens.extraction.count_pass import given_up
-from wfalens.extraction.counting import Tally
-from wfalens.extraction.parts import PartsFolder
-from wfalens.extraction.stream import Stream
-from wfalens.extraction.survey import survey_stream
-from wfalens.extraction.traces import output_traces
+from wfalens.extraction.evidence.counting import Tally
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import output_traces
+from wfalens.passes.engines.contract import Done
+from wfalens.passes.parts import PartsFolder
+from wfalens.passes.stream import Stream
+from wfalens.passes.survey import survey_stream
 from wfalens.progress import SILENT, Progress
 from wfalens.threads import limit_model_threads
 

@@ -1,12 +1,12 @@
 """The algorithm, one step per module: traces, abstraction, transitions, augmentation, probing, fitting."""
 
-from wfalens.extraction.abstraction import Abstraction, States
-from wfalens.extraction.augmentation import Augmentation
-from wfalens.extraction.distillation import Distillation
+from wfalens.extraction.completion.augmentation import Augmentation
+from wfalens.extraction.completion.fitting import Fitting
+from wfalens.extraction.evidence.transitions import TransitionCounts, count_transitions
 from wfalens.extraction.extractor import Extractor
-from wfalens.extraction.fitting import Fitting
-from wfalens.extraction.transitions import TransitionCounts, count_transitions
-from wfalens.extraction.views import Seen, View
+from wfalens.extraction.linear.distillation import Distillation
+from wfalens.extraction.states.abstraction import Abstraction, States
+from wfalens.extraction.states.views import Seen, View
 
 __all__ = [
     "Abstraction",

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from wfalens.automaton.completion import Completion, Fitted
 from wfalens.automaton.rows import rows_from_keys
 from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.extraction.abstraction import States, named_abstraction, state_centres
-from wfalens.extraction.augmentation import Augmentation, augmented
-from wfalens.extraction.completing import asks_model, fitted, probed, rule
-from wfalens.extraction.probing import probe_rows
-from wfalens.extraction.queries import AUGMENTATION, PROBING, SEARCH, Ledger
-from wfalens.extraction.questions import Attempt, Questions
+from wfalens.extraction.completion.augmentation import Augmentation, augmented
+from wfalens.extraction.completion.probing import probe_rows
+from wfalens.extraction.completion.queries import AUGMENTATION, PROBING, SEARCH, Ledger
+from wfalens.extraction.completion.questions import Attempt, Questions
+from wfalens.extraction.completion.rules import asks_model, fitted, probed, rule
+from wfalens.extraction.evidence.transitions import TransitionCounts, count_transitions, weighted_sum
 from wfalens.extraction.randomness import Step, stream_of
-from wfalens.extraction.traces import initial_output
-from wfalens.extraction.transitions import TransitionCounts, count_transitions, weighted_sum
-from wfalens.extraction.views import Seen, View, see
+from wfalens.extraction.states.abstraction import States, named_abstraction, state_centres
+from wfalens.extraction.states.views import Seen, View, see
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import initial_output
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 

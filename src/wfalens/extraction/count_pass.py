@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from wfalens.corpus.blocks import Shard
-from wfalens.engines.contract import Done, Failed
+from wfalens.corpus.sources.blocks import Shard
 from wfalens.errors import InputError, ModelError
-from wfalens.extraction.count_parts import CountParts
-from wfalens.extraction.counting import CountTask, Resampling, ShardCounts
-from wfalens.extraction.parts import PartsFolder
+from wfalens.extraction.evidence.count_parts import CountParts
+from wfalens.extraction.evidence.counting import CountTask, Resampling, ShardCounts
 from wfalens.extraction.plan import Plan
-from wfalens.extraction.stream import Stream
 from wfalens.memory import resident_with_children
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.passes.engines.contract import Done, Failed
+from wfalens.passes.parts import PartsFolder
+from wfalens.passes.stream import Stream
 from wfalens.progress import Progress
 
 _TIMES_HELD = 12  # the bytes of parts that are being merged: read, widened, joined, and their result

@@ -13,20 +13,20 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.vectors import WordVectors
-from wfalens.extraction.abstraction import Abstraction
-from wfalens.extraction.augmentation import Augmentation
 from wfalens.extraction.building import build
-from wfalens.extraction.distillation import Distillation
-from wfalens.extraction.fitting import Fitting
+from wfalens.extraction.choice.search import settle
+from wfalens.extraction.completion.augmentation import Augmentation
+from wfalens.extraction.completion.fitting import Fitting
+from wfalens.extraction.completion.queries import BLACK_BOX_QUERIES, Ledger
+from wfalens.extraction.linear.distillation import Distillation
 from wfalens.extraction.options import AUTO, CORPUS, check_choices, checked_numbers
 from wfalens.extraction.provenance import origin
-from wfalens.extraction.queries import BLACK_BOX_QUERIES, Ledger
 from wfalens.extraction.reading import read_texts
-from wfalens.extraction.search import settle
-from wfalens.extraction.traces import MODEL
-from wfalens.extraction.views import Outputs
+from wfalens.extraction.states.abstraction import Abstraction
+from wfalens.extraction.states.views import Outputs
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
+from wfalens.models.traces import MODEL
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
@@ -121,7 +121,7 @@ class Extractor:
         about = {"name": name, "texts": len(ids), "tokens": len(ids.values)}
         provenance = {"corpus": about, **origin(self, model)}
         if self.kind == LinearWFA.kind:
-            from wfalens.extraction.distiller import distil
+            from wfalens.extraction.linear.distiller import distil
 
             return distil(
                 model,

@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 from wfalens.automaton.completion import Completion, Fitted
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
-from wfalens.extraction.assembly import Assembled, by_words, entries_in
-from wfalens.extraction.completing import asks_model, fitted, probed, rule
-from wfalens.extraction.count_parts import CountParts
-from wfalens.extraction.counting import Tally
+from wfalens.extraction.completion.probe_pass import probe_stream
+from wfalens.extraction.completion.queries import AUGMENTATION, PROBING
+from wfalens.extraction.completion.questions import Questions
+from wfalens.extraction.completion.rules import asks_model, fitted, probed, rule
+from wfalens.extraction.evidence.assembly import Assembled, by_words, entries_in
+from wfalens.extraction.evidence.count_parts import CountParts
+from wfalens.extraction.evidence.counting import Tally
+from wfalens.extraction.evidence.sums import mean_outputs
+from wfalens.extraction.evidence.transitions import TransitionCounts, weighted_sum
 from wfalens.extraction.plan import Plan
-from wfalens.extraction.probe_pass import probe_stream
-from wfalens.extraction.queries import AUGMENTATION, PROBING
-from wfalens.extraction.questions import Questions
-from wfalens.extraction.stream import Stream
-from wfalens.extraction.sums import mean_outputs
-from wfalens.extraction.traces import initial_output
-from wfalens.extraction.transitions import TransitionCounts, weighted_sum
-from wfalens.extraction.views import see
+from wfalens.extraction.states.views import see
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import initial_output
+from wfalens.passes.stream import Stream
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 

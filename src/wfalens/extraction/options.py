@@ -12,8 +12,8 @@ from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.rows import MAX_STATES
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
-from wfalens.extraction.abstraction import ABSTRACTIONS, Abstraction
-from wfalens.extraction.traces import INITIAL
+from wfalens.extraction.states.abstraction import ABSTRACTIONS, Abstraction
+from wfalens.models.traces import INITIAL
 
 if TYPE_CHECKING:
     from wfalens.extraction.extractor import Extractor

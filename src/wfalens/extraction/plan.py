@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.extraction.abstraction import ABSTRACTIONS, States, state_centres
 from wfalens.extraction.building import divide
+from wfalens.extraction.choice.search import settle
+from wfalens.extraction.completion.queries import Ledger
 from wfalens.extraction.extractor import Extractor
 from wfalens.extraction.options import AUTO
-from wfalens.extraction.queries import Ledger
-from wfalens.extraction.search import settle
-from wfalens.extraction.traces import initial_output
-from wfalens.extraction.views import LookAhead, Outputs, View
+from wfalens.extraction.states.abstraction import ABSTRACTIONS, States, state_centres
+from wfalens.extraction.states.views import LookAhead, Outputs, View
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import initial_output
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.storage import StoredFile, Tensors

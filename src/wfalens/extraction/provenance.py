@@ -10,8 +10,8 @@ import numpy as np
 
 from wfalens.automaton.completion import Fitted
 from wfalens.automaton.linear import LinearWFA
-from wfalens.extraction.abstraction import named_abstraction
 from wfalens.extraction.options import AUTO
+from wfalens.extraction.states.abstraction import named_abstraction
 from wfalens.models.contract import StepwiseClassifier
 
 if TYPE_CHECKING:

@@ -15,17 +15,17 @@ import numpy as np
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.extraction.completing import asks_model
+from wfalens.extraction.completion.rules import asks_model
 from wfalens.extraction.count_pass import count_stream
 from wfalens.extraction.extractor import Extractor
 from wfalens.extraction.finishing import finished
-from wfalens.extraction.parts import PartsFolder
 from wfalens.extraction.plan import Plan, check_plannable
 from wfalens.extraction.provenance import origin
-from wfalens.extraction.stream import DEFAULT_SAMPLE, Stream
-from wfalens.extraction.survey import survey_stream
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.passes.parts import PartsFolder
+from wfalens.passes.stream import DEFAULT_SAMPLE, Stream
+from wfalens.passes.survey import survey_stream
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.threads import limit_model_threads

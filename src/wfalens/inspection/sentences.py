@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from wfalens.extraction.traces import output_traces
 from wfalens.inspection.study import Study, short
+from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT, Progress
 
 SORTS = ("any", "disagree", "unsure")

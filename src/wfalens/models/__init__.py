@@ -5,21 +5,21 @@ Those that need torch or an optional package are imported on first use, so that 
 
 from typing import TYPE_CHECKING, Any
 
-from wfalens.models.callable import CallableClassifier
-from wfalens.models.card import ModelCard
+from wfalens.models.adapters.callable import CallableClassifier
+from wfalens.models.adapters.card import ModelCard
+from wfalens.models.adapters.keras_model import wrap_keras
+from wfalens.models.adapters.pipeline import wrap_pipeline
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import EmbeddingClassifier, SteppableClassifier, StepwiseClassifier
-from wfalens.models.keras_model import wrap_keras
-from wfalens.models.onnx_model import load_onnx
+from wfalens.models.onnx.model import load_onnx
 from wfalens.models.opening import open_model
-from wfalens.models.pipeline import wrap_pipeline
 
 if TYPE_CHECKING:
-    from wfalens.models.onnx_export import export_onnx
+    from wfalens.models.adapters.torch_module import wrap_module
+    from wfalens.models.adapters.transformer import load_transformer, wrap_transformer
+    from wfalens.models.onnx.export import export_onnx
     from wfalens.models.rnn import RNNClassifier, RNNConfig
-    from wfalens.models.torch_module import wrap_module
     from wfalens.models.training import Trainer, Training
-    from wfalens.models.transformer import load_transformer, wrap_transformer
 
 __all__ = [
     "CallableClassifier",
@@ -47,10 +47,10 @@ _TORCH = {
     "RNNConfig": "rnn",
     "Trainer": "training",
     "Training": "training",
-    "export_onnx": "onnx_export",
-    "load_transformer": "transformer",
-    "wrap_module": "torch_module",
-    "wrap_transformer": "transformer",
+    "export_onnx": "onnx.export",
+    "load_transformer": "adapters.transformer",
+    "wrap_module": "adapters.torch_module",
+    "wrap_transformer": "adapters.transformer",
 }
 
 

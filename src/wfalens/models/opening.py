@@ -31,7 +31,7 @@ def open_model(spec: str | Path, encoder: TextEncoder | None = None) -> Stepwise
     `encoder` tells a model that reads texts its words; the others bring their own.
     """
     if reads_texts(spec):
-        from wfalens.models.transformer import load_transformer
+        from wfalens.models.adapters.transformer import load_transformer
 
         if encoder is None:
             raise InputError(f"{spec} reads texts of any words; give the words that its automaton shall have")
@@ -43,7 +43,7 @@ def open_model(spec: str | Path, encoder: TextEncoder | None = None) -> Stepwise
     if path.is_dir():
         raise InputError(f"{path} is a folder; if it holds a Hugging Face classifier, give {HUGGING_FACE}{path}")
     if ending == ".onnx":
-        from wfalens.models.onnx_model import load_onnx
+        from wfalens.models.onnx.model import load_onnx
 
         return load_onnx(path)
     from wfalens.models.rnn import RNNClassifier

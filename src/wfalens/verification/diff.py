@@ -17,8 +17,8 @@ from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
 from wfalens.evaluation.fidelity import check_pair
 from wfalens.explanation.influence import influence_of
-from wfalens.extraction.traces import output_traces
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.verification.changes import StateMatch, TextChanges, WordChanges

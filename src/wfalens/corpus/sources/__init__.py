@@ -1,0 +1,1 @@
+"""Texts from files and from memory, as blocks."""

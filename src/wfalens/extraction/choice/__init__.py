@@ -1,0 +1,1 @@
+"""Settings that are chosen on held-out texts."""

@@ -1,0 +1,1 @@
+"""Rows that were never observed: rules, questions to the model, fitting."""

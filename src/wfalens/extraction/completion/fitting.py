@@ -1,0 +1,217 @@
+"""Fitting: expectation-maximisation of a stochastic automaton's rows and centres against the model's outputs.
+
+The automaton is a Markov chain driven by words, its centres are what a state emits. For a text and the model's outputs
+p_t the aim is Σ_t λ_t Σ_c p_t[c]·log (d_t·F)[c]; each round computes expected transitions and emissions by forward and
+backward vectors and makes them, mixed with those of earlier rounds and a prior, the new rows and centres.
+Rows start from the probed ones and keep their support, so all work is linear in the stored entries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from wfalens.automaton.kernels import Rows
+from wfalens.automaton.rows import entries_per_row, make_rows
+from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.errors import InputError
+from wfalens.extraction.completion.queries import FITTING, Ledger, TooFewQueriesError
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import output_traces
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+from wfalens.threads import in_parallel
+
+_PARTS = 4  # texts are summed in that many parts whatever the threads, so that equal seeds give equal bytes
+_LEVELS = 255  # weights of a row are stored as whole numbers up to this
+_NEGLIGIBLE = 1e-6  # mass of a state that is passed over
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitting:
+    """How long and on what rows are fitted.
+
+    rounds     of expectation-maximisation
+    tokens     in a round at most, of texts drawn anew each time
+    replaced   share of words replaced at random: the model answers any query
+    memory     weight of earlier rounds' expectations
+    prior      transitions that a probed row is worth
+    hardness   of the assignment of probed answers to near states
+    """
+
+    rounds: int = 16
+    tokens: int = 300_000
+    replaced: float = 0.2
+    memory: float = 0.8
+    prior: float = 0.1
+    hardness: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in ("rounds", "tokens"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("replaced", "memory"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
+        for name in ("prior", "hardness"):
+            if not 0 < getattr(self, name) < 1e6:
+                raise InputError(f"{name} must be positive, not {getattr(self, name)}")
+
+    def within(self, queries: int | None, ids: Ragged[np.int32]) -> Fitting:
+        """The same for a number of queries: fewer tokens in a round, then fewer rounds."""
+        longest = int(ids.lengths.max())  # a round ends with a whole text
+        if queries is None or self.rounds * min(self.tokens + longest, len(ids.values)) <= queries:
+            return self
+        rounds = min(self.rounds, queries // (2 * longest))
+        if not rounds:
+            raise TooFewQueriesError(
+                f"{queries:,} queries do not pay for fitting, which takes at least {2 * longest:,}; allow more"
+            )
+        return replace(self, rounds=rounds, tokens=min(self.tokens, queries // rounds - longest))
+
+
+def fit_rows(
+    model: StepwiseClassifier,
+    ids: Ragged[np.int32],
+    probed: Rows,
+    centres: NDArray[np.float64],
+    rule: Fitting,
+    rng: np.random.Generator,
+    progress: Progress,
+    ledger: Ledger,
+) -> tuple[Rows, NDArray[np.float64]]:
+    """Fitted rows and centres, from rows for every word in every state and centres (n, C); ρ(0) stays."""
+    row_of = np.repeat(np.arange(len(probed.state)), entries_per_row(probed))
+    prior = (probed.weight * probed.inverse[row_of]).astype(np.float32)
+    weights, expected = prior.copy(), np.zeros_like(prior)
+    emitted, fitted = np.zeros_like(centres), centres.copy()
+    words = np.flatnonzero(np.diff(probed.row_start)).astype(np.int32)
+    every = 2 / ids.lengths.mean()  # all prefixes of a text count twice as much as its end
+    progress.start("fitting the rows", rule.rounds)
+    for _ in range(rule.rounds):
+        texts = _perturbed(ids, words, rule, rng)
+        ledger.enter(FITTING, len(texts.values))
+        wanted = output_traces(model, texts, SILENT).values
+        expected *= np.float32(rule.memory)
+        emitted *= rule.memory
+        aim = _expectations(texts, wanted, probed, weights, fitted, every, expected, emitted)
+        mixed = expected + np.float32(rule.prior) * prior
+        weights = (mixed / np.bincount(row_of, mixed)[row_of]).astype(np.float32)
+        sums = emitted.sum(1, keepdims=True)
+        fitted = np.where(sums > 0, emitted / np.where(sums > 0, sums, 1), fitted)
+        fitted[0] = centres[0]
+        progress.advance(1, f"mean log-likelihood {aim:.4f}")
+    progress.finish()
+    return _stored(probed, weights, row_of), fitted
+
+
+def _perturbed(
+    ids: Ragged[np.int32], words: NDArray[np.int32], rule: Fitting, rng: np.random.Generator
+) -> Ragged[np.int32]:
+    """A random part of the texts with some words replaced by any that has rows, and those without by `<unk>`."""
+    order = rng.permutation(len(ids))
+    kept = np.searchsorted(np.cumsum(ids.lengths[order]), rule.tokens) + 1
+    texts = ids.take(np.sort(order[:kept]))
+    drawn = words[rng.integers(len(words), size=len(texts.values))]
+    changed = np.where(rng.random(len(texts.values)) < rule.replaced, drawn, texts.values)
+    return Ragged(np.where(np.isin(changed, words), changed, UNKNOWN).astype(np.int32), texts.offsets)
+
+
+def _expectations(
+    ids: Ragged[np.int32],
+    wanted: NDArray[np.float32],
+    rows: Rows,
+    weights: NDArray[np.float32],
+    centres: NDArray[np.float64],
+    every: float,
+    expected: NDArray[np.float32],
+    emitted: NDArray[np.float64],
+) -> float:
+    """Add the expected transitions (entries,) and emissions (n, C) of the texts; -> the mean aim."""
+    cuts = np.searchsorted(ids.offsets, np.linspace(0, ids.offsets[-1], _PARTS + 1)).clip(max=len(ids))
+    cuts[0], cuts[-1] = 0, len(ids)
+    moved = np.zeros((_PARTS, len(weights)), np.float32)
+    shown = np.zeros((_PARTS, *centres.shape))
+    aims = np.zeros(_PARTS)
+
+    def work(first: int, last: int) -> None:
+        for part in range(first, last):
+            aims[part] = _expect(
+                ids.values,
+                ids.offsets[cuts[part] : cuts[part + 1] + 1],
+                wanted,
+                rows.entry_start,
+                rows.source,
+                rows.target,
+                weights,
+                centres,
+                every,
+                moved[part],
+                shown[part],
+            )
+
+    in_parallel(work, np.arange(_PARTS + 1), 1)
+    for part in range(_PARTS):
+        expected += moved[part]
+        emitted += shown[part]
+    return float(aims.sum() / len(ids))
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _expect(  # type: ignore[no-untyped-def]
+    words, offsets, wanted, entry_start, source, target, weights, centres, every, moved, shown
+):
+    n, classes = centres.shape
+    longest = 0
+    for text in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[text + 1] - offsets[text])
+    forward, backward, earlier = np.zeros((longest + 1, n)), np.zeros(n), np.zeros(n)
+    pull = np.zeros(classes)
+    aim = 0.0
+    for text in range(offsets.shape[0] - 1):
+        start, length = offsets[text], offsets[text + 1] - offsets[text]
+        forward[0, :] = 0.0
+        forward[0, 0] = 1.0
+        for step in range(length):
+            word = words[start + step]
+            forward[step + 1, :] = 0.0
+            for entry in range(entry_start[word], entry_start[word + 1]):
+                forward[step + 1, target[entry]] += forward[step, source[entry]] * weights[entry]
+        backward[:] = 0.0
+        for step in range(length - 1, -1, -1):
+            word, share = words[start + step], every + (1.0 if step == length - 1 else 0.0)
+            for column in range(classes):
+                said = 1e-12  # avoids 0 · log 0
+                for state in range(n):
+                    said += forward[step + 1, state] * centres[state, column]
+                p = wanted[start + step, column]
+                aim += share * p * np.log(said)
+                pull[column] = share * p / said
+            for state in range(n):
+                total = 0.0
+                for column in range(classes):
+                    each = centres[state, column] * pull[column]
+                    total += each
+                    shown[state, column] += forward[step + 1, state] * each
+                backward[state] += total
+            earlier[:] = 0.0
+            for entry in range(entry_start[word], entry_start[word + 1]):
+                onward = weights[entry] * backward[target[entry]]
+                earlier[source[entry]] += onward
+                if forward[step, source[entry]] > _NEGLIGIBLE:
+                    moved[entry] += forward[step, source[entry]] * onward
+            backward[:] = earlier
+    return aim
+
+
+def _stored(rows: Rows, weights: NDArray[np.float32], row_of: NDArray[np.int64]) -> Rows:
+    """The rows with their new weights as whole numbers, small enough for a byte each; what vanishes is left out."""
+    starts = np.flatnonzero(np.diff(row_of, prepend=-1))
+    largest = np.maximum.reduceat(weights, starts)[row_of]
+    whole = np.rint(weights / largest * _LEVELS)
+    kept = whole > 0
+    entries = np.bincount(row_of[kept], minlength=len(rows.state))
+    return make_rows(np.diff(rows.row_start), rows.state, entries, rows.target[kept], whole[kept])

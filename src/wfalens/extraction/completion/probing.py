@@ -1,0 +1,173 @@
+"""Probing: rows learned by asking the model what every word does in every state (SPEC §4.4)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.extraction.completion.queries import TooFewQueriesError
+from wfalens.extraction.evidence.transitions import TransitionCounts
+from wfalens.extraction.states.abstraction import States
+from wfalens.extraction.states.views import View
+from wfalens.models.contract import State, SteppableClassifier, StepwiseClassifier, checked_probabilities
+from wfalens.models.prefixes import prefix_tree
+from wfalens.models.stepping import states_after, step_grid
+from wfalens.progress import Progress
+from wfalens.ragged import Ragged, offsets_of, positions
+
+_ANSWERS_PER_BATCH = 100_000
+_GRAIN = 64  # units that an answer is divided into among near states
+
+
+@dataclass(frozen=True, eq=False)
+class Representatives:
+    """Prefixes that stand for the states: up to r for each, the empty one for state 0."""
+
+    prefixes: Ragged[np.int32]
+    state: NDArray[np.int32]  # (prefixes,), rising
+    per_state: int  # r
+
+    def first(self, per_state: int) -> Representatives:
+        """Fewer for each state."""
+        rank = np.arange(len(self.state)) - np.searchsorted(self.state, self.state)
+        kept = np.flatnonzero(rank < per_state)
+        return Representatives(self.prefixes.take(kept), self.state[kept], per_state)
+
+
+def choose_representatives(
+    ids: Ragged[np.int32], path: NDArray[np.int32], per_state: int, rng: np.random.Generator
+) -> Representatives:
+    """A random choice among the occurrences of each state. path: (tokens,)"""
+    shuffled = rng.permutation(len(path))
+    tokens = shuffled[np.argsort(path[shuffled], kind="stable")]  # by state, in random order within
+    sizes = np.bincount(path, minlength=1)
+    rank = np.arange(len(tokens)) - offsets_of(sizes)[path[tokens]]
+    chosen = tokens[rank < per_state]
+    starts = ids.offsets[ids.item_of_value()[chosen]]
+    lengths = np.concatenate([[0], chosen + 1 - starts])
+    words = ids.values[positions(np.concatenate([[0], starts]), lengths)]
+    state = np.concatenate([np.zeros(1, np.int32), path[chosen]])
+    return Representatives(Ragged.from_lengths(words, lengths), state, per_state)
+
+
+def probing_queries(model: StepwiseClassifier, representatives: Representatives, words: int) -> int:
+    """What `probe_rows` asks at most: prefixes that the model scores, equal ones of a call once."""
+    if isinstance(model, SteppableClassifier):
+        return len(representatives.prefixes.values) + len(representatives.state) * words
+    distinct = len(np.unique(representatives.prefixes.padded(), axis=0))
+    calls = -(-words // words_per_call(representatives))
+    return calls * len(prefix_tree(representatives.prefixes)) + distinct * words
+
+
+def affordable(
+    model: StepwiseClassifier,
+    words: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    representatives: Representatives,
+    queries: int | None,
+) -> tuple[NDArray[np.int32], Representatives]:
+    """The words and the representatives that a number of model queries pays for.
+
+    Representatives are given up first, then words, the rarest first; `<unk>` stays. counts: (V,)
+    """
+    if queries is None:
+        return words, representatives
+    per_state = bisect_right(
+        range(1, representatives.per_state + 1),
+        queries,
+        key=lambda number: probing_queries(model, representatives.first(number), len(words)),
+    )
+    if per_state:
+        return words, representatives.first(per_state)
+    single = representatives.first(1)
+    paid = bisect_right(range(1, len(words) + 1), queries, key=lambda number: probing_queries(model, single, number))
+    if not paid:
+        raise TooFewQueriesError(
+            f"{queries:,} queries do not pay for a single word from each of {int(single.state[-1]) + 1} states, which "
+            f"takes {probing_queries(model, single, 1):,}; allow more, or fewer states"
+        )
+    known = words[words != UNKNOWN]
+    frequent = known[np.argsort(-counts[known], kind="stable")][: paid - 1]
+    return np.sort(np.append(frequent, np.int32(UNKNOWN))), single
+
+
+def words_per_call(representatives: Representatives) -> int:
+    return max(1, _ANSWERS_PER_BATCH // len(representatives.state))
+
+
+def probe_rows(
+    model: StepwiseClassifier,
+    representatives: Representatives,
+    states: States,
+    view: View,
+    words: NDArray[np.int32],
+    hardness: float | None,
+    progress: Progress,
+) -> TransitionCounts:
+    """`Qσ`: where each word leads from the representatives of each state. words: rising ids
+
+    A steppable model is stepped once per representative and word from its saved state. A black box is asked
+    for the prefix and the word as a text of its own, which costs a whole prefix each. With a `hardness`, an answer
+    counts for several near states in shares, in units of 1/64; without, for the nearest one.
+    """
+    n, reps = len(states), len(representatives.state)
+    saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
+    progress.start("probing the model", len(words))
+    parts = []
+    batch_size = words_per_call(representatives)
+    for start in range(0, len(words), batch_size):
+        batch = words[start : start + batch_size]
+        points = _answers(model, representatives, saved, view, batch)
+        word, before = np.tile(batch, reps), np.repeat(representatives.state, len(batch))
+        if hardness is None:
+            parts.append(TransitionCounts.of(n, word, before, states.assign(points)))
+        else:
+            near, weights = states.mixtures(points, hardness)
+            shares = np.rint(weights * _GRAIN).astype(np.int64)
+            answer, place = np.nonzero(shares)
+            after = near[answer, place]
+            parts.append(TransitionCounts.of(n, word[answer], before[answer], after, shares[answer, place]))
+        progress.advance(len(batch))
+    progress.finish()
+    # batches hold rising words, so their keys follow each other
+    return TransitionCounts(
+        n, np.concatenate([part.keys for part in parts]), np.concatenate([part.counts for part in parts])
+    )
+
+
+def _answers(
+    model: StepwiseClassifier,
+    representatives: Representatives,
+    saved: State | None,
+    view: View,
+    words: NDArray[np.int32],
+) -> NDArray[np.float32]:
+    """Points after each word from each representative; -> (representatives · words, D)"""
+    if view.needs_states and saved is not None and isinstance(model, SteppableClassifier):
+        states, outputs = model.step(np.repeat(saved, len(words), axis=0), np.tile(words, len(saved)))
+        return view.points(checked_probabilities(outputs, len(states), len(model.class_names), "the model"), states)
+    return view.points(ask(model, representatives, saved, words), None)
+
+
+def ask(
+    model: StepwiseClassifier, representatives: Representatives, saved: State | None, words: NDArray[np.int32]
+) -> NDArray[np.float32]:
+    """Outputs after each word from each representative; -> (representatives · words, classes)"""
+    classes = len(model.class_names)
+    if saved is not None and isinstance(model, SteppableClassifier):
+        outputs = step_grid(model, saved, words).reshape(-1, classes)
+    else:
+        # equal prefixes are asked once
+        _, first, place = np.unique(representatives.prefixes.padded(), axis=0, return_index=True, return_inverse=True)
+        prefixes = representatives.prefixes.take(first)
+        lengths = np.repeat(prefixes.lengths + 1, len(words))
+        longer = Ragged.from_lengths(np.empty(int(lengths.sum()), np.int32), lengths)
+        repeated = prefixes.take(np.repeat(np.arange(len(prefixes)), len(words)))
+        longer.values[positions(longer.offsets[:-1], lengths - 1)] = repeated.values
+        longer.values[longer.offsets[1:] - 1] = np.tile(words, len(prefixes))
+        outputs = model.trace(longer).last().reshape(len(prefixes), len(words), -1)[place.ravel()].reshape(-1, classes)
+    return checked_probabilities(outputs, len(representatives.state) * len(words), classes, "the model")

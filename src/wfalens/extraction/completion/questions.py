@@ -1,0 +1,101 @@
+"""Which words the model is asked about, from which prefixes: as much as the queries pay for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.completion import Fitted
+from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.extraction.completion.probing import Representatives, affordable, choose_representatives, probing_queries
+from wfalens.extraction.completion.queries import FITTING_SHARE, SEARCH, SEARCH_SHARE, Ledger
+from wfalens.extraction.randomness import Step, stream_of
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.progress import Progress
+from wfalens.ragged import Ragged
+
+if TYPE_CHECKING:
+    from wfalens.extraction.extractor import Extractor
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What an automaton that is only tried in a search has: rows for some words, none of them fitted."""
+
+    words: NDArray[np.int32]  # rising
+    share: float  # of the query budget, that it may cost
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """What probing asks, and how it takes the answers."""
+
+    words: NDArray[np.int32]  # rising
+    representatives: Representatives
+    hardness: float | None  # of the assignment of answers to near states; None: to the nearest one
+    rng: np.random.Generator  # goes on in fitting
+
+    @classmethod
+    def chosen(
+        cls,
+        extractor: Extractor,
+        model: StepwiseClassifier,
+        ids: Ragged[np.int32],
+        path: NDArray[np.int32],
+        word_counts: NDArray[np.int64],
+        ledger: Ledger,
+        progress: Progress,
+        attempt: Attempt | None = None,
+    ) -> Questions:
+        """What the queries pay for; representatives come from `ids`. path: (tokens,); word_counts: (V,)"""
+        fits = extractor.completion == Fitted.name
+        rng = stream_of(extractor.seed, Step.PROBING)
+        wanted = choose_representatives(ids, path, extractor.representatives, rng)
+        rest = 1 - FITTING_SHARE if fits else 1.0
+        budget = ledger.left(rest) if attempt is None else ledger.share((1 - SEARCH_SHARE) * rest)
+        words, representatives = _paid(model, word_counts, wanted, budget, progress)
+        if attempt is not None:
+            words, representatives = _tried(attempt, model, word_counts, words, representatives, ledger)
+        return cls(words, representatives, extractor.fitting.hardness if fits else None, rng)
+
+    def queries(self, model: StepwiseClassifier) -> int:
+        """What they ask at most."""
+        return probing_queries(model, self.representatives, len(self.words))
+
+
+def _paid(
+    model: StepwiseClassifier,
+    word_counts: NDArray[np.int64],
+    wanted: Representatives,
+    budget: int | None,
+    progress: Progress,
+) -> tuple[NDArray[np.int32], Representatives]:
+    """What a budget pays for, of all words and of the representatives that are wanted."""
+    everything = np.arange(1, len(word_counts), dtype=np.int32)
+    words, found = affordable(model, everything, word_counts, wanted, budget)
+    if len(words) < len(everything):
+        progress.say(f"{budget:,} queries pay for {len(words):,} of {len(everything):,} words; the others act as <unk>")
+    elif found.per_state < wanted.per_state:
+        progress.say(f"{budget:,} queries pay for {found.per_state} of {wanted.per_state} representatives per state")
+    return words, found
+
+
+def _tried(
+    attempt: Attempt,
+    model: StepwiseClassifier,
+    word_counts: NDArray[np.int64],
+    words: NDArray[np.int32],
+    representatives: Representatives,
+    ledger: Ledger,
+) -> tuple[NDArray[np.int32], Representatives]:
+    """What an attempt may ask, of the words and representatives that the whole automaton could afford."""
+    tried = attempt.words
+    if len(words) < len(word_counts) - 1:
+        tried = np.union1d(np.intersect1d(tried, words), np.int32(UNKNOWN)).astype(np.int32)
+    allowed = ledger.share(attempt.share)
+    if allowed is not None and allowed < probing_queries(model, representatives.first(1), 1):
+        allowed = ledger.unspent(SEARCH, SEARCH_SHARE)  # a small budget tries fewer numbers of states
+    return affordable(model, tried, word_counts, representatives, allowed)

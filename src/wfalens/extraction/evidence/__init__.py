@@ -1,0 +1,1 @@
+"""What is counted over texts, and how it adds up."""

@@ -1,0 +1,1 @@
+"""The linear kind: an automaton with real weights, trained against the model."""

@@ -1,0 +1,277 @@
+"""Training of linear automata: gradient descent until the automaton says what the model says (SPEC §4)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from wfalens.automaton.linear import LinearWFA
+from wfalens.corpus.vectors import WordVectors
+from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.divergence import jensen_shannon
+from wfalens.errors import InputError, WfalensError
+from wfalens.extraction.completion.probing import choose_representatives
+from wfalens.extraction.linear.distillation import Distillation
+from wfalens.extraction.linear.generator import Generator
+from wfalens.extraction.linear.inputs import word_inputs
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import output_traces
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+from wfalens.storage import read_file, write_file
+
+_HELD_OUT, _MOST_HELD_OUT = 0.1, 2000  # share of the texts, and number of texts at most
+_WARM_UP = 100  # steps
+_SHORT = 9  # words
+_CHECKPOINT, _CHECKPOINT_VERSION = "wfa-training", 1
+_MOMENTS = ("exp_avg", "exp_avg_sq")  # what AdamW remembers of every parameter
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one epoch reached: the mean divergence in training, CR and JSD on held-out texts."""
+
+    loss: float
+    cr: float
+    jsd: float
+
+
+def distil(
+    model: StepwiseClassifier,
+    ids: Ragged[np.int32],
+    rule: Distillation,
+    *,
+    vectors: WordVectors | None = None,
+    seed: int = 0,
+    checkpoint: Path | None = None,
+    provenance: dict[str, Any],
+    progress: Progress = SILENT,
+) -> LinearWFA:
+    """Train an automaton against `model` on texts and on perturbed copies of them.
+
+    A tenth of the texts is held out; the epoch with the lowest divergence there is kept. With a `checkpoint`, training
+    that was stopped goes on after its last whole epoch, and ends as if it had never been stopped; the file is removed
+    at the end.
+    """
+    streams = np.random.SeedSequence(seed).spawn(2)
+    order = np.random.default_rng(streams[0]).permutation(len(ids))
+    held = max(1, min(_MOST_HELD_OUT, round(_HELD_OUT * len(ids))))
+    if held >= len(ids):
+        raise InputError("training needs at least two texts")
+    fit, tests = ids.take(np.sort(order[held:])), ids.take(np.sort(order[:held]))
+    words, classes = len(model.encoder.vocabulary), len(model.class_names)
+    counts = np.bincount(fit.values, minlength=words)
+    rng = np.random.default_rng(streams[1])
+    places = choose_representatives(fit, np.zeros(len(fit.values), np.int32), rule.places, rng)
+    inputs = word_inputs(model, places, vectors, counts > 0, progress)
+    with torch.random.fork_rng(devices=()):
+        torch.manual_seed(seed)
+        generator = Generator(rule, inputs, classes)
+    wanted = output_traces(model, tests, SILENT).last()
+    prior = getattr(model, "initial_output", None)
+    prior = np.full(classes, 1 / classes) if prior is None else np.asarray(prior)
+    run = _Run(generator, prior, torch.optim.AdamW(generator.parameters(), lr=rule.learning_rate, betas=(0.9, 0.99)))
+    manifest = {
+        "rule": asdict(rule),
+        "seed": seed,
+        "model": model.fingerprint,
+        "texts": _digest(ids.values, ids.offsets),
+    }
+    if vectors is not None:
+        manifest["vectors"] = [vectors.source, _digest(vectors.matrix)]
+    run.resume(checkpoint, manifest)
+    progress.start("training the automaton", rule.epochs)
+    progress.advance(len(run.history))
+    while len(run.history) < rule.epochs and not run.has_settled:
+        epoch = len(run.history)
+        own = np.random.default_rng([seed, epoch])  # an epoch's draws do not depend on where training was stopped
+        fresh = perturbed(_part(fit, rule.tokens, own), counts, rule, own)
+        loss = run.learn(fresh, output_traces(model, fresh, SILENT).values, epoch, own)
+        run.note(Pass(loss, *measured(generator, tests, wanted)))
+        run.save(checkpoint, manifest)
+        progress.advance(1, f"CR {run.history[-1].cr:.3f}, JSD {run.history[-1].jsd:.4f}")
+    progress.finish()
+    generator.load_state_dict(run.best)
+    wfa = LinearWFA(
+        encoder=model.encoder,
+        class_names=model.class_names,
+        factors=generator.finished(),
+        mean_state=np.zeros(rule.layers * rule.width),
+        word_counts=np.bincount(ids.values, minlength=words),
+        provenance=provenance | {"training": [asdict(each) for each in run.history], "held_out": len(tests)},
+    )
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
+    return wfa.with_mean_state(ids)
+
+
+class _Run:
+    """A training under way: the network, its optimiser, its history and its best epoch."""
+
+    def __init__(self, generator: Generator, prior: NDArray[np.floating], optimiser: torch.optim.Optimizer) -> None:
+        self.generator, self.optimiser = generator, optimiser
+        self.prior = torch.from_numpy(prior.astype(np.float32))  # the model's output before any word; (C,)
+        self.history: list[Pass] = []
+        self.best = _copy(generator)
+
+    @property
+    def has_settled(self) -> bool:
+        scores = [each.jsd for each in self.history]
+        return len(scores) - int(np.argmin(scores or [0])) > self.generator.rule.patience
+
+    def note(self, reached: Pass) -> None:
+        if not math.isfinite(reached.loss):
+            raise WfalensError("training diverged; lower the learning rate")
+        if reached.jsd < min((each.jsd for each in self.history), default=math.inf):
+            self.best = _copy(self.generator)
+        self.history.append(reached)
+
+    def learn(self, ids: Ragged[np.int32], wanted: NDArray[np.float32], epoch: int, rng: np.random.Generator) -> float:
+        """One pass over texts and the model's outputs on their prefixes; -> mean divergence. wanted: (tokens, C)"""
+        rule, outputs, total = self.generator.rule, Ragged(wanted, ids.offsets), 0.0
+        found = batches(ids.lengths, _batch_tokens(rule, ids), rng)
+        rate = rule.learning_rate * min(1.0, math.sqrt(_SHORT / ids.lengths.mean()))
+        for number, batch in enumerate(found):
+            texts = ids.take(batch)
+            real = np.arange(texts.lengths.max())[:, None] < texts.lengths  # (time, texts)
+            target = np.empty((*real.T.shape, wanted.shape[1]), np.float32)
+            target[real.T] = outputs.take(batch).values
+            weights = self.generator(_by_time(texts))[torch.from_numpy(real)]
+            words = divergence(weights, torch.from_numpy(target.swapaxes(0, 1)[real])).sum()
+            nothing = divergence(self.generator.before_any_word(), self.prior)  # the empty prefix of every text
+            loss = (words + len(texts) * nothing) / (len(texts.values) + len(texts))
+            self.optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            norm = nn.utils.clip_grad_norm_(self.generator.parameters(), 1.0)
+            done = (epoch + number / len(found)) / rule.epochs
+            warm = min(1.0, (epoch * len(found) + number + 1) / _WARM_UP)
+            for group in self.optimiser.param_groups:
+                group["lr"] = rate * warm * max(1e-3, 0.5 * (1 + math.cos(math.pi * done)))
+            if torch.isfinite(norm):
+                self.optimiser.step()
+            total += float(loss.detach()) * len(texts.values)
+        return total / len(ids.values)
+
+    def save(self, path: Path | None, manifest: dict[str, Any]) -> None:
+        if path is None:
+            return
+        state = self.optimiser.state_dict()["state"]
+        tensors = {f"now.{name}": value.numpy() for name, value in self.generator.state_dict().items()}
+        tensors |= {f"best.{name}": value.numpy() for name, value in self.best.items()}
+        tensors |= {
+            f"optimiser.{number}.{name}": np.atleast_1d(value.numpy())
+            for number, each in state.items()
+            for name, value in each.items()
+        }
+        header = {"manifest": manifest, "history": [asdict(each) for each in self.history]}
+        write_file(path, _CHECKPOINT, _CHECKPOINT_VERSION, header, tensors)
+
+    def resume(self, path: Path | None, manifest: dict[str, Any]) -> None:
+        """Take up a stopped training; one of other texts, another model, other vectors or settings is refused."""
+        if path is None or not path.exists():
+            return
+        file = read_file(path, _CHECKPOINT, _CHECKPOINT_VERSION)
+        if file.header.get("manifest") != json.loads(json.dumps(manifest)):
+            raise InputError(f"{path} is a training with other texts, model, vectors or settings; remove it first")
+        history = file.field("history", list)
+        try:
+            state: dict[int, dict[str, Tensor]] = {}
+            for name, value in file.tensors.items():
+                if name.startswith("optimiser."):
+                    _, number, key = name.split(".")
+                    tensor = torch.from_numpy(value.copy())
+                    state.setdefault(int(number), {})[key] = tensor.reshape(()) if key == "step" else tensor
+            now, self.best = (
+                {
+                    name.removeprefix(prefix): torch.from_numpy(value.copy())
+                    for name, value in file.tensors.items()
+                    if name.startswith(prefix)
+                }
+                for prefix in ("now.", "best.")
+            )
+            for weights in (self.best, now):
+                self.generator.load_state_dict(weights)
+            shapes = dict(enumerate(each.shape for each in self.generator.parameters()))
+            if any({name: each[key].shape for name, each in state.items()} != shapes for key in _MOMENTS):
+                raise ValueError("the optimiser's state is another one's")
+            self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": state})
+            self.history = [Pass(**{name: float(value) for name, value in each.items()}) for each in history]
+        except (RuntimeError, TypeError, ValueError, KeyError, AttributeError) as error:
+            raise file.fail(f"it does not fit the training ({str(error).splitlines()[0]})") from None
+
+
+def perturbed(
+    ids: Ragged[np.int32], counts: NDArray[np.int64], rule: Distillation, rng: np.random.Generator
+) -> Ragged[np.int32]:
+    """Texts with words replaced by others, which show the model's answers off the beaten track. counts: (V,)"""
+    words, text = ids.values, ids.item_of_value()
+    rates = 2 * rule.replaced * rng.random(len(ids)) * (rng.random(len(ids)) >= rule.clean)
+    cumulated = np.cumsum(counts) / counts.sum()
+    frequent = np.searchsorted(cumulated, rng.random(len(words)), side="right").clip(UNKNOWN, len(counts) - 1)
+    anything = rng.integers(UNKNOWN, len(counts), len(words))
+    drawn = np.where(rng.random(len(words)) < rule.anything, anything, frequent)
+    changed = np.where(rng.random(len(words)) < rates[text], drawn, words)
+    changed = np.where(rng.random(len(words)) < rule.unknown, UNKNOWN, changed)
+    return Ragged(changed.astype(np.int32), ids.offsets)
+
+
+def batches(lengths: NDArray[np.int64], tokens: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    """Texts of like length, about `tokens` to a batch with their padding, in random order."""
+    order = np.lexsort((rng.random(len(lengths)), lengths))
+    found, first = [], 0
+    while first < len(order):
+        longest = np.maximum.accumulate(lengths[order[first : first + tokens]])
+        fits = np.searchsorted(longest * np.arange(1, len(longest) + 1), tokens, side="right")
+        found.append(order[first : first + max(1, int(fits))])
+        first += max(1, int(fits))
+    return [found[at] for at in rng.permutation(len(found))]
+
+
+def divergence(weights: Tensor, wanted: Tensor) -> Tensor:
+    """KL of the automaton's outputs from the model's, prefix by prefix; (…, classes) -> (…,)"""
+    return (torch.xlogy(wanted, wanted) - wanted * weights.log_softmax(-1)).sum(-1)
+
+
+@torch.no_grad()
+def measured(generator: Generator, ids: Ragged[np.int32], wanted: NDArray[np.float32]) -> tuple[float, float]:
+    """CR and JSD on whole texts. wanted: (texts, C)"""
+    said = np.empty(wanted.shape)
+    for batch in batches(ids.lengths, 4 * _batch_tokens(generator.rule, ids), np.random.default_rng(0)):
+        texts = ids.take(batch)
+        weights = generator(_by_time(texts))
+        said[batch] = weights[texts.lengths - 1, np.arange(len(texts))].double().softmax(-1).numpy()
+    return float(np.mean(said.argmax(1) == wanted.argmax(1))), float(jensen_shannon(said, wanted).mean())
+
+
+def _by_time(texts: Ragged[np.int32]) -> Tensor:
+    # -> (time, texts)
+    return torch.from_numpy(np.ascontiguousarray(texts.padded().T)).long()
+
+
+def _batch_tokens(rule: Distillation, ids: Ragged[np.int32]) -> int:
+    """Long texts need more tokens to a batch, lest it hold only a few of them."""
+    return max(1, round(rule.batch * math.sqrt(ids.lengths.mean())))
+
+
+def _part(ids: Ragged[np.int32], tokens: int, rng: np.random.Generator) -> Ragged[np.int32]:
+    """A random part of the texts with about that many tokens."""
+    order = rng.permutation(len(ids))
+    kept = np.searchsorted(np.cumsum(ids.lengths[order]), tokens) + 1
+    return ids.take(np.sort(order[:kept]))
+
+
+def _copy(network: nn.Module) -> dict[str, Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
+
+
+def _digest(*arrays: NDArray[Any]) -> str:
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""How prefixes become states."""

@@ -1,0 +1,130 @@
+"""Abstract states: how prefixes become states, the contract, and k-means in a view (paper §2: of the outputs)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from wfalens.automaton.kernels import nearest_centre
+from wfalens.errors import InputError
+from wfalens.extraction.completion.queries import Ledger
+from wfalens.extraction.states.soft import mixtures
+from wfalens.extraction.states.views import VIEWS, Seen, View, make_view
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.ragged import Ragged
+
+
+class TooFewOutputsError(InputError):
+    """There are fewer different points than states were asked for."""
+
+    def __init__(self, distinct: int) -> None:
+        super().__init__(f"the model gave only {distinct} different outputs; ask for at most {distinct} states")
+        self.distinct = distinct
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """The abstraction λ: a point belongs to the nearest of K seeds; cluster k is state k + 1.
+
+    Who divides points otherwise overrides `assign`, `mixtures` and `only`.
+    """
+
+    seeds: NDArray[np.float32]  # (K, D)
+
+    def __len__(self) -> int:
+        return len(self.seeds) + 1
+
+    def visited(self, points: NDArray[np.float32]) -> tuple[Self, NDArray[np.int32]]:
+        """The states that hold at least one of the points, and the state of each point."""
+        path = self.assign(points)
+        sizes = np.bincount(path, minlength=len(self))[1:]
+        if sizes.all():
+            return self, path
+        smaller = self.only(sizes > 0)
+        return smaller, smaller.assign(points)
+
+    def assign(self, points: NDArray[np.float32]) -> NDArray[np.int32]:
+        # (N, D) -> (N,) states 1 … K
+        return nearest_centre(points, self.seeds)
+
+    def mixtures(self, points: NDArray[np.float32], hardness: float) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Each point as a mixture of a few states; -> (N, near) states, (N, near) weights that sum to 1"""
+        return mixtures(points, self.seeds, hardness)
+
+    def only(self, kept: NDArray[np.bool_]) -> Self:
+        """The clusters that are kept, in their order. kept: (K,)"""
+        return replace(self, seeds=self.seeds[kept])
+
+
+@runtime_checkable
+class Abstraction(Protocol):
+    """How prefixes become states: in which view they are compared, and how its points are divided."""
+
+    @property
+    def name(self) -> str: ...
+
+    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
+        """The view, learned from the model and the texts where there is something to learn.
+
+        What it asks the model beyond the texts, it enters in the ledger.
+        """
+        ...
+
+    def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
+        """At most `states` states for what was seen, from `sample` points per state (None: from all)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """k-means in the view of that name."""
+
+    name: str
+
+    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
+        return make_view(self.name, model, ids, rng, ledger)
+
+    def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
+        return cluster(seen.points, states, sample, rng)
+
+
+ABSTRACTIONS: dict[str, Abstraction] = {name: Clusters(name) for name in VIEWS}
+
+
+def named_abstraction(given: str | Abstraction) -> Abstraction:
+    """The abstraction of that name, or the one that was given itself."""
+    return ABSTRACTIONS[given] if isinstance(given, str) else given
+
+
+def cluster(points: NDArray[np.float32], clusters: int, sample: int | None, rng: np.random.Generator) -> States:
+    """k-means on the points, or on a random sample of `sample` per cluster where there are more."""
+    if sample is not None and len(points) > sample * clusters:
+        chosen = rng.choice(len(points), sample * clusters, replace=False)
+        points = points[np.sort(chosen)]
+    distinct = len(np.unique(points, axis=0))
+    if distinct < clusters:
+        raise TooFewOutputsError(distinct)
+    seed = int(rng.integers(2**31))
+    # sums over threads come in any order: one thread, so that equal seeds agree; `visited` drops empty clusters
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = KMeans(clusters, n_init=1, random_state=seed).fit(points)
+    return States(np.ascontiguousarray(fitted.cluster_centers_, np.float32))
+
+
+def state_centres(
+    outputs: NDArray[np.float32], path: NDArray[np.int32], initial: NDArray[np.float32], states: int
+) -> NDArray[np.float64]:
+    """`ρ(s)`: the mean output of each state, of which there is at least one; ρ(0) is given. -> (n, classes)"""
+    sums = np.stack([np.bincount(path, column, states) for column in outputs.T], 1)
+    sums[0] = initial
+    centres: NDArray[np.float64] = sums / np.maximum(1, np.bincount(path, minlength=states))[:, None]
+    centres /= centres.sum(1, keepdims=True)  # float32 outputs sum to 1 only to 1e-7
+    return centres

@@ -1,0 +1,41 @@
+"""A scikit-learn pipeline, or anything else with `predict_proba` over raw texts, as a stepwise classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.errors import ModelError
+from wfalens.models.adapters.texts import TextClassifier
+
+
+class TextPipeline(Protocol):
+    def predict_proba(self, X: list[str]) -> object: ...  # noqa: N803 - scikit-learn's name
+
+
+def wrap_pipeline(
+    pipeline: TextPipeline,
+    encoder: TextEncoder,
+    class_names: Sequence[object] | None = None,
+    *,
+    unknown: str = "",
+    batch_size: int = 1024,
+    name: str | None = None,
+) -> TextClassifier:
+    """A classifier from a fitted pipeline whose first step reads texts; its classes are `classes_` unless given.
+
+    The pipeline reads what `encoder` makes of a text, words joined by blanks: "whitespace" changes least. Its
+    fingerprint is `name`, or a hash of its answers.
+    """
+    if not callable(getattr(pipeline, "predict_proba", None)):
+        raise ModelError(
+            f"{type(pipeline).__name__} has no predict_proba; end the pipeline with a classifier that has, "
+            "or calibrate it (CalibratedClassifierCV)"
+        )
+    classes = getattr(pipeline, "classes_", None) if class_names is None else class_names
+    if classes is None:
+        raise ModelError(f"{type(pipeline).__name__} does not tell its classes; fit it first, or give class_names")
+    return TextClassifier(
+        pipeline.predict_proba, encoder, list(classes), unknown=unknown, batch_size=batch_size, fingerprint=name
+    )

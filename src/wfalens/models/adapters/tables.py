@@ -1,0 +1,133 @@
+"""Models that read tables of word ids: (batch, time) in, one row per text or one per word out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.corpus.corpus import named_classes
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.vocabulary import PADDING
+from wfalens.errors import InputError, ModelError
+from wfalens.models.adapters.callable import PrefixClassifier
+from wfalens.models.batches import trace_padded
+from wfalens.models.contract import checked_probabilities, uniform
+from wfalens.models.readout import readout_named
+from wfalens.ragged import Ragged
+
+SIDES = ("right", "left")
+Run = Callable[[NDArray[np.int64]], NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class TableForm:
+    """How sequences become the tables that a model reads.
+
+    word_ids    the model's own id of every word of the vocabulary (None: the same)
+    width       number of columns of every table; None: as many as the words, and no padding
+    padding     the side on which shorter sequences are filled up to the width
+    """
+
+    word_ids: NDArray[np.int64] | None = None
+    width: int | None = None
+    padding: str = "right"
+
+    def __post_init__(self) -> None:
+        if self.padding not in SIDES:
+            raise InputError(f"unknown padding {self.padding!r}; choose one of {', '.join(SIDES)}")
+
+    def read_by(self, encoder: TextEncoder) -> TextEncoder:
+        """The encoder, cut where the model stops reading."""
+        if self.width is None or (encoder.max_length is not None and encoder.max_length <= self.width):
+            return encoder
+        return replace(encoder, max_length=self.width)
+
+    def translated(self, table: NDArray[np.int32]) -> NDArray[np.int64]:
+        return table.astype(np.int64) if self.word_ids is None else self.word_ids[table]
+
+    def tables(self, sequences: Ragged[np.int32]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Items and their table; without a width, only equal lengths stand in one table."""
+        if self.width is None:
+            for length in np.unique(sequences.lengths):
+                items = np.flatnonzero(sequences.lengths == length)
+                yield items, self.translated(sequences.take(items).padded())
+            return
+        kept = sequences.cut(self.width)
+        table = np.full((len(kept), self.width), PADDING, np.int32)
+        column = np.arange(self.width)
+        first = (self.width - kept.lengths if self.padding == "left" else np.zeros(len(kept), np.int64))[:, None]
+        table[(column >= first) & (column < first + kept.lengths[:, None])] = kept.values
+        yield np.arange(len(kept)), self.translated(table)
+
+
+class TextTableClassifier(PrefixClassifier):
+    """Wraps `run(ids (batch, time)) -> (batch, classes)`: every prefix is asked as a text of its own."""
+
+    def __init__(
+        self,
+        run: Run,
+        encoder: TextEncoder,
+        class_names: Sequence[object],
+        *,
+        form: TableForm,
+        outputs: str,
+        batch_size: int = 1024,
+        fingerprint: str,
+        initial_output: NDArray[np.float32] | None = None,
+    ) -> None:
+        super().__init__(form.read_by(encoder), class_names, batch_size=batch_size, fingerprint=fingerprint)
+        self.run, self.form, self._read_out = run, form, readout_named(outputs)
+        self._prior = initial_output
+
+    @property
+    def initial_output(self) -> NDArray[np.float32]:
+        return super().initial_output if self._prior is None else self._prior
+
+    def answers(self, prefixes: Ragged[np.int32]) -> object:
+        answers = np.empty((len(prefixes), len(self.class_names)), np.float64)
+        for items, table in self.form.tables(prefixes):
+            rows = self._read_out(self.run(table))
+            answers[items] = checked_probabilities(rows, len(items), len(self.class_names), "the model")
+        return answers
+
+
+class TokenTableClassifier:
+    """Wraps `run(ids (batch, time)) -> (batch, time, classes)`: one pass scores all prefixes of a text."""
+
+    def __init__(
+        self,
+        run: Run,
+        encoder: TextEncoder,
+        class_names: Sequence[object],
+        *,
+        form: TableForm,
+        outputs: str,
+        fingerprint: str,
+        initial_output: NDArray[np.float32] | None = None,
+    ) -> None:
+        if form.width is not None:
+            raise ModelError(
+                f"the model gives one row per word but reads tables of {form.width} words only; "
+                "let it read tables of any width"
+            )
+        self.encoder = encoder
+        self.class_names = named_classes(class_names)
+        self.fingerprint = fingerprint
+        self.initial_output = uniform(len(self.class_names)) if initial_output is None else initial_output
+        self.run, self.form, self._read_out = run, form, readout_named(outputs)
+
+    def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+        return trace_padded(ids, len(self.class_names), self._rows)
+
+    def _rows(self, table: NDArray[np.int32]) -> NDArray[np.float32]:
+        rows = self._read_out(self.run(self.form.translated(table)))
+        if rows.shape[:2] != table.shape:
+            raise ModelError(f"the model returned {rows.shape} where one row per word of {table.shape} was expected")
+        classes = len(self.class_names)
+        return checked_probabilities(rows.reshape(table.size, -1), table.size, classes, "the model").reshape(
+            *table.shape, classes
+        )

@@ -1,0 +1,65 @@
+"""A model that reads whole texts: words are joined to the text that it would have been given."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.models.adapters.callable import PrefixClassifier
+from wfalens.models.contract import checked_probabilities
+from wfalens.ragged import Ragged
+
+_PROBES = 256  # words that tell one model from another by its answers
+
+
+class TextClassifier(PrefixClassifier):
+    """Wraps `predict_proba(list of texts) -> (n, classes)`.
+
+    The words of a prefix are joined by blanks (characters by nothing); `unknown` takes the place of words that the
+    vocabulary does not have ("": they are left out). Its answer for an empty text is the prior.
+    """
+
+    def __init__(
+        self,
+        predict_proba: Callable[[list[str]], object],
+        encoder: TextEncoder,
+        class_names: Sequence[object],
+        *,
+        unknown: str = "",
+        batch_size: int = 1024,
+        fingerprint: str | None = None,
+    ) -> None:
+        super().__init__(encoder, class_names, batch_size=batch_size, fingerprint=fingerprint or "the model")
+        self.predict_texts = predict_proba
+        self._blank = "" if encoder.tokenizer_name == "characters" else " "
+        self._spelled = list(encoder.vocabulary.words)
+        self._spelled[UNKNOWN] = unknown
+        if fingerprint is None:
+            self.fingerprint = self._fingerprint_of_answers()
+
+    def answers(self, prefixes: Ragged[np.int32]) -> object:
+        return self.predict_texts([self.text_of(prefix) for prefix in prefixes])
+
+    def text_of(self, ids: NDArray[np.int32]) -> str:
+        return self._blank.join(word for word in (self._spelled[word] for word in ids) if word)
+
+    @property
+    def initial_output(self) -> NDArray[np.float32]:
+        """What the model says of an empty text."""
+        answer = self.predict_texts([""])
+        (prior,) = checked_probabilities(answer, 1, len(self.class_names), f"{self.fingerprint}()")
+        return np.array(prior)
+
+    def _fingerprint_of_answers(self) -> str:
+        """A hash of what the model says of frequent words, alone and in pairs: equal after saving and loading."""
+        words = [word for word in self._spelled[1 : _PROBES + 1] if word]
+        pairs = [f"{one}{self._blank}{other}" for one, other in pairwise(words)]
+        texts = ["", *words, *pairs]
+        answers = checked_probabilities(self.predict_texts(texts), len(texts), len(self.class_names), "the model")
+        return hashlib.sha256(np.round(answers, 6).tobytes()).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""ONNX graphs: read as models, and written from networks."""

@@ -1,0 +1,111 @@
+"""ONNX graphs as stepwise classifiers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.errors import InputError, ModelError
+from wfalens.models.adapters.card import ModelCard
+from wfalens.models.adapters.tables import TableForm, TextTableClassifier, TokenTableClassifier
+from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities
+from wfalens.models.onnx.graph import OnnxGraph, StatePort, stored_metadata
+from wfalens.models.readout import readout_named
+from wfalens.models.stepping import state_traces
+from wfalens.ragged import Ragged
+
+
+def load_onnx(path: str | Path, card: ModelCard | None = None, *, padding: str = "right") -> StepwiseClassifier:
+    """A classifier from an ONNX file, run by onnxruntime.
+
+    A graph with state inputs – ids (batch,) or (batch, 1) and states in, one row of classes and the new states out –
+    becomes steppable. Without states it goes from ids (batch, time) to (batch, classes), and prefixes are asked as
+    texts of their own, or to (batch, time, classes). The card is the one given, else the JSON file beside the graph
+    (model.json for model.onnx), else what `export_onnx` left in the graph.
+    """
+    path = Path(path)
+    card = card or _found_card(path)
+    graph = OnnxGraph(path, card.state, card.outputs)
+    if graph.states:
+        return OnnxStepClassifier(graph, card)
+    if len(graph.ids.shape) != 2:
+        raise ModelError(f"{path}: the ids {graph.ids.told} must be (batch, time) in a graph without states")
+
+    def run(table: NDArray[np.int64]) -> NDArray[Any]:
+        return graph.run({graph.ids.name: table.astype(graph.ids.dtype)})[0]
+
+    form = TableForm(card.word_ids, graph.ids.shape[1], padding)
+    kind = TokenTableClassifier if graph.output_axes == 3 else TextTableClassifier
+    return kind(
+        run,
+        card.encoder,
+        card.class_names,
+        form=form,
+        outputs=graph.readout,
+        fingerprint=graph.fingerprint,
+        initial_output=card.prior,
+    )
+
+
+class OnnxStepClassifier:
+    """White box: the graph goes on from a state, which starts at zero."""
+
+    def __init__(self, graph: OnnxGraph, card: ModelCard) -> None:
+        if len(graph.ids.shape) == 2 and graph.ids.shape[1] not in (1, None):
+            raise ModelError(f"{graph.path}: a graph with states reads one word at a time, not {graph.ids.told}")
+        self.graph = graph
+        self.encoder = card.encoder
+        self.class_names = card.class_names
+        self.fingerprint = graph.fingerprint
+        self.initial_output = card.prior
+        self._word_ids = card.word_ids.astype(graph.ids.dtype)
+        self._read_out = readout_named(graph.readout)
+
+    def initial_state(self, batch: int) -> State:
+        return np.zeros((batch, sum(port.width for port in self.graph.states)), np.float32)
+
+    def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+        words = self._word_ids[ids]
+        feeds = {self.graph.ids.name: words if len(self.graph.ids.shape) == 1 else words[:, None]}
+        first = 0
+        for port in self.graph.states:
+            feeds[port.before.name] = _unpacked(port, state[:, first : first + port.width])
+            first += port.width
+        output, states = self.graph.run(feeds)
+        rows = self._read_out(output[:, -1] if output.ndim == 3 else output)
+        after = np.concatenate([_packed(port, new) for port, new in zip(self.graph.states, states, strict=True)], 1)
+        return after, checked_probabilities(rows, len(state), len(self.class_names), "the graph")
+
+    def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+        values = np.empty((len(ids.values), len(self.class_names)), np.float32)
+        for places, _, outputs in state_traces(self, ids):
+            values[places] = outputs
+        return Ragged(values, ids.offsets)
+
+
+def _unpacked(port: StatePort, part: State) -> NDArray[Any]:
+    # (batch, width) -> the port's shape
+    return np.moveaxis(part.reshape(len(part), *port.sizes), 0, port.axis).astype(port.before.dtype)
+
+
+def _packed(port: StatePort, new: NDArray[Any]) -> State:
+    if new.ndim != len(port.before.shape) or np.delete(new.shape, port.axis).tolist() != list(port.sizes):
+        raise ModelError(f"the new state {port.after!r} is {new.shape} and cannot take the place of {port.before.told}")
+    rows = np.moveaxis(new, port.axis, 0)
+    return rows.reshape(len(rows), port.width).astype(np.float32)
+
+
+def _found_card(path: Path) -> ModelCard:
+    beside = path.with_suffix(".json")
+    if beside.is_file():
+        return ModelCard.read(beside)
+    stored = stored_metadata(path)
+    if stored is None:
+        raise InputError(
+            f"{path} does not tell its words and classes; write them to {beside.name} beside it, "
+            'for example {"words": ["<pad>", "<unk>", …], "class_names": ["ham", "spam"]}'
+        )
+    return ModelCard.from_json(stored, f"{path} (metadata)")
