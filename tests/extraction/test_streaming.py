@@ -12,7 +12,6 @@ import pytest
 from tests.streams import WORDS, corpus_files, small_model, some_texts, write_texts
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.corpus import WordVectors
-from wfalens.corpus.sources.blocks import blocks_of_file
 from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Augmentation, Extractor
@@ -150,18 +149,18 @@ class TestFiles:
         texts = some_texts(150)
         texts[7] = 'a "quoted" text,\nover two lines' if ending.startswith("jsonl") or ending == "parquet" else texts[7]
         files = TextFiles((str(write_texts(tmp_path / f"all.{ending}", texts)),), block_bytes=700)
-        blocks = list(blocks_of_file(files, 0))
-        assert [text for block in blocks for text in block.texts()[0]] == texts
+        blocks = list(files.blocks(0))
+        assert [text for block in blocks for text in block.texts] == texts
         assert len(blocks) > 5
-        later = list(blocks_of_file(files, 0, blocks[3].start, 3))
-        assert [list(block.texts()[0]) for block in later] == [list(block.texts()[0]) for block in blocks[3:]]
+        later = list(files.blocks(0, blocks[3].start, 3))
+        assert [list(block.texts) for block in later] == [list(block.texts) for block in blocks[3:]]
 
     def test_a_quoted_value_over_lines_stays_whole(self, tmp_path):
         path = tmp_path / "lines.csv"
         path.write_text('\ufefftext,label\n"one\ntwo ""three""",x\n\nfour,y\n"  ",z\nfive,x\n')
-        blocks = list(blocks_of_file(TextFiles((str(path),), block_bytes=1), 0))
-        assert [text for block in blocks for text in block.texts()[0]] == ['one\ntwo "three"', "four", "five"]
-        assert [block.rows.place(0) for block in blocks] == [f"line {line}" for line in (2, 4, 5, 6, 7)]
+        blocks = list(TextFiles((str(path),), block_bytes=1).blocks(0))
+        assert [text for block in blocks for text in block.texts] == ['one\ntwo "three"', "four", "five"]
+        assert [block.place(0) for block in blocks] == [f"{path}: line {line}" for line in (2, 5, 7)]
 
     def test_patterns_find_files_in_the_order_of_their_names(self, tmp_path):
         for name in ("b", "a", "c"):
@@ -170,8 +169,6 @@ class TestFiles:
         assert [path[-7:] for path in found.paths] == ["a.jsonl", "b.jsonl", "c.jsonl"]
         with pytest.raises(InputError, match="no file matches"):
             TextFiles.find(str(tmp_path / "*.parquet"))
-        with pytest.raises(InputError, match="convert it to utf-8"):
-            TextFiles.find(str(tmp_path / "*.jsonl"), encoding="utf-16")
 
     @pytest.mark.parametrize(
         ("name", "content", "place", "reason"),
@@ -180,7 +177,7 @@ class TestFiles:
             ("bad.jsonl", b'{"text": "w1"}\n{"label": "w2"}\n{"text": "w3"}\n', "line 2", "no field 'text'"),
             ("bad.jsonl", b'{"text": "w1"}\n{"text": "\xff"}\n{"text": "w3"}\n', "line 2", "is not utf-8"),
             ("bad.csv", b"text,label\nw1,x\nw2\nw3,x\n", "line 3", "1 columns where the header has 2"),
-            ("bad.csv", b"text,label\nw1,x\n\xff,x\nw3,x\n", "line 3", "not text in the given encoding"),
+            ("bad.csv", b"text,label\nw1,x\n\xff,x\nw3,x\n", "line 3", "is not utf-8"),
             ("bad.csv", b'text,label\nw1,x\n"w2"x,x\nw3,x\n', "line 3", "broken quoting"),
         ],
     )

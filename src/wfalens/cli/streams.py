@@ -72,8 +72,6 @@ def stream_files(model: str, corpus: str, text_column: str, encoding: str) -> Te
 def text_files(corpus: str, text_column: str, encoding: str) -> TextFiles:
     if dataset_of(corpus) is not None and not Path(corpus).exists():
         raise InputError(f"{corpus} is a data set by name; --memory and --engine are for files and patterns of files")
-    if Path(corpus).is_dir():
-        raise InputError(f"{corpus} is a folder; name its files, for example '{corpus}/*.jsonl'")
     return TextFiles.find(corpus, text_column, encoding)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.sources.blocks import BadRow, Block, Shard, blocks_of_shard
+from wfalens.corpus.sources.blocks import BadRow, Block, Shard, classes_of
 from wfalens.corpus.sources.files import TextFiles
-from wfalens.corpus.sources.labels import labelled
 from wfalens.errors import InputError
 from wfalens.evaluation.judgement import Judgement
 from wfalens.extraction.evidence.counting import Tally
@@ -48,7 +48,7 @@ class JudgeTask:
         parts: list[Judgement] = []
         left_out: list[BadRow] = []
         tokens = 0
-        for block in blocks_of_shard(self.files, shard):
+        for block in shard.read(self.files):
             texts, truth, bad = self._read(block)
             if bad and not self.skips_bad:
                 raise InputError(f"{bad[0]}; mend the row, or leave out bad rows with --on-bad skip")
@@ -65,8 +65,9 @@ class JudgeTask:
 
     def _read(self, block: Block) -> tuple[Sequence[str], NDArray[np.int64] | None, list[BadRow]]:
         """The texts of a block, their true classes where labels are read, and what could not be read."""
+        texts, bad = cast(Sequence[str], block.texts), list(block.bad)
         if self.files.label_column is None:
-            texts, bad = block.texts()
             return texts, None, bad
-        found = labelled(block, {name: number for number, name in enumerate(self.wfa.class_names)})
-        return found.texts, np.array(found.classes, np.int64), found.bad
+        truth, unknown = classes_of(block, {name: number for number, name in enumerate(self.wfa.class_names)})
+        known = np.flatnonzero(truth >= 0)
+        return [texts[text] for text in known.tolist()] if unknown else texts, truth[known], bad + unknown

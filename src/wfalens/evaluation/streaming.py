@@ -15,7 +15,7 @@ import numpy as np
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.sources.blocks import Shard
-from wfalens.corpus.sources.labels import with_labels
+from wfalens.corpus.sources.files import with_labels
 from wfalens.errors import InputError
 from wfalens.evaluation.fidelity import Fidelity, check_pair, reported
 from wfalens.evaluation.judged_parts import JudgedParts

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, pairwise
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.corpus.encoder import TextEncoder
-from wfalens.corpus.sources.blocks import Block, Shard, blocks_of_file
+from wfalens.corpus.packed import PackedTexts
+from wfalens.corpus.sources.blocks import Block, Place, Shard
 from wfalens.corpus.sources.files import TextFiles
-from wfalens.corpus.sources.lines import Place
 from wfalens.errors import InputError
 from wfalens.passes.engines.contract import Done, Engine, Failed
 from wfalens.passes.engines.local import SerialEngine
@@ -73,17 +74,18 @@ class SurveyTask:
         return self.survey
 
     def survey(self, file: int) -> FileSurvey:
-        source = self.files.source(file)
         starts: list[tuple[int, Place]] = []
         sample = TextSample.empty()
         waiting: list[TextSample] = []
         blocks = size = rows = 0
-        for block in blocks_of_file(self.files, file):
-            if not starts or (source.divisible and self._is_enough(size, rows, source.lead(block.start))):
+        divisible = self.files.is_divisible(file)
+        for block in self.files.blocks(file):
+            lead = self.files.lead(file, block.start) if divisible and size >= self.shard_bytes else 0
+            if not starts or (divisible and self._is_enough(size, rows, lead)):
                 starts.append((block.number, block.start))
                 size = rows = 0
             size += block.size
-            rows += len(block)
+            rows += len(block.texts)
             blocks += 1
             waiting.append(self._drawn(block))
             if sum(len(part.ids.values) for part in waiting) > self.tokens:
@@ -96,15 +98,19 @@ class SurveyTask:
         return size >= self.shard_bytes and (2 * lead <= rows or size >= _MOST_SHARDS_IN_ONE * self.shard_bytes)
 
     def _drawn(self, block: Block) -> TextSample:
-        """The texts of a block that may get into the sample; most are never parsed."""
-        draw, bar = draws(self.seed, block.file, block.number, len(block)), self.bar.draw
-        wanted = np.arange(len(draw)) if bar is None else np.flatnonzero(draw < bar)
-        texts, rows = block.some_texts(wanted)
+        """The texts of a block that may get into the sample."""
+        draw, bar = draws(self.seed, block.file, block.number, len(block.texts)), self.bar.draw
+        rows = np.arange(len(draw)) if bar is None else np.flatnonzero(draw < bar)
+        texts = _chosen(cast(Sequence[str], block.texts), rows)
         ids = self.encoder.encode(texts)
         worded = np.flatnonzero(ids.lengths)
         rows = rows[worded]
         place = np.column_stack([np.full(len(rows), block.file), np.full(len(rows), block.number), rows])
         return TextSample(draw[rows], place, _taken(ids, worded))
+
+
+def _chosen(texts: Sequence[str], items: NDArray[np.int64]) -> Sequence[str]:
+    return texts.take(items) if isinstance(texts, PackedTexts) else [texts[item] for item in items.tolist()]
 
 
 def _taken(ids: Ragged[np.int32], items: NDArray[np.int64]) -> Ragged[np.int32]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.sources.blocks import BadRow, Block, Shard, blocks_of_shard
+from wfalens.corpus.sources.blocks import BadRow, Block, Shard
 from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import InputError
 from wfalens.extraction.completion.augmentation import Chances, augmented
@@ -92,12 +93,12 @@ class CountTask:
 
     def _counted(self, model: StepwiseClassifier, shard: Shard) -> ShardCounts:
         total = _Total(len(self.states), len(model.class_names))
-        for block in blocks_of_shard(self.files, shard):
-            texts, bad = block.texts()
+        for block in shard.read(self.files):
+            bad = block.bad
             if bad and not self.skips_bad:
                 raise InputError(f"{bad[0]}; mend the row, or leave out bad rows with --on-bad skip")
             total.bad += bad
-            self._add(total, model, block, texts)
+            self._add(total, model, block, cast(Sequence[str], block.texts))
         return total.result()
 
     def _add(self, total: _Total, model: StepwiseClassifier, block: Block, texts: Sequence[str]) -> None:
