@@ -123,6 +123,19 @@ def read_file(path: str | Path, kind: str, version: int, only: Collection[str] |
     return StoredFile(path, header, tensors)
 
 
+class StoredSlices:
+    """Tensors of a file, read a stretch at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = safe_open(path, framework="numpy")
+
+    def length(self, tensor: str) -> int:
+        return int(self._file.get_slice(tensor).get_shape()[0])
+
+    def read(self, tensor: str, first: int, last: int) -> NDArray[Any]:
+        return self._file.get_slice(tensor)[first:last]  # type: ignore[no-any-return]
+
+
 def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
     """Header entries and tensors of an encoder; the words travel as one run of UTF-8 bytes."""
     spelled = encoder.vocabulary.packed.content

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
 
 import numpy as np
@@ -57,6 +58,16 @@ def limit_model_threads() -> Callable[[], None]:
             torch.set_num_threads(earlier)
 
     return take_back
+
+
+@contextmanager
+def model_threads_limited() -> Iterator[None]:
+    """One thread for each pass of a model within this block."""
+    take_back = limit_model_threads()
+    try:
+        yield
+    finally:
+        take_back()
 
 
 def in_parallel(work: Callable[[int, int], None], costs: NDArray[np.int64], least: int) -> None:

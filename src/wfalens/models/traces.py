@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.models.contract import StepwiseClassifier, checked_probabilities
+from wfalens.models.contract import StepwiseClassifier, checked_probabilities, uniform
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged, concatenate
 
@@ -30,7 +30,12 @@ def output_traces(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Pr
     return concatenate(parts)
 
 
+def prior_of(model: StepwiseClassifier) -> NDArray[np.float32]:
+    """The model's output before any word where it has one, else uniform; (classes,)"""
+    own = getattr(model, "initial_output", None)
+    return uniform(len(model.class_names)) if own is None else np.asarray(own, np.float32)
+
+
 def initial_output(model: StepwiseClassifier, initial: str) -> NDArray[np.float32]:
-    """`ρ(0)`: the model's own output before any word, where it has one and `initial` says "model", else uniform."""
-    own = getattr(model, "initial_output", None) if initial == MODEL else None
-    return np.full(len(model.class_names), 1 / len(model.class_names), np.float32) if own is None else own
+    """`ρ(0)`: the model's own output before any word if `initial` says "model", else uniform; (classes,)"""
+    return prior_of(model) if initial == MODEL else uniform(len(model.class_names))

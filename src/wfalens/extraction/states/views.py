@@ -5,6 +5,7 @@ A view turns what the model shows of a prefix into a point; prefixes with near p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -140,19 +141,26 @@ class Seen:
 
 def see(model: StepwiseClassifier, ids: Ragged[np.int32], view: View, progress: Progress = SILENT) -> Seen:
     """One pass of the model over the texts."""
-    if not view.needs_states:
+    return see_in(model, ids, [view], progress)[0]
+
+
+def see_in(
+    model: StepwiseClassifier, ids: Ragged[np.int32], views: Sequence[View], progress: Progress = SILENT
+) -> list[Seen]:
+    """One pass of the model over the texts, in several views at once."""
+    if not any(view.needs_states for view in views):
         outputs = output_traces(model, ids, progress).values
-        return Seen(ids, outputs, view.points(outputs, None))
+        return [Seen(ids, outputs, view.points(outputs, None)) for view in views]
     model = steppable(model)
     outputs = np.empty((len(ids.values), len(model.class_names)), np.float32)
-    points: NDArray[np.float32] | None = None
+    points: list[NDArray[np.float32]] = []
     progress.start("running the model", len(ids.values))
     for places, states, said in state_traces(model, ids):
         outputs[places] = checked_probabilities(said, len(places), outputs.shape[1], "the model")
-        found = view.points(said, states)
-        points = np.empty((len(ids.values), found.shape[1]), np.float32) if points is None else points
-        points[places] = found
+        found = [view.points(said, states) for view in views]
+        points = points or [np.empty((len(ids.values), each.shape[1]), np.float32) for each in found]
+        for table, rows in zip(points, found, strict=True):
+            table[places] = rows
         progress.advance(len(places))
     progress.finish()
-    assert points is not None  # noqa: S101 - there is at least one word
-    return Seen(ids, outputs, points)
+    return [Seen(ids, outputs, table) for table in points]

@@ -1,0 +1,52 @@
+"""How much of a corpus was read, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from wfalens.progress import Progress
+from wfalens.storage import StoredFile
+
+_FIRST = 20  # of what was left out, that are named
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts that add up in any order; `first` names some of what was left out."""
+
+    texts: int = 0  # with a word in them
+    tokens: int = 0
+    cut: int = 0  # texts that were longer than the model reads
+    left_out: int = 0  # rows, shards or files
+    first: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, parts: Iterable[Tally]) -> Tally:
+        parts = list(parts)
+        first = sorted(each for part in parts for each in part.first)[:_FIRST]
+        return cls(
+            sum(part.texts for part in parts),
+            sum(part.tokens for part in parts),
+            sum(part.cut for part in parts),
+            sum(part.left_out for part in parts),
+            tuple(first),
+        )
+
+    @classmethod
+    def stored(cls, file: StoredFile) -> Tally:
+        """From the header of a part that `to_json` was written to."""
+        fields = file.field("tally", dict)
+        return cls(**fields | {"first": tuple(fields["first"])})
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def say(self, progress: Progress, max_length: int | None) -> None:
+        """Tell a person what was cut and what was left out."""
+        if self.cut:
+            progress.say(f"{self.cut:,} of {self.texts:,} texts were cut after {max_length} tokens")
+        if self.left_out:
+            more = "; …" if self.left_out > 3 else ""
+            progress.say(f"left out {self.left_out:,} rows, shards or files ({'; '.join(self.first[:3])}{more})")
