@@ -207,7 +207,7 @@ def compare(options, name: str, train, seed: int) -> dict[str, dict[str, dict[st
         reference = None
         for way in WAYS:
             began = time.process_time()
-            wfa = Extractor(
+            wfa = Extractor.paper(
                 states=states,
                 abstraction=way,
                 completion=completion,

@@ -34,7 +34,7 @@ def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:
     for completion, augmented, in_context in product(
         ("null", "uniform", "empirical", "probe"), (False, True), (False, True)
     ):
-        extractor = Extractor(
+        extractor = Extractor.paper(
             states=states,
             completion=completion,
             alpha=context if in_context else 0.0,

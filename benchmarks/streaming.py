@@ -117,7 +117,7 @@ def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: i
         files = TextFiles.find(str(folder / f"{size}-*.parquet"))
         began = time.perf_counter()
         stream = Stream(files=files, folder=parts, engine=engine, memory=memory, model_file=folder / "model.rnn")
-        wfa = extract_stream(Extractor(states=STATES, alpha=0.4, beta=0.3), model, stream)
+        wfa = extract_stream(Extractor.paper(states=STATES, alpha=0.4, beta=0.3), model, stream)
         wfa.save(out)
         seconds = time.perf_counter() - began
         shutil.rmtree(parts)

@@ -212,7 +212,7 @@ def test_it_is_more_faithful_than_the_probed_automaton(news_model, headlines, te
     ids = news_model.encoder.encode(test_headlines.texts)
     wanted = news_model.trace(ids).last()
     trained = linear(replace(THOROUGH, width=8)).extract(news_model, headlines)
-    probed = Extractor(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
+    probed = Extractor.paper(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
     reached = {
         wfa.kind: (
             float(np.mean(wfa.predict(ids) == wanted.argmax(1))),

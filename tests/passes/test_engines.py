@@ -9,18 +9,18 @@ from threading import Lock
 from typing import Any
 
 import pytest
+from wfalens.extraction.streaming import extract_stream
+from wfalens.passes.stream import Stream
 
 from tests.passes.conformance import EngineConformance, ProcessConformance
 from tests.passes.tasks import Told
 from tests.streams import corpus_files, small_model
 from wfalens.errors import InputError, MissingDependencyError
 from wfalens.extraction import Extractor
-from wfalens.extraction.streaming import extract_stream
 from wfalens.journal import Journal
 from wfalens.memory import resident
 from wfalens.passes.engines import open_engine
 from wfalens.passes.engines.local import ProcessEngine, SerialEngine, ThreadEngine
-from wfalens.passes.stream import Stream
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def expected_bytes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     files = corpus_files(folder)
     stream = Stream(files=files, folder=folder / "parts", sample_tokens=1500, memory=10**12)
-    extract_stream(Extractor(states=6, completion="probe"), small_model(), stream).save(folder / "whole.wfa")
+    extract_stream(Extractor.paper(states=6, completion="probe"), small_model(), stream).save(folder / "whole.wfa")
     return (folder / "whole.wfa").read_bytes()
 
 
@@ -134,7 +134,7 @@ def test_a_ray_worker_killed_in_the_midst_of_a_run_leaves_no_trace(cluster, tmp_
         ("killed", {"engine": Watched(cluster, pids), "shard_bytes": 1, "journal": journal}),
     ):
         stream = Stream(files=files, folder=tmp_path / name, sample_tokens=1500, memory=10**12, **means)
-        extract_stream(Extractor(states=6), small_model(), stream).save(tmp_path / "out.wfa")
+        extract_stream(Extractor.paper(states=6), small_model(), stream).save(tmp_path / "out.wfa")
         bytes_of[name] = (tmp_path / "out.wfa").read_bytes()
     assert bytes_of["killed"] == bytes_of["whole"]
     assert resident(journal.killed) == 0

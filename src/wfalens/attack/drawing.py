@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfalens.corpus.corpus import Corpus
-from wfalens.corpus.sources.blocks import Block, blocks_of_file
-from wfalens.corpus.sources.files import TextFiles
-from wfalens.corpus.sources.labels import LabelledTexts, labelled, with_labels
+from wfalens.corpus.sources.blocks import Block, classes_of
+from wfalens.corpus.sources.files import TextFiles, with_labels
 from wfalens.errors import InputError
 from wfalens.passes.sampling import draws
 from wfalens.progress import SILENT, Progress
@@ -37,7 +37,7 @@ def draw_texts(
 ) -> Corpus:
     """So many labelled texts of all files (or all, if there are less), each as likely as any other, in their order.
 
-    Rows that are not drawn are not looked at: a bad row among them stays unnoticed.
+    A row that cannot be read is refused; labels of texts that are not drawn are not looked at.
     """
     files, remark = with_labels(files, label_column)
     if files.label_column is None:
@@ -47,11 +47,10 @@ def draw_texts(
     limit: int | None = None  # a draw that cannot get in any more
     progress.start("reading the files", len(files.paths))
     for file, path in enumerate(files.paths):
-        for block in blocks_of_file(files, file):
-            draw = draws(seed, file, block.number, len(block))
-            rows = np.arange(len(draw)) if limit is None else np.flatnonzero(draw < np.uint64(limit))
-            found = labelled(block, classes, rows.tolist())
-            drawn += _checked(found, block, draw.tolist())
+        for block in files.blocks(file):
+            draw = draws(seed, file, block.number, len(block.texts))
+            texts = np.arange(len(draw)) if limit is None else np.flatnonzero(draw < np.uint64(limit))
+            drawn += _checked(block, classes, texts, draw)
             if len(drawn) > 2 * number:
                 drawn = sorted(drawn)[:number]
                 limit = drawn[-1].draw
@@ -64,10 +63,14 @@ def draw_texts(
     return Corpus(tuple(each.text for each in chosen), labels, tuple(class_names), files.name)
 
 
-def _checked(found: LabelledTexts, block: Block, draw: list[int]) -> list[_Drawn]:
-    if found.bad:
-        raise InputError(str(found.bad[0]))
+def _checked(
+    block: Block, classes: Mapping[str, int], texts: NDArray[np.int64], draw: NDArray[np.uint64]
+) -> list[_Drawn]:
+    labels, unknown = classes_of(block, classes, texts)
+    for bad in (*block.bad, *unknown):
+        raise InputError(str(bad))
+    held = cast(Sequence[str], block.texts)
     return [
-        _Drawn(draw[row], (block.file, block.number, row), text, label)
-        for row, text, label in zip(found.rows, found.texts, found.classes, strict=True)
+        _Drawn(int(draw[text]), (block.file, block.number, text), held[text], label)
+        for text, label in zip(texts.tolist(), labels.tolist(), strict=True)
     ]

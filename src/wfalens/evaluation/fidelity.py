@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.sources.blocks import Source
-from wfalens.corpus.sources.files import TextFiles
+from wfalens.corpus.sources.files import TextFiles, with_labels
 from wfalens.corpus.sources.memory import source_of
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
@@ -105,11 +105,21 @@ def measure_fidelity(
     stand-ins are measured on a sample where a corpus of files is larger than 300,000 words.
     """
     check_pair(wfa, model)
-    source, run = source_of(corpus), run or Run()
+    source, run = _with_labels(source_of(corpus), progress), run or Run()
     about = {"automaton": wfa.fingerprint, "seed": seed, **_about(model)}
     sample_tokens = DEFAULT_SAMPLE if isinstance(source, TextFiles) else None
     with run.opened(source, about, sample_tokens, progress) as session, model_threads_limited():
         return _measured(wfa, model, reference, seed, session)
+
+
+def _with_labels(source: Source, progress: Progress) -> Source:
+    """The source, with labels where its files have some."""
+    if not isinstance(source, TextFiles) or source.has_labels:
+        return source
+    source, remark = with_labels(source)
+    if remark:
+        progress.say(remark)
+    return source
 
 
 def _about(model: StepwiseClassifier) -> dict[str, Any]:
@@ -118,20 +128,19 @@ def _about(model: StepwiseClassifier) -> dict[str, Any]:
     return {"model": model.fingerprint, "tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length}
 
 
-def _measured(
-    wfa: WFA, model: StepwiseClassifier, reference: Corpus | None, seed: int, session: Session
-) -> Fidelity:
+def _measured(wfa: WFA, model: StepwiseClassifier, reference: Corpus | None, seed: int, session: Session) -> Fidelity:
     source, progress = session.source, session.progress
     classes = {name: number for number, name in enumerate(wfa.class_names)} if source.has_labels else None
     survey = survey_corpus(session, model.encoder, seed, classes)
     parts = _judge(wfa, model, survey, session)
     tally = Tally.of([*parts.tallies.values(), survey.unreadable])
-    tally.say(progress, None)
+    tally.say_left_out(progress)
     if tally.texts == 0:
         raise InputError(f"{source.name}: there is no text with a word in it")
     session.check_room(_BYTES_PER_TEXT * tally.texts, f"the evaluation of {tally.texts:,} texts")
     ids = survey.sample.ids
-    outputs = parts.outputs() if survey.is_whole else output_traces(model, ids, progress).last()
+    knows_outputs = survey.is_whole and tally.texts == len(ids)  # unless a shard was left out
+    outputs = parts.outputs() if knows_outputs else output_traces(model, ids, progress).last()
     judged = parts.joined(source.has_labels)
     rng = np.random.default_rng(seed)
     fidelity = reported(model, judged, ids, outputs.astype(np.float64), reference, rng, progress)
@@ -140,7 +149,7 @@ def _measured(
 
 
 def _judge(wfa: WFA, model: StepwiseClassifier, survey: Survey, session: Session) -> JudgedParts:
-    """Judge every shard that has no part yet; the model's outputs are kept where stand-ins are measured on all texts."""
+    """Judge every shard that has no part yet; outputs are kept where stand-ins are measured on all texts."""
     shards, progress = survey.shards, session.progress
     parts = JudgedParts(session.parts, len(shards))
     left = [shard for shard in shards if shard.number not in parts.tallies]
@@ -153,7 +162,7 @@ def _judge(wfa: WFA, model: StepwiseClassifier, survey: Survey, session: Session
         parts.add(shard.number, found)
         tally = found.tally
         texts += tally.texts
-        facts = {"shard": shard.number, "texts": tally.texts, "tokens": tally.tokens, "left_out": list(tally.first)}
+        facts = {"shard": shard.number, "texts": tally.texts, "tokens": tally.tokens, "left_out": tally.reasons}
         return facts, f"{texts:,} texts"
 
     task = JudgeTask(
@@ -170,7 +179,7 @@ def _judge(wfa: WFA, model: StepwiseClassifier, survey: Survey, session: Session
         task=task,
         name=lambda shard: shard.named(session.source),
         keep=keep,
-        leave_out=(lambda shard, reason: parts.skip(shard.number, reason)) if session.skips_bad else None,
+        leave_out=(lambda shard, reason: parts.skip(shard, reason)) if session.skips_bad else None,
     )
     run_pass(
         work,

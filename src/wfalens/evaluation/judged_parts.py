@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from wfalens.evaluation.judgement import Judgement
 from wfalens.evaluation.judging import ShardJudgement
 from wfalens.passes.parts import Parts
+from wfalens.passes.shards import Shard
 from wfalens.passes.tally import Tally
 from wfalens.storage import StoredFile
 
@@ -34,9 +35,9 @@ class JudgedParts:
         self._parts.write(_name(shard), {"tally": found.tally.to_json()}, tensors)
         self.tallies[shard] = found.tally
 
-    def skip(self, shard: int, reason: str) -> None:
+    def skip(self, shard: Shard, reason: str) -> None:
         """Keep in mind that a shard was left out."""
-        self.add(shard, ShardJudgement(None, None, Tally(left_out=1, first=(reason,))))
+        self.add(shard.number, ShardJudgement(None, None, Tally.without(shard.file, shard.first, [reason])))
 
     def joined(self, has_labels: bool) -> Judgement:
         """The judgement of all shards, in the order of the corpus."""

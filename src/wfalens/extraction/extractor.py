@@ -62,8 +62,8 @@ _DEFAULTS: dict[str, Any] = {
 class Extractor:
     """How to extract an automaton; every option is checked at once, and one that would be ignored is refused.
 
-    Without options it does what `wfalens extract` does; `Extractor.paper()` is the paper's. None leaves an option to its
-    default.
+    Without options it does what `wfalens extract` does; `Extractor.paper()` is the paper's. None stands for the
+    default of an option.
 
     kind            stochastic (states are label distributions: the paper's) or linear (real weights, trained against
                     the model: the most faithful)
@@ -132,7 +132,10 @@ class Extractor:
                 object.__setattr__(self, name, bounds.checked(name, given[name]))
         ignored = [name for name in given if name not in _COMMON and (name in _LINEAR) != (self.kind == LinearWFA.kind)]
         if ignored:
-            raise InputError(f"{' and '.join(ignored)}: the {self.kind} kind has no such option")
+            other = next(kind for kind in KINDS if kind != self.kind)
+            raise InputError(
+                f"{' and '.join(ignored)} belong to the {other} kind, and the {self.kind} kind is asked for"
+            )
         if self.kind == StochasticWFA.kind:
             check_used(given, self.completion or _DEFAULTS["completion"])
             if self.budget is not None and self.states not in (None, AUTO):

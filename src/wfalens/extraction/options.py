@@ -143,9 +143,9 @@ def check_name(name: str, value: Any, allowed: Sequence[str]) -> None:
 
 
 def check_used(given: dict[str, Any], completion: str) -> None:
-    """Refuse options that the completion would ignore; those that say "auto" leave the matter to it."""
+    """Refuse options that the completion would ignore; "auto", or an α of 0, says nothing that it could ignore."""
     for name, completions in _ONLY.items():
-        if name in given and given[name] != AUTO and completion not in completions:
+        if name in given and given[name] not in (AUTO, 0) and completion not in completions:
             raise InputError(
                 f"{name} has no meaning with completion {completion!r}; it belongs to {' and '.join(completions)}"
             )

@@ -65,7 +65,7 @@ class Plan:
 
     @classmethod
     def restored(cls, file: StoredFile, options: Options, ledger: Ledger) -> Plan:
-        given = {name: file.header.get(name) for name in ("states", "abstraction", "alpha", "beta")}
+        given: dict[str, Any] = {name: file.header[name] for name in ("states", "abstraction", "alpha", "beta")}
         settled = replace(
             options,
             states=replace(options.states, number=given["states"], abstraction=given["abstraction"]),

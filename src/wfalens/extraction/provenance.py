@@ -75,6 +75,6 @@ def about_corpus(source: Source, survey: Survey, tally: Tally) -> dict[str, Any]
         "texts": tally.texts,
         "tokens": tally.tokens,
         "left_out": tally.left_out,
-        "first_left_out": list(tally.first),
+        "first_left_out": tally.reasons,
         "sample": {"texts": len(survey.sample), "tokens": len(survey.sample.ids.values)},
     }

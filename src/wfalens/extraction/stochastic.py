@@ -58,8 +58,7 @@ def extract_stochastic(
     """`about` tells what the automaton depends on beside the texts, and stands in its provenance."""
     if run.parts is not None and options.states.abstraction not in (AUTO, *ABSTRACTIONS):
         raise InputError(
-            f"a run that keeps parts knows the abstractions {', '.join(ABSTRACTIONS)} and {AUTO} only; leave out one of "
-            "the two"
+            f"a run that keeps parts knows the abstractions {', '.join(ABSTRACTIONS)} and {AUTO} only; keep none"
         )
     with run.opened(source, about, _sample_tokens(options, source), progress) as session, model_threads_limited():
         survey = survey_corpus(session, model.encoder, options.seed)
@@ -71,7 +70,8 @@ def extract_stochastic(
         tally = Tally.of([evidence.tally(), Tally() if survey.is_whole else survey.unreadable])
         if tally.texts == 0:
             raise InputError(f"{source.name}: there is no text with a word in it to extract from")
-        tally.say(progress, model.encoder.max_length)
+        tally.say_cut(progress, model.encoder.max_length)
+        tally.say_left_out(progress)
         provenance = {"corpus": about_corpus(source, survey, tally), **about}
         if plan.tuning is not None:
             provenance["tuning"] = plan.tuning
@@ -95,9 +95,7 @@ def _sample_tokens(options: Options, source: Source) -> int | None:
     return _PER_OUTPUT * options.states.sample * int(options.states.number)
 
 
-def _planned(
-    options: Options, model: StepwiseClassifier, survey: Survey, session: Session
-) -> tuple[Plan, CountParts]:
+def _planned(options: Options, model: StepwiseClassifier, survey: Survey, session: Session) -> tuple[Plan, CountParts]:
     """The plan, and the evidence so far: of what was seen already, or of an earlier run."""
     ledger = Ledger(options.completion.query_limit(model))
     stored = session.parts.read("plan")
@@ -117,9 +115,7 @@ def _planned(
     return plan, evidence
 
 
-def _evidence_of_seen(
-    plan: Plan, seen: Seen, model: StepwiseClassifier, survey: Survey, session: Session
-) -> Evidence:
+def _evidence_of_seen(plan: Plan, seen: Seen, model: StepwiseClassifier, survey: Survey, session: Session) -> Evidence:
     resampling = _resampling(plan.options.completion.augmentation, plan.options.seed, model)
     if resampling is None:
         return evidence_of(seen, plan.path, plan.states, survey.tally)
@@ -146,9 +142,7 @@ def _resampling(rule: Augmentation | None, seed: int, model: StepwiseClassifier)
     return Resampling(rule.synonyms(model.encoder.vocabulary), rule.chances, rule.epochs, seed)
 
 
-def _count(
-    plan: Plan, evidence: CountParts, model: StepwiseClassifier, survey: Survey, session: Session
-) -> None:
+def _count(plan: Plan, evidence: CountParts, model: StepwiseClassifier, survey: Survey, session: Session) -> None:
     """The second pass: every shard that no part covers is counted, kept, and in time merged."""
     augmentation, ledger = plan.options.completion.augmentation, plan.ledger
     if augmentation is not None and ledger.limit is not None:
@@ -171,13 +165,14 @@ def _count(
             "texts": found.tally.texts,
             "tokens": found.tally.tokens,
             "transitions": len(found.counts),
-            "left_out": list(found.tally.first),
+            "left_out": found.tally.reasons,
             "resident": resident_with_children(),
         }
         return facts, f"{tokens / (time.monotonic() - began):,.0f} words/s"
 
     def leave_out(shard: Shard, reason: str) -> None:
-        evidence.add([shard.number], Evidence.none(*plan.centres.shape, Tally(left_out=1, first=(reason,))))
+        nothing = Evidence.none(plan.centres.shape, Tally.without(shard.file, shard.first, [reason]))
+        evidence.add([shard.number], nothing)
 
     def tidy() -> None:
         room = session.room

@@ -95,7 +95,7 @@ class Run:
         with ExitStack() as stack:
             parts: Parts = HeldParts()
             if self.parts is not None:
-                parts = PartsFolder(self.parts, {**about, "corpus": source.identity(), "sample_tokens": tokens})
+                parts = PartsFolder(self.parts, {**about, **source.identity(), "sample_tokens": tokens})
             stack.callback(parts.close)
             engine = self._engine(memory)
             if engine is not self.engine:

@@ -72,8 +72,9 @@ def encoded(
 
 
 def _tally(block: Block, ids: Ragged[np.int32], cut: int, bad: Sequence[BadRow]) -> Tally:
-    left_out = block.empty.number + len(bad)
-    return Tally.of([Tally(len(ids), len(ids.values), cut, left_out, (*block.empty.first, *map(str, bad)))])
+    reasons = [*block.empty.first, *map(str, bad)]
+    left_out = Tally.without(block.file, block.number, reasons, block.empty.number + len(bad))
+    return Tally.of([left_out, Tally(len(ids), len(ids.values), cut)])
 
 
 def _chosen(texts: Sequence[str] | Ragged[np.int32], items: NDArray[np.int64]) -> Sequence[str] | Ragged[np.int32]:

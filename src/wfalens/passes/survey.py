@@ -132,7 +132,7 @@ def survey_corpus(
         return {"file": names[file], "blocks": survey.blocks}, Path(names[file]).name
 
     def leave_out(file: int, reason: str) -> None:
-        keep(file, FileSurvey(0, [], TextSample.empty(), 0, 0, Tally(left_out=1, first=(reason,))))
+        keep(file, FileSurvey(0, [], TextSample.empty(), 0, 0, Tally.without(file, 0, [reason])))
 
     work = Pass(
         title="reading the texts",

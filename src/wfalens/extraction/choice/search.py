@@ -43,9 +43,7 @@ def settle(
     """Look at the texts once, in all views that are to choose from, and choose what is "auto"."""
     given = options.states.abstraction
     names = _views(model, ids, ledger) if given == AUTO else (given,)
-    views = [
-        named_abstraction(name).view(model, ids, stream_of(options.seed, Step.VIEW), ledger) for name in names
-    ]
+    views = [named_abstraction(name).view(model, ids, stream_of(options.seed, Step.VIEW), ledger) for name in names]
     ledger.texts += len(ids.values)
     seen = see_in(model, ids, views, session.progress)
     if not options.is_open:

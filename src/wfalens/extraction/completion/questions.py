@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +13,7 @@ from wfalens.extraction.completion.queries import FITTING_SHARE, SEARCH, SEARCH_
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
+
 
 @dataclass(frozen=True, eq=False)
 class Attempt:

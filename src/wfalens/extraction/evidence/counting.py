@@ -34,10 +34,10 @@ class Evidence:
     tally: Tally
 
     @classmethod
-    def none(cls, states: int, classes: int, tally: Tally) -> Evidence:
-        """Of no text; the tally tells what was left out."""
-        empty = TransitionCounts.empty(states)
-        return cls(empty, empty, np.zeros((states, classes, 2), np.int64), tally)
+    def none(cls, shape: tuple[int, ...], tally: Tally) -> Evidence:
+        """Of no text; the tally tells what was left out. shape: (n, C)"""
+        empty = TransitionCounts.empty(shape[0])
+        return cls(empty, empty, np.zeros((*shape, 2), np.int64), tally)
 
     @classmethod
     def merged(cls, parts: list[Evidence]) -> Evidence:

@@ -69,7 +69,8 @@ def extract_linear(
         if len(ids) == 0:
             raise InputError(f"{source.name}: there is no text with a word in it to extract from")
         check_causal(model, ids)
-        survey.tally.say(progress, model.encoder.max_length)
+        survey.tally.say_cut(progress, model.encoder.max_length)
+        survey.tally.say_left_out(progress)
         if checkpoint is None and run.parts is not None:
             checkpoint = run.parts / "training"
         return distil(
@@ -116,8 +117,8 @@ def distil(
         torch.manual_seed(seed)
         generator = Generator(rule, inputs, classes)
     wanted = output_traces(model, tests, SILENT).last()
-    prior = prior_of(model)
-    run = _Training(generator, prior, torch.optim.AdamW(generator.parameters(), lr=rule.learning_rate, betas=(0.9, 0.99)))
+    optimiser = torch.optim.AdamW(generator.parameters(), lr=rule.learning_rate, betas=(0.9, 0.99))
+    run = _Training(generator, prior_of(model), optimiser)
     manifest = {
         "rule": asdict(rule),
         "seed": seed,
