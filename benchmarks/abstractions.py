@@ -213,7 +213,7 @@ def compare(options, name: str, train, seed: int) -> dict[str, dict[str, dict[st
                 completion=completion,
                 alpha=0.0,
                 representatives=3 if options.quick else 5,
-                fitting=rule,
+                fitting=rule if completion == "fit" else None,
                 seed=seed,
             ).extract(model, ids)
             seconds = time.process_time() - began

@@ -38,7 +38,6 @@ def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:
             states=states,
             completion=completion,
             alpha=context if in_context else 0.0,
-            beta=0.3,
             augmentation=rule if augmented else None,
         )
         began = time.perf_counter()

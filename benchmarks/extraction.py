@@ -73,7 +73,7 @@ def plain(model: RNNClassifier, train: Ids, test: Ids) -> dict[str, object]:
         sentences,
         len(model.encoder.vocabulary),
         SETTINGS["states"],
-        Extractor.paper().sample,
+        256,
         rng,
         SETTINGS["alpha"],
         SETTINGS["beta"],

@@ -50,9 +50,9 @@ def main() -> None:
         rule = Fitting(rounds=4) if options.quick else Fitting()
         states = STATES.get(name, 40)
         automata = {
-            completion: Extractor.paper(states=states, completion=completion, alpha=0.0, beta=0.3, fitting=rule).extract(
-                model, ids
-            )
+            completion: Extractor.paper(
+                states=states, completion=completion, alpha=0.0, fitting=rule if completion == "fit" else None
+            ).extract(model, ids)
             for completion in ("empirical", "probe", "fit")
         }
         rows, table = [], {}

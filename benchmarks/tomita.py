@@ -54,7 +54,7 @@ def main() -> None:
         for name, settings in METHODS.items():
             if options.quick and name == "linear":
                 continue
-            wfa = Extractor.paper(**settings).extract(model, train)
+            wfa = Extractor(**settings).extract(model, train)
             said = wfa.predict(longer.texts)
             found[name] = float(np.mean(said == longer.labels))
             found[f"{name}_cr"] = float(np.mean(said == wanted))

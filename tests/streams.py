@@ -16,7 +16,7 @@ from wfalens.corpus.sources.files import TextFiles
 from wfalens.models import RNNClassifier, RNNConfig
 
 WORDS = tuple(f"w{number}" for number in range(60))
-BLOCK = 2000  # bytes: small, so that small corpora have many blocks
+BLOCK = 1500  # bytes of text: small, so that small corpora have many blocks
 
 
 def small_model() -> RNNClassifier:

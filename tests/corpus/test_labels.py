@@ -1,14 +1,13 @@
 """Labels of files of any size: found as in memory, in step with the texts, and named where they are wrong."""
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tests.streams import some_labels, some_texts, write_texts
 from wfalens.corpus import read_corpus
-from wfalens.corpus.sources.blocks import blocks_of_file
-from wfalens.corpus.sources.files import TextFiles
-from wfalens.corpus.sources.labels import labelled, with_labels
+from wfalens.corpus.sources import TextFiles, classes_of, with_labels
 from wfalens.errors import InputError
 
 CLASSES = {"a": 0, "b": 1, "c": 2}
@@ -17,14 +16,15 @@ ENDINGS = ["jsonl", "csv", "tsv", "parquet", "jsonl.gz", "csv.gz"]
 
 def read(files, start_block=0):
     """Texts and classes of a file from a block on, and what was bad."""
-    blocks = list(blocks_of_file(files, 0))[start_block:]
-    later = blocks_of_file(files, 0, blocks[0].start, start_block)
-    found = [labelled(block, CLASSES) for block in later]
-    return (
-        [text for each in found for text in each.texts],
-        [label for each in found for label in each.classes],
-        [str(bad) for each in found for bad in each.bad],
-    )
+    texts, labels, bad = [], [], []
+    blocks = list(files.blocks(0))[start_block:]
+    for block in files.blocks(0, blocks[0].start, start_block):
+        classes, unknown = classes_of(block, CLASSES)
+        known = np.flatnonzero(classes >= 0)
+        texts += [block.texts[text] for text in known]
+        labels += classes[known].tolist()
+        bad += map(str, [*block.bad, *unknown])
+    return texts, labels, bad
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -43,8 +43,9 @@ def test_labels_are_in_step_with_texts_from_any_block(tmp_path, ending, first):
 
 def test_numbers_in_a_parquet_file_are_labels_by_their_names(tmp_path):
     files, _ = with_labels(TextFiles((str(write_texts(tmp_path / "x.parquet", ["w1", "w2", "w3"], [1, 0, 1])),)))
-    (block,) = blocks_of_file(files, 0)
-    assert labelled(block, {"0": 0, "1": 1}).classes == [1, 0, 1]
+    (block,) = files.blocks(0)
+    classes, bad = classes_of(block, {"0": 0, "1": 1})
+    assert (classes.tolist(), bad) == ([1, 0, 1], [])
 
 
 def test_labels_that_nobody_marked_as_text_are_read_as_in_memory(tmp_path):
@@ -57,12 +58,15 @@ def test_labels_that_nobody_marked_as_text_are_read_as_in_memory(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
-def test_only_the_rows_that_are_asked_for_are_looked_at(tmp_path, ending):
+def test_only_the_texts_that_are_asked_for_are_looked_at(tmp_path, ending):
     labels = ["a", "nonsense", "c", "b"]
     files, _ = with_labels(TextFiles((str(write_texts(tmp_path / f"x.{ending}", ["w1", "w2", "w3", "w4"], labels)),)))
-    (block,) = blocks_of_file(files, 0)
-    found = labelled(block, CLASSES, [0, 3])
-    assert (found.texts, found.classes, found.rows, found.bad) == (["w1", "w4"], [0, 1], [0, 3], [])
+    (block,) = files.blocks(0)
+    classes, bad = classes_of(block, CLASSES, np.array([0, 3]))
+    assert (classes.tolist(), bad) == ([0, 1], [])
+    classes, (bad,) = classes_of(block, CLASSES)
+    assert classes.tolist() == [0, -1, 2, 1]
+    assert str(bad) == f"{block.place(1)}: label 'nonsense' is not one of the classes a, b, c"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +77,7 @@ def test_only_the_rows_that_are_asked_for_are_looked_at(tmp_path, ending):
         ("x.jsonl", b'{"text": "w1", "label": "a"}\n{"text": "w2", "label": "\\ud800"}\n', "line 2", "is not text"),
         ("x.csv", b"text,label\nw1,a\nw2,  \n", "line 3", "the label is missing"),
         ("x.csv", b'text,label\n"w1\nw1",a\nw2,z\n', "line 4", "label 'z' is not one of the classes a, b, c"),
-        ("x.csv", b"text,label\nw1,a\nw2,\xff\n", "line 3", "the label is not text in the given encoding"),
+        ("x.csv", b"text,label\nw1,a\nw2,\xff\n", "line 3", "byte 0xff is not utf-8; give the file's encoding"),
     ],
 )
 def test_a_bad_label_is_named_with_file_and_line(tmp_path, name, content, place, reason):
@@ -101,9 +105,8 @@ def test_a_damaged_column_of_labels_is_named_and_the_texts_are_not_lost_silently
     path.write_bytes(bytes(blob))
     texts, _, bad = read(with_labels(TextFiles((str(path),)))[0])
     assert texts == []
-    assert [each.partition(" (")[0] for each in bad] == [
-        f"{path}: row {number}: the label cannot be read" for number in (1, 2)
-    ]
+    (bad,) = bad
+    assert bad.startswith(f"{path}: row 1: damaged parquet file (row group 1 of 1: ")
 
 
 class TestFinding:
@@ -136,7 +139,7 @@ class TestFinding:
         path = write_texts(tmp_path / f"x.{ending}", ["w1"], ["a"])
         files, _ = with_labels(TextFiles((str(path),)), "topic")
         with pytest.raises(InputError, match=r"no column 'topic'; the columns are .*text, label") as streamed:
-            files.source(0)
+            files.reader(0)
         with pytest.raises(InputError) as held:
             read_corpus(path, label_column="topic")
         assert str(streamed.value) == str(held.value)

@@ -57,9 +57,10 @@ def test_numeric_labels_are_ordered_by_value(tmp_path):
 
 
 def test_empty_texts_are_left_out_and_told(tmp_path):
-    corpus = read_corpus(write(tmp_path, "a.csv", 'text,label\na,x\n"  ",y\n,x\nb,y\n'))
+    path = write(tmp_path, "a.csv", 'text,label\na,x\n"  ",y\n,x\nb,y\n')
+    corpus = read_corpus(path)
     assert corpus.texts == ("a", "b")
-    assert corpus.skipped == ("line 3: empty text", "line 4: empty text")
+    assert corpus.skipped == (f"{path}: line 3: empty text", f"{path}: line 4: empty text")
 
 
 def test_latin_1_needs_its_encoding(tmp_path):

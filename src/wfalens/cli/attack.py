@@ -32,7 +32,7 @@ from wfalens.cli.common import (
     write_html,
 )
 from wfalens.cli.streams import AddressOption, opened_engine, text_files
-from wfalens.corpus.sources.files import has_plain_lines, is_pattern
+from wfalens.corpus.sources.files import is_pattern
 from wfalens.errors import InputError
 
 
@@ -108,7 +108,7 @@ def attack(
     progress = TerminalProgress()
     known = dataset_of(corpus)
     name = known.name if known else ""
-    if limit is not None and _can_be_drawn_from(corpus, encoding):
+    if limit is not None and _can_be_drawn_from(corpus):
         files = text_files(corpus, text_column, encoding)
         texts = draw_texts(
             files, limit, classifier.class_names, label_column=label_column, seed=seed, progress=progress
@@ -166,11 +166,11 @@ def attack(
         say(f"{example}\n")
 
 
-def _can_be_drawn_from(corpus: str, encoding: str) -> bool:
+def _can_be_drawn_from(corpus: str) -> bool:
     """Whether a corpus is files whose texts need not all be held to draw some."""
     if dataset_of(corpus) is not None:
         return False
-    return is_pattern(corpus) or (Path(corpus).is_file() and has_plain_lines(encoding))
+    return is_pattern(corpus) or Path(corpus).exists()
 
 
 def _bounds(weak: float | None, strong: float | None, usual_weak: float, usual_strong: float) -> tuple[float, float]:

@@ -1,23 +1,31 @@
-"""Blocks: the units in which a stream is read, the same however the work is divided.
+"""Blocks: the units in which a corpus is read, the same however it is stored and however the work is divided.
 
-A block is a run of neighbouring rows of one file, closed as soon as it has enough bytes. What a model says of a text
-may depend in the last bit on what it reads beside it; as every shard is made of whole blocks and every block goes
-through the model by itself, results do not depend on where shards begin.
+A block is neighbouring texts of one file, closed as soon as they have enough bytes; rows without text and rows that
+cannot be read count nothing. What a model says of a text may depend in the last bit on what it reads beside it; as
+every block goes through the model by itself, results depend neither on the format nor on where a reader begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import NamedTuple
+from itertools import chain, islice
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.sources.files import TextFiles
-from wfalens.corpus.sources.lines import Place, RowRun
-from wfalens.errors import InputError
+from wfalens.ragged import Ragged
+
+BLOCK_BYTES = 1 << 18  # of a block: some ten thousand words, a good mouthful for a network
+LISTED = 20  # rows without text that a block names
+
+
+class Place(NamedTuple):
+    """Where a row begins: byte and line of a text file; elsewhere the rows before it, and its number."""
+
+    offset: int
+    line: int
 
 
 class BadRow(NamedTuple):
@@ -31,69 +39,111 @@ class BadRow(NamedTuple):
         return f"{self.path}: {self.place}: {self.reason}"
 
 
-class Shard(NamedTuple):
-    """Whole blocks of one file: the unit of work, of retries and of checkpoints."""
+class LeftOut(NamedTuple):
+    """Rows without text: how many, and the first of them as sentences."""
 
-    number: int
-    file: int
-    first: int  # block
-    blocks: int
-    start: Place
+    number: int = 0
+    first: tuple[str, ...] = ()
 
-    def named(self, files: TextFiles) -> str:
-        return f"{files.paths[self.file]}, blocks {self.first}–{self.first + self.blocks - 1}"
+    @classmethod
+    def joined(cls, parts: Iterable[LeftOut], listed: int = LISTED) -> LeftOut:
+        parts = list(parts)
+        first = islice(chain.from_iterable(part.first for part in parts), listed)
+        return cls(sum(part.number for part in parts), tuple(first))
 
 
 @dataclass(frozen=True)
-class Block:
-    """Some rows of a file; texts are made of them on demand."""
+class Naming:
+    """How rows are called: by a unit and their number from 1 on, or each by a name."""
 
     path: str
-    file: int
-    number: int
-    start: Place
-    rows: RowRun
+    unit: str = "line"
+    names: Sequence[str] = ()
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    def row(self, number: int) -> str:
+        return self.names[number - 1] if self.names else f"{self.unit} {number}"
+
+    def bad(self, number: int, reason: str) -> BadRow:
+        return BadRow(self.path, self.row(number), reason)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Neighbouring texts of one file, in order; closed as soon as its texts have enough bytes.
+
+    Rows without text and bad rows belong to the block of the text before them.
+    """
+
+    file: int  # within the source
+    number: int  # within the file, from 0
+    start: Place
+    behind: Place  # where the next block begins
+    texts: Sequence[str] | Ragged[np.int32]  # those that are not empty; word ids if the source was made of ids
+    labels: Sequence[str] | None  # one for each text, where labels are read
+    size: int  # Σ (UTF-8 bytes + 1) of the texts
+    empty: LeftOut
+    bad: tuple[BadRow, ...]
+    naming: Naming
+    rows: NDArray[np.int64]  # (texts,) numbers of their rows
+
+    def place(self, text: int) -> str:
+        """Where a text stands, for people."""
+        return f"{self.naming.path}: {self.naming.row(int(self.rows[text]))}"
+
+
+class Source(Protocol):
+    """A corpus of any size: files of texts that can be read from any block on. It can be sent to other processes."""
 
     @property
-    def size(self) -> int:
-        """Bytes"""
-        return self.rows.size
+    def name(self) -> str:
+        """What the corpus is called."""
+        ...
 
-    def text(self, row: int) -> str | BadRow | None:
-        """The text of a row, None if it is empty, or why it cannot be read."""
-        try:
-            return self.rows.text(row)
-        except InputError as error:
-            return BadRow(self.path, self.rows.place(row), str(error))
+    @property
+    def file_names(self) -> Sequence[str]:
+        """One for each file, for people."""
+        ...
 
-    def texts(self) -> tuple[Sequence[str], list[BadRow]]:
-        """The texts that are not empty, and what could not be read."""
-        packed = self.rows.packed()
-        if packed is not None:
-            return packed[0], []
-        found = [self.text(row) for row in range(len(self))]
-        return [text for text in found if isinstance(text, str)], [bad for bad in found if isinstance(bad, BadRow)]
+    @property
+    def sizes(self) -> list[int]:
+        """Bytes of each file, about."""
+        ...
 
-    def some_texts(self, rows: NDArray[np.int64]) -> tuple[Sequence[str], NDArray[np.int64]]:
-        """The texts of some rows, and which ones they are: those that are not empty and can be read."""
-        packed = self.rows.packed(rows)
-        if packed is not None:
-            return packed
-        found = [(row, text) for row in rows.tolist() if isinstance(text := self.text(row), str)]
-        return [text for _, text in found], np.array([row for row, _ in found], np.int64)
+    @property
+    def has_labels(self) -> bool:
+        """Whether blocks carry labels."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
+        """What tells this source from others, or from itself before a change, in JSON."""
+        ...
+
+    def is_divisible(self, file: int) -> bool:
+        """Whether it pays to begin in the middle of a file."""
+        ...
+
+    def lead(self, file: int, start: Place) -> int:
+        """Rows that a reader beginning at a place decodes in vain."""
+        ...
+
+    def blocks(self, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:
+        """The blocks of a file, from a place on where block `first` begins."""
+        ...
 
 
-def blocks_of_file(files: TextFiles, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:
-    """The blocks of a file, from a place on where block `first` begins."""
-    source, path = files.source(file), files.paths[file]
-    here = source.start if start is None else start
-    for number, rows in enumerate(source.runs(here, files.block_bytes), first):
-        yield Block(path, file, number, here, rows)
-        here = rows.behind
+def classes_of(
+    block: Block, classes: Mapping[str, int], texts: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int64], list[BadRow]]:
+    """The class of every text of a block whose labels are read, or of some: −1 and a bad row where it is unknown."""
+    # -> (texts,)
+    labels = block.labels or ()
+    wanted = range(len(labels)) if texts is None else texts.tolist()
+    found = np.array([classes.get(labels[text], -1) for text in wanted], np.int64)
+    bad = [_unknown(block, wanted[at], classes) for at in np.flatnonzero(found < 0).tolist()]
+    return found, bad
 
 
-def blocks_of_shard(files: TextFiles, shard: Shard) -> Iterator[Block]:
-    return islice(blocks_of_file(files, shard.file, shard.start, shard.first), shard.blocks)
+def _unknown(block: Block, text: int, classes: Mapping[str, int]) -> BadRow:
+    label = block.labels[text] if block.labels is not None else ""
+    reason = f"label {label!r} is not one of the classes {', '.join(classes)}"
+    return block.naming.bad(int(block.rows[text]), reason)

@@ -1,27 +1,28 @@
-"""Many text files as one corpus that is never held in memory: which files, in which order, and how each is read."""
+"""Files of texts as one corpus that is never held in memory: which files, in which order, and how each is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from wfalens.corpus.readers import TEXT_COLUMN, suffix_of
-from wfalens.corpus.sources.lines import DelimitedRows, JsonRows, RowSource
+from wfalens.corpus.sources.blocks import BLOCK_BYTES, LISTED, Block, Place
+from wfalens.corpus.sources.folders import FolderRows, folder_identity, folder_size
+from wfalens.corpus.sources.lines import DelimitedRows, JsonRows, known_encoding
 from wfalens.corpus.sources.parquet import ParquetRows
+from wfalens.corpus.sources.rows import LABEL_COLUMN, TEXT_COLUMN, RowReader, blocks_of
 from wfalens.errors import InputError
+from wfalens.text import printable
 
-_FORMATS: dict[str, Callable[[Path, str, str, str | None], RowSource]] = {
+_FORMATS: dict[str, Callable[[Path, str, str, str | None], RowReader]] = {
     ".csv": DelimitedRows,
-    ".tsv": DelimitedRows,
+    ".tsv": partial(DelimitedRows, delimiter="\t"),
     ".jsonl": JsonRows,
     ".parquet": ParquetRows,
 }
-
-
-BLOCK_BYTES = 1 << 18  # of a block: some ten thousand words, a good mouthful for a network
 
 
 def is_pattern(spec: str) -> bool:
@@ -29,40 +30,34 @@ def is_pattern(spec: str) -> bool:
     return has_magic(spec) and not Path(spec).exists()
 
 
-def has_plain_lines(encoding: str) -> bool:
-    """Whether bytes in an encoding can be cut into lines before they are decoded."""
-    try:
-        return "\n".encode(encoding) == b"\n"
-    except LookupError as error:
-        raise InputError(str(error)) from None
-
-
 @dataclass(frozen=True)
 class TextFiles:
-    """Files in the order of their names; a text's place in the corpus is its file, its block and its row.
+    """Files in the order of their names, or folders with one subfolder per class, each of which counts as one file.
 
-    `label_column` holds the labels; None: they are not read (`wfalens.corpus.sources.labels` looks for them).
-    Results may depend on `block_bytes` in the last bit, see `corpus.sources.blocks`; on how blocks are dealt out
-    they do not.
+    `label_column` holds the labels; None: they are not read (`with_labels` looks for them). Results may depend on
+    `block_bytes` in the last bit, see `corpus.sources.blocks`; on how blocks are dealt out they do not. A block names
+    the first `listed` of its rows without text.
     """
 
     paths: tuple[str, ...]
     text_column: str = TEXT_COLUMN
     encoding: str = "utf-8"
-    name: str = "files"
+    name: str = ""
     block_bytes: int = BLOCK_BYTES
     label_column: str | None = None
+    listed: int = LISTED
 
     def __post_init__(self) -> None:
         if not self.paths:
             raise InputError("there is no file to read")
         for path in self.paths:
-            if not Path(path).is_file():
-                raise InputError(f"{path}: no such file")
-            if suffix_of(Path(path)) not in _FORMATS:
-                raise InputError(f"{path}: a stream reads {', '.join(_FORMATS)} (text files also as .gz)")
-        if not has_plain_lines(self.encoding):
-            raise InputError(f"a stream cannot be cut into lines in the encoding {self.encoding}; convert it to utf-8")
+            _check(Path(path))
+        try:
+            known_encoding(self.encoding)
+        except InputError as error:
+            raise InputError(f"{printable(self.paths[0])}: {error}") from None
+        if not self.name:
+            object.__setattr__(self, "name", Path(self.paths[0]).name if len(self.paths) == 1 else "files")
 
     @classmethod
     def find(cls, specs: str | Sequence[str], text_column: str = TEXT_COLUMN, encoding: str = "utf-8") -> TextFiles:
@@ -74,16 +69,92 @@ class TextFiles:
             if not matches:
                 raise InputError(f"no file matches {spec}")
             found.update(matches)
-        return cls(tuple(sorted(found)), text_column, encoding, " ".join(wanted))
+        return cls(tuple(sorted(found)), text_column, encoding, "" if len(found) == 1 else " ".join(wanted))
+
+    @property
+    def file_names(self) -> Sequence[str]:
+        return self.paths
 
     @property
     def sizes(self) -> list[int]:
-        return [Path(path).stat().st_size for path in self.paths]
+        paths = map(Path, self.paths)
+        return [folder_size(path) if path.is_dir() else path.stat().st_size for path in paths]
 
-    def identity(self) -> list[list[Any]]:
-        """What tells these files from others, or from themselves before a change: name, size and time."""
-        return [[path, (stat := Path(path).stat()).st_size, stat.st_mtime_ns] for path in self.paths]
+    @property
+    def has_labels(self) -> bool:
+        return self.label_column is not None
 
-    def source(self, file: int) -> RowSource:
+    def identity(self) -> dict[str, Any]:
+        """Of each file name, size and time; of a folder name, number of files and a digest of the same."""
+        return {
+            "files": [_identity(Path(path)) for path in self.paths],
+            "text_column": self.text_column,
+            "label_column": self.label_column,
+            "encoding": self.encoding,
+            "block_bytes": self.block_bytes,
+        }
+
+    def is_divisible(self, file: int) -> bool:
+        return self.reader(file).divisible
+
+    def lead(self, file: int, start: Place) -> int:
+        return self.reader(file).lead(start)
+
+    def blocks(self, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:
+        return blocks_of(self.reader(file), file, start, first, self.block_bytes, self.listed)
+
+    def reader(self, file: int) -> RowReader:
         path = Path(self.paths[file])
-        return _FORMATS[suffix_of(path)](path, self.text_column, self.encoding, self.label_column)
+        kind = FolderRows if path.is_dir() else _FORMATS[_suffix(path)]
+        return kind(path, self.text_column, known_encoding(self.encoding), self.label_column)
+
+
+def with_labels(files: TextFiles, column: str | None = None) -> tuple[TextFiles, str]:
+    """The same files with their column of labels, and why there is none where only some files have one.
+
+    None takes the column `label` if all files have it. A column that is named must be in every file, which shows when
+    the file is read.
+    """
+    if column is not None:
+        return replace(files, label_column=column), ""
+    without = [path for number, path in enumerate(files.paths) if _lacks_labels(files, number)]
+    if not without:
+        return replace(files, label_column=LABEL_COLUMN), ""
+    others = f" and {len(without) - 1:,} other files have" if len(without) > 1 else " has"
+    partly = len(without) < len(files.paths)
+    return files, f"labels are not used: {without[0]}{others} no column {LABEL_COLUMN!r}" if partly else ""
+
+
+def _lacks_labels(files: TextFiles, number: int) -> bool:
+    try:
+        columns = files.reader(number).columns()
+    except InputError:
+        return False  # it cannot be read at all, and whoever reads it says so
+    return bool(columns) and LABEL_COLUMN not in columns
+
+
+def _check(path: Path) -> None:
+    """Refuse what is no file that could be read twice."""
+    if path.is_dir():
+        return
+    if not path.is_file():
+        reason = "neither a file nor a folder; write its texts to a file first" if path.exists() else None
+        raise InputError(f"{printable(str(path))}: {reason or 'no such file or folder'}")
+    if _suffix(path) not in _FORMATS:
+        raise InputError(
+            f"{printable(str(path))}: unknown format {_suffix(path)!r}; use one of {', '.join(_FORMATS)}, or a folder"
+        )
+
+
+def _suffix(path: Path) -> str:
+    endings = [suffix.lower() for suffix in path.suffixes]
+    if endings and endings[-1] == ".gz":
+        endings.pop()
+    return endings[-1] if endings else ""
+
+
+def _identity(path: Path) -> list[Any]:
+    if path.is_dir():
+        return folder_identity(path)
+    stat = path.stat()
+    return [str(path), stat.st_size, stat.st_mtime_ns]

@@ -1,7 +1,7 @@
-"""Rows of one file, read from any place on without reading what stands before.
+"""Rows of a text file: csv, tsv or jsonl, gzipped or not, read from any place on.
 
-A row that cannot be read is handed on as the error that says why: whoever reads decides to stop or to go on. After an
-error that hides where the next row begins (broken quoting, a damaged archive) the file ends.
+A row that cannot be read is handed on with the reason. After an error that hides where the next row begins (broken
+quoting, a damaged archive) the file ends.
 """
 
 from __future__ import annotations
@@ -9,304 +9,290 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import io
 import json
 import sys
 import zlib
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from wfalens.corpus.packed import PackedTexts
-from wfalens.corpus.readers import LABEL_COLUMN, columns_of, is_broken, suffix_of
+from wfalens.corpus.sources.blocks import Naming, Place
+from wfalens.corpus.sources.rows import Gatherer, Stretch, columns_of, quoted, reason_of
 from wfalens.errors import InputError
+from wfalens.text import printable
 
 _DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
+_UNREADABLE = (*_DAMAGED, UnicodeError, csv.Error)
+_GZIP = b"\x1f\x8b"
+_CHUNK = 1 << 16  # bytes that are read at a time
+_LOOKED_AT = 100  # JSON objects that tell which fields there are
+_SHIFTING = ("utf-7", "hz", "iso2022")  # encodings in which a line may depend on the lines before it
+
+Line = bytes | str
 
 
-class Place(NamedTuple):
-    """Where a row begins: byte and line of a text file; of a parquet file the rows before it, twice."""
-
-    offset: int
-    line: int
-
-
-class RowRun(Protocol):
-    """Neighbouring rows of a file; texts are made of them on demand."""
-
-    @property
-    def size(self) -> int:
-        """Bytes"""
-        ...
-
-    @property
-    def behind(self) -> Place:
-        """Where the next row begins."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def place(self, row: int) -> str:
-        """Where a row stands, for people."""
-        ...
-
-    def text(self, row: int) -> str | None:
-        """The text of a row, None for an empty one; an InputError says why there is none."""
-        ...
-
-    def label(self, row: int) -> str:
-        """The label of a row whose text could be read; an InputError says why there is none."""
-        ...
-
-    def packed(self, rows: NDArray[np.int64] | None = None) -> tuple[PackedTexts, NDArray[np.int64]] | None:
-        """The texts that are not empty, of all rows or of some, and their rows.
-
-        None where that takes no less time than asking row by row, or where a row is bad.
-        """
-        ...
+def known_encoding(encoding: str) -> str:
+    """An encoding by its usual name; a byte order mark is no part of the text in any of them."""
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(encoding)
+    except (LookupError, ValueError) as error:
+        raise InputError(reason_of(error)) from None
+    return name.removesuffix("-sig")
 
 
-class RowSource(Protocol):
-    """A file that can be read from any place on."""
-
-    start: Place
-    divisible: bool  # whether it pays to begin in the middle
-
-    def runs(self, start: Place, enough: int) -> Iterator[RowRun]:
-        """All rows from a place on; a run is closed as soon as it has enough bytes."""
-        ...
-
-    def lead(self, start: Place) -> int:
-        """Rows that are read in vain by who begins at a place."""
-        ...
-
-    def columns(self) -> list[str]:
-        """What the rows hold, by name; of JSON, the fields of the first object."""
-        ...
+def _has_plain_lines(encoding: str) -> bool:
+    """Whether bytes in an encoding can be cut into lines before they are decoded."""
+    try:
+        return "\r\n".encode(encoding) == b"\r\n" and not encoding.startswith(_SHIFTING)
+    except UnicodeError:
+        return False
 
 
-def checked_text(value: object) -> str | None:
-    if value is None or value != value:
-        return None
-    text = str(value)
-    if not text or text.isspace():
-        return None
-    if is_broken(text):
-        raise InputError("not text in the given encoding")
-    return text
+class TextLines:
+    """The lines of a text file with their line ends: \\n, \\r\\n or \\r.
 
+    Lines are bytes, and offsets count bytes, where lines can be told before they are decoded. Else the file is decoded
+    from its start, lines are texts and offsets count characters.
+    """
 
-def checked_label(value: object) -> str:
-    if value is None or value != value or not str(value).strip():
-        raise InputError("the label is missing")
-    if is_broken(value):
-        raise InputError("the label is not text in the given encoding")
-    return str(value).strip()
-
-
-# A row as it stands in the file: its line, its size in bytes, offset and line of the place behind it, and what
-# `text_of` and `label_of` read. A plain tuple, because there are many.
-_RawRow = tuple[int, int, int, int, Any]
-
-
-@dataclass(frozen=True)
-class LineRun:
-    """Rows of a text file, not parsed yet."""
-
-    text_of: Callable[[Any], str | None]
-    label_of: Callable[[Any], str]
-    size: int
-    behind: Place
-    lines: list[int]
-    contents: list[Any]
-
-    def __len__(self) -> int:
-        return len(self.lines)
-
-    def place(self, row: int) -> str:
-        return f"line {self.lines[row]}"
-
-    def text(self, row: int) -> str | None:
-        return self.text_of(self.contents[row])
-
-    def label(self, row: int) -> str:
-        return self.label_of(self.contents[row])
-
-    def packed(self, rows: NDArray[np.int64] | None = None) -> None:
-        """Lines are parsed one by one."""
-
-
-class _Lines(ABC):
-    """What text files share: lines with their bytes, decoded one by one."""
-
-    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
-        self.path, self.text_column, self.encoding, self.label_column = path, text_column, encoding, label_column
-        self.divisible = path.suffix.lower() != ".gz"
+    def __init__(self, path: Path, encoding: str) -> None:
+        self.path, self.encoding = path, encoding
+        with path.open("rb") as handle:
+            self.is_gzip = path.suffix.lower() == ".gz" or handle.read(2) == _GZIP
+        self.is_plain = _has_plain_lines(encoding)
         with self._opened() as handle:
-            try:
-                mark = len(codecs.BOM_UTF8) if handle.read(3) == codecs.BOM_UTF8 else 0
-            except _DAMAGED as error:
-                raise InputError(f"{path}: damaged gzip file ({error})") from None
-        self.start = Place(mark, 1)
+            self.start = Place(self._mark(handle), 1)
 
-    def runs(self, start: Place, enough: int) -> Iterator[RowRun]:
-        lines: list[int] = []
-        contents: list[Any] = []
-        total, behind = 0, start
-        for line, size, offset, line_behind, content in self._rows(start):
-            lines.append(line)
-            contents.append(content)
-            total += size
-            behind = Place(offset, line_behind)
-            if total >= enough:
-                yield LineRun(self._text_of, self._label_of, total, behind, lines, contents)
-                lines, contents, total = [], [], 0
-        if lines:
-            yield LineRun(self._text_of, self._label_of, total, behind, lines, contents)
+    @property
+    def divisible(self) -> bool:
+        return self.is_plain and not self.is_gzip
+
+    def read(self, offset: int) -> Iterator[Line]:
+        """The lines from an offset on."""
+        with self._opened() as handle:
+            yield from self._plain(handle, offset) if self.is_plain else self._decoded(handle, offset)
+
+    def _opened(self) -> IO[bytes]:
+        return gzip.open(self.path, "rb") if self.is_gzip else self.path.open("rb")  # type: ignore[return-value]
+
+    def _mark(self, handle: IO[bytes]) -> int:
+        """The size of the byte order mark."""
+        if not self.is_plain:
+            return int(self._wrapped(handle).read(1) == "\ufeff")
+        return len(codecs.BOM_UTF8) if self.encoding == "utf-8" and handle.read(3) == codecs.BOM_UTF8 else 0
+
+    def _wrapped(self, handle: IO[bytes]) -> io.TextIOWrapper:
+        return io.TextIOWrapper(handle, self.encoding, newline="")
+
+    def _plain(self, handle: IO[bytes], offset: int) -> Iterator[bytes]:
+        if self.is_gzip:
+            return _split(_skipped(_chunks(handle), offset))
+        handle.seek(offset)
+        return _split(_chunks(handle))
+
+    def _decoded(self, handle: IO[bytes], offset: int) -> Iterator[str]:
+        """Everything is decoded from the start, so that damage hides the same lines wherever reading begins."""
+        lines = self._wrapped(handle)
+        passed = len(lines.read(self.start.offset))
+        for line in lines:
+            if passed >= offset:
+                yield line
+            passed += len(line)
+
+
+def _chunks(handle: IO[bytes]) -> Iterator[bytes]:
+    return iter(lambda: handle.read1(_CHUNK), b"")  # type: ignore[attr-defined]
+
+
+def _skipped(chunks: Iterable[bytes], offset: int) -> Iterator[bytes]:
+    """Chunks without their first bytes; an archive is always read from its start, in the same steps."""
+    for chunk in chunks:
+        if offset < len(chunk):
+            yield chunk[offset:]
+        offset = max(0, offset - len(chunk))
+
+
+def _split(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines with their ends."""
+    held: list[bytes] = []  # of the line that is not complete
+    for chunk in chunks:
+        if b"\n" not in chunk and b"\r" not in chunk and not (held and held[-1].endswith(b"\r")):
+            held.append(chunk)
+            continue
+        lines = b"".join([*held, chunk]).splitlines(keepends=True)
+        held = [] if lines[-1].endswith(b"\n") else [lines.pop()]  # after \r, \n may follow
+        yield from lines
+    yield from b"".join(held).splitlines(keepends=True)
+
+
+def _marking(error: UnicodeError) -> tuple[str, int]:
+    """Bytes that are not text become characters that are none, so that the rest of a line can be read."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "".join(chr(0xDC00 + byte) for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("wfalens.mark", _marking)
+
+
+class _LineRows:
+    """What text files share."""
+
+    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None) -> None:
+        self.naming = Naming(printable(str(path)))
+        self.text_column, self.label_column, self.encoding = text_column, label_column, encoding
+        try:
+            self.lines = TextLines(path, encoding)
+        except _UNREADABLE as error:
+            raise InputError(f"{self.naming.path}: {self._damage(error)}") from None
+        self.divisible, self.start = self.lines.divisible, self.lines.start
 
     def lead(self, start: Place) -> int:  # noqa: ARG002
         return 0
 
-    @abstractmethod
-    def _rows(self, start: Place) -> Iterator[_RawRow]: ...
+    def _damage(self, error: Exception) -> str:
+        """Why a file ends before its end."""
+        if isinstance(error, UnicodeDecodeError):
+            return self._foreign.format(error.object[error.start])
+        if isinstance(error, UnicodeError):
+            return f"not {self.encoding} text ({reason_of(error)})"
+        if isinstance(error, csv.Error):
+            return f"broken quoting ({reason_of(error)}); the rest is not read"
+        return f"damaged gzip file ({reason_of(error)}); the rest is not read"
 
-    @abstractmethod
-    def _text_of(self, content: Any) -> str | None: ...
-
-    @abstractmethod
-    def _label_of(self, content: Any) -> str: ...
-
-    def _opened(self) -> IO[bytes]:
-        return gzip.open(self.path, "rb") if not self.divisible else self.path.open("rb")  # type: ignore[return-value]
-
-    def _from(self, handle: IO[bytes], start: Place) -> IO[bytes]:
-        handle.seek(start.offset)
-        return handle
+    @property
+    def _foreign(self) -> str:
+        return f"byte 0x{{:02x}} is not {self.encoding}; give the file's encoding (for example latin-1)"
 
 
-class JsonRows(_Lines):
-    """One JSON object on a line; the first one tells whether there are labels."""
+class JsonRows(_LineRows):
+    """One JSON object on a line; the first hundred tell which fields there are."""
 
     def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
         super().__init__(path, text_column, encoding, label_column)
-        self._last: tuple[bytes, dict[str, Any]] = b"", {}  # a row is asked for its text, then for its label
-        if label_column is not None and (names := self.columns()) and label_column not in names:
-            raise InputError(f"{path}: no column {label_column!r}; the columns are {', '.join(names)}")
+        self._fields = self._first_fields()
+        if self._fields:
+            columns_of(self.naming.path, self._fields, text_column, label_column)
 
     def columns(self) -> list[str]:
-        for *_, content in self._rows(self.start):
-            try:
-                if not (isinstance(content, InputError) or content.isspace()):
-                    return list(self._object(content))
-            except InputError:
-                continue  # whoever reads the row hears of it
-        return []
+        return self._fields
 
-    def _rows(self, start: Place) -> Iterator[_RawRow]:
-        offset, line = start
-        with self._opened() as handle:
-            try:
-                for raw in self._from(handle, start):
-                    size = len(raw)
-                    offset += size
-                    yield line, size, offset, line + 1, raw
-                    line += 1
-            except _DAMAGED as error:
-                yield line, 1, offset, line, InputError(f"damaged gzip file ({error})")
-
-    def _text_of(self, content: Any) -> str | None:
-        if isinstance(content, InputError):
-            raise content
-        if content.isspace():
-            return None
-        item = self._object(content)
-        if self.text_column not in item:
-            raise InputError(f"no field {self.text_column!r}")
-        return checked_text(item[self.text_column])
-
-    def _label_of(self, content: Any) -> str:
-        return checked_label(self._object(content).get(self.label_column or LABEL_COLUMN))
-
-    def _object(self, content: bytes) -> dict[str, Any]:
-        if content is not self._last[0]:
-            self._last = content, self._parsed(content)
-        return self._last[1]
-
-    def _parsed(self, content: bytes) -> dict[str, Any]:
+    def _first_fields(self) -> list[str]:
+        found: dict[str, None] = {}
         try:
-            item = json.loads(content.decode(self.encoding))
+            for line in islice((line for line in self.lines.read(self.start.offset) if line.strip()), _LOOKED_AT):
+                try:
+                    found |= dict.fromkeys(self._object(line))
+                except InputError:
+                    continue  # whoever reads the row hears of it
+        except _UNREADABLE:
+            pass  # here too
+        return list(found)
+
+    def stretches(self, start: Place) -> Iterator[Stretch]:
+        offset, number = start
+        rows = Gatherer(self.label_column is not None)
+        try:
+            for line in self.lines.read(offset):
+                self._add(rows, offset, number, line)
+                offset += len(line)
+                number += 1
+                if rows.is_full:
+                    yield rows.stretch(Place(offset, number))
+                    rows = Gatherer(self.label_column is not None)
+        except _UNREADABLE as error:
+            rows.refuse(number, self._damage(error))
+        yield rows.stretch(Place(offset, number))
+
+    def _add(self, rows: Gatherer, offset: int, number: int, line: Line) -> None:
+        if line.isspace():
+            return
+        try:
+            item = self._object(line)
+        except InputError as error:
+            rows.refuse(number, str(error))
+            return
+        if self.text_column not in item:
+            rows.refuse(number, f"no field {quoted(self.text_column)}")
+            return
+        label = None if self.label_column is None else item.get(self.label_column)
+        rows.add(offset, number, item[self.text_column], label)
+
+    def _object(self, line: Line) -> dict[str, Any]:
+        try:
+            item = json.loads(line if isinstance(line, str) else line.decode(self.encoding))
         except UnicodeDecodeError as error:
-            raise InputError(f"byte 0x{error.object[error.start]:02x} is not {error.encoding}") from None
+            raise InputError(self._damage(error)) from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"not JSON ({str(error).partition(':')[0]})") from None
         if not isinstance(item, dict):
-            raise InputError(f"expected an object with {self.text_column!r}")
+            raise InputError(f"expected an object with {quoted(self.text_column)}")
         return item
 
 
-class DelimitedRows(_Lines):
+class DelimitedRows(_LineRows):
     """Comma or tab separated values under a header; a quoted value may span lines."""
 
-    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
+    def __init__(
+        self, path: Path, text_column: str, encoding: str, label_column: str | None, delimiter: str = ","
+    ) -> None:
         super().__init__(path, text_column, encoding, label_column)
         csv.field_size_limit(sys.maxsize)
-        self.delimiter = "\t" if suffix_of(path) == ".tsv" else ","
-        with self._opened() as handle:
-            try:
-                first = next(self._records(handle, self.start), None)
-            except (csv.Error, *_DAMAGED) as error:
-                raise InputError(f"{path}: line 1: broken header ({error})") from None
+        self.delimiter = delimiter
+        try:
+            first = next(self._records(self.start), None)
+        except _UNREADABLE as error:
+            reason = reason_of(error) if isinstance(error, csv.Error) else self._damage(error)
+            raise InputError(f"{self.naming.path}: line 1: broken header ({reason})") from None
         if first is None:
-            raise InputError(f"{path}: the file is empty")
-        *_, behind, line, self.header = first
-        self.text_at, self.label_at = columns_of(path, self.header, text_column, label_column)
-        self.start = Place(behind, line)
+            raise InputError(f"{self.naming.path}: the file is empty")
+        *_, self.start, self.header = first
+        self.text_at, self.label_at = columns_of(self.naming.path, self.header, text_column, label_column)
 
     def columns(self) -> list[str]:
         return list(self.header)
 
-    def _rows(self, start: Place) -> Iterator[_RawRow]:
-        behind, line = start
-        with self._opened() as handle:
-            try:
-                for row in self._records(handle, start):
-                    _, _, behind, line, _ = row
-                    yield row
-            except csv.Error as error:
-                yield line, 1, behind, line, InputError(f"broken quoting ({error}); the rest is not read")
-            except _DAMAGED as error:
-                yield line, 1, behind, line, InputError(f"damaged gzip file ({error})")
+    def stretches(self, start: Place) -> Iterator[Stretch]:
+        behind = start
+        rows = self._gatherer()
+        try:
+            for offset, number, behind, values in self._records(start):
+                self._add(rows, offset, number, values)
+                if rows.is_full:
+                    yield rows.stretch(behind)
+                    rows = self._gatherer()
+        except _UNREADABLE as error:
+            rows.refuse(behind.line, self._damage(error))
+        yield rows.stretch(behind)
 
-    def _records(self, handle: IO[bytes], start: Place) -> Iterator[_RawRow]:
-        begin, line = start
-        behind = start.offset
+    def _gatherer(self) -> Gatherer:
+        return Gatherer(self.label_at is not None, self._foreign)
+
+    def _add(self, rows: Gatherer, offset: int, number: int, values: list[str]) -> None:
+        if len(values) != len(self.header):
+            if values:
+                rows.refuse(number, f"{len(values)} columns where the header has {len(self.header)}")
+        elif values == self.header:
+            rows.refuse(number, "the header stands here a second time")
+        else:
+            rows.add(offset, number, values[self.text_at], None if self.label_at is None else values[self.label_at])
+
+    def _records(self, start: Place) -> Iterator[tuple[int, int, Place, list[str]]]:
+        """Offset and line of every record, the place behind it, and its values."""
+        offset, number = start
+        behind = offset
 
         def lines() -> Iterator[str]:
             nonlocal behind
-            for raw in self._from(handle, start):
-                behind += len(raw)
-                yield raw.decode(self.encoding, "surrogateescape")
+            for line in self.lines.read(start.offset):
+                behind += len(line)
+                yield line if isinstance(line, str) else line.decode(self.encoding, "wfalens.mark")
 
         reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
-        for row in reader:  # the reader takes no line more than the row needs, so `behind` is where the next begins
+        for values in reader:  # it takes no line more than a record needs, so `behind` is where the next begins
             after = start.line + reader.line_num
-            yield line, behind - begin, behind, after, row
-            begin, line = behind, after
-
-    def _text_of(self, content: Any) -> str | None:
-        if isinstance(content, InputError):
-            raise content
-        if not content:
-            return None
-        if content == self.header:
-            raise InputError("the header stands here a second time")
-        if len(content) != len(self.header):
-            raise InputError(f"{len(content)} columns where the header has {len(self.header)}")
-        return checked_text(content[self.text_at])
-
-    def _label_of(self, content: Any) -> str:
-        return checked_label(None if self.label_at is None else content[self.label_at])
+            yield offset, number, Place(behind, after), values
+            offset, number = behind, after

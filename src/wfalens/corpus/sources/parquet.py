@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice, repeat
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,73 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.corpus.packed import PackedTexts
-from wfalens.corpus.readers import columns_of, is_bytes
-from wfalens.corpus.sources.lines import Place, RowRun, checked_label, checked_text
+from wfalens.corpus.sources.blocks import Naming, Place
+from wfalens.corpus.sources.rows import Gatherer, Stretch, columns_of, label_of, quoted, reason_of
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
+from wfalens.text import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _AT_ONCE = 4096  # rows that are decoded
-
-
-@dataclass(frozen=True)
-class ColumnRun:
-    """Neighbouring texts with their labels, and why there are no more where the file is damaged."""
-
-    values: pa.ChunkedArray
-    size: int
-    first: int  # row, counted from 1
-    labels: list[Any] | None  # one for each row, where labels are read
-    damage: InputError | None = None
-
-    @property
-    def behind(self) -> Place:
-        return Place(self.first + len(self.values) - 1, self.first + len(self.values))
-
-    def __len__(self) -> int:
-        return len(self.values) + (self.damage is not None)
-
-    def place(self, row: int) -> str:
-        return f"row {self.first + row}"
-
-    def text(self, row: int) -> str | None:
-        if self.damage is not None and row == len(self.values):
-            raise self.damage
-        try:
-            return checked_text(self.values[row].as_py())
-        except UnicodeDecodeError as error:
-            raise InputError(f"byte 0x{error.object[error.start]:02x} is not {error.encoding}") from None
-
-    def label(self, row: int) -> str:
-        label = None if self.labels is None else self.labels[row]
-        if isinstance(label, InputError):
-            raise label
-        return checked_label(label)
-
-    def packed(self, rows: NDArray[np.int64] | None = None) -> tuple[PackedTexts, NDArray[np.int64]] | None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        if self.damage is not None or not pa.types.is_large_string(self.values.type):
-            return None
-        values = self.values.combine_chunks()
-        if rows is None:
-            rows = np.arange(len(values))
-        else:
-            values = values.take(pa.array(rows))
-        try:
-            values.validate(full=True)
-        except pa.ArrowInvalid:
-            return None  # not UTF-8: row by row, it turns out where
-        blank = pc.fill_null(pc.or_(pc.utf8_is_space(values), pc.equal(pc.binary_length(values), 0)), True)
-        if pc.any(blank).as_py():
-            values, rows = values.filter(pc.invert(blank)), rows[~np.asarray(blank)]
-        _, offsets, content = values.buffers()
-        places = np.frombuffer(offsets, np.int64)[values.offset : values.offset + len(values) + 1]
-        bytes_ = np.frombuffer(content or b"", np.uint8)[places[0] : places[-1]]
-        return PackedTexts(Ragged(bytes_, places - places[0])), rows
 
 
 class ParquetRows:
@@ -88,19 +30,19 @@ class ParquetRows:
 
     def __init__(self, path: Path, text_column: str, _encoding: str, label_column: str | None = None) -> None:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
+        self.naming = Naming(printable(str(path)), "row")
         self.path, self.text_column, self.label_column = path, text_column, label_column
+        stat = path.stat()  # a file that is missing may be on another machine
         try:
-            with pq.ParquetFile(path) as file:
-                self._names = list(file.schema_arrow.names)
-                columns_of(path, self._names, text_column, label_column)
-                groups = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
-        except FileNotFoundError:
-            raise  # as for other files: it may be another machine's
+            schema, self._groups = _layout(str(path), stat.st_size, stat.st_mtime_ns)
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path}: not a readable parquet file ({str(error).splitlines()[0]})") from None
-        self._groups = groups
+            raise InputError(f"{self.naming.path}: not a readable parquet file ({reason_of(error)})") from None
+        self._names = list(schema.names)
+        columns_of(self.naming.path, self._names, text_column, label_column)
+        for column in (text_column, label_column):
+            if column is not None and pa.types.is_nested(kind := schema.field(column).type):
+                raise InputError(f"{self.naming.path}: the column {quoted(column)} holds {kind}, not texts")
 
     def columns(self) -> list[str]:
         return self._names
@@ -111,66 +53,65 @@ class ParquetRows:
         group = int(np.searchsorted(ends, start.offset, side="right"))
         return start.offset - (int(ends[group - 1]) if group else 0)
 
-    def runs(self, start: Place, enough: int) -> Iterator[RowRun]:
+    def stretches(self, start: Place) -> Iterator[Stretch]:
+        """Stretches end with their row group, so that damage hides the same rows wherever reading begins."""
         import pyarrow as pa
-
-        held: list[pa.Array] = []
-        total, first = 0, start.offset + 1
-        damage = None
-        columns, labels = self._column(self.text_column, start.offset), self._labels(start.offset)
-        while True:
-            try:
-                values = next(columns, None)
-            except (pa.ArrowException, OSError) as error:
-                damage = InputError(f"damaged parquet file ({str(error).splitlines()[0]}); the rest is not read")
-                values = None
-            if values is None:
-                break
-            ends = np.cumsum(_sizes(values))
-            done = used = 0
-            while (last := int(np.searchsorted(ends, used + enough - total))) < len(values):
-                held.append(values.slice(done, last + 1 - done))
-                texts = pa.chunked_array(held)
-                yield ColumnRun(texts, total + int(ends[last]) - used, first, _next(labels, len(texts)))
-                held, total, first = [], 0, first + len(texts)
-                done, used = last + 1, int(ends[last])
-            if done < len(values):
-                held.append(values.slice(done))
-                total += int(ends[-1]) - used
-        if held or damage is not None:
-            texts = pa.chunked_array(held, None if held else pa.large_string())
-            yield ColumnRun(texts, total, first, _next(labels, len(texts)), damage)
-
-    def _labels(self, row: int) -> Iterator[Any] | None:
-        """What stands in the label column from a row on; where it is damaged, why."""
-        import pyarrow as pa
-
-        def values(column: str) -> Iterator[Any]:
-            try:
-                for piece in self._column(column, row):
-                    yield from piece.to_pylist()
-            except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-                yield from repeat(InputError(f"the label cannot be read ({str(error).splitlines()[0]})"))
-
-        return None if self.label_column is None else values(self.label_column)
-
-    def _column(self, name: str, row: int) -> Iterator[pa.Array]:
-        """A column from a row on, a piece at a time.
-
-        Pieces end with their row group, so that damage hides the same rows wherever reading began.
-        """
         import pyarrow.parquet as pq
 
-        before = 0
+        columns = [self.text_column] if self.label_column is None else [self.text_column, self.label_column]
+        row = before = 0  # the first row of a batch, of a group
         with pq.ParquetFile(self.path) as file:
             for group, rows in enumerate(self._groups):
-                if before + rows <= row:
-                    before += rows
+                before, row = before + rows, before
+                if before <= start.offset:
                     continue
-                for batch in file.iter_batches(_AT_ONCE, row_groups=[group], columns=[name], use_threads=False):
-                    values = batch.column(0).slice(min(len(batch), max(0, row - before)))
-                    before += len(batch)
-                    yield _as_text(values)
+                try:
+                    for batch in file.iter_batches(_AT_ONCE, row_groups=[group], columns=columns, use_threads=False):
+                        skipped = min(len(batch), max(0, start.offset - row))
+                        yield self._stretch(batch.slice(skipped), row + skipped)
+                        row += len(batch)
+                except (pa.ArrowException, OSError) as error:
+                    damage = Gatherer(self.label_column is not None)
+                    where = f"row group {group + 1} of {len(self._groups)}"
+                    damage.refuse(
+                        max(row, start.offset) + 1,
+                        f"damaged parquet file ({where}: {reason_of(error)}); the rest is not read",
+                    )
+                    yield damage.stretch(Place(row, row + 1), packed=True)
+                    return
+
+    def _stretch(self, batch: pa.RecordBatch, first: int) -> Stretch:
+        import pyarrow as pa
+
+        texts = _as_text(batch.column(self.text_column))
+        labels = None if self.label_column is None else _as_text(batch.column(self.label_column))
+        if pa.types.is_large_string(texts.type) and _is_valid(texts) and (labels is None or _is_valid(labels)):
+            found = _packed(texts, None if labels is None else labels.to_pylist(), first)
+            if found is not None:
+                return found
+        return self._one_by_one(texts, labels, first)
+
+    def _one_by_one(self, texts: pa.Array, labels: pa.Array | None, first: int) -> Stretch:
+        """Where a row is bad, or the column holds no texts."""
+        rows = Gatherer(self.label_column is not None)
+        for row in range(len(texts)):
+            try:
+                label = None if labels is None else labels[row].as_py()
+                rows.add(first + row, first + row + 1, texts[row].as_py(), label)
+            except UnicodeDecodeError as error:
+                rows.refuse(first + row + 1, f"byte 0x{error.object[error.start]:02x} is not {error.encoding}")
+        behind = first + len(texts)
+        return rows.stretch(Place(behind, behind + 1), packed=True)
+
+
+@lru_cache(maxsize=64)
+def _layout(path: str, _size: int, _changed: int) -> tuple[pa.Schema, tuple[int, ...]]:
+    """The columns of a file, and the number of rows in each group."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        groups = (file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups))
+        return file.schema_arrow, tuple(groups)
 
 
 def _as_text(values: pa.Array) -> pa.Array:
@@ -178,22 +119,40 @@ def _as_text(values: pa.Array) -> pa.Array:
     import pyarrow as pa
 
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-    if is_bytes(kind):
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
         return values.cast(pa.large_binary()).view(pa.large_string())
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     return values.cast(pa.large_string()) if is_text else values
 
 
-def _next(labels: Iterator[Any] | None, number: int) -> list[Any] | None:
-    return None if labels is None else list(islice(labels, number))
-
-
-def _sizes(values: pa.Array) -> NDArray[np.int64]:
-    """Bytes of every row and of its end; of what is not a text, one."""
+def _is_valid(values: pa.Array) -> bool:
+    """Whether texts are UTF-8."""
     import pyarrow as pa
+
+    try:
+        values.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _packed(values: pa.Array, labels: list[Any] | None, first: int) -> Stretch | None:
+    """Texts as they lie in memory; None where a label is missing."""
     import pyarrow.compute as pc
 
-    if not pa.types.is_large_string(values.type):
-        return np.ones(len(values), np.int64)
-    sizes: NDArray[np.int64] = pc.fill_null(pc.binary_length(values), 0).to_numpy() + 1
-    return sizes
+    rows, empty = np.arange(first + 1, first + len(values) + 1), np.zeros(0, np.int64)
+    behind = Place(first + len(values), first + len(values) + 1)
+    blank = pc.fill_null(pc.or_(pc.utf8_is_space(values), pc.equal(pc.binary_length(values), 0)), True)
+    if pc.any(blank).as_py():
+        left_out = np.asarray(blank)
+        values, rows, empty = values.filter(pc.invert(blank)), rows[~left_out], rows[left_out]
+    if labels is not None:
+        try:
+            labels = [label_of(labels[row]) for row in (rows - first - 1).tolist()]
+        except InputError:
+            return None
+    _, places, content = values.buffers()
+    offsets: NDArray[np.int64] = np.frombuffer(places, np.int64)[values.offset : values.offset + len(values) + 1]
+    bytes_ = np.frombuffer(content or b"", np.uint8)[offsets[0] : offsets[-1]]
+    texts = PackedTexts(Ragged(bytes_, offsets - offsets[0]))
+    return Stretch(texts, labels, texts.content.lengths + 1, rows - 1, rows, empty.tolist(), [], behind)

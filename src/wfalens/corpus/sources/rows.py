@@ -1,0 +1,279 @@
+"""Rows of one file: what may stand in them, and how their texts are cut into blocks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.corpus.packed import PackedTexts
+from wfalens.corpus.sources.blocks import BadRow, Block, LeftOut, Naming, Place
+from wfalens.errors import InputError
+from wfalens.ragged import Ragged, concatenate
+from wfalens.text import printable
+
+TEXT_COLUMN, LABEL_COLUMN = "text", "label"
+Texts = Sequence[str] | Ragged[np.int32]
+_ROWS, _BYTES = 1000, 1 << 18  # of a stretch
+_LONGEST_NAME, _MOST_NAMES, _LONGEST_REASON = 60, 20, 200  # in a sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Neighbouring rows, taken apart; numbers of rows rise."""
+
+    texts: Texts  # that are not empty
+    labels: Sequence[str] | None
+    sizes: NDArray[np.int64]  # (texts,) bytes and one
+    offsets: NDArray[np.int64]  # (texts,) where their rows begin
+    rows: NDArray[np.int64]  # (texts,) numbers of their rows
+    empty: Sequence[int]  # rows without text
+    bad: Sequence[tuple[int, str]]  # rows that cannot be read, and why
+    behind: Place
+
+
+class RowReader(Protocol):
+    """A file that can be read from any row on."""
+
+    naming: Naming
+    start: Place
+    divisible: bool  # whether it pays to begin in the middle
+
+    def columns(self) -> list[str]:
+        """What the rows hold, by name."""
+        ...
+
+    def lead(self, start: Place) -> int:
+        """Rows that a reader beginning at a place decodes in vain."""
+        ...
+
+    def stretches(self, start: Place) -> Iterator[Stretch]:
+        """All rows from a place on."""
+        ...
+
+
+def blocks_of(
+    reader: RowReader, file: int, start: Place | None, first: int, enough: int, listed: int
+) -> Iterator[Block]:
+    """The rows of a file from a place on, cut into blocks of enough bytes."""
+    here = reader.start if start is None else start
+    block = _OpenBlock(file, first, here, reader.naming, listed)
+    for stretch in reader.stretches(here):
+        ends = np.cumsum(stretch.sizes)
+        text = 0
+        while text < len(ends):
+            if block.size >= enough:
+                here = Place(int(stretch.offsets[text]), int(stretch.rows[text]))
+                block.leave_out(stretch, here.line)
+                yield block.closed(here)
+                block = _OpenBlock(file, block.number + 1, here, reader.naming, listed)
+            before = int(ends[text - 1]) if text else 0
+            behind = min(int(np.searchsorted(ends, before + enough - block.size)) + 1, len(ends))
+            block.add(stretch, text, behind, int(ends[behind - 1]) - before)
+            text = behind
+        block.leave_out(stretch)
+        here = stretch.behind
+    if block.holds_rows:
+        yield block.closed(here)
+
+
+class _OpenBlock:
+    """A block that still grows."""
+
+    def __init__(self, file: int, number: int, start: Place, naming: Naming, listed: int) -> None:
+        self.file, self.number, self.start, self.naming, self.listed = file, number, start, naming, listed
+        self.size = 0
+        self._texts: list[Texts] = []
+        self._labels: list[Sequence[str] | None] = []
+        self._rows: list[NDArray[np.int64]] = []
+        self._empty = LeftOut()
+        self._bad: list[BadRow] = []
+
+    @property
+    def holds_rows(self) -> bool:
+        return bool(self._texts or self._bad or self._empty.number)
+
+    def add(self, stretch: Stretch, first: int, behind: int, size: int) -> None:
+        """Take some texts of a stretch."""
+        self._texts.append(part_of(stretch.texts, first, behind))
+        self._labels.append(None if stretch.labels is None else stretch.labels[first:behind])
+        self._rows.append(stretch.rows[first:behind])
+        self.size += size
+
+    def leave_out(self, stretch: Stretch, behind: int | None = None) -> None:
+        """Take the rows of a stretch without text or use, up to a row at which the next block begins."""
+        if stretch.empty:
+            rows = _between(stretch.empty, self.start.line, behind)
+            named = rows[: self.listed - len(self._empty.first)]
+            sentences = tuple(f"{self.naming.path}: {self.naming.row(row)}: empty text" for row in named)
+            self._empty = LeftOut(self._empty.number + len(rows), self._empty.first + sentences)
+        if stretch.bad:
+            first = bisect_left(stretch.bad, (self.start.line, ""))
+            last = len(stretch.bad) if behind is None else bisect_left(stretch.bad, (behind, ""))
+            self._bad += [self.naming.bad(*each) for each in stretch.bad[first:last]]
+
+    def closed(self, behind: Place) -> Block:
+        labels = [part for part in self._labels if part is not None]
+        return Block(
+            self.file,
+            self.number,
+            self.start,
+            behind,
+            _joined(self._texts),
+            list(chain.from_iterable(labels)) if len(labels) == len(self._labels) and labels else None,
+            self.size,
+            self._empty,
+            tuple(self._bad),
+            self.naming,
+            np.concatenate([np.zeros(0, np.int64), *self._rows]),
+        )
+
+
+def _between(rows: Sequence[int], first: int, behind: int | None) -> Sequence[int]:
+    return rows[bisect_left(rows, first) : len(rows) if behind is None else bisect_left(rows, behind)]
+
+
+def part_of(texts: Texts, first: int, behind: int) -> Texts:
+    """Neighbouring texts."""
+    if first == 0 and behind == len(texts):
+        return texts
+    if isinstance(texts, PackedTexts):
+        return PackedTexts(_part(texts.content, first, behind))
+    return _part(texts, first, behind) if isinstance(texts, Ragged) else texts[first:behind]
+
+
+def _part(items: Ragged, first: int, behind: int) -> Ragged:  # type: ignore[type-arg]
+    start, stop = items.offsets[first], items.offsets[behind]
+    return Ragged(items.values[start:stop], items.offsets[first : behind + 1] - start)
+
+
+def _joined(parts: list[Texts]) -> Texts:
+    if len(parts) == 1:
+        return parts[0]
+    if parts and isinstance(parts[0], PackedTexts):
+        return PackedTexts(concatenate([part.content for part in cast(list[PackedTexts], parts)]))
+    if parts and isinstance(parts[0], Ragged):
+        return concatenate(cast(list[Ragged[np.int32]], parts))
+    return list(chain.from_iterable(cast(list[Sequence[str]], parts)))
+
+
+@dataclass(eq=False)
+class Gatherer:
+    """Rows that come one by one, gathered into a stretch."""
+
+    reads_labels: bool
+    foreign: str = "half of a surrogate pair, which is not text"  # why a text is none
+    texts: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    offsets: list[int] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    empty: list[int] = field(default_factory=list)
+    bad: list[tuple[int, str]] = field(default_factory=list)
+    left: int = _BYTES
+
+    @property
+    def is_full(self) -> bool:
+        return self.left <= 0
+
+    def add(self, offset: int, row: int, text: object, label: object = None) -> None:
+        """Take a row that begins at an offset."""
+        self.left -= _BYTES // _ROWS
+        try:
+            found = text_of(text)
+            if found is None:
+                self.empty.append(row)
+                return
+            size = len(found) if found.isascii() else self._size(found)
+            if self.reads_labels:
+                named = label_of(label)
+                named.isascii() or self._size(named)
+                self.labels.append(named)
+        except InputError as error:
+            self.bad.append((row, str(error)))
+            return
+        self.texts.append(found)
+        self.sizes.append(size + 1)
+        self.offsets.append(offset)
+        self.rows.append(row)
+        self.left -= size
+
+    def refuse(self, row: int, reason: str) -> None:
+        self.left -= _BYTES // _ROWS
+        self.bad.append((row, reason))
+
+    def _size(self, text: str) -> int:
+        try:
+            return len(text.encode())
+        except UnicodeEncodeError as error:
+            raise InputError(self.foreign.format(ord(text[error.start]) & 0xFF)) from None
+
+    def stretch(self, behind: Place, packed: bool = False) -> Stretch:
+        return Stretch(
+            PackedTexts.of(self.texts) if packed else self.texts,
+            self.labels if self.reads_labels else None,
+            np.array(self.sizes, np.int64),
+            np.array(self.offsets, np.int64),
+            np.array(self.rows, np.int64),
+            self.empty,
+            self.bad,
+            behind,
+        )
+
+
+def text_of(value: object) -> str | None:
+    """The text of a value, None of one without; an InputError says why it cannot be one."""
+    if isinstance(value, str):
+        return None if not value or value.isspace() else value
+    if value is None or value != value:  # NaN
+        return None
+    return _as_text(value, "text")
+
+
+def label_of(value: object) -> str:
+    """The label of a value; an InputError says why there is none."""
+    if value is None or value != value or not (label := _as_text(value, "label").strip()):
+        raise InputError("the label is missing")
+    return label
+
+
+def _as_text(value: object, what: str) -> str:
+    if isinstance(value, list | dict):
+        raise InputError(f"the {what} is {'a list' if isinstance(value, list) else 'an object'}, not a text")
+    return str(value)
+
+
+def columns_of(path: str, header: Sequence[str], text_column: str, label_column: str | None) -> tuple[int, int | None]:
+    """Where texts and labels stand; an InputError names a column that is missing or stands twice."""
+    repeated = [name for name, count in Counter(header).items() if count > 1]
+    if repeated:
+        raise InputError(f"{path}: line 1: the column {quoted(repeated[0])} stands twice in the header")
+    for wanted in (text_column, label_column):
+        if wanted is not None and wanted not in header:
+            raise InputError(f"{path}: no column {quoted(wanted)}; the columns are {_listed(header)}")
+    return header.index(text_column), None if label_column is None else header.index(label_column)
+
+
+def quoted(text: str) -> str:
+    """A word of a stranger in quotes, without control characters and not too long."""
+    return repr(_short(text, _LONGEST_NAME))
+
+
+def reason_of(error: BaseException) -> str:
+    """What a library says went wrong, in one short line."""
+    return _short(printable((str(error).splitlines() or [type(error).__name__])[0]), _LONGEST_REASON)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [_short(printable(name), _LONGEST_NAME) for name in names[:_MOST_NAMES]]
+    return ", ".join([*shown, *(["…"] if len(names) > _MOST_NAMES else [])]) or "none"
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
