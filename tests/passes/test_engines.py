@@ -9,8 +9,6 @@ from threading import Lock
 from typing import Any
 
 import pytest
-from wfalens.extraction.streaming import extract_stream
-from wfalens.passes.stream import Stream
 
 from tests.passes.conformance import EngineConformance, ProcessConformance
 from tests.passes.tasks import Told
@@ -21,6 +19,7 @@ from wfalens.journal import Journal
 from wfalens.memory import resident
 from wfalens.passes.engines import open_engine
 from wfalens.passes.engines.local import ProcessEngine, SerialEngine, ThreadEngine
+from wfalens.passes.run import Run
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +27,8 @@ def expected_bytes(tmp_path_factory):
     """One shard for each file, one worker."""
     folder = tmp_path_factory.mktemp("whole")
     files = corpus_files(folder)
-    stream = Stream(files=files, folder=folder / "parts", sample_tokens=1500, memory=10**12)
-    extract_stream(Extractor.paper(states=6, completion="probe"), small_model(), stream).save(folder / "whole.wfa")
+    run = Run(parts=folder / "parts", sample_tokens=1500, memory=10**12)
+    Extractor.paper(states=6, completion="probe").extract(small_model(), files, run=run).save(folder / "whole.wfa")
     return (folder / "whole.wfa").read_bytes()
 
 
@@ -133,8 +132,8 @@ def test_a_ray_worker_killed_in_the_midst_of_a_run_leaves_no_trace(cluster, tmp_
         ("whole", {}),
         ("killed", {"engine": Watched(cluster, pids), "shard_bytes": 1, "journal": journal}),
     ):
-        stream = Stream(files=files, folder=tmp_path / name, sample_tokens=1500, memory=10**12, **means)
-        extract_stream(Extractor.paper(states=6), small_model(), stream).save(tmp_path / "out.wfa")
+        run = Run(parts=tmp_path / name, sample_tokens=1500, memory=10**12, **means)
+        Extractor.paper(states=6).extract(small_model(), files, run=run).save(tmp_path / "out.wfa")
         bytes_of[name] = (tmp_path / "out.wfa").read_bytes()
     assert bytes_of["killed"] == bytes_of["whole"]
     assert resident(journal.killed) == 0
