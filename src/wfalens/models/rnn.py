@@ -82,6 +82,8 @@ class RNNNetwork(nn.Module):
 class RNNClassifier:
     """A trained network with its vocabulary and classes: a steppable classifier."""
 
+    is_concurrent = True
+
     def __init__(self, network: RNNNetwork, encoder: TextEncoder, class_names: tuple[str, ...]) -> None:
         self.network = network.eval()
         self._encoder = encoder

@@ -17,7 +17,6 @@ from wfalens.models.contract import StepwiseClassifier
 from wfalens.passes.engines.contract import ModelSource
 from wfalens.passes.run import Session
 from wfalens.passes.running import Facts, Pass, run_pass
-from wfalens.progress import SILENT
 from wfalens.threads import limit_model_threads
 
 _CALLS = 8  # of the model in a job
@@ -42,7 +41,7 @@ class ProbeTask:
 
         def probe(number: int) -> TransitionCounts:
             words = self.words[number * self.words_per_job : (number + 1) * self.words_per_job]
-            return probe_rows(model, self.representatives, self.states, self.view, words, self.hardness, SILENT)
+            return probe_rows(model, self.representatives, self.states, self.view, words, self.hardness)
 
         return probe
 
