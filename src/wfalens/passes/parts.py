@@ -8,14 +8,15 @@ from __future__ import annotations
 import fcntl
 import json
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from numpy.typing import NDArray
 
 from wfalens.errors import FormatError, InputError
-from wfalens.storage import StoredFile, read_file, write_atomically, write_file
+from wfalens.storage import StoredFile, read_file, verify_file, write_atomically, write_file
 
 FORMAT, VERSION = "part", 2
 _MANIFEST, _LOCK = "manifest.json", "lock"
@@ -67,10 +68,13 @@ class PartsFolder:
         path = self.path / f"{name}.part"
         if not path.exists():
             return None
-        try:
+        with _advice():
             return read_file(path, FORMAT, VERSION, only)
-        except FormatError as error:
-            raise FormatError(f"{error}; remove this file and run again") from None
+
+    def verify(self, path: Path) -> None:
+        """See that a part is as it was written, all of it; for those that are then read a stretch at a time."""
+        with _advice():
+            verify_file(path, FORMAT, VERSION)
 
     def remove(self) -> None:
         self.close()
@@ -81,6 +85,15 @@ class PartsFolder:
         if self.path.is_dir() and {path.name for path in self.path.iterdir()} <= {_MANIFEST, _LOCK}:
             shutil.rmtree(self.path, ignore_errors=True)
         self._lock.close()
+
+
+@contextmanager
+def _advice() -> Iterator[None]:
+    """Say what to do about a damaged part."""
+    try:
+        yield
+    except FormatError as error:
+        raise FormatError(f"{error}; remove this file and run again") from None
 
 
 def _is_bare(path: Path) -> bool:

@@ -6,13 +6,10 @@ once. The counts of a whole corpus are never in memory together, only the rows t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -23,66 +20,45 @@ from wfalens.automaton.rows import make_rows
 from wfalens.extraction.evidence.merging import Run, Runs, empty_run, merged
 from wfalens.extraction.evidence.transitions import TransitionCounts
 from wfalens.ragged import offsets_of
+from wfalens.storage import SlicedFile
 
 _KINDS = ("", "augmented.")  # of runs in a part: what their names begin with
 _ENTRY = 16  # bytes of a key and its count that are being merged
 _MOST_AT_ONCE = 1 << 24  # bytes that are merged: more are not merged faster
-
-
-class _Array(NamedTuple):
-    """Where an array lies in a file."""
-
-    kind: np.dtype[np.integer]
-    size: int
-    start: int
-
-    @classmethod
-    def found(cls, entry: dict[str, Any], data: int) -> _Array:
-        """From its entry in the header; the data of all arrays begins at `data`."""
-        kind = np.dtype({"U": "<u", "I": "<i"}[entry["dtype"][0]] + str(int(entry["dtype"][1:]) // 8))
-        return cls(kind, entry["shape"][0], data + entry["data_offsets"][0])
+_WINDOW = 1 << 14  # keys that are read to find one among them
 
 
 @dataclass(frozen=True)
 class StoredRun:
     """Sorted keys and their counts within a file, read a stretch at a time."""
 
-    path: Path
+    file: SlicedFile
     name: str  # before "keys" and "counts"
 
-    @cached_property
-    def _arrays(self) -> tuple[_Array, _Array]:
-        """Keys and counts."""
-        with self.path.open("rb") as stream:
-            size = int.from_bytes(stream.read(8), "little")
-            header = json.loads(stream.read(size))
-        keys, counts = (_Array.found(header[f"{self.name}{part}"], 8 + size) for part in ("keys", "counts"))
-        return keys, counts
-
     def __len__(self) -> int:
-        return self._arrays[0].size
+        return self.file.size(f"{self.name}keys")
 
     def places(self, keys: Sequence[int]) -> NDArray[np.int64]:
         """The first place with at least that key, for each of some."""
-        if len(self) == 0:
-            return np.zeros(len(keys), np.int64)
-        mapped, most = self._mapped(), np.iinfo(self._arrays[0].kind).max
-        places = np.searchsorted(mapped, np.minimum(keys, most).astype(mapped.dtype))  # of one type: nothing is copied
-        return np.where(np.array(keys) > most, len(self), places)
+        firsts = self.keys_at(np.arange(0, len(self), _WINDOW))
+        starts = np.maximum(np.searchsorted(firsts, keys) - 1, 0) * _WINDOW
+        ends = np.minimum(starts + _WINDOW, len(self))
+        windows = self._stretches(starts, ends)
+        inside = [np.searchsorted(window.astype(np.int64), key) for window, key in zip(windows, keys, strict=True)]
+        return starts + np.array(inside)
 
     def keys_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self._mapped()[places].astype(np.int64)
+        return np.concatenate([np.zeros(0, np.int64), *self._stretches(places, places + 1)], dtype=np.int64)
+
+    def _stretches(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[NDArray[np.integer]]:
+        name = f"{self.name}keys"
+        return self.file.slices((name, first, end) for first, end in zip(starts.tolist(), ends.tolist(), strict=True))
 
     def read(self, first: int, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """Fill the arrays with what stands from a place on."""
-        for array, into in zip(self._arrays, (keys, counts), strict=True):
-            place = array.start + array.kind.itemsize * first
-            into[:] = np.fromfile(self.path, array.kind, len(into), offset=place)
-
-    def _mapped(self) -> NDArray[np.integer]:
-        """The keys where they lie: for a few looks, as pages that were looked at count as memory."""
-        array = self._arrays[0]
-        return np.memmap(self.path, array.kind, "r", array.start, (array.size,))
+        if len(keys):
+            wanted = [(f"{self.name}{part}", first, first + len(keys)) for part in ("keys", "counts")]
+            keys[:], counts[:] = self.file.slices(wanted)
 
 
 class Assembled:
@@ -164,14 +140,14 @@ def _divided(keys, states, rows_per_word, state, entries, target):  # type: igno
 
 def entries_in(paths: Sequence[Path]) -> int:
     """How many entries there are in parts, before they are merged."""
-    return sum(len(StoredRun(path, name)) for path in paths for name in _KINDS)
+    return sum(len(StoredRun(SlicedFile(path), name)) for path in paths for name in _KINDS)
 
 
 def by_words(
     paths: Sequence[Path], words: int, states: int, most_bytes: int
 ) -> Iterator[tuple[TransitionCounts, TransitionCounts]]:
     """Merged counts and augmented counts of one range of words after the other; all use the same memory in turn."""
-    kinds = [[StoredRun(path, name) for path in paths] for name in _KINDS]
+    kinds = [[StoredRun(SlicedFile(path), name) for path in paths] for name in _KINDS]
     at_once = max(1, min(most_bytes // 4, _MOST_AT_ONCE))  # merging holds inputs and outputs
     parts = max(1, -(-entries_in(paths) * _ENTRY // at_once))
     bounds = _even_bounds(kinds[0], words * states * states, states * states, parts)
