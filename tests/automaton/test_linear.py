@@ -1,6 +1,5 @@
 """The linear automaton: its steps, its bound, its file, and all that is built on the common face."""
 
-import json
 import subprocess
 import sys
 
@@ -8,10 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors import safe_open
-from safetensors.numpy import save_file
 
 from tests.automata import linear_sample, linear_samples
+from tests.files import contents, without_checksums, write_contents
 from wfalens.automaton import WFA, LinearWFA
 from wfalens.errors import FormatError, InputError
 from wfalens.explanation import TransitionEmbeddings, attribute, best_replacements, influence, phrase_influence
@@ -357,15 +355,8 @@ def test_load_of_save_is_identity_and_bytes_are_stable(tmp_path_factory, item):
 def parts(tmp_path):
     """Tensors and header of a good file, and a way to write them back changed."""
     linear_sample(4).wfa.save(tmp_path / "good.wfa")
-    with safe_open(tmp_path / "good.wfa", framework="numpy") as file:
-        tensors = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118
-        header = json.loads(file.metadata()["wfalens"])
-
-    def write():
-        save_file(tensors, tmp_path / "bad.wfa", {"wfalens": json.dumps(header)})
-        return tmp_path / "bad.wfa"
-
-    return tensors, header, write
+    tensors, header = contents(tmp_path / "good.wfa")
+    return tensors, header, lambda: write_contents(tmp_path / "bad.wfa", tensors, header)
 
 
 def test_the_unchanged_parts_load(parts):
@@ -472,7 +463,7 @@ def test_a_decay_that_is_1_in_single_precision_is_refused():
 
 def test_random_bytes_never_load_or_crash(tmp_path):
     linear_sample(4).wfa.save(tmp_path / "good.wfa")
-    blob = bytearray((tmp_path / "good.wfa").read_bytes())
+    blob = bytearray(without_checksums(tmp_path / "good.wfa"))
     rng = np.random.default_rng(0)
     for _ in range(300):
         changed = blob.copy()

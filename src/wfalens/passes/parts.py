@@ -9,25 +9,29 @@ from __future__ import annotations
 import errno
 import json
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import FormatError, InputError
-from wfalens.storage import StoredFile, StoredSlices, Tensors, read_file, write_atomically, write_file
+from wfalens.storage import SlicedFile, StoredFile, Tensors, read_file, verify_file, write_atomically, write_file
 
 FORMAT, VERSION = "part", 3
 _MANIFEST, _LOCK, _ENDING = "manifest.json", "lock", ".part"
 
 
 class Slices(Protocol):
-    """Tensors of a part, read a stretch at a time."""
+    """Lists of whole numbers in a part, read a stretch at a time."""
 
-    def length(self, tensor: str) -> int: ...
+    def size(self, name: str) -> int: ...
 
-    def read(self, tensor: str, first: int, last: int) -> NDArray[Any]: ...
+    def slices(self, wanted: Iterable[tuple[str, int, int]]) -> list[NDArray[np.integer]]:
+        """Stretches of lists: name, first entry, and the one behind the last."""
+        ...
 
 
 class Parts(Protocol):
@@ -41,8 +45,12 @@ class Parts(Protocol):
         """A part, or some of its tensors; None if there is no such part."""
         ...
 
-    def slices(self, name: str) -> Slices:
-        """The tensors of a part that is there."""
+    def sliced(self, name: str) -> Slices:
+        """The lists of a part that is there."""
+        ...
+
+    def verify(self, name: str) -> None:
+        """See that a part is as it was written, all of it; for those that are then read a stretch at a time."""
         ...
 
     def names(self, beginning: str) -> list[str]:
@@ -70,8 +78,11 @@ class HeldParts:
     def read(self, name: str, only: Collection[str] | None = None) -> StoredFile | None:  # noqa: ARG002
         return self._parts.get(name)
 
-    def slices(self, name: str) -> Slices:
+    def sliced(self, name: str) -> Slices:
         return _HeldSlices(self._parts[name].tensors)
+
+    def verify(self, name: str) -> None:
+        """What is in memory is as it was."""
 
     def names(self, beginning: str) -> list[str]:
         return sorted(name for name in self._parts if name.startswith(beginning))
@@ -90,11 +101,11 @@ class _HeldSlices:
     def __init__(self, tensors: Tensors) -> None:
         self._tensors = tensors
 
-    def length(self, tensor: str) -> int:
-        return len(self._tensors[tensor])
+    def size(self, name: str) -> int:
+        return len(self._tensors[name])
 
-    def read(self, tensor: str, first: int, last: int) -> NDArray[Any]:
-        return self._tensors[tensor][first:last]
+    def slices(self, wanted: Iterable[tuple[str, int, int]]) -> list[NDArray[np.integer]]:
+        return [self._tensors[name][first:behind] for name, first, behind in wanted]
 
 
 class PartsFolder:
@@ -137,13 +148,15 @@ class PartsFolder:
         path = self._path(name)
         if not path.exists():
             return None
-        try:
+        with _advice():
             return read_file(path, FORMAT, VERSION, only)
-        except FormatError as error:
-            raise FormatError(f"{error}; remove this file and run again") from None
 
-    def slices(self, name: str) -> Slices:
-        return StoredSlices(self._path(name))
+    def sliced(self, name: str) -> Slices:
+        return SlicedFile(self._path(name))
+
+    def verify(self, name: str) -> None:
+        with _advice():
+            verify_file(self._path(name), FORMAT, VERSION)
 
     def names(self, beginning: str) -> list[str]:
         return sorted(path.name.removesuffix(_ENDING) for path in self.path.glob(f"{beginning}*{_ENDING}"))
@@ -162,6 +175,15 @@ class PartsFolder:
 
     def _path(self, name: str) -> Path:
         return self.path / f"{name}{_ENDING}"
+
+
+@contextmanager
+def _advice() -> Iterator[None]:
+    """Say what to do about a damaged part."""
+    try:
+        yield
+    except FormatError as error:
+        raise FormatError(f"{error}; remove this file and run again") from None
 
 
 def _take(lock: IO[str], path: Path) -> None:

@@ -25,41 +25,39 @@ from wfalens.ragged import offsets_of
 
 _ENTRY = 16  # bytes of a key and its count that are being merged
 _LEAST_AT_ONCE, _MOST_AT_ONCE = 1 << 22, 1 << 24  # bytes that are merged: more are not merged faster
-_LOOKED_AT = 1 << 12  # keys between two that are compared first when a key is looked for
+_WINDOW = 1 << 14  # keys that are read to find one among them
 
 
 @dataclass(frozen=True, eq=False)
 class StoredRun:
     """Sorted keys and their counts within a part, read a stretch at a time."""
 
-    slices: Slices
+    part: Slices
     kind: str  # before "keys" and "counts"
 
     def __len__(self) -> int:
-        return self.slices.length(f"{self.kind}keys")
-
-    def keys(self, first: int, last: int) -> NDArray[np.integer]:
-        return self.slices.read(f"{self.kind}keys", first, last)
+        return self.part.size(f"{self.kind}keys")
 
     def places(self, keys: Sequence[int]) -> NDArray[np.int64]:
-        """The first place with at least that key, for each of some rising keys."""
-        return np.array([self._place(key) for key in keys], np.int64)
+        """The first place with at least that key, for each of some."""
+        firsts = self.keys_at(np.arange(0, len(self), _WINDOW))
+        starts = np.maximum(np.searchsorted(firsts, keys) - 1, 0) * _WINDOW
+        windows = self._stretches(starts, np.minimum(starts + _WINDOW, len(self)))
+        inside = [np.searchsorted(window.astype(np.int64), key) for window, key in zip(windows, keys, strict=True)]
+        return starts + np.array(inside)
 
-    def _place(self, key: int) -> int:
-        """Binary search over single keys, then within one stretch that is read at once."""
-        low, high = 0, len(self)
-        while high - low > _LOOKED_AT:
-            middle = (low + high) // 2
-            if int(self.keys(middle, middle + 1)[0]) < key:
-                low = middle + 1
-            else:
-                high = middle
-        return low + int(np.searchsorted(self.keys(low, high).astype(np.int64), key))
+    def keys_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.concatenate([np.zeros(0, np.int64), *self._stretches(places, places + 1)], dtype=np.int64)
 
     def read(self, first: int, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """Fill the arrays with what stands from a place on."""
-        for name, into in (("keys", keys), ("counts", counts)):
-            into[:] = self.slices.read(f"{self.kind}{name}", first, first + len(into))
+        if len(keys):
+            wanted = [(f"{self.kind}{list_}", first, first + len(keys)) for list_ in ("keys", "counts")]
+            keys[:], counts[:] = self.part.slices(wanted)
+
+    def _stretches(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[NDArray[np.integer]]:
+        name = f"{self.kind}keys"
+        return self.part.slices((name, first, end) for first, end in zip(starts.tolist(), ends.tolist(), strict=True))
 
 
 def assembled(evidence: CountParts, words: int, states: int, weight: float, session: Session) -> Assembled:
@@ -77,8 +75,8 @@ def assembled(evidence: CountParts, words: int, states: int, weight: float, sess
 
 
 def _runs(evidence: CountParts) -> list[list[StoredRun]]:
-    slices = [evidence.parts.slices(name) for name in evidence.names]
-    return [[StoredRun(each, kind) for each in slices] for kind in KINDS]
+    parts = [evidence.parts.sliced(name) for name in evidence.names]
+    return [[StoredRun(part, kind) for part in parts] for kind in KINDS]
 
 
 class Assembled:
@@ -210,5 +208,5 @@ def _even_bounds(runs: Sequence[StoredRun], end: int, word: int, parts: int) -> 
     largest = max(runs, key=len)
     if len(largest) == 0:
         return [0, end]
-    keys = [int(largest.keys(at, at + 1)[0]) for at in np.linspace(0, len(largest), parts + 1)[1:-1].astype(np.int64)]
+    keys = largest.keys_at(np.linspace(0, len(largest), parts + 1)[1:-1].astype(np.int64))
     return [0, *sorted({int(key) // word * word for key in keys} - {0}), end]

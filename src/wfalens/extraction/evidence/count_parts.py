@@ -34,6 +34,8 @@ class CountParts:
         self.covered: set[int] = set()
         self._shards: dict[str, frozenset[int]] = {}
         found = {name: frozenset(self._read(name, ()).field("shards", list)) for name in parts.names(_NAME)}
+        for name in found:
+            parts.verify(name)
         for name, shards in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
             if shards <= self.covered:
                 parts.remove(name)
