@@ -198,10 +198,12 @@ def test_mean_state_is_the_mean_before_every_word(tokens, monkeypatch):
     item = linear_sample(2)
     ids = ids_of(item, [[1, 2, 3], [], [5], [4, 4]])
     before = np.vstack([states[:-1] for states in states_by_hand(item, ids)])
-    found = item.wfa.with_mean_state(ids)
+    made_of = {name: part for name, part in parts_of(item.wfa).items() if name not in ("mean_state", "word_counts")}
+    found = LinearWFA.of_texts(ids, **made_of)
     np.testing.assert_allclose(found.mean_state, before[:, :-1].mean(0), atol=1e-12)
     np.testing.assert_array_equal(found.state_frequencies, [*found.mean_state, 1])
     np.testing.assert_array_equal(found.weights(ids), item.wfa.weights(ids))
+    np.testing.assert_array_equal(found.word_counts, np.bincount(ids.values, minlength=len(found.word_counts)))
 
 
 def test_unknown_words_read_as_unknown_and_padding_as_nothing():

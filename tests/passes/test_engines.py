@@ -148,7 +148,7 @@ def test_without_the_extra_ray_says_what_to_install(monkeypatch):
 
 def test_importing_engines_and_streams_loads_neither_torch_nor_ray():
     code = (
-        "import sys, wfalens.passes.engines, wfalens.extraction.streaming; "
+        "import sys, wfalens.passes, wfalens.extraction.stochastic; "
         "print([name for name in ('torch', 'ray') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -72,6 +72,7 @@ def about_corpus(source: Source, survey: Survey, tally: Tally) -> dict[str, Any]
     """What was read: all of it, and the sample that decided."""
     return {
         "name": source.name,
+        "files": len(source.file_names),
         "texts": tally.texts,
         "tokens": tally.tokens,
         "left_out": tally.left_out,
