@@ -28,6 +28,7 @@ lint: install
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy --strict src
+	$(BIN)/lint-imports
 
 test: lint
 	$(BIN)/pytest

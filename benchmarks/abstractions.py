@@ -207,13 +207,13 @@ def compare(options, name: str, train, seed: int) -> dict[str, dict[str, dict[st
         reference = None
         for way in WAYS:
             began = time.process_time()
-            wfa = Extractor(
+            wfa = Extractor.paper(
                 states=states,
                 abstraction=way,
                 completion=completion,
                 alpha=0.0,
                 representatives=3 if options.quick else 5,
-                fitting=rule,
+                fitting=rule if completion == "fit" else None,
                 seed=seed,
             ).extract(model, ids)
             seconds = time.process_time() - began

@@ -24,7 +24,7 @@ STATES = {"jigsaw_toxic": 20}
 def attacks(options, name: str, train: Corpus, test: Corpus, texts: int) -> dict[str, object]:
     model = trained_model(name, train, options.quick)
     vectors = word_vectors(options, model)
-    wfa = Extractor(states=STATES.get(name, 40), completion="probe", alpha=0.0).extract(model, train)
+    wfa = Extractor.paper(states=STATES.get(name, 40), completion="probe", alpha=0.0).extract(model, train)
     arsenal = Arsenal.prepare(wfa, vectors, WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG))
     part = test.subset(np.sort(np.random.default_rng(0).permutation(len(test))[:texts]))
     outcomes, result = [], {}

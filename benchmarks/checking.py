@@ -53,7 +53,7 @@ def main() -> None:
     name, train, test = list(data_sets(options))[-1]
     model = trained_model(name, train, options.quick)
     toxic = name == "jigsaw_toxic"
-    wfa = Extractor(
+    wfa = Extractor.paper(
         states=20 if toxic or options.quick else 40, completion="probe" if options.quick else "fit", alpha=0.0
     ).extract(model, train)
     order = np.random.default_rng(0).permutation(len(test))

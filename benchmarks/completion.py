@@ -34,11 +34,10 @@ def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:
     for completion, augmented, in_context in product(
         ("null", "uniform", "empirical", "probe"), (False, True), (False, True)
     ):
-        extractor = Extractor(
+        extractor = Extractor.paper(
             states=states,
             completion=completion,
             alpha=context if in_context else 0.0,
-            beta=0.3,
             augmentation=rule if augmented else None,
         )
         began = time.perf_counter()

@@ -49,7 +49,7 @@ def main() -> None:
     options = arguments(__doc__.splitlines()[0])
     name, train, test = news(options)
     model = trained_model(name, train, options.quick)
-    wfa = Extractor(states=40, completion="probe", alpha=0.0, representatives=5).extract(model, train)
+    wfa = Extractor.paper(states=40, completion="probe", alpha=0.0, representatives=5).extract(model, train)
     vectors = word_vectors(options, model)
     influence(wfa, 1)  # kernels and tables are loaded here
     began = time.perf_counter()

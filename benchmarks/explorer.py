@@ -129,7 +129,7 @@ def main() -> None:
     options = arguments(__doc__.splitlines()[0])
     name, train, test = news(options)
     model = trained_model(name, train, options.quick)
-    wfa = Extractor(states=40, completion="probe", alpha=0.0, representatives=5).extract(model, train)
+    wfa = Extractor.paper(states=40, completion="probe", alpha=0.0, representatives=5).extract(model, train)
     seconds = 5 if options.quick else 20
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

@@ -41,7 +41,7 @@ class Stopwatch(Progress):
 
 def fast(model: RNNClassifier, train: Ids, test: Ids) -> dict[str, object]:
     watch, began = Stopwatch(), time.perf_counter()
-    wfa = Extractor(**SETTINGS).extract(model, train, watch)
+    wfa = Extractor.paper(**SETTINGS).extract(model, train, watch)
     extracted = time.perf_counter()
     outputs = model.trace(test).last()
     traced = time.perf_counter()
@@ -73,7 +73,7 @@ def plain(model: RNNClassifier, train: Ids, test: Ids) -> dict[str, object]:
         sentences,
         len(model.encoder.vocabulary),
         SETTINGS["states"],
-        Extractor().sample,
+        256,
         rng,
         SETTINGS["alpha"],
         SETTINGS["beta"],

@@ -37,12 +37,12 @@ def extractor(options, method: str, name: str, model, seed: int) -> Extractor:
     quick = {"fitting": Fitting(rounds=4), "representatives": 3} if options.quick else {}
     if method == "paper":
         rule = Augmentation(vectors=word_vectors(options, model))
-        return Extractor(states=states, completion="empirical", alpha=alpha, beta=0.3, augmentation=rule, seed=seed)
+        return Extractor.paper(states=states, alpha=alpha, augmentation=rule, seed=seed)
     if method == "linear":
         rule = Distillation(epochs=4) if options.quick else Distillation()
-        return Extractor(kind="linear", states="auto", distillation=rule, seed=seed)
+        return Extractor(kind="linear", distillation=rule, seed=seed)
     chosen = states if method == "k40" else "auto"
-    return Extractor(states=chosen, completion="fit", abstraction="auto", alpha=0.0, seed=seed, **quick)
+    return Extractor(states=chosen, seed=seed, **quick)
 
 
 def measure(options, method: str, name: str, seed: int) -> dict[str, float]:

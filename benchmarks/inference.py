@@ -31,9 +31,9 @@ def automata(model: RNNClassifier, train: Ragged[np.int32], states: int, alpha: 
     fitting = Fitting(rounds=1) if quick else Fitting()
     short = Distillation(epochs=1, tokens=20_000)
     extractors = {
-        EMPIRICAL: Extractor(states=states, alpha=alpha, beta=0.3),
-        PROBE: Extractor(states=states, completion="probe", alpha=0.0, representatives=5),
-        FIT: Extractor(states=states, completion="fit", alpha=0.0, representatives=5, fitting=fitting),
+        EMPIRICAL: Extractor.paper(states=states, alpha=alpha, beta=0.3),
+        PROBE: Extractor.paper(states=states, completion="probe", alpha=0.0, representatives=5),
+        FIT: Extractor.paper(states=states, completion="fit", alpha=0.0, representatives=5, fitting=fitting),
         LINEAR: Extractor(kind="linear", states="auto", distillation=short),
     }
     return {name: extractor.extract(model, train) for name, extractor in extractors.items()}

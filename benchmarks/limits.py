@@ -50,9 +50,9 @@ def main() -> None:
         rule = Fitting(rounds=4) if options.quick else Fitting()
         states = STATES.get(name, 40)
         automata = {
-            completion: Extractor(states=states, completion=completion, alpha=0.0, beta=0.3, fitting=rule).extract(
-                model, ids
-            )
+            completion: Extractor.paper(
+                states=states, completion=completion, alpha=0.0, fitting=rule if completion == "fit" else None
+            ).extract(model, ids)
             for completion in ("empirical", "probe", "fit")
         }
         rows, table = [], {}
@@ -68,7 +68,7 @@ def main() -> None:
         frontier, lines = [], []
         for number in LADDER[: 2 if options.quick else None]:
             began = time.process_time()
-            wfa = Extractor(states=number, completion="fit", alpha=0.0, fitting=rule).extract(model, ids)
+            wfa = Extractor.paper(states=number, completion="fit", alpha=0.0, fitting=rule).extract(model, ids)
             seconds = time.process_time() - began
             cr = float(np.mean(wfa.predict(tests) == traces.last().argmax(1)))
             jsd = float(jensen_shannon(wfa.predict_proba(tests), traces.last()).mean())

@@ -51,12 +51,12 @@ def zipf_corpus(tokens: int, words: int) -> Ragged[np.int32]:
 
 def measure(tokens: int, words: int, states: int) -> dict[str, float]:
     model, ids = LeakySum(words), zipf_corpus(tokens, words)
-    Extractor(states=5).extract(model, zipf_corpus(2000, words)).predict(zipf_corpus(2000, words))  # load kernels
+    Extractor.paper(states=5).extract(model, zipf_corpus(2000, words)).predict(zipf_corpus(2000, words))  # load kernels
     before = peak_mb()
     began = time.perf_counter()
     model.trace(ids)
     traced = time.perf_counter()
-    wfa = Extractor(states=states).extract(model, ids)
+    wfa = Extractor.paper(states=states).extract(model, ids)
     extracted = time.perf_counter()
     wfa.state_vectors(ids.take(np.arange(1000)), every=False)  # the table of scales is made on first use
     ready = time.perf_counter()

@@ -96,10 +96,9 @@ def measure_forward(folder: Path, tokens: int) -> dict[str, float]:
 def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: int | None) -> dict[str, float]:
     from wfalens.corpus.sources.files import TextFiles
     from wfalens.extraction import Extractor
-    from wfalens.extraction.streaming import extract_stream
     from wfalens.models import RNNClassifier
+    from wfalens.passes import Run
     from wfalens.passes.engines import open_engine
-    from wfalens.passes.stream import Stream
 
     model = RNNClassifier.load(folder / "model.rnn")
     engine = open_engine(name, workers, memory)
@@ -116,8 +115,8 @@ def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: i
         parts, out = folder / f"{size}.parts", folder / f"{size}.wfa"
         files = TextFiles.find(str(folder / f"{size}-*.parquet"))
         began = time.perf_counter()
-        stream = Stream(files=files, folder=parts, engine=engine, memory=memory, model_file=folder / "model.rnn")
-        wfa = extract_stream(Extractor(states=STATES, alpha=0.4, beta=0.3), model, stream)
+        means = Run(parts=parts, engine=engine, memory=memory, model_file=folder / "model.rnn")
+        wfa = Extractor.paper(states=STATES).extract(model, files, run=means)
         wfa.save(out)
         seconds = time.perf_counter() - began
         shutil.rmtree(parts)

@@ -37,7 +37,7 @@ def compare(options: argparse.Namespace, name: str, train: Corpus, test: Corpus)
     ids, fresh = worded(model, kept_out), worded(model, test)
     areas, automata = {}, {}
     for completion, alpha in SETTINGS:
-        wfa = Extractor(states=STATES.get(name, 40), completion=completion, alpha=alpha).extract(model, fit)
+        wfa = Extractor.paper(states=STATES.get(name, 40), completion=completion, alpha=alpha).extract(model, fit)
         agrees = agreement(wfa, model, ids)
         measures = {key: float(roc_auc_score(agrees, value)) for key, value in confidences(wfa, ids).items()}
         areas[f"{completion}, α = {alpha:g}"] = {"cr": float(agrees.mean()), **measures}

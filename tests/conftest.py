@@ -52,7 +52,7 @@ def newsroom_model():
 
 @pytest.fixture(scope="session")
 def newsroom_wfa(newsroom_model):
-    return Extractor(states=30, completion="probe", alpha=0.0).extract(newsroom_model, load_dataset("newsroom"))
+    return Extractor.paper(states=30, completion="probe", alpha=0.0).extract(newsroom_model, load_dataset("newsroom"))
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def trained(corpus: Corpus, epochs: int, cell: str = "lstm") -> RNNClassifier:
 
 
 def extracted(model: RNNClassifier, corpus: Corpus, states: int = 12) -> WFA:
-    return Extractor(states=states, completion="probe", alpha=0.0, representatives=3).extract(model, corpus)
+    return Extractor.paper(states=states, completion="probe", alpha=0.0, representatives=3).extract(model, corpus)
 
 
 def vectors_with(words: dict[str, str]) -> WordVectors:

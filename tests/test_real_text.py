@@ -31,7 +31,7 @@ def fidelity(titles):
 
     def measure(completion, context=False, augmented=False):
         rule = Augmentation(vectors=vectors, epochs=2) if augmented else None
-        extractor = Extractor(
+        extractor = Extractor.paper(
             completion=completion, alpha=0.4 * context, beta=0.3, augmentation=rule, representatives=5
         )
         wfa = extractor.extract(model, train)
@@ -61,7 +61,7 @@ def test_context_and_augmentation_raise_the_empirical_rate(fidelity):
 
 def test_the_automaton_beats_the_trivial_stand_ins(titles):
     model, train, test = titles
-    wfa = Extractor(completion="probe", alpha=0.0, representatives=5).extract(model, train)
+    wfa = Extractor.paper(completion="probe", alpha=0.0, representatives=5).extract(model, train)
     report = measure_fidelity(wfa, model, test, reference=train)
     assert report.overall.cr.low > report.stand_ins["bag of words"].cr.high
 

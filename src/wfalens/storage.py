@@ -1,13 +1,19 @@
-"""Files of tensors with a JSON header: written atomically, read without executing anything."""
+"""Files of tensors with a JSON header: written atomically, read without executing anything.
+
+Every tensor and the header have a CRC-32, so that a bit that changed on the disk or on the way is noticed when the file
+is read. They guard against accidents, not against people: whoever reads a file still checks what it says.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import secrets
-from collections.abc import Collection, Mapping
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +22,28 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from wfalens.corpus.encoder import CUSTOM, TextEncoder
-from wfalens.corpus.tokenizers import Tokenizer
-from wfalens.corpus.vocabulary import Vocabulary
 from wfalens.errors import FormatError, InputError, WfalensError
-from wfalens.ragged import Ragged
 
 Tensors = dict[str, NDArray[Any]]
 # safetensors keeps its metadata in no fixed order: one single entry, so that equal content gives equal bytes
 _METADATA = "wfalens"
+_TENSOR_SUMS, _HEADER_SUM = "checksums", "checksum"  # header entries
+_DTYPES = {
+    f"{letter}{8 * size}": np.dtype(f"<{kind}{size}")
+    for letter, kind, sizes in (("U", "u", (1, 2, 4, 8)), ("I", "i", (1, 2, 4, 8)), ("F", "f", (4, 8)))
+    for size in sizes
+}
 _MOST = 1e30
 
 
 def write_file(
     path: str | Path, kind: str, version: int, header: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]
 ) -> None:
-    text = json.dumps({**header, "format": kind, "version": version}, ensure_ascii=False, sort_keys=True)
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    sums = {name: _checksum(array) for name, array in arrays.items()}
+    entries = {**header, "format": kind, "version": version, _TENSOR_SUMS: sums}
+    entries = json.loads(json.dumps(entries))  # as a reader sees it: all keys are texts
+    text = _dumped({**entries, _HEADER_SUM: _header_checksum(entries)})
     write_atomically(Path(path), save(arrays, {_METADATA: text}))
 
 
@@ -68,7 +79,7 @@ class StoredFile:
     tensors: Tensors
 
     def fail(self, reason: str) -> FormatError:
-        return FormatError(f"{self.path}: damaged or not made by wfalens: {reason}")
+        return _damaged(self.path, reason)
 
     def tensor(self, name: str, kinds: str, ndim: int = 1) -> NDArray[Any]:
         """A tensor of a dtype kind among `kinds` (numpy's letters: i, u, f) and with finite values."""
@@ -102,46 +113,126 @@ class StoredFile:
 
 
 def read_file(path: str | Path, kind: str, version: int, only: Collection[str] | None = None) -> StoredFile:
-    """The header and the tensors of a file, or some of them."""
+    """The header and the tensors of a file, or some of them; what is read must have its checksum, where it has one."""
     path = Path(path)
+    with _opened(path) as handle:
+        header = json.loads((handle.metadata() or {}).get(_METADATA, "null"))
+        if not isinstance(header, dict) or header.get("format") != kind:
+            found = header.get("format") if isinstance(header, dict) else None
+            hint = f"it holds {found!r}" if found else "it has no wfalens header"
+            raise FormatError(f"{path}: not a .{kind} file: {hint}")
+        names = set(handle.keys())
+        sums = _header_sums(path, header, names)
+        if type(header.get("version")) is not int or header["version"] != version:
+            found = header.get("version")
+            raise FormatError(f"{path}: format version {found!r}, but this wfalens reads version {version}")
+        tensors: Tensors = {}
+        for name in sorted(names if only is None else names & set(only)):
+            _described(path, handle, name)
+            tensors[name] = handle.get_tensor(name)
+            if sums is not None and _checksum(tensors[name]) != sums[name]:
+                raise _changed(path, f"the tensor {name!r}")
+    return StoredFile(path, header, tensors)
+
+
+def verify_file(path: str | Path, kind: str, version: int) -> None:
+    """Read a file to see that it is as it was written, holding one tensor at a time."""
+    with _opened(Path(path)) as handle:
+        names = list(handle.keys())
+    for name in names:
+        read_file(path, kind, version, (name,))
+
+
+@dataclass(frozen=True)
+class SlicedFile:
+    """A file whose lists of whole numbers are read a stretch at a time; nothing of it stays in memory between reads.
+
+    The file is opened for each read: pages of an open one that were looked at would count as this process's memory.
+    Checksums are those of whole tensors, so they are not looked at here: `verify_file` does that.
+    """
+
+    path: Path
+
+    def size(self, name: str) -> int:
+        return self._described(name)[1]
+
+    def slice(self, name: str, first: int, behind: int) -> NDArray[np.integer]:
+        (stretch,) = self.slices([(name, first, behind)])
+        return stretch
+
+    def slices(self, wanted: Iterable[tuple[str, int, int]]) -> list[NDArray[np.integer]]:
+        """Several stretches at once: opening the file takes as long as reading ten thousand numbers."""
+        with _opened(self.path) as handle:
+            return [
+                handle.get_slice(name)[first:behind] if first < behind else np.empty(0, self._described(name)[0])
+                for name, first, behind in wanted
+            ]
+
+    @cached_property
+    def _tensors(self) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
+        with _opened(self.path) as handle:
+            return {name: _described(self.path, handle, name) for name in handle.keys()}  # noqa: SIM118
+
+    def _described(self, name: str) -> tuple[np.dtype[Any], int]:
+        """Type and size of a list."""
+        dtype, shape = self._tensors.get(name, (None, ()))
+        if dtype is None or dtype.kind not in "iu" or len(shape) != 1:
+            raise _damaged(self.path, f"the tensor {name!r} is missing or is no list of whole numbers")
+        return dtype, shape[0]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """The file as safetensors sees it; what it finds wrong is told in one sentence."""
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     try:
         with safe_open(path, framework="numpy") as handle:
-            text = (handle.metadata() or {}).get(_METADATA, "null")
-            names = handle.keys()
-            tensors = {name: handle.get_tensor(name) for name in names if only is None or name in only}
-        header = json.loads(text)
+            yield handle
+    except WfalensError:
+        raise
     except (SafetensorError, OSError, ValueError, TypeError, RecursionError) as error:
-        raise FormatError(f"{path}: damaged or not made by wfalens: {str(error).splitlines()[0]}") from None
-    if not isinstance(header, dict) or header.get("format") != kind:
-        found = header.get("format") if isinstance(header, dict) else None
-        hint = f"it holds {found!r}" if found else "it has no wfalens header"
-        raise FormatError(f"{path}: not a .{kind} file: {hint}")
-    if type(header.get("version")) is not int or header["version"] != version:
-        raise FormatError(f"{path}: format version {header.get('version')!r}, but this wfalens reads version {version}")
-    return StoredFile(path, header, tensors)
+        raise _damaged(path, next(iter(str(error).splitlines()), type(error).__name__)) from None
 
 
-def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
-    """Header entries and tensors of an encoder; the words travel as one run of UTF-8 bytes."""
-    spelled = encoder.vocabulary.packed.content
-    header = {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length}
-    return header, {"alphabet_bytes": spelled.values, "alphabet_offsets": spelled.offsets}
+def _described(path: Path, handle: Any, name: str) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    """Type and shape of a tensor, refused where nothing that wfalens writes has such."""
+    view = handle.get_slice(name)
+    dtype, shape = _DTYPES.get(view.get_dtype()), tuple(view.get_shape())
+    if dtype is None:
+        raise _damaged(path, f"the tensor {name!r} is of type {view.get_dtype()}; known: {', '.join(_DTYPES)}")
+    if max(shape, default=0) > path.stat().st_size:  # one axis of length 0 allows any length for the others
+        raise _damaged(path, f"the tensor {name!r} has the shape {shape}, more than the file holds")
+    return dtype, shape
 
 
-def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> TextEncoder:
-    """The stored encoder; a given tokenizer takes the place of a stored "custom" one."""
-    values, offsets = file.tensor("alphabet_bytes", "u"), file.tensor("alphabet_offsets", "i")
-    limit, stored = file.header.get("max_length"), file.field("tokenizer", str)
-    if values.dtype != np.uint8:
-        raise file.fail("its words are not bytes")
-    if limit is not None and not (type(limit) is int and limit > 0):
-        raise file.fail("max_length is not a positive number")
-    try:
-        spelled = Ragged(values.astype(np.uint8), offsets.astype(np.int64))
-        blob, places = spelled.values.tobytes(), spelled.offsets.tolist()
-        words = [blob[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(places)]
-        return TextEncoder(Vocabulary(words), tokenizer if tokenizer and stored == CUSTOM else stored, limit)
-    except (WfalensError, UnicodeDecodeError) as error:
-        raise file.fail(str(error)) from None
+def _header_sums(path: Path, header: dict[str, Any], names: set[str]) -> dict[str, int] | None:
+    """The checksums of the tensors, None in a file that was written without; the header must have its own."""
+    found, sums = header.pop(_HEADER_SUM, None), header.get(_TENSOR_SUMS)
+    if found is None and sums is None:
+        return None
+    if found != _header_checksum(header) or not isinstance(sums, dict) or sums.keys() != names:
+        raise _changed(path, "the header")
+    del header[_TENSOR_SUMS]
+    return sums
+
+
+def _header_checksum(header: Mapping[str, Any]) -> int:
+    return zlib.crc32(_dumped(header).encode("utf-8", "surrogatepass"))
+
+
+def _dumped(header: Mapping[str, Any]) -> str:
+    return json.dumps(header, ensure_ascii=False, sort_keys=True)
+
+
+def _checksum(array: NDArray[Any]) -> int:
+    """CRC-32 of the type, the shape and the content; array: contiguous"""
+    return zlib.crc32(array.reshape(-1).view(np.uint8).data, zlib.crc32(f"{array.dtype.str}{array.shape}".encode()))
+
+
+def _damaged(path: Path, reason: str) -> FormatError:
+    return FormatError(f"{path}: damaged or not made by wfalens: {reason}")
+
+
+def _changed(path: Path, what: str) -> FormatError:
+    return FormatError(f"{path}: damaged: {what} changed since the file was written")

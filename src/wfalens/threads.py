@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,8 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 
 THREADS_VARIABLE = "WFALENS_THREADS"
+Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 
 _this_thread = threading.local()
@@ -59,6 +63,30 @@ def limit_model_threads() -> Callable[[], None]:
     return take_back
 
 
+@contextmanager
+def model_threads_limited() -> Iterator[None]:
+    """One thread for each pass of a model within this block; `passes_of_model` then runs passes side by side."""
+    take_back = limit_model_threads()
+    earlier = getattr(_this_thread, "limited", False)
+    _this_thread.limited = True
+    try:
+        yield
+    finally:
+        _this_thread.limited = earlier
+        take_back()
+
+
+def passes_of_model(model: object, function: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
+    """`function`, which asks the model, of every part in turn.
+
+    Where a pass may use one thread only and the model says that it `is_concurrent`, several parts are read at a time.
+    """
+    threads = thread_count() if getattr(_this_thread, "limited", False) else 1
+    if threads == 1 or not getattr(model, "is_concurrent", False):
+        return map(function, parts)
+    return _readers(threads, os.getpid()).map(function, parts)
+
+
 def in_parallel(work: Callable[[int, int], None], costs: NDArray[np.int64], least: int) -> None:
     """Call `work(start, stop)` on ranges of about equal cost; no thread for less than `least` cost.
 
@@ -73,6 +101,12 @@ def in_parallel(work: Callable[[int, int], None], costs: NDArray[np.int64], leas
     cuts = np.searchsorted(costs, np.linspace(0, total, 4 * parts + 1)[1:-1])
     bounds = np.unique(np.concatenate([[0], cuts, [items]]))
     list(_pool(parts, os.getpid()).map(work, bounds[:-1], bounds[1:]))
+
+
+@lru_cache(maxsize=1)
+def _readers(threads: int, _process: int) -> ThreadPoolExecutor:
+    """Threads that ask a model; kernels that they call use no other thread."""
+    return ThreadPoolExecutor(threads, "wfalens-model", work_alone)
 
 
 @lru_cache(maxsize=1)

@@ -17,7 +17,7 @@ def setting():
     train = load_dataset("newsroom")
     config = RNNConfig(embedding=24, hidden=24, dropout=0.3)
     model = Trainer(config=config, epochs=5, learning_rate=5e-3).train(train).model
-    wfa = Extractor(states=25, completion="probe", alpha=0.0).extract(model, train)
+    wfa = Extractor.paper(states=25, completion="probe", alpha=0.0).extract(model, train)
     vectors = newsroom.vectors()
     return model, wfa, vectors, load_dataset("newsroom", "test").subset(np.arange(300))
 

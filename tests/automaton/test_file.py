@@ -1,16 +1,14 @@
 """The .wfa file: identity through save and load, equal bytes, and refusal of everything damaged."""
 
-import json
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 from hypothesis import given
-from safetensors import safe_open
-from safetensors.numpy import save_file
 
 from tests.automata import sample, samples
+from tests.files import contents, without_checksums, write_contents
 from wfalens.automaton import WFA, Fitted, Probe
 from wfalens.errors import FormatError, InputError
 
@@ -74,15 +72,8 @@ def test_words_with_any_characters_survive(tmp_path):
 def parts(tmp_path):
     """Tensors and header of a good file, and a way to write them back changed."""
     sample("probe", 4, n=6, words=9).wfa.save(tmp_path / "good.wfa")
-    with safe_open(tmp_path / "good.wfa", framework="numpy") as file:
-        tensors = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118
-        header = json.loads(file.metadata()["wfalens"])
-
-    def write():
-        save_file(tensors, tmp_path / "bad.wfa", {"wfalens": json.dumps(header)})
-        return tmp_path / "bad.wfa"
-
-    return tensors, header, write
+    tensors, header = contents(tmp_path / "good.wfa")
+    return tensors, header, lambda: write_contents(tmp_path / "bad.wfa", tensors, header)
 
 
 def test_the_unchanged_parts_load(parts):
@@ -165,7 +156,7 @@ def test_every_truncation_is_refused(tmp_path):
 
 def test_random_bytes_never_load_or_crash(tmp_path):
     sample("probe", 4).wfa.save(tmp_path / "good.wfa")
-    blob = bytearray((tmp_path / "good.wfa").read_bytes())
+    blob = bytearray(without_checksums(tmp_path / "good.wfa"))
     rng = np.random.default_rng(0)
     for _ in range(300):
         changed = blob.copy()

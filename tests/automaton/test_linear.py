@@ -1,6 +1,5 @@
 """The linear automaton: its steps, its bound, its file, and all that is built on the common face."""
 
-import json
 import subprocess
 import sys
 
@@ -8,10 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors import safe_open
-from safetensors.numpy import save_file
 
 from tests.automata import linear_sample, linear_samples
+from tests.files import contents, without_checksums, write_contents
 from wfalens.automaton import WFA, LinearWFA
 from wfalens.errors import FormatError, InputError
 from wfalens.explanation import TransitionEmbeddings, attribute, best_replacements, influence, phrase_influence
@@ -200,10 +198,12 @@ def test_mean_state_is_the_mean_before_every_word(tokens, monkeypatch):
     item = linear_sample(2)
     ids = ids_of(item, [[1, 2, 3], [], [5], [4, 4]])
     before = np.vstack([states[:-1] for states in states_by_hand(item, ids)])
-    found = item.wfa.with_mean_state(ids)
+    made_of = {name: part for name, part in parts_of(item.wfa).items() if name not in ("mean_state", "word_counts")}
+    found = LinearWFA.of_texts(ids, **made_of)
     np.testing.assert_allclose(found.mean_state, before[:, :-1].mean(0), atol=1e-12)
     np.testing.assert_array_equal(found.state_frequencies, [*found.mean_state, 1])
     np.testing.assert_array_equal(found.weights(ids), item.wfa.weights(ids))
+    np.testing.assert_array_equal(found.word_counts, np.bincount(ids.values, minlength=len(found.word_counts)))
 
 
 def test_unknown_words_read_as_unknown_and_padding_as_nothing():
@@ -357,15 +357,8 @@ def test_load_of_save_is_identity_and_bytes_are_stable(tmp_path_factory, item):
 def parts(tmp_path):
     """Tensors and header of a good file, and a way to write them back changed."""
     linear_sample(4).wfa.save(tmp_path / "good.wfa")
-    with safe_open(tmp_path / "good.wfa", framework="numpy") as file:
-        tensors = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118
-        header = json.loads(file.metadata()["wfalens"])
-
-    def write():
-        save_file(tensors, tmp_path / "bad.wfa", {"wfalens": json.dumps(header)})
-        return tmp_path / "bad.wfa"
-
-    return tensors, header, write
+    tensors, header = contents(tmp_path / "good.wfa")
+    return tensors, header, lambda: write_contents(tmp_path / "bad.wfa", tensors, header)
 
 
 def test_the_unchanged_parts_load(parts):
@@ -472,7 +465,7 @@ def test_a_decay_that_is_1_in_single_precision_is_refused():
 
 def test_random_bytes_never_load_or_crash(tmp_path):
     linear_sample(4).wfa.save(tmp_path / "good.wfa")
-    blob = bytearray((tmp_path / "good.wfa").read_bytes())
+    blob = bytearray(without_checksums(tmp_path / "good.wfa"))
     rng = np.random.default_rng(0)
     for _ in range(300):
         changed = blob.copy()

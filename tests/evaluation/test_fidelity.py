@@ -63,7 +63,7 @@ def test_bootstrap_covers_the_mean_of_most_samples():
 
 @pytest.fixture(scope="module")
 def measured(news_model, headlines, test_headlines):
-    wfa = Extractor(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
+    wfa = Extractor.paper(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
     return wfa, measure_fidelity(wfa, news_model, test_headlines, reference=headlines)
 
 

@@ -13,11 +13,10 @@ from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.evaluation import measure_fidelity
 from wfalens.evaluation.judging import JudgeTask
-from wfalens.evaluation.streaming import measure_stream_fidelity
 from wfalens.extraction import Extractor
 from wfalens.journal import FileJournal, Journal
 from wfalens.passes.engines.local import ThreadEngine
-from wfalens.passes.stream import Stream
+from wfalens.passes.run import Run
 from wfalens.progress import Progress
 
 SHARDS = "judged-*.part"
@@ -29,13 +28,14 @@ def setting(tmp_path_factory):
     files, model = corpus_files(folder), small_model()
     lines = [line for path in files.paths for line in Path(path).read_text().splitlines()]
     texts = [json.loads(line)["text"] for line in lines]
-    return files, model, texts, Extractor(states=6).extract(model, texts[:200])
+    return files, model, texts, Extractor.paper(states=6).extract(model, texts[:200])
 
 
 def streamed(tmp_path, setting, name="parts", *, label_column=None, progress=None, **options):
     files, model, _, wfa = setting
-    stream = Stream(**{"files": files, "folder": tmp_path / name, "memory": 10**12, **options})
-    return measure_stream_fidelity(wfa, model, stream, label_column=label_column, progress=progress or Progress())
+    run = Run(**{"parts": tmp_path / name, "memory": 10**12, **options})
+    source = replace(files, label_column=label_column)
+    return measure_fidelity(wfa, model, source, run=run, progress=progress or Progress())
 
 
 def with_files(setting, *paths):
@@ -122,7 +122,7 @@ class TestAgainstMemory:
         texts, labels = some_texts(60), some_labels(60)
         texts[3] = texts[20] = "; ;"
         path = write_texts(tmp_path / "x.jsonl", texts, labels)
-        wfa = Extractor(states=4).extract(plain, texts)
+        wfa = Extractor.paper(states=4).extract(plain, texts)
         held = measure_fidelity(wfa, plain, read_corpus(path))
         found = streamed(tmp_path, (with_files(setting, path)[0], plain, texts, wfa))
         assert found.overall.texts == 58
@@ -150,7 +150,7 @@ class TestLabels:
         with pytest.raises(InputError, match=rf"x\.jsonl: line 51: {reason}.*--on-bad skip"):
             streamed(tmp_path, with_files(setting, path))
         heard = Heard()
-        assert streamed(tmp_path, with_files(setting, path), skips_bad=True, progress=heard).overall.texts == 50
+        assert streamed(tmp_path, with_files(setting, path), on_bad="skip", progress=heard).overall.texts == 50
         assert any(said.startswith(f"left out 1 rows, shards or files ({path}: line 51: ") for said in heard.said)
 
     def test_another_column_may_hold_them(self, tmp_path, setting):
@@ -183,10 +183,10 @@ class TestDivision:
         worse = (files, *setting[1:])
         with pytest.raises(InputError, match=r"bad\.jsonl: line 2: not JSON"):
             streamed(tmp_path, worse)
-        assert streamed(tmp_path, worse, "other", skips_bad=True).overall.texts == len(setting[2]) + 1
+        assert streamed(tmp_path, worse, "other", on_bad="skip").overall.texts == len(setting[2]) + 1
 
     def test_an_evaluation_that_would_not_fit_is_refused(self, tmp_path, setting, monkeypatch):
-        monkeypatch.setattr("wfalens.evaluation.streaming._BYTES_PER_TEXT", 10**10)
+        monkeypatch.setattr("wfalens.evaluation.fidelity._BYTES_PER_TEXT", 10**10)
         with pytest.raises(InputError, match=r"the evaluation of .* texts needs .* GB, more than --memory"):
             streamed(tmp_path, setting)
 
@@ -222,7 +222,7 @@ class TestResuming:
         files = corpus_files(tmp_path, labels=True)
         with pytest.raises(Stopped):
             streamed(tmp_path, (files, *setting[1:]), journal=StopsAfter("shard", 1))
-        other = Extractor(states=7).extract(model, texts[:200])
+        other = Extractor.paper(states=7).extract(model, texts[:200])
         with pytest.raises(InputError, match=r"belongs to another run \(automaton: "):
             streamed(tmp_path, (files, model, texts, other))
         trained = type(model).untrained(model.config, model.encoder, model.class_names, 5)
@@ -245,11 +245,11 @@ class TestResuming:
         monkeypatch.setattr(JudgeTask, "_judged", fails)
         with pytest.raises(ModelError, match=r"texts\d\.jsonl, blocks \d+.*failed 3 times: RuntimeError: no luck"):
             streamed(tmp_path, setting, shard_bytes=1)
-        left = streamed(tmp_path, setting, shard_bytes=1, skips_bad=True)
+        left = streamed(tmp_path, setting, shard_bytes=1, on_bad="skip")
         assert left.overall.texts < len(setting[2])
         monkeypatch.undo()
         heard = Heard()
-        assert told(streamed(tmp_path, setting, skips_bad=True, progress=heard)) == told(left)
+        assert told(streamed(tmp_path, setting, on_bad="skip", progress=heard)) == told(left)
         assert "no luck" in heard.said[-1]
 
     def test_a_damaged_part_is_named(self, tmp_path, setting):

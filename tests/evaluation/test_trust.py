@@ -158,7 +158,7 @@ def test_prediction_is_silent_below_the_confidence_asked_for():
 
 @pytest.fixture(scope="module")
 def measured(news_model, headlines, test_headlines):
-    wfa = Extractor(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
+    wfa = Extractor.paper(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
     return wfa, measure_fidelity(wfa, news_model, test_headlines, reference=headlines)
 
 

@@ -48,7 +48,7 @@ class NaiveBayes:
 def news(news_data):
     train, test = news_data
     model = NaiveBayes(train)
-    wfa = Extractor(states=40, completion="empirical", alpha=0.4, beta=0.3).extract(model, train)
+    wfa = Extractor.paper(states=40, completion="empirical", alpha=0.4, beta=0.3).extract(model, train)
     words = frequent_words(wfa, WORDS)
     titles = [wfa.encoder.tokens(text) for text in test.texts[:200]]
     return wfa, words, [[word if word in words else "<unk>" for word in title] for title in titles]

@@ -14,24 +14,23 @@ import torch
 
 from tests.streams import corpus_files, small_model, some_texts
 from wfalens.corpus.sources.files import TextFiles
-from wfalens.evaluation.streaming import measure_stream_fidelity
+from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Extractor
-from wfalens.extraction.streaming import extract_stream
-from wfalens.passes.stream import Stream
+from wfalens.passes.run import Run
 from wfalens.storage import write_atomically
 
 
-def stream_of(files: TextFiles, folder: Path) -> Stream:
-    return Stream(files=files, folder=folder, shard_bytes=1, sample_tokens=1500, memory=10**12)
+def run_in(folder: Path) -> Run:
+    return Run(parts=folder, shard_bytes=1, sample_tokens=1500, memory=10**12)
 
 
 def extraction(files: TextFiles, folder: Path, out: Path) -> None:
-    extract_stream(Extractor(states=6, completion="probe"), small_model(), stream_of(files, folder)).save(out)
+    Extractor.paper(states=6, completion="probe").extract(small_model(), files, run=run_in(folder)).save(out)
 
 
 def evaluation(files: TextFiles, folder: Path, out: Path) -> None:
-    wfa = Extractor(states=6).extract(small_model(), some_texts(100))
-    fidelity = measure_stream_fidelity(wfa, small_model(), stream_of(files, folder))
+    wfa = Extractor.paper(states=6).extract(small_model(), some_texts(100))
+    fidelity = measure_fidelity(wfa, small_model(), files, run=run_in(folder))
     write_atomically(out, json.dumps(fidelity.to_json()).encode())
 
 

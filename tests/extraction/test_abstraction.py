@@ -41,8 +41,8 @@ class ByVerdict:
 @pytest.mark.parametrize("completion", ["empirical", "probe", "fit"])
 def test_an_abstraction_from_outside_forms_the_states(news_model, headlines, completion):
     ids = news_model.encoder.encode(headlines.texts[:400])
-    rule = Fitting(rounds=1)
-    wfa = Extractor(states=7, abstraction=ByVerdict(), completion=completion, fitting=rule).extract(news_model, ids)
+    options = {"fitting": Fitting(rounds=1)} if completion == "fit" else {}
+    wfa = Extractor.paper(states=7, abstraction=ByVerdict(), completion=completion, **options).extract(news_model, ids)
     chosen = np.bincount(news_model.trace(ids).values.argmax(1), minlength=7)
     assert chosen.all()
     np.testing.assert_array_equal(wfa.state_visits, [len(ids), *chosen])
@@ -63,10 +63,10 @@ def test_its_own_shares_are_used_where_rows_are_fitted(news_model, headlines):
             return Heard(super().divide(seen, states, sample, rng).seeds)
 
     options = {"states": 7, "abstraction": Hearing(), "representatives": 2}
-    Extractor(**options, completion="probe").extract(news_model, headlines.texts[:100])
+    Extractor.paper(**options, completion="probe").extract(news_model, headlines.texts[:100])
     assert not asked
     rule = Fitting(rounds=1, hardness=0.25)
-    Extractor(**options, completion="fit", fitting=rule).extract(news_model, headlines.texts[:100])
+    Extractor.paper(**options, completion="fit", fitting=rule).extract(news_model, headlines.texts[:100])
     assert set(asked) == {0.25}
 
 
@@ -74,12 +74,12 @@ def test_its_own_shares_are_used_where_rows_are_fitted(news_model, headlines):
 def test_a_name_and_its_object_give_the_same_bytes(tmp_path, news_model, headlines, name):
     for file, abstraction in (("name", name), ("object", ABSTRACTIONS[name])):
         options = {"states": 6, "abstraction": abstraction, "completion": "probe", "representatives": 2, "seed": 4}
-        Extractor(**options).extract(news_model, headlines.texts[:200]).save(tmp_path / file)
+        Extractor.paper(**options).extract(news_model, headlines.texts[:200]).save(tmp_path / file)
     assert (tmp_path / "name").read_bytes() == (tmp_path / "object").read_bytes()
 
 
 def test_a_search_keeps_the_abstraction_that_was_given(news_model, headlines):
-    wfa = Extractor(abstraction=ByVerdict(), alpha="auto", beta=0.3, states=7).extract(
+    wfa = Extractor.paper(abstraction=ByVerdict(), alpha="auto", beta=0.3, states=7).extract(
         news_model, headlines.texts[:300]
     )
     assert wfa.states == 8
@@ -102,18 +102,18 @@ def test_a_view_of_internal_states_is_refused_where_there_are_none(news_model, h
         lambda texts: np.full((len(texts), 7), 1 / 7), news_model.encoder, news_model.class_names
     )
     with pytest.raises(InputError, match="can be stepped"):
-        Extractor(states=2, abstraction=ByState()).extract(closed, headlines.texts[:20])
+        Extractor.paper(states=2, abstraction=ByState()).extract(closed, headlines.texts[:20])
 
 
-@pytest.mark.parametrize("wrong", ["output", None, Outputs()])
+@pytest.mark.parametrize("wrong", ["output", 7, Outputs()])
 def test_what_is_no_abstraction_is_refused_at_once(wrong):
     with pytest.raises(InputError, match="choose one of outputs, lookahead, auto"):
-        Extractor(abstraction=wrong)
+        Extractor.paper(abstraction=wrong)
 
 
 def test_the_contract_is_kept_by_all_that_have_a_name():
     assert all(isinstance(each, Abstraction) and each.name == name for name, each in ABSTRACTIONS.items())
-    assert replace(Extractor(), abstraction=ByVerdict()).abstraction == ByVerdict()
+    assert replace(Extractor.paper(), abstraction=ByVerdict()).abstraction == ByVerdict()
 
 
 @given(st.integers(2, 12), st.integers(1, 3), st.integers(0, 2**32 - 1))

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
 
+from tests.files import contents, write_contents
 from tests.models.test_adapters import CLASSES, count_letters
 from wfalens.automaton import LinearWFA
 from wfalens.corpus import Corpus, TextEncoder, Vocabulary, WordVectors, newsroom
@@ -177,19 +176,14 @@ DAMAGE = {
 def test_a_damaged_checkpoint_is_refused_with_one_sentence(news_model, few, stopped, tmp_path, name):
     kept = tmp_path / "a.training"
     kept.write_bytes(stopped)
-    tensors, metadata = load_file(kept), metadata_of(kept)
+    tensors, header = contents(kept)
     DAMAGE[name](tensors)
-    save_file(tensors, kept, metadata)
+    write_contents(kept, tensors, header)
     if name == "cut":
         kept.write_bytes(stopped[:-100])
     with pytest.raises(FormatError, match=r"a\.training") as caught:
         linear().extract(news_model, few, checkpoint=kept)
     assert "\n" not in str(caught.value)
-
-
-def metadata_of(path) -> dict:
-    with safe_open(path, framework="numpy") as file:
-        return file.metadata()
 
 
 def test_training_ends_early_without_a_gain_and_keeps_the_best_epoch(news_model, few):
@@ -212,7 +206,7 @@ def test_it_is_more_faithful_than_the_probed_automaton(news_model, headlines, te
     ids = news_model.encoder.encode(test_headlines.texts)
     wanted = news_model.trace(ids).last()
     trained = linear(replace(THOROUGH, width=8)).extract(news_model, headlines)
-    probed = Extractor(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
+    probed = Extractor.paper(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
     reached = {
         wfa.kind: (
             float(np.mean(wfa.predict(ids) == wanted.argmax(1))),

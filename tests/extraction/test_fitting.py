@@ -100,7 +100,7 @@ class Heard(Progress):
 
 def test_every_round_on_the_same_texts_raises_the_likelihood(news_model, headlines):
     ids = news_model.encoder.encode(headlines.texts)
-    start = Extractor(states=8, completion="probe", alpha=0.0, representatives=3).extract(news_model, ids)
+    start = Extractor.paper(states=8, completion="probe", alpha=0.0, representatives=3).extract(news_model, ids)
     heard = Heard()
     rule = Fitting(rounds=6, replaced=0.0, memory=0.0, prior=1e-6, tokens=10**9)
     fit_rows(news_model, ids, start.completion.rows, start.centres, rule, np.random.default_rng(0), heard, Ledger())
@@ -112,7 +112,7 @@ def test_every_round_on_the_same_texts_raises_the_likelihood(news_model, headlin
 
 @pytest.fixture(scope="module")
 def fitted(news_model, headlines):
-    return Extractor(states=12, completion="fit", alpha=0.0, representatives=4).extract(news_model, headlines)
+    return Extractor.paper(states=12, completion="fit", alpha=0.0, representatives=4).extract(news_model, headlines)
 
 
 def test_fitted_rows_are_distributions_for_every_word_and_survive_the_file(fitted, tmp_path, test_headlines):
@@ -131,7 +131,7 @@ def test_fitted_rows_are_distributions_for_every_word_and_survive_the_file(fitte
 
 def test_states_keep_their_meaning(fitted, news_model, headlines):
     """Fitting moves centres, but a state still stands for the class that its prefixes stood for."""
-    start = Extractor(states=12, completion="probe", alpha=0.0).extract(news_model, headlines)
+    start = Extractor.paper(states=12, completion="probe", alpha=0.0).extract(news_model, headlines)
     assert 0 < fitted.completion.drift < 0.5
     sure = start.centres.max(1) > 0.6
     assert np.mean(start.centres[sure].argmax(1) == fitted.centres[sure].argmax(1)) > 0.9
@@ -141,7 +141,9 @@ def test_same_seed_same_bytes_whatever_the_threads(news_model, headlines, tmp_pa
     for threads in ("1", "2"):
         monkeypatch.setenv("WFALENS_THREADS", threads)
         options = {"states": 6, "completion": "fit", "alpha": 0.0, "representatives": 2, "abstraction": "lookahead"}
-        Extractor(**options, fitting=Fitting(rounds=2), seed=3).extract(news_model, headlines).save(tmp_path / threads)
+        Extractor.paper(**options, fitting=Fitting(rounds=2), seed=3).extract(news_model, headlines).save(
+            tmp_path / threads
+        )
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
 
@@ -150,7 +152,7 @@ def test_looking_ahead_needs_a_model_that_can_be_stepped(news_model, headlines):
         lambda texts: np.full((len(texts), 2), 0.5), class_names=("a", "b"), encoder=news_model.encoder
     )
     with pytest.raises(InputError, match="can be stepped"):
-        Extractor(states=2, abstraction="lookahead").extract(closed, headlines.texts[:20])
+        Extractor.paper(states=2, abstraction="lookahead").extract(closed, headlines.texts[:20])
 
 
 def test_points_of_a_look_ahead_hold_the_outputs_and_tell_futures_apart(news_model, headlines):
@@ -174,7 +176,7 @@ def test_looking_ahead_tells_states_of_equal_output_apart(parity):
     train, longer = load_dataset("tomita5", "train"), load_dataset("tomita5", "test")
 
     def agreement(abstraction):
-        wfa = Extractor(states=12, abstraction=abstraction, completion="probe", alpha=0.0).extract(parity, train)
+        wfa = Extractor.paper(states=12, abstraction=abstraction, completion="probe", alpha=0.0).extract(parity, train)
         return np.mean(wfa.predict(longer.texts) == longer.labels)
 
     accuracy = np.mean(parity.trace(parity.encoder.encode(longer.texts)).last().argmax(1) == longer.labels)
@@ -195,15 +197,19 @@ def test_a_model_with_few_outputs_is_extracted_automatically(news_model, headlin
         return np.eye(7)[said.argmax(1)]
 
     closed = CallableClassifier(hard, news_model.encoder, news_model.class_names)
-    wfa = Extractor(states="auto", completion="probe", alpha="auto", queries=5000).extract(closed, headlines.texts[:80])
+    wfa = Extractor.paper(states="auto", completion="probe", alpha="auto", queries=5000).extract(
+        closed, headlines.texts[:80]
+    )
     assert 2 <= wfa.states <= 8
 
 
 def test_fitted_rows_have_no_static_part(news_model, headlines):
-    wfa = Extractor(states=4, completion="fit", alpha=0.4, fitting=Fitting(rounds=1), representatives=2)
-    assert wfa.extract(news_model, headlines.texts[:100]).alpha == 0
+    options = {"states": 4, "completion": "fit", "fitting": Fitting(rounds=1), "representatives": 2}
+    assert Extractor(**options).extract(news_model, headlines.texts[:100]).alpha == 0
+    with pytest.raises(InputError, match="alpha has no meaning with completion 'fit'"):
+        Extractor(**options, alpha=0.4)
 
 
 def test_looking_ahead_from_next_to_nothing(news_model):
-    wfa = Extractor(states=1, abstraction="lookahead", alpha=0.0).extract(news_model, ["coach"])
+    wfa = Extractor.paper(states=1, abstraction="lookahead", alpha=0.0).extract(news_model, ["coach"])
     assert wfa.states == 2

@@ -14,8 +14,7 @@ import pytest
 from tests.streams import corpus_files, small_model
 from wfalens.corpus.sources.files import TextFiles
 from wfalens.extraction import Extractor
-from wfalens.extraction.streaming import extract_stream
-from wfalens.passes.stream import Stream
+from wfalens.passes.run import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = 20
@@ -112,9 +111,9 @@ def arguments(tmp_path, texts=18_000):
 def room_for_five_shards(tmp_path):
     """Kilobytes, whole pages for each file."""
     files = TextFiles.find(f"{tmp_path}/*.jsonl")
-    stream = Stream(files=files, folder=tmp_path / "measured", shard_bytes=200_000, memory=10**12)
-    extract_stream(Extractor(states=6), small_model(), stream)
-    pages = {path.name: -(-path.stat().st_size // 4096) for path in stream.folder.iterdir()}
+    run = Run(parts=tmp_path / "measured", shard_bytes=200_000, memory=10**12)
+    Extractor.paper(states=6).extract(small_model(), files, run=run)
+    pages = {path.name: -(-path.stat().st_size // 4096) for path in run.parts.iterdir()}
     counts = [size for name, size in pages.items() if name.startswith("counts-")]
     assert len(counts) > 8
     return 4 * (sum(pages.values()) - sum(counts) + 5 * max(counts) + 2)

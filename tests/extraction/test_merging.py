@@ -54,7 +54,7 @@ def sample_of(rows, lengths, seed=0):
     draw = draws(seed, 0, 0, max(rows, default=0) + 1)[rows]
     place = np.column_stack([np.zeros_like(rows), np.zeros_like(rows), rows])
     words = np.repeat(rows, lengths[rows]).astype(np.int32)
-    return TextSample(draw, place, Ragged.from_lengths(words, lengths[rows]))
+    return TextSample(draw, place, np.full(len(rows), -1), Ragged.from_lengths(words, lengths[rows]))
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=60), st.integers(1, 80), st.randoms())

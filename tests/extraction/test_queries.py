@@ -57,9 +57,9 @@ def test_what_is_recorded_is_what_was_asked_and_within_the_budget(news_model, he
     ids = news_model.encoder.encode(headlines.texts[:150])
     model, checked = Counting(news_model), Counting(news_model)
     check_causal(checked, ids)
-    fitting = Fitting(rounds=3)
-    options = {**choice, "completion": completion, "queries": queries, "fitting": fitting, "representatives": 3}
-    record = Extractor(**options).extract(model, ids).provenance["queries"]
+    fitting = {"fitting": Fitting(rounds=3)} if completion == "fit" else {}
+    options = {**choice, "completion": completion, "queries": queries, "representatives": 3, **fitting}
+    record = Extractor.paper(**options).extract(model, ids).provenance["queries"]
     assert model.queries - checked.queries - record["texts"] == record["total"]
     parts = {name: record.get(name, 0) for name in ("look_ahead", "search", "probing", "fitting")}
     assert sum(parts.values()) == record["total"]
@@ -80,11 +80,12 @@ def test_what_is_recorded_is_what_was_asked_and_within_the_budget(news_model, he
 def test_a_black_box_is_asked_within_its_budget(news_model, headlines, choice, completion, queries):
     def asked(**options):
         model = closed(news_model)
-        wfa = Extractor(**options).extract(model, headlines.texts[:60])
+        wfa = Extractor.paper(**options).extract(model, headlines.texts[:60])
         return model.queries, wfa.provenance["queries"]
 
     texts, _ = asked(**FIXED, completion="null")
-    count, record = asked(**choice, completion=completion, queries=queries, fitting=Fitting(rounds=2))
+    fitting = {"fitting": Fitting(rounds=2)} if completion == "fit" else {}
+    count, record = asked(**choice, completion=completion, queries=queries, **fitting)
     assert count - texts <= record["total"] <= queries  # recorded from above: texts share beginnings
     assert count - texts > 0.3 * queries  # and it was made use of
 
@@ -117,9 +118,11 @@ def test_representatives_are_given_up_first_then_the_rarest_words(news_model, qu
 def test_too_small_a_budget_is_refused_in_a_sentence(news_model, headlines):
     for completion in ("probe", "fit"):
         with pytest.raises(InputError, match="queries do not pay for"):
-            Extractor(states=6, completion=completion, alpha=0.0, queries=7).extract(news_model, headlines.texts[:50])
+            Extractor.paper(states=6, completion=completion, alpha=0.0, queries=7).extract(
+                news_model, headlines.texts[:50]
+            )
     with pytest.raises(InputError, match="look ahead needs"):
-        Extractor(states=3, abstraction="lookahead", queries=100).extract(news_model, headlines.texts[:50])
+        Extractor.paper(states=3, abstraction="lookahead", queries=100).extract(news_model, headlines.texts[:50])
     with pytest.raises(InputError, match="stochastic kind"):
         Extractor(kind="linear", queries=100)
 
@@ -128,11 +131,11 @@ def test_augmented_texts_are_paid_for(news_model, headlines):
     rule = Augmentation(vectors=newsroom.vectors(), epochs=1)
     options = {"states": 4, "completion": "probe", "alpha": 0.0, "augmentation": rule}
     texts = headlines.texts[:200]
-    record = Extractor(**options, queries=5000).extract(news_model, texts).provenance["queries"]
+    record = Extractor.paper(**options, queries=5000).extract(news_model, texts).provenance["queries"]
     assert record["augmentation"] == record["texts"]
     assert record["total"] <= 5000
     with pytest.raises(InputError, match="augmentation needs"):
-        Extractor(**options, queries=500).extract(news_model, texts)
+        Extractor.paper(**options, queries=500).extract(news_model, texts)
 
 
 def test_a_search_is_not_richer_than_the_build(news_model, headlines):
@@ -143,7 +146,9 @@ def test_a_search_is_not_richer_than_the_build(news_model, headlines):
         def say(self, message):
             heard.append(message)
 
-    Extractor(states=6, completion="probe", alpha="auto", queries=900).extract(news_model, headlines.texts[:300], Ear())
+    Extractor.paper(states=6, completion="probe", alpha="auto", queries=900).extract(
+        news_model, headlines.texts[:300], Ear()
+    )
     assert any("act as <unk>" in message for message in heard)
 
 

@@ -17,15 +17,14 @@ from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Augmentation, Extractor
 from wfalens.extraction.evidence import count_parts
 from wfalens.extraction.evidence.count_parts import CountParts
-from wfalens.extraction.streaming import extract_stream
 from wfalens.journal import FileJournal, Journal
 from wfalens.models import CallableClassifier
 from wfalens.passes.engines.local import SerialEngine, ThreadEngine
 from wfalens.passes.parts import PartsFolder
-from wfalens.passes.stream import Stream
-from wfalens.progress import Progress
+from wfalens.passes.run import Run
+from wfalens.progress import SILENT, Progress
 
-PLAIN = Extractor(states=6, completion="empirical")
+PLAIN = Extractor.paper(states=6, completion="empirical")
 ROOM = 10**12
 
 
@@ -39,12 +38,18 @@ def files(tmp_path):
     return corpus_files(tmp_path)
 
 
-def stream_of(tmp_path, files, name="parts", **options):
-    return Stream(**{"files": files, "folder": tmp_path / name, "memory": ROOM, "sample_tokens": 1500, **options})
+def stream_of(tmp_path, source, name="parts", **options):
+    """A source and how it is read; the sample is smaller than the corpus, so that shards are counted."""
+    return source, Run(**{"parts": tmp_path / name, "memory": ROOM, "sample_tokens": 1500, **options})
+
+
+def extracted(extractor, model, stream, progress=SILENT):
+    source, run = stream
+    return extractor.extract(model, source, progress, run=run)
 
 
 def saved(tmp_path, extractor, model, stream):
-    wfa = extract_stream(extractor, model, stream)
+    wfa = extracted(extractor, model, stream)
     wfa.save(tmp_path / "out.wfa")
     return (tmp_path / "out.wfa").read_bytes()
 
@@ -56,7 +61,7 @@ def words_of(files):
 class TestDivision:
     @pytest.mark.parametrize("completion", ["null", "uniform", "empirical", "probe", "fit"])
     def test_bytes_do_not_depend_on_shards_and_workers(self, tmp_path, files, model, completion):
-        extractor = Extractor(states=6, completion=completion)
+        extractor = Extractor.paper(states=6, completion=completion)
         found = {
             saved(tmp_path, extractor, model, stream_of(tmp_path, files, f"{at}", shard_bytes=size, engine=engine))
             for at, (size, engine) in enumerate([(1, SerialEngine()), (5000, ThreadEngine(3)), (None, SerialEngine())])
@@ -64,10 +69,10 @@ class TestDivision:
         assert len(found) == 1
 
     def test_looking_ahead_is_learned_on_the_sample_and_kept(self, tmp_path, files, model):
-        extractor = Extractor(states=6, abstraction="lookahead", completion="probe")
+        extractor = Extractor.paper(states=6, abstraction="lookahead", completion="probe")
         whole = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "whole"))
         with pytest.raises(Stopped):
-            extract_stream(extractor, model, stream_of(tmp_path, files, shard_bytes=1, journal=StopsAfter("shard", 4)))
+            extracted(extractor, model, stream_of(tmp_path, files, shard_bytes=1, journal=StopsAfter("shard", 4)))
         assert saved(tmp_path, extractor, model, stream_of(tmp_path, files, engine=ThreadEngine(2))) == whole
 
     def test_bytes_do_not_depend_on_shards_with_augmentation(self, tmp_path, files, model):
@@ -85,14 +90,14 @@ class TestDivision:
         files = replace(files, block_bytes=150)
         stream = stream_of(tmp_path, files, "many", shard_bytes=1)
         many = saved(tmp_path, PLAIN, model, stream)
-        parts = CountParts(PartsFolder(stream.folder, json.loads((stream.folder / "manifest.json").read_text())))
+        parts = CountParts(PartsFolder(stream[1].parts, json.loads((stream[1].parts / "manifest.json").read_text())))
         assert len(parts.covered) > 4**3
-        assert len(parts.paths) < len(parts.covered) / 8
+        assert len(parts.names) < len(parts.covered) / 8
         assert many == saved(tmp_path, PLAIN, model, stream_of(tmp_path, files, "few"))
 
     def test_what_is_open_is_chosen_on_the_sample(self, tmp_path, files, model):
-        extractor = Extractor(states="auto", completion="empirical", alpha="auto", beta="auto")
-        first = extract_stream(extractor, model, stream_of(tmp_path, files, "one", shard_bytes=1))
+        extractor = Extractor.paper(states="auto", completion="empirical", alpha="auto", beta="auto")
+        first = extracted(extractor, model, stream_of(tmp_path, files, "one", shard_bytes=1))
         assert first.provenance["tuning"]["chosen"]["states"] == first.states - 1
         assert first.provenance["corpus"]["sample"]["tokens"] <= 1500
         first.save(tmp_path / "first.wfa")
@@ -103,7 +108,7 @@ class TestDivision:
         from wfalens.extraction import Distillation
 
         extractor = Extractor(kind="linear", states=6, distillation=Distillation(epochs=1))
-        wfa = extract_stream(extractor, model, stream_of(tmp_path, files))
+        wfa = extracted(extractor, model, stream_of(tmp_path, files))
         assert wfa.kind == "linear"
         assert wfa.provenance["corpus"]["sample"]["tokens"] == wfa.word_counts.sum() <= 1500
 
@@ -113,7 +118,7 @@ class TestAgainstMemory:
 
     def test_counts_visits_and_centres_equal_those_in_memory(self, tmp_path, files, model):
         texts = [json.loads(line)["text"] for line in words_of(files)]
-        streamed = extract_stream(PLAIN, model, stream_of(tmp_path, files, sample_tokens=10**6))
+        streamed = extracted(PLAIN, model, stream_of(tmp_path, files, sample_tokens=10**6))
         held = PLAIN.extract(model, texts)
         assert isinstance(streamed, StochasticWFA)
         np.testing.assert_array_equal(streamed.word_counts, held.word_counts)
@@ -126,9 +131,9 @@ class TestAgainstMemory:
         assert streamed.provenance["corpus"]["tokens"] == held.word_counts.sum()
 
     def test_a_budget_of_queries_leaves_the_same_words(self, tmp_path, files, model):
-        extractor = Extractor(states=6, completion="probe", queries=7 * 20 * 2, representatives=2)
+        extractor = Extractor.paper(states=6, completion="probe", queries=7 * 20 * 2, representatives=2)
         texts = [json.loads(line)["text"] for line in words_of(files)]
-        streamed = extract_stream(extractor, model, stream_of(tmp_path, files, sample_tokens=10**6))
+        streamed = extracted(extractor, model, stream_of(tmp_path, files, sample_tokens=10**6))
         held = extractor.extract(model, texts)
         np.testing.assert_array_equal(streamed.completion.rows.row_start, held.completion.rows.row_start)
         np.testing.assert_array_equal(streamed.rows.weight, held.rows.weight)
@@ -139,7 +144,7 @@ class TestAgainstMemory:
             return np.column_stack([share, 1 - share])
 
         box = CallableClassifier(lengths, model.encoder, ("odd", "even"))
-        wfa = extract_stream(Extractor(states=4), box, stream_of(tmp_path, files))
+        wfa = extracted(Extractor.paper(states=4), box, stream_of(tmp_path, files))
         assert wfa.word_counts.sum() == wfa.provenance["corpus"]["tokens"]
 
 
@@ -177,7 +182,7 @@ class TestFiles:
             ("bad.jsonl", b'{"text": "w1"}\n{"label": "w2"}\n{"text": "w3"}\n', "line 2", "no field 'text'"),
             ("bad.jsonl", b'{"text": "w1"}\n{"text": "\xff"}\n{"text": "w3"}\n', "line 2", "is not utf-8"),
             ("bad.csv", b"text,label\nw1,x\nw2\nw3,x\n", "line 3", "1 columns where the header has 2"),
-            ("bad.csv", b"text,label\nw1,x\n\xff,x\nw3,x\n", "line 3", "is not utf-8"),
+            ("bad.csv", b"text,label\nw1,x\n\xff,x\nw3,x\n", "line 3", "byte 0xff is not utf-8"),
             ("bad.csv", b'text,label\nw1,x\n"w2"x,x\nw3,x\n', "line 3", "broken quoting"),
         ],
     )
@@ -185,8 +190,8 @@ class TestFiles:
         (tmp_path / name).write_bytes(content)
         files = TextFiles((str(write_texts(tmp_path / "good.jsonl", some_texts(100))), str(tmp_path / name)))
         with pytest.raises(InputError, match=rf"{name}: {place}: .*{reason}.*--on-bad skip"):
-            extract_stream(PLAIN, model, stream_of(tmp_path, files))
-        wfa = extract_stream(PLAIN, model, stream_of(tmp_path, files, skips_bad=True))  # goes on where it stopped
+            extracted(PLAIN, model, stream_of(tmp_path, files))
+        wfa = extracted(PLAIN, model, stream_of(tmp_path, files, on_bad="skip"))  # goes on where it stopped
         corpus = wfa.provenance["corpus"]
         assert corpus["left_out"] == 1
         assert f"{name}: {place}: " in corpus["first_left_out"][0]
@@ -196,15 +201,15 @@ class TestFiles:
         path = write_texts(tmp_path / "cut.jsonl.gz", some_texts(300))
         path.write_bytes(path.read_bytes()[:-200])
         with pytest.raises(InputError, match=r"cut\.jsonl\.gz: line \d+: damaged gzip"):
-            extract_stream(PLAIN, model, stream_of(tmp_path, TextFiles((str(path),))))
+            extracted(PLAIN, model, stream_of(tmp_path, TextFiles((str(path),))))
 
     def test_a_file_that_is_none_of_ours_is_named_or_left_out(self, tmp_path, model):
         good, bad = write_texts(tmp_path / "good.jsonl", some_texts(100)), tmp_path / "bad.parquet"
         bad.write_bytes(b"PAR1 but no more")
         files = TextFiles((str(bad), str(good)))
         with pytest.raises(InputError, match=r"bad\.parquet: not a readable parquet file"):
-            extract_stream(PLAIN, model, stream_of(tmp_path, files))
-        wfa = extract_stream(PLAIN, model, stream_of(tmp_path, files, skips_bad=True))
+            extracted(PLAIN, model, stream_of(tmp_path, files))
+        wfa = extracted(PLAIN, model, stream_of(tmp_path, files, on_bad="skip"))
         assert wfa.provenance["corpus"]["texts"] == 100
         assert wfa.provenance["corpus"]["left_out"] == 1
 
@@ -228,19 +233,17 @@ class TestResuming:
         ("event", "number"), [("survey", 1), ("plan", 1), ("shard", 1), ("shard", 9), ("probe", 1)]
     )
     def test_a_stopped_run_goes_on_to_the_same_bytes(self, tmp_path, files, model, event, number):
-        extractor = Extractor(states=6, completion="probe")
+        extractor = Extractor.paper(states=6, completion="probe")
         whole = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "whole", shard_bytes=1))
         with pytest.raises(Stopped):
-            extract_stream(
-                extractor, model, stream_of(tmp_path, files, shard_bytes=1, journal=StopsAfter(event, number))
-            )
+            extracted(extractor, model, stream_of(tmp_path, files, shard_bytes=1, journal=StopsAfter(event, number)))
         assert saved(tmp_path, extractor, model, stream_of(tmp_path, files, shard_bytes=4000)) == whole
 
     def test_what_was_counted_is_not_counted_again(self, tmp_path, files, model, monkeypatch):
         with pytest.raises(Stopped):
-            extract_stream(PLAIN, model, stream_of(tmp_path, files, shard_bytes=1, journal=StopsAfter("shard", 5)))
+            extracted(PLAIN, model, stream_of(tmp_path, files, shard_bytes=1, journal=StopsAfter("shard", 5)))
         log = FileJournal(tmp_path / "log")
-        extract_stream(PLAIN, model, stream_of(tmp_path, files, journal=log))
+        extracted(PLAIN, model, stream_of(tmp_path, files, journal=log))
         events = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
         assert events[0]["resumed"] is True
         assert "survey" not in [event["event"] for event in events]
@@ -251,12 +254,13 @@ class TestResuming:
     def test_a_part_that_was_merged_and_left_is_not_counted_twice(self, tmp_path, files, model):
         stream = stream_of(tmp_path, files, shard_bytes=1)
         whole = saved(tmp_path, PLAIN, model, stream)
-        manifest = json.loads((stream.folder / "manifest.json").read_text())
-        folder = PartsFolder(stream.folder, manifest)
+        manifest = json.loads((stream[1].parts / "manifest.json").read_text())
+        folder = PartsFolder(stream[1].parts, manifest)
         parts = CountParts(folder)
-        single = [path for path in parts.paths if path.name.count("-") == 1][:2]
+        names = [name for name in parts.names if name.count("-") == 1][:2]
+        single = [folder.path / f"{name}.part" for name in names]
         kept = [(path, path.read_bytes()) for path in single]
-        parts.merge(single)
+        parts.merge(names)
         for path, blob in kept:
             path.write_bytes(blob)  # as if killed before they were removed
         folder.close()
@@ -265,38 +269,38 @@ class TestResuming:
 
     def test_another_model_other_files_or_parameters_are_refused(self, tmp_path, files, model):
         with pytest.raises(Stopped):
-            extract_stream(PLAIN, model, stream_of(tmp_path, files, journal=StopsAfter("shard", 1)))
+            extracted(PLAIN, model, stream_of(tmp_path, files, journal=StopsAfter("shard", 1)))
         with pytest.raises(InputError, match=r"belongs to another run \(parameters alpha: 0\.4 there, 0\.1 here"):
-            extract_stream(replace(PLAIN, alpha=0.1), model, stream_of(tmp_path, files))
+            extracted(replace(PLAIN, alpha=0.1), model, stream_of(tmp_path, files))
         with pytest.raises(InputError, match="model fingerprint"):
-            extract_stream(
+            extracted(
                 PLAIN,
                 type(model).untrained(model.config, model.encoder, model.class_names, 5),
                 stream_of(tmp_path, files),
             )
         write_texts(tmp_path / "texts1.jsonl", some_texts(119, 1))
         with pytest.raises(InputError, match=r"files .*texts1\.jsonl"):
-            extract_stream(PLAIN, model, stream_of(tmp_path, files))
+            extracted(PLAIN, model, stream_of(tmp_path, files))
 
     def test_two_runs_do_not_share_a_folder(self, tmp_path, files, model):
         class SecondRun(Journal):
             def write(self, event, **facts):
                 if event == "plan":
                     with pytest.raises(InputError, match="another run is using"):
-                        extract_stream(PLAIN, model, stream_of(tmp_path, files))
+                        extracted(PLAIN, model, stream_of(tmp_path, files))
                     self.tried = True
 
         journal = SecondRun()
-        extract_stream(PLAIN, model, stream_of(tmp_path, files, journal=journal))
+        extracted(PLAIN, model, stream_of(tmp_path, files, journal=journal))
         assert journal.tried
 
     def test_a_damaged_part_is_named(self, tmp_path, files, model):
         stream = stream_of(tmp_path, files, shard_bytes=1)
-        extract_stream(PLAIN, model, stream)
-        part = min(stream.folder.glob("counts-*.part"))
+        extracted(PLAIN, model, stream)
+        part = min(stream[1].parts.glob("counts-*.part"))
         part.write_bytes(part.read_bytes()[:50])
         with pytest.raises(FormatError, match=part.name):
-            extract_stream(PLAIN, model, stream)
+            extracted(PLAIN, model, stream)
 
 
 class TestFailing:
@@ -312,8 +316,8 @@ class TestFailing:
 
         monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(InputError, match=r"cannot write .*: No space left on device"):
-            extract_stream(PLAIN, model, stream)
-        kept = {path.name for path in stream.folder.iterdir()}
+            extracted(PLAIN, model, stream)
+        kept = {path.name for path in stream[1].parts.iterdir()}
         assert not any(name.startswith(".") for name in kept)
         assert any(name.startswith("counts-") for name in kept)
         monkeypatch.undo()
@@ -332,9 +336,9 @@ class TestFailing:
 
         monkeypatch.setattr(CountTask, "_counted", fails)
         with pytest.raises(Exception, match=r"texts\d\.jsonl, blocks \d+.*failed 3 times: RuntimeError: no luck"):
-            extract_stream(PLAIN, model, stream_of(tmp_path, files, shard_bytes=1))
+            extracted(PLAIN, model, stream_of(tmp_path, files, shard_bytes=1))
         log = FileJournal(tmp_path / "log")
-        wfa = extract_stream(PLAIN, model, stream_of(tmp_path, files, shard_bytes=1, skips_bad=True, journal=log))
+        wfa = extracted(PLAIN, model, stream_of(tmp_path, files, shard_bytes=1, on_bad="skip", journal=log))
         assert wfa.provenance["corpus"]["left_out"] == 1
         assert "no luck" in wfa.provenance["corpus"]["first_left_out"][0]
         events = [json.loads(line)["event"] for line in (tmp_path / "log").read_text().splitlines()]
@@ -343,20 +347,20 @@ class TestFailing:
 
     def test_too_little_memory_is_refused_at_once(self, tmp_path, files, model):
         with pytest.raises(InputError, match="more than --memory 100 MB"):
-            extract_stream(PLAIN, model, stream_of(tmp_path, files, memory=10**8))
+            extracted(PLAIN, model, stream_of(tmp_path, files, memory=10**8))
         assert not (tmp_path / "parts").exists()
 
     def test_memory_that_runs_out_ends_the_run_and_keeps_what_is_done(self, tmp_path, files, model, monkeypatch):
-        monkeypatch.setattr("wfalens.passes.stream.resident_with_children", lambda: 10**9)
+        monkeypatch.setattr("wfalens.passes.run.resident_with_children", lambda: 10**9)
         stream = stream_of(tmp_path, files, memory=2 * 10**9, journal=Grows(monkeypatch))
         with pytest.raises(InputError, match=r"needs 3 GB, more than --memory 2 GB.*what was counted is kept"):
-            extract_stream(PLAIN, model, stream)
-        assert len(list(stream.folder.glob("counts-*.part"))) == 1
+            extracted(PLAIN, model, stream)
+        assert len(list(stream[1].parts.glob("counts-*.part"))) == 1
 
     def test_a_corpus_without_words_is_refused(self, tmp_path, model):
         (tmp_path / "empty.jsonl").write_text('{"text": ""}\n{"text": "  "}\n')
         with pytest.raises(InputError, match="no text with a word"):
-            extract_stream(PLAIN, model, stream_of(tmp_path, TextFiles((str(tmp_path / "empty.jsonl"),))))
+            extracted(PLAIN, model, stream_of(tmp_path, TextFiles((str(tmp_path / "empty.jsonl"),))))
 
 
 class Grows(Journal):
@@ -367,7 +371,7 @@ class Grows(Journal):
 
     def write(self, event, **facts):
         if event == "shard":
-            self.monkeypatch.setattr("wfalens.passes.stream.resident_with_children", lambda: 3 * 10**9)
+            self.monkeypatch.setattr("wfalens.passes.run.resident_with_children", lambda: 3 * 10**9)
 
 
 def test_progress_tells_shards_and_rate(tmp_path, files, model):
@@ -384,7 +388,7 @@ def test_progress_tells_shards_and_rate(tmp_path, files, model):
             self.notes.append(note)
 
     listener = Listener()
-    extract_stream(PLAIN, model, stream_of(tmp_path, files, shard_bytes=1), listener)
+    extracted(PLAIN, model, stream_of(tmp_path, replace(files, block_bytes=500), shard_bytes=1), listener)
     total, done = listener.tasks["counting transitions"]
     assert total == done > 10
     assert any(note.endswith("words/s") for note in listener.notes)

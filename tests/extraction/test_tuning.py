@@ -10,7 +10,7 @@ from wfalens.extraction.choice.tuning import Trial, Tuning, _best
 
 
 def tuned(model, corpus, **options):
-    wfa = Extractor(**{"states": "auto", "alpha": "auto", "beta": "auto", **options}).extract(model, corpus)
+    wfa = Extractor.paper(**{"states": "auto", "alpha": "auto", "beta": "auto", **options}).extract(model, corpus)
     return wfa, Tuning.from_json(wfa.provenance["tuning"])
 
 
@@ -69,7 +69,7 @@ def test_a_provenance_without_a_choice_gives_none(stored):
 
 def test_one_text_cannot_be_held_out(news_model):
     with pytest.raises(InputError, match="two texts"):
-        Extractor(states=2, alpha="auto").extract(news_model, ["coach praises defense"])
+        Extractor.paper(states=2, alpha="auto").extract(news_model, ["coach praises defense"])
 
 
 def test_same_seed_same_choice(news_model, headlines):

@@ -64,7 +64,7 @@ def test_a_text_that_is_cut_says_so():
     corpus = letter_texts(80, 2)
     model = counting_model(2)
     model.encoder = replace(model.encoder, max_length=4)
-    wfa = Extractor(states=6, completion="empirical").extract(model, corpus)
+    wfa = Extractor.paper(states=6, completion="empirical").extract(model, corpus)
     study = Study("a.wfa", wfa, model)
     assert play(study, None, "a b c d e")["cut"] is True
     assert play(study, None, "a b c d e")["words"] == ["a", "b", "c", "d"]
@@ -74,7 +74,7 @@ def test_a_text_that_is_cut_says_so():
 @pytest.mark.parametrize("classes", [2, 3, 7])
 def test_a_black_box_has_no_output_before_the_first_word(classes):
     model, corpus = counting_model(classes), letter_texts(120, classes)
-    wfa = Extractor(states=8, completion="empirical").extract(model, corpus)
+    wfa = Extractor.paper(states=8, completion="empirical").extract(model, corpus)
     study = Study("a.wfa", wfa, model, corpus)
     places = state_map(study)
     told = play(study, places, "a b c")

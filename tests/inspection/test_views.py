@@ -170,7 +170,7 @@ def test_every_view_of_every_kind(kind, classes):
         corpus = Corpus(tuple(" ".join(words[2 + ord(letter) % 7] for letter in text.split()) for text in corpus.texts))
     elif kind == "black box":
         model = counting_model(classes)
-        wfa = Extractor(states=9, completion="empirical").extract(model, corpus)
+        wfa = Extractor.paper(states=9, completion="empirical").extract(model, corpus)
     else:
         wfa = next(
             drawn.wfa for seed in range(99) if len((drawn := sample("probe", seed)).wfa.class_names) == min(classes, 4)

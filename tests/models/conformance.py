@@ -68,7 +68,7 @@ class StepwiseConformance:
         np.testing.assert_allclose(outputs[0], outputs[1], atol=1e-6)
 
     def test_a_text_without_words_gets_the_prior(self, model):
-        wfa = Extractor(states=2, completion="uniform", alpha=0).extract(model, ["", "a b c", " ", "b d"])
+        wfa = Extractor.paper(states=2, completion="uniform", alpha=0).extract(model, ["", "a b c", " ", "b d"])
         prior = getattr(model, "initial_output", np.full(len(model.class_names), 1 / len(model.class_names)))
         assert prior.sum() == pytest.approx(1, abs=1e-5)
         np.testing.assert_allclose(wfa.predict_proba([""])[0], prior, atol=1e-6)
@@ -95,7 +95,8 @@ class StepwiseConformance:
     def test_it_can_be_extracted_by_every_completion(self, model):
         ids = self.ids(model)
         for completion in ("null", "uniform", "empirical", "probe", "fit"):
-            wfa = Extractor(states=4, completion=completion, representatives=2).extract(model, ids)
+            fewer = {"representatives": 2} if completion in ("probe", "fit") else {}
+            wfa = Extractor.paper(states=4, completion=completion, **fewer).extract(model, ids)
             assert wfa.predict_proba(ids).shape == (len(ids), len(model.class_names))
 
 

@@ -125,7 +125,7 @@ def test_bidirectional_networks_are_refused_with_the_reason(letters):
     with pytest.raises(ModelError, match=r"not causal: its output for the prefix .* \(a bidirectional network"):
         check_causal(model, ids)
     with pytest.raises(ModelError, match="not causal"):
-        Extractor(states=2).extract(model, ids)
+        Extractor.paper(states=2).extract(model, ids)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_bidirectional_networks_are_refused_with_the_reason(letters):
 def test_wrong_answers_are_refused_in_one_sentence(letters, answer, message):
     model = CallableClassifier(lambda texts: answer(len(texts)), letters, CLASSES, name="model")
     with pytest.raises(ModelError, match=message) as caught:
-        Extractor(states=2).extract(model, ["a b c", "b c"])
+        Extractor.paper(states=2).extract(model, ["a b c", "b c"])
     assert "\n" not in str(caught.value)
 
 

@@ -99,7 +99,7 @@ def test_the_automaton_of_an_exported_network_is_the_networks(news_model, headli
     copy = load_onnx(tmp_path / "news.onnx")
     ids = news_model.encoder.encode(test_headlines.texts)
     np.testing.assert_allclose(copy.trace(ids).values, news_model.trace(ids).values, atol=1e-6)
-    extractor = Extractor(states=20, completion="probe", alpha=0.0)
+    extractor = Extractor.paper(states=20, completion="probe", alpha=0.0)
     ours, theirs = extractor.extract(news_model, headlines), extractor.extract(copy, headlines)
     np.testing.assert_allclose(theirs.predict_proba(ids), ours.predict_proba(ids), atol=1e-6)
     assert measure_fidelity(theirs, copy, test_headlines, reference=headlines).overall.cr.value > 0.9
@@ -227,7 +227,7 @@ def test_a_graph_with_fewer_words_than_its_card_fails_in_one_sentence(letters, t
 def test_the_prior_of_the_card_is_the_models(letters, tmp_path, graph):
     path = graph(tmp_path / "m.onnx", scores_of(0, 10))
     model = load_onnx(path, ModelCard.of(letters, CLASSES, initial_output=(0.5, 0.3, 0.2)))
-    wfa = Extractor(states=2, completion="uniform").extract(model, ["a b", "c"])
+    wfa = Extractor.paper(states=2, completion="uniform").extract(model, ["a b", "c"])
     np.testing.assert_allclose(wfa.predict_proba([""])[0], [0.5, 0.3, 0.2], atol=1e-6)
 
 

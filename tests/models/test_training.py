@@ -1,15 +1,13 @@
 """Training and checkpoints of the built-in networks."""
 
-import json
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
-from safetensors.numpy import save_file
 
+from tests.files import contents, write_contents
 from wfalens.corpus import Corpus, WordVectors, newsroom
 from wfalens.errors import FormatError, InputError
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
@@ -138,13 +136,11 @@ def test_checkpoints_give_the_same_model_and_bytes(tmp_path, letters, cell):
 
 def test_damaged_checkpoints_are_refused(tmp_path, letters):
     RNNClassifier.untrained(RNNConfig(embedding=4, hidden=5), letters, ("x", "y")).save(tmp_path / "a.rnn")
-    with safe_open(tmp_path / "a.rnn", framework="numpy") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        header = json.loads(file.metadata()["wfalens"])
+    tensors, header = contents(tmp_path / "a.rnn")
 
     def refused(message, **changes):
         changed = {"tensors": tensors, "header": header} | changes
-        save_file(changed["tensors"], tmp_path / "bad.rnn", {"wfalens": json.dumps(changed["header"])})
+        write_contents(tmp_path / "bad.rnn", **changed)
         with pytest.raises(FormatError, match=message):
             RNNClassifier.load(tmp_path / "bad.rnn")
 

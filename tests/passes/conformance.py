@@ -8,12 +8,11 @@ import pytest
 from tests.passes.tasks import Squares, Told
 from tests.streams import corpus_files, small_model, some_texts
 from wfalens.errors import InputError, ModelError
-from wfalens.evaluation.streaming import measure_stream_fidelity
+from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Extractor
-from wfalens.extraction.streaming import extract_stream
 from wfalens.memory import resident
 from wfalens.passes.engines.contract import ATTEMPTS, Done, Failed
-from wfalens.passes.stream import Stream
+from wfalens.passes.run import Run
 
 JOBS = list(range(7))
 
@@ -63,23 +62,17 @@ class EngineConformance:
         assert len(list(run)) == len(jobs) - 1
 
     def test_the_automaton_has_the_bytes_of_a_run_in_one_piece(self, engine, tmp_path, expected_bytes):
-        stream = Stream(
-            files=corpus_files(tmp_path),
-            folder=tmp_path / "parts",
-            engine=engine,
-            shard_bytes=3000,
-            sample_tokens=1500,
-            memory=10**12,
-        )
+        means = {"parts": tmp_path / "parts", "engine": engine, "shard_bytes": 3000, "memory": 10**12}
         out = tmp_path / "streamed.wfa"
-        extract_stream(Extractor(states=6, completion="probe"), small_model(), stream).save(out)
+        extractor = Extractor.paper(states=6, completion="probe")
+        extractor.extract(small_model(), corpus_files(tmp_path), run=Run(**means, sample_tokens=1500)).save(out)
         assert out.read_bytes() == expected_bytes
 
     def test_an_evaluation_with_labels_has_the_figures_of_a_run_in_one_piece(self, engine, tmp_path):
         files, model = corpus_files(tmp_path, labels=True), small_model()
-        wfa = Extractor(states=6).extract(model, some_texts(100))
+        wfa = Extractor.paper(states=6).extract(model, some_texts(100))
         whole, divided = (
-            measure_stream_fidelity(wfa, model, Stream(files=files, folder=tmp_path / name, memory=10**12, **options))
+            measure_fidelity(wfa, model, files, run=Run(parts=tmp_path / name, memory=10**12, **options))
             for name, options in {"one": {}, "many": {"engine": engine, "shard_bytes": 3000}}.items()
         )
         assert whole.model_accuracy is not None

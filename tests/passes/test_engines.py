@@ -15,12 +15,11 @@ from tests.passes.tasks import Told
 from tests.streams import corpus_files, small_model
 from wfalens.errors import InputError, MissingDependencyError
 from wfalens.extraction import Extractor
-from wfalens.extraction.streaming import extract_stream
 from wfalens.journal import Journal
 from wfalens.memory import resident
 from wfalens.passes.engines import open_engine
 from wfalens.passes.engines.local import ProcessEngine, SerialEngine, ThreadEngine
-from wfalens.passes.stream import Stream
+from wfalens.passes.run import Run
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +27,8 @@ def expected_bytes(tmp_path_factory):
     """One shard for each file, one worker."""
     folder = tmp_path_factory.mktemp("whole")
     files = corpus_files(folder)
-    stream = Stream(files=files, folder=folder / "parts", sample_tokens=1500, memory=10**12)
-    extract_stream(Extractor(states=6, completion="probe"), small_model(), stream).save(folder / "whole.wfa")
+    run = Run(parts=folder / "parts", sample_tokens=1500, memory=10**12)
+    Extractor.paper(states=6, completion="probe").extract(small_model(), files, run=run).save(folder / "whole.wfa")
     return (folder / "whole.wfa").read_bytes()
 
 
@@ -133,8 +132,8 @@ def test_a_ray_worker_killed_in_the_midst_of_a_run_leaves_no_trace(cluster, tmp_
         ("whole", {}),
         ("killed", {"engine": Watched(cluster, pids), "shard_bytes": 1, "journal": journal}),
     ):
-        stream = Stream(files=files, folder=tmp_path / name, sample_tokens=1500, memory=10**12, **means)
-        extract_stream(Extractor(states=6), small_model(), stream).save(tmp_path / "out.wfa")
+        run = Run(parts=tmp_path / name, sample_tokens=1500, memory=10**12, **means)
+        Extractor.paper(states=6).extract(small_model(), files, run=run).save(tmp_path / "out.wfa")
         bytes_of[name] = (tmp_path / "out.wfa").read_bytes()
     assert bytes_of["killed"] == bytes_of["whole"]
     assert resident(journal.killed) == 0
@@ -149,7 +148,7 @@ def test_without_the_extra_ray_says_what_to_install(monkeypatch):
 
 def test_importing_engines_and_streams_loads_neither_torch_nor_ray():
     code = (
-        "import sys, wfalens.passes.engines, wfalens.extraction.streaming; "
+        "import sys, wfalens.passes, wfalens.extraction.stochastic; "
         "print([name for name in ('torch', 'ray') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -17,7 +17,7 @@ from wfalens.extraction import Extractor
 from wfalens.models import RNNConfig, Trainer
 from wfalens.verification import compare
 
-EXTRACTOR = Extractor(states=30, completion="probe", alpha=0.0)
+EXTRACTOR = Extractor.paper(states=30, completion="probe", alpha=0.0)
 
 
 def planted(corpus: Corpus, word: str, topic: str) -> Corpus:

@@ -138,7 +138,7 @@ class Acceptor:
 
 def extracted(number):
     model, corpus = Acceptor(number), tomita.generate(number, 300, np.random.default_rng(0), max_length=12)
-    extractor = Extractor(states=model.reached, abstraction="lookahead", completion="probe", alpha=0.0)
+    extractor = Extractor.paper(states=model.reached, abstraction="lookahead", completion="probe", alpha=0.0)
     return extractor.extract(model, corpus)
 
 

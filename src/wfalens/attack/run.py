@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from wfalens.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome
 from wfalens.attack.search import Search, Target
 from wfalens.corpus.corpus import Corpus
-from wfalens.errors import InputError, ModelError
+from wfalens.errors import InputError
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.passes.engines.contract import Engine, Failed, ModelSource
+from wfalens.passes.engines.contract import Engine, ModelSource
 from wfalens.passes.engines.local import SerialEngine
+from wfalens.passes.running import Facts, Pass, run_pass
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
@@ -56,16 +57,22 @@ def run_attack(
         jobs.append(_Part(number, encoded.take(part), tokens, corpus.labels[part]))
     found: dict[int, list[Example]] = {}
     counts = {SUCCEEDED: 0, FAILED: 0, SKIPPED: 0}
-    progress.start(f"attacking ({name}, k = {k})", len(worded))
-    for outcome in engine.run(_AttackTask(search, engine.source(model, None), budget, seed), jobs):
-        if isinstance(outcome, Failed):
-            raise ModelError(f"attacking texts of {corpus.name} failed: {outcome.reason}")
-        found[outcome.job.number] = outcome.result
-        for example in outcome.result:
+
+    def keep(part: _Part, examples: list[Example]) -> tuple[Facts, str]:
+        found[part.number] = examples
+        for example in examples:
             counts[example.status] += 1
-        told = " / ".join(str(value) for value in (*counts.values(), len(worded)))
-        progress.advance(len(outcome.result), f"[succeeded / failed / skipped / total] {told}")
-    progress.finish()
+        so_far = " / ".join(str(value) for value in (*counts.values(), len(worded)))
+        return {}, f"[succeeded / failed / skipped / total] {so_far}"
+
+    work = Pass(
+        title=f"attacking ({name}, k = {k})",
+        event="attack",
+        task=_AttackTask(search, engine.source(model, None), budget, seed),
+        name=lambda part: f"attacking texts of {corpus.name}, part {part.number + 1} of {len(jobs)}",
+        keep=keep,
+    )
+    run_pass(work, jobs, engine, progress)
     return Outcome(name, k, tuple(example for number in sorted(found) for example in found[number]))
 
 

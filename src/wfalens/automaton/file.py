@@ -17,9 +17,10 @@ from wfalens.automaton.linear import Factors, LinearWFA
 from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
+from wfalens.corpus.encoder_file import restore_encoder, store_encoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.errors import InputError
-from wfalens.storage import StoredFile, Tensors, compact, read_file, restore_encoder, store_encoder, write_file
+from wfalens.storage import StoredFile, Tensors, compact, read_file, write_file
 
 FORMAT, VERSION = "wfa", 1
 _SUM_TOLERANCE = 1e-6

@@ -165,21 +165,34 @@ class LinearWFA(WFA):
             "decay": self.factors.decay,
         }
 
-    def with_mean_state(self, ids: Ragged[np.int32]) -> LinearWFA:
-        """The same automaton with the mean of its state before every word of the texts."""
-        total = np.zeros(self.states - 1)
-        for part in ids.chunks(_TOKENS_AT_ONCE):
-            after = self.state_vectors(part, every=True)[:, :-1]
-            ends = part.offsets[1:][part.lengths > 0] - 1
-            total += after.sum(0) - after[ends].sum(0) + len(ends) * self.initial[:-1]
-        return LinearWFA(
-            encoder=self.encoder,
-            class_names=self.class_names,
-            factors=self.factors,
-            mean_state=total / max(1, len(ids.values)),
-            word_counts=self.word_counts,
-            provenance=self.provenance,
+    @classmethod
+    def of_texts(
+        cls,
+        ids: Ragged[np.int32],
+        *,
+        encoder: TextEncoder,
+        class_names: Sequence[str],
+        factors: Factors,
+        provenance: Mapping[str, Any] | None = None,
+    ) -> LinearWFA:
+        """An automaton with the mean of its state before every word of the texts, and their counts of words."""
+        counts = np.bincount(ids.values, minlength=len(encoder.vocabulary))
+        zero = np.zeros(len(factors.start))
+        wfa = cls(
+            encoder=encoder,
+            class_names=class_names,
+            factors=factors,
+            mean_state=zero,
+            word_counts=counts,
+            provenance=provenance,
         )
+        total = np.zeros_like(zero)
+        for part in ids.chunks(_TOKENS_AT_ONCE):
+            after = wfa.state_vectors(part, every=True)[:, :-1]
+            ends = part.offsets[1:][part.lengths > 0] - 1
+            total += after.sum(0) - after[ends].sum(0) + len(ends) * wfa.initial[:-1]
+        wfa.mean_state = frozen(total / max(1, len(ids.values)))
+        return wfa
 
     def row_shares(self, ids: NDArray[np.int32], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         """Words seen in extraction count as observed, the other known words as completed: their rows are generated."""

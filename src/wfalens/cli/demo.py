@@ -58,7 +58,7 @@ def demo(
 
     tell("2. extracting automata, one for each way to complete missing rows")
     automata = {
-        name: Extractor(states=states, completion=name, alpha=0.0).extract(model, train_texts, progress)
+        name: Extractor.paper(states=states, completion=name, alpha=0.0).extract(model, train_texts, progress)
         for name in _COMPLETIONS
     }
     best_path = out / f"{dataset}.wfa"

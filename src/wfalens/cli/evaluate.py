@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -124,7 +124,6 @@ def evaluate(
     """
     from wfalens.automaton import WFA
     from wfalens.evaluation import measure_fidelity
-    from wfalens.evaluation.streaming import measure_stream_fidelity
 
     check_share("--min-cr", min_cr)
     check_share("--min-confidence", min_confidence)
@@ -149,11 +148,10 @@ def evaluate(
         name = files.name
         with (
             opened_engine(engine, workers, memory, address) as chosen,
-            opened_stream(files, kept, chosen, memory, shard, on_bad, log, model) as stream,
+            opened_stream(kept, chosen, memory, shard, on_bad, log, model) as run,
         ):
-            fidelity = measure_stream_fidelity(
-                wfa, classifier, stream, label_column=label_column, reference=fit_on, progress=TerminalProgress()
-            )
+            source = replace(files, label_column=label_column)
+            fidelity = measure_fidelity(wfa, classifier, source, reference=fit_on, run=run, progress=TerminalProgress())
     selected = _selected(fidelity.trust, coverage, at_cr, min_confidence)
     failed = min_cr is not None and fidelity.overall.cr.value < min_cr
     if as_json:

@@ -47,8 +47,8 @@ from wfalens.errors import InputError
 from wfalens.models.opening import reads_texts
 
 
-def _number_or(words: tuple[str, ...], option: str, value: str) -> float | str:
-    if value in words:
+def _number_or(words: tuple[str, ...], option: str, value: str | None) -> float | str | None:
+    if value is None or value in words:
         return value
     try:
         return float(value)
@@ -56,7 +56,7 @@ def _number_or(words: tuple[str, ...], option: str, value: str) -> float | str:
         raise InputError(f"--{option} must be a number or {' or '.join(map(repr, words))}, not {value!r}") from None
 
 
-def _states(value: str) -> int | str:
+def _states(value: str | None) -> int | str | None:
     number = _number_or(("auto",), "states", value)
     return int(number) if isinstance(number, float) and number.is_integer() else number  # type: ignore[return-value]
 
@@ -73,33 +73,33 @@ def extract(
             "trained against the classifier, the most faithful (minutes, and torch)."
         ),
     ] = "stochastic",
-    states: Annotated[str, typer.Option("--states", "-k", help="Number of abstract states K, or auto.")] = "auto",
+    states: Annotated[str | None, typer.Option("--states", "-k", help="Number of abstract states K, or auto.")] = None,
     abstraction: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="What makes two prefixes alike: outputs (the paper's), lookahead (also what the classifier would say "
             "after continuations), or auto."
         ),
-    ] = "auto",
+    ] = None,
     completion: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Rule for rows that were never observed: null, uniform, empirical (the paper's), probe (asks the "
             "classifier), or fit (all rows fitted to the classifier: slower and more faithful)."
         ),
-    ] = "fit",
+    ] = None,
     alpha: Annotated[
-        str, typer.Option(help="Static probability α: how much of each step stays put, or auto.")
-    ] = "auto",
+        str | None, typer.Option(help="Static probability α: how much of each step stays put, or auto.")
+    ] = None,
     beta: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Reference rate β of empirical completion: a number, corpus (1 − share of self-transitions) or auto."
         ),
-    ] = "auto",
-    distance: Annotated[str, typer.Option(help="Between centres: euclidean (paper) or squared.")] = "euclidean",
-    representatives: Annotated[int, typer.Option(help="Probe: occurrences that stand for each state.")] = 10,
-    strength: Annotated[float, typer.Option(help="Probe: observations that a probed row is worth.")] = 2.0,
+    ] = None,
+    distance: Annotated[str | None, typer.Option(help="Between centres: euclidean (paper) or squared.")] = None,
+    representatives: Annotated[int | None, typer.Option(help="Probe: occurrences that stand for each state.")] = None,
+    strength: Annotated[float | None, typer.Option(help="Probe: observations that a probed row is worth.")] = None,
     queries: Annotated[
         int | None,
         typer.Option(
@@ -116,8 +116,8 @@ def extract(
     drop: Annotated[float, typer.Option(help="Augmentation: probability of <unk> otherwise.")] = 0.2,
     neighbours: Annotated[int, typer.Option(help="Augmentation: number of synonyms per word.")] = 5,
     augment_weight: Annotated[float, typer.Option(help="Augmentation: weight of its counts (authors: 0.5).")] = 1.0,
-    initial: Annotated[str, typer.Option(help="Output before any word: model or uniform.")] = "model",
-    sample: Annotated[int, typer.Option(help="Outputs that k-means sees at most, per state; 0: all.")] = 256,
+    initial: Annotated[str | None, typer.Option(help="Output before any word: model or uniform.")] = None,
+    sample: Annotated[int | None, typer.Option(help="Outputs that k-means sees at most, per state; 0: all.")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Linear: passes of training at most.")] = None,
     budget: Annotated[
         float | None, typer.Option(help="With --states auto: MB that the file may have at most (estimated).")
@@ -183,8 +183,8 @@ def extract(
         strength=strength,
         queries=queries,
         initial=initial,
-        sample=sample or None,
-        distillation=Distillation(**({} if epochs is None else {"epochs": epochs})),
+        sample="all" if sample == 0 else sample,
+        distillation=None if epochs is None else Distillation(epochs=epochs),
         budget=_bytes(budget),
         seed=seed,
     )
@@ -211,14 +211,12 @@ def extract(
         wfa = extractor.extract(classifier, texts, TerminalProgress(), unfinished)
         wfa.save(out)
     elif files is not None:
-        from wfalens.extraction.streaming import extract_stream
-
         parts = out.with_name(f"{out.name}.parts")
         with (
             opened_engine(engine, workers, memory, address) as chosen,
-            opened_stream(files, parts, chosen, memory, shard, on_bad, log, model) as stream,
+            opened_stream(parts, chosen, memory, shard, on_bad, log, model) as run,
         ):
-            wfa = extract_stream(extractor, classifier, stream, TerminalProgress())
+            wfa = extractor.extract(classifier, files, TerminalProgress(), run=run)
             wfa.save(out)
             shutil.rmtree(parts)
     seconds = time.perf_counter() - began

@@ -18,7 +18,7 @@ from wfalens.models.opening import reads_texts
 
 if TYPE_CHECKING:
     from wfalens.passes.engines import Engine
-    from wfalens.passes.stream import Stream
+    from wfalens.passes.run import Run
 
 STOP, SKIP = "stop", "skip"
 _STOPPED = 130
@@ -79,7 +79,7 @@ def text_files(corpus: str, text_column: str, encoding: str) -> TextFiles:
 def opened_engine(engine: str | None, workers: int | None, memory: str | None, address: str | None) -> Iterator[Engine]:
     """The engine of the options; call it when the model is loaded."""
     from wfalens.passes.engines import open_engine
-    from wfalens.passes.stream import DEFAULT_MEMORY
+    from wfalens.passes.run import DEFAULT_MEMORY
 
     chosen = open_engine(engine or "local", workers, _bytes(memory, DEFAULT_MEMORY), address)
     try:
@@ -90,7 +90,6 @@ def opened_engine(engine: str | None, workers: int | None, memory: str | None, a
 
 @contextmanager
 def opened_stream(
-    files: TextFiles,
     folder: Path,
     engine: Engine,
     memory: str | None,
@@ -98,20 +97,17 @@ def opened_stream(
     on_bad: str,
     log: Path | None,
     model: str,
-) -> Iterator[Stream]:
-    from wfalens.passes.stream import DEFAULT_MEMORY, Stream
+) -> Iterator[Run]:
+    from wfalens.passes.run import Run
 
-    if on_bad not in (STOP, SKIP):
-        raise InputError(f"--on-bad must be {STOP} or {SKIP}, not {on_bad!r}")
     journal = NO_JOURNAL if log is None else FileJournal(log)
     try:
-        yield Stream(
-            files=files,
-            folder=folder,
+        yield Run(
+            parts=folder,
             engine=engine,
-            memory=_bytes(memory, DEFAULT_MEMORY),
-            shard_bytes=None if shard is None else parse_size(shard),
-            skips_bad=on_bad == SKIP,
+            memory=memory,
+            shard_bytes=shard,
+            on_bad=on_bad,
             model_file=None if reads_texts(model) else Path(model),
             journal=journal,
         )

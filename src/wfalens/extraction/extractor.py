@@ -1,140 +1,219 @@
-"""The whole extraction: from a model and texts to an automaton (paper §3)."""
+"""The one door of extraction: from a model and a corpus to an automaton (paper §3)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from wfalens.automaton.completion import Empirical, Fitted
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.sources.blocks import Source
+from wfalens.corpus.sources.memory import source_of
 from wfalens.corpus.vectors import WordVectors
-from wfalens.extraction.building import build
-from wfalens.extraction.choice.search import settle
+from wfalens.errors import InputError
 from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.completion.fitting import Fitting
-from wfalens.extraction.completion.queries import BLACK_BOX_QUERIES, Ledger
 from wfalens.extraction.linear.distillation import Distillation
-from wfalens.extraction.options import AUTO, CORPUS, check_choices, checked_numbers
-from wfalens.extraction.provenance import origin
-from wfalens.extraction.reading import read_texts
+from wfalens.extraction.options import (
+    AUTO,
+    NAMES,
+    NUMBERS,
+    ChoiceOptions,
+    CompletionOptions,
+    Options,
+    StateOptions,
+    check_name,
+    check_used,
+)
+from wfalens.extraction.provenance import linear_parameters, origin, stochastic_parameters
 from wfalens.extraction.states.abstraction import Abstraction
-from wfalens.extraction.states.views import Outputs
-from wfalens.models.causality import check_causal
-from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
+from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import MODEL
+from wfalens.passes.run import Run
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
+
+ALL = "all"
+KINDS = (StochasticWFA.kind, LinearWFA.kind)
+_COMMON = ("kind", "states", "seed")
+_LINEAR = ("distillation", "vectors")
+_DEFAULTS: dict[str, Any] = {
+    "states": AUTO,
+    "abstraction": AUTO,
+    "completion": Fitted.name,
+    "alpha": AUTO,
+    "beta": AUTO,
+    "distance": "euclidean",
+    "representatives": 10,
+    "strength": 2.0,
+    "initial": MODEL,
+    "sample": 256,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Extractor:
-    """How to extract an automaton; every argument is checked at once.
+    """How to extract an automaton; every option is checked at once, and one that would be ignored is refused.
+
+    Without options it does what `wfalens extract` does; `Extractor.paper()` is the paper's. None stands for the
+    default of an option.
 
     kind            stochastic (states are label distributions: the paper's) or linear (real weights, trained against
                     the model: the most faithful)
-    states          K, the number of clusters; the automaton has one state more, the initial one
+    states          K, the number of clusters; the automaton has one state more, the initial one (default: "auto")
+    seed            of everything random: equal seeds give equal bytes
+
+    Of the stochastic kind:
+
     abstraction     what makes two prefixes alike: outputs (the paper's), or lookahead (also what the model would say
-                    after continuations; needs a steppable model), or an `Abstraction` of your own
+                    after continuations; needs a steppable model), or an `Abstraction` of your own (default: "auto")
     completion      rule for missing rows: null, uniform, empirical (the paper's), probe (asks the model) or fit (all
-                    rows and centres fitted to the model, starting from probed ones)
-    alpha           static probability α: how much of each step stays where it is; fitted rows know that themselves
-                    and have none
-    beta            reference rate β of empirical completion; "corpus": 1 − the share of self-transitions
-    distance        between centres in empirical completion: euclidean (paper) or squared (authors' code)
-    representatives r, occurrences that stand for a state in probe completion
-    strength        m, how many observations a probed row is worth
-    queries         that the whole extraction may ask the model beyond running over the texts (None: no limit for a
+                    rows and centres fitted to the model, starting from probed ones; the default)
+    alpha           static probability α: how much of each step stays where it is (default: "auto"); fitted rows know
+                    that themselves and have none
+    beta            reference rate β of empirical completion; "corpus": 1 − the share of self-transitions (default:
+                    "auto")
+    distance        between centres in empirical completion: euclidean (paper, default) or squared (authors' code)
+    representatives r, occurrences that stand for a state where the model is asked (default: 10)
+    strength        m, how many observations a probed row is worth (default: 2)
+    queries         that the whole extraction may ask the model beyond running over the texts (default: no limit for a
                     model that can be stepped, else 4,000,000): a quarter at most for an automatic choice, then, where
                     rows are fitted, half of the rest for that; words that cannot be paid for, the rarest, act as
                     <unk>. What was asked stands in `provenance["queries"]`
     fitting         how rows are fitted
-    augmentation    synonym replacement and dropout on the extraction texts, or None
-    initial         output of the state before any word: the model's own where it has one, or uniform
-    sample          outputs that k-means sees at most, per state (None: all)
-    distillation    shape and training of a linear automaton; completion, α, β and augmentation do not concern it
-    vectors         word vectors from which a linear automaton may learn beside what the model tells, or None
+    augmentation    synonym replacement and dropout on the extraction texts
+    initial         output of the state before any word: the model's own where it has one (default), or uniform
+    sample          outputs that k-means sees at most, per state, or "all" (default: 256)
     budget          bytes that the file may have, by an estimate, where the number of states is chosen
-    seed            of everything random: equal seeds give equal bytes
+
+    Of the linear kind:
+
+    distillation    shape and training of the automaton
+    vectors         word vectors from which it may learn beside what the model tells
 
     `states`, `abstraction`, `alpha` and `beta` may be "auto": they are then chosen on a tenth of the texts, held out
     for it, and the automaton is made from all of them. The choice and the curve stand in `provenance["tuning"]`.
     """
 
     kind: str = StochasticWFA.kind
-    states: int | str = 40
-    abstraction: str | Abstraction = Outputs.name
-    completion: str = "empirical"
-    alpha: float | str = 0.4
-    beta: float | str = CORPUS
-    distance: str = "euclidean"
-    representatives: int = 10
-    strength: float = 2.0
-    queries: int | None = None
-    fitting: Fitting = field(default_factory=Fitting)
-    augmentation: Augmentation | None = None
-    initial: str = MODEL
-    sample: int | None = 256
-    distillation: Distillation = field(default_factory=Distillation)
-    vectors: WordVectors | None = None
-    budget: int | None = None
+    states: int | str | None = None
     seed: int = 0
+    abstraction: str | Abstraction | None = None
+    completion: str | None = None
+    alpha: float | str | None = None
+    beta: float | str | None = None
+    distance: str | None = None
+    representatives: int | None = None
+    strength: float | None = None
+    queries: int | None = None
+    fitting: Fitting | None = None
+    augmentation: Augmentation | None = None
+    initial: str | None = None
+    sample: int | str | None = None
+    budget: int | None = None
+    distillation: Distillation | None = None
+    vectors: WordVectors | None = None
 
     def __post_init__(self) -> None:
-        check_choices(self)
-        for name, value in checked_numbers(self).items():
-            object.__setattr__(self, name, value)
+        given = self._given
+        check_name("kind", self.kind, KINDS)
+        for name, allowed in NAMES.items():
+            if name in given and not (name == "abstraction" and isinstance(given[name], Abstraction)):
+                check_name(name, given[name], allowed)
+        for name, bounds in NUMBERS.items():
+            if name in given and not (name == "sample" and given[name] == ALL):
+                object.__setattr__(self, name, bounds.checked(name, given[name]))
+        ignored = [name for name in given if name not in _COMMON and (name in _LINEAR) != (self.kind == LinearWFA.kind)]
+        if ignored:
+            other = next(kind for kind in KINDS if kind != self.kind)
+            raise InputError(
+                f"{' and '.join(ignored)} belong to the {other} kind, and the {self.kind} kind is asked for"
+            )
+        if self.kind == StochasticWFA.kind:
+            check_used(given, self.completion or _DEFAULTS["completion"])
+            if self.budget is not None and self.states not in (None, AUTO):
+                raise InputError("a budget bounds the choice of the number of states, which is given here")
+
+    @classmethod
+    def paper(cls, **options: Any) -> Extractor:
+        """The paper's method with its settings for news titles (K = 40, α = .4, β = .3), but for given options."""
+        settings: dict[str, Any] = {"states": 40, "abstraction": "outputs", "completion": Empirical.name, "alpha": 0.4}
+        settings |= options
+        if settings["completion"] == Empirical.name:
+            settings.setdefault("beta", 0.3)
+        if settings["completion"] == Fitted.name and "alpha" not in options:
+            del settings["alpha"]
+        return cls(**settings)
 
     @property
-    def is_open(self) -> bool:
-        """Whether something is left to be chosen automatically."""
-        return AUTO in (self.states, self.alpha, self.beta, self.abstraction)
+    def _given(self) -> dict[str, Any]:
+        """The options that were named; what None means is the default."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
+
+    @property
+    def options(self) -> Options:
+        """The options of a stochastic extraction, defaults filled in, divided by the steps that use them."""
+        chosen: Mapping[str, Any] = _DEFAULTS | self._given
+        fits = chosen["completion"] == Fitted.name
+        return Options(
+            states=StateOptions(
+                chosen["states"],
+                chosen["abstraction"],
+                None if chosen["sample"] == ALL else chosen["sample"],
+                chosen["initial"],
+            ),
+            completion=CompletionOptions(
+                name=chosen["completion"],
+                alpha=0.0 if fits else chosen["alpha"],
+                beta=chosen["beta"] if chosen["completion"] == Empirical.name else 0.0,
+                distance=chosen["distance"],
+                representatives=chosen["representatives"],
+                strength=chosen["strength"],
+                fitting=chosen.get("fitting") or Fitting(),
+                augmentation=self.augmentation,
+                queries=self.queries,
+            ),
+            choice=ChoiceOptions(self.budget),
+            seed=self.seed,
+        )
 
     @property
     def sized_distillation(self) -> Distillation:
         """The distillation with as many states as were asked for."""
-        return self.distillation if self.states == AUTO else self.distillation.sized(int(self.states))
-
-    def query_limit(self, model: StepwiseClassifier) -> int | None:
-        """How often the model may be asked beyond the texts."""
-        if self.queries is None and not isinstance(model, SteppableClassifier):
-            return BLACK_BOX_QUERIES
-        return self.queries
+        shape = self.distillation or Distillation()
+        return shape if self.states in (None, AUTO) else shape.sized(int(self.states or 0))
 
     def extract(
         self,
         model: StepwiseClassifier,
-        corpus: Corpus | Sequence[str] | Ragged[np.int32],
+        corpus: Source | Corpus | Sequence[str] | Ragged[np.int32],
         progress: Progress = SILENT,
         checkpoint: Path | None = None,
+        *,
+        run: Run | None = None,
     ) -> WFA:
         """Extract an automaton from what `model` says about the prefixes of `corpus`.
 
-        The training of a linear automaton is kept in the file `checkpoint` after every epoch and taken up from there.
+        corpus      texts in memory, their word ids, or a source such as `TextFiles` (a corpus of any size)
+        checkpoint  file that keeps the training of a linear automaton after every epoch; a stopped one goes on there
+        run         how the corpus is read: memory, workers, what is kept. Equal samples give equal bytes whatever it is
         """
-        ids, name = read_texts(model.encoder, corpus, progress)
-        check_causal(model, ids)
-        about = {"name": name, "texts": len(ids), "tokens": len(ids.values)}
-        provenance = {"corpus": about, **origin(self, model)}
+        source, run = source_of(corpus), run or Run()
         if self.kind == LinearWFA.kind:
-            from wfalens.extraction.linear.distiller import distil
+            from wfalens.extraction.linear.distiller import extract_linear
 
-            return distil(
-                model,
-                ids,
-                self.sized_distillation,
-                vectors=self.vectors,
-                seed=self.seed,
-                checkpoint=checkpoint,
-                provenance=provenance,
-                progress=progress,
-            )
-        ledger = Ledger(self.query_limit(model))
-        settled = settle(self, model, ids, ledger, progress)
-        if settled.tuning is not None:
-            provenance["tuning"] = settled.tuning.to_json()
-        return build(settled.extractor, model, settled.seen, settled.view, provenance, ledger, progress)
+            shape, vectors = self.sized_distillation, self.vectors
+            about = origin(model, linear_parameters(shape, self.states, self.seed), vectors=vectors)
+            return extract_linear(shape, vectors, self.seed, model, source, run, about, checkpoint, progress)
+        from wfalens.extraction.stochastic import extract_stochastic
+
+        options = self.options
+        about = origin(model, stochastic_parameters(options), options.completion.augmentation)
+        return extract_stochastic(options, model, source, run, about, progress)

@@ -1,84 +1,151 @@
-"""Which values the options of an extraction may have."""
+"""The options of each step of an extraction, checked where they come in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from wfalens.automaton.completion import COMPLETIONS, DISTANCES
-from wfalens.automaton.linear import LinearWFA
+from wfalens.automaton.completion import COMPLETIONS, DISTANCES, Empirical, Fitted, Probe
 from wfalens.automaton.rows import MAX_STATES
-from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.bounds import Bounds
 from wfalens.errors import InputError
-from wfalens.extraction.states.abstraction import ABSTRACTIONS, Abstraction
+from wfalens.extraction.completion.augmentation import Augmentation
+from wfalens.extraction.completion.fitting import Fitting
+from wfalens.extraction.completion.queries import BLACK_BOX_QUERIES
+from wfalens.extraction.states.abstraction import ABSTRACTIONS, Abstraction, named_abstraction
+from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
 from wfalens.models.traces import INITIAL
 
-if TYPE_CHECKING:
-    from wfalens.extraction.extractor import Extractor
-
 AUTO, CORPUS = "auto", "corpus"
-KINDS = (StochasticWFA.kind, LinearWFA.kind)
-
-
-def _whole(value: Any) -> int | None:
-    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
-
-
-def _real(value: Any) -> float | None:
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """The numbers that an option may be, and the words (or None) that it may be instead."""
+class StateOptions:
+    """How prefixes become states."""
 
-    plain: Callable[[Any], float | None]  # a plain Python number; None for what is no number of this kind
-    least: float
-    most: float
-    words: tuple[str | None, ...] = ()
+    number: int | str  # K, or "auto"
+    abstraction: str | Abstraction  # or "auto"
+    sample: int | None  # outputs that k-means sees at most, per state
+    initial: str  # whose output stands before any word
 
-    def checked(self, name: str, given: Any) -> float | str | None:
-        if (given is None or isinstance(given, str)) and given in self.words:
-            return given
-        value = self.plain(given)
-        if value is None or not self.least <= value <= self.most:
-            also = "".join(f" or be {word!r}" for word in self.words if word is not None)
-            raise InputError(f"{name} must lie between {self.least:g} and {self.most:g}{also}, not {given!r}")
-        return value
+    @property
+    def is_open(self) -> bool:
+        return AUTO in (self.number, self.abstraction)
+
+    @property
+    def abstraction_name(self) -> str:
+        return AUTO if self.abstraction == AUTO else named_abstraction(self.abstraction).name
 
 
-_NUMBERS = {
-    "states": Bounds(_whole, 1, MAX_STATES - 1, (AUTO,)),
-    "alpha": Bounds(_real, 0.0, 1.0, (AUTO,)),
-    "beta": Bounds(_real, 0.0, 1.0, (AUTO, CORPUS)),
-    "representatives": Bounds(_whole, 1, 1 << 20),
-    "strength": Bounds(_real, 1e-9, 1e9),
-    "sample": Bounds(_whole, 1, 1 << 40, (None,)),
-    "queries": Bounds(_whole, 1, 1 << 60, (None,)),
-    "budget": Bounds(_whole, 1, 1 << 60, (None,)),
-    "seed": Bounds(_whole, 0, 1 << 64),
+@dataclass(frozen=True)
+class CompletionOptions:
+    """How a word acts where it was never observed, and how often the model may be asked."""
+
+    name: str
+    alpha: float | str  # α, or "auto"
+    beta: float | str  # β, "corpus" or "auto"
+    distance: str
+    representatives: int  # r
+    strength: float  # m
+    fitting: Fitting
+    augmentation: Augmentation | None
+    queries: int | None
+
+    @property
+    def is_open(self) -> bool:
+        return AUTO in (self.alpha, self.beta)
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether rows are learned from the model."""
+        return self.name in (Probe.name, Fitted.name)
+
+    @property
+    def fits(self) -> bool:
+        return self.name == Fitted.name
+
+    def query_limit(self, model: StepwiseClassifier) -> int | None:
+        """How often the model may be asked beyond the texts."""
+        if self.queries is None and not isinstance(model, SteppableClassifier):
+            return BLACK_BOX_QUERIES
+        return self.queries
+
+
+@dataclass(frozen=True)
+class ChoiceOptions:
+    """What bounds the choice of settings."""
+
+    budget: int | None  # bytes that the file may have
+
+
+@dataclass(frozen=True)
+class Options:
+    """All options of a stochastic extraction; every step takes its own."""
+
+    states: StateOptions
+    completion: CompletionOptions
+    choice: ChoiceOptions
+    seed: int
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is left to be chosen automatically."""
+        return self.states.is_open or self.completion.is_open
+
+    def settled(self, number: int, abstraction: str, alpha: float, beta: float | None) -> Options:
+        """The same with what was chosen in place of what was open."""
+        given = self.completion.beta
+        chosen = beta if given == AUTO and beta is not None else given
+        return replace(
+            self,
+            states=replace(
+                self.states,
+                number=number,
+                abstraction=abstraction if self.states.abstraction == AUTO else self.states.abstraction,
+            ),
+            completion=replace(self.completion, alpha=alpha, beta=CORPUS if chosen == AUTO else chosen),
+        )
+
+
+NUMBERS = {
+    "states": Bounds.whole(1, MAX_STATES - 1, AUTO),
+    "alpha": Bounds.real(0.0, 1.0, AUTO),
+    "beta": Bounds.real(0.0, 1.0, AUTO, CORPUS),
+    "representatives": Bounds.whole(1, 1 << 20),
+    "strength": Bounds.real(1e-9, 1e9),
+    "sample": Bounds.whole(1, 1 << 40),
+    "queries": Bounds.whole(1, 1 << 60),
+    "budget": Bounds.whole(1, 1 << 60),
+    "seed": Bounds.whole(0, 1 << 64),
+}
+NAMES: dict[str, tuple[str, ...]] = {
+    "abstraction": (*ABSTRACTIONS, AUTO),
+    "completion": COMPLETIONS,
+    "distance": DISTANCES,
+    "initial": INITIAL,
+}
+# options that only some completions use
+_ONLY = {
+    "alpha": tuple(name for name in COMPLETIONS if name != Fitted.name),  # fitted rows know themselves when to stay
+    "beta": (Empirical.name,),
+    "distance": (Empirical.name,),
+    "representatives": (Probe.name, Fitted.name),
+    "strength": (Probe.name,),
+    "fitting": (Fitted.name,),
 }
 
 
-def check_choices(extractor: Extractor) -> None:
-    """Refuse a name that is none of those to choose from, and options that exclude each other."""
-    _one_of("kind", extractor.kind, KINDS)
-    if not isinstance(extractor.abstraction, Abstraction):
-        _one_of("abstraction", extractor.abstraction, (*ABSTRACTIONS, AUTO))
-    _one_of("completion", extractor.completion, COMPLETIONS)
-    _one_of("distance", extractor.distance, DISTANCES)
-    _one_of("initial", extractor.initial, INITIAL)
-    if extractor.queries is not None and extractor.kind == LinearWFA.kind:
-        raise InputError("queries limit the stochastic kind only; for the linear one limit epochs and tokens")
-
-
-def checked_numbers(extractor: Extractor) -> dict[str, float | str | None]:
-    """Every option that is a number, as a plain Python one within its bounds."""
-    return {name: bounds.checked(name, getattr(extractor, name)) for name, bounds in _NUMBERS.items()}
-
-
-def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
+def check_name(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Refuse a name that is none of those to choose from."""
     if value not in allowed:
         raise InputError(f"unknown {name} {value!r}; choose one of {', '.join(allowed)}")
+
+
+def check_used(given: dict[str, Any], completion: str) -> None:
+    """Refuse options that the completion would ignore; "auto", or an α of 0, says nothing that it could ignore."""
+    for name, completions in _ONLY.items():
+        if name in given and given[name] not in (AUTO, 0) and completion not in completions:
+            raise InputError(
+                f"{name} has no meaning with completion {completion!r}; it belongs to {' and '.join(completions)}"
+            )

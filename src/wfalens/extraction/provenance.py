@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import platform
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from wfalens.automaton.completion import Fitted
 from wfalens.automaton.linear import LinearWFA
-from wfalens.extraction.options import AUTO
-from wfalens.extraction.states.abstraction import named_abstraction
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.corpus.sources.blocks import Source
+from wfalens.corpus.vectors import WordVectors
+from wfalens.extraction.completion.augmentation import Augmentation
+from wfalens.extraction.linear.distillation import Distillation
+from wfalens.extraction.options import Options
 from wfalens.models.contract import StepwiseClassifier
-
-if TYPE_CHECKING:
-    from wfalens.extraction.extractor import Extractor
-
-_APART = {"augmentation", "distillation", "vectors"}  # options that are told in another place
+from wfalens.passes.survey import Survey
+from wfalens.passes.tally import Tally
 
 
-def origin(extractor: Extractor, model: StepwiseClassifier) -> dict[str, Any]:
+def origin(
+    model: StepwiseClassifier,
+    parameters: dict[str, Any],
+    augmentation: Augmentation | None = None,
+    vectors: WordVectors | None = None,
+) -> dict[str, Any]:
     """The model, the options and the versions, for an automaton's `provenance`."""
     from wfalens import __version__
 
     return {
         "model": {"type": type(model).__name__, "fingerprint": model.fingerprint},
-        "parameters": _linear(extractor) if extractor.kind == LinearWFA.kind else _stochastic(extractor),
-        "augmentation": extractor.augmentation.parameters if extractor.augmentation else None,
-        "vectors": extractor.vectors.source if extractor.vectors else None,
+        "parameters": parameters,
+        "augmentation": augmentation.parameters if augmentation else None,
+        "vectors": vectors.source if vectors else None,
         "versions": {
             "wfalens": __version__,
             "numpy": np.__version__,
@@ -37,14 +42,40 @@ def origin(extractor: Extractor, model: StepwiseClassifier) -> dict[str, Any]:
     }
 
 
-def _stochastic(extractor: Extractor) -> dict[str, Any]:
-    chosen = extractor.abstraction
-    return {name: value for name, value in vars(extractor).items() if name not in _APART} | {
-        "abstraction": AUTO if chosen == AUTO else named_abstraction(chosen).name,
-        "fitting": asdict(extractor.fitting) if extractor.completion == Fitted.name else None,
+def stochastic_parameters(options: Options) -> dict[str, Any]:
+    """The options as they were asked for, "auto" included."""
+    states, completion = options.states, options.completion
+    return {
+        "kind": StochasticWFA.kind,
+        "states": states.number,
+        "abstraction": states.abstraction_name,
+        "sample": states.sample,
+        "initial": states.initial,
+        "completion": completion.name,
+        "alpha": completion.alpha,
+        "beta": completion.beta,
+        "distance": completion.distance,
+        "representatives": completion.representatives,
+        "strength": completion.strength,
+        "queries": completion.queries,
+        "fitting": asdict(completion.fitting) if completion.fits else None,
+        "budget": options.choice.budget,
+        "seed": options.seed,
     }
 
 
-def _linear(extractor: Extractor) -> dict[str, Any]:
-    told = {"kind": extractor.kind, "states": extractor.states, "seed": extractor.seed}
-    return told | asdict(extractor.sized_distillation)
+def linear_parameters(shape: Distillation, states: int | str | None, seed: int) -> dict[str, Any]:
+    return {"kind": LinearWFA.kind, "states": states, "seed": seed} | asdict(shape)
+
+
+def about_corpus(source: Source, survey: Survey, tally: Tally) -> dict[str, Any]:
+    """What was read: all of it, and the sample that decided."""
+    return {
+        "name": source.name,
+        "files": len(source.file_names),
+        "texts": tally.texts,
+        "tokens": tally.tokens,
+        "left_out": tally.left_out,
+        "first_left_out": tally.reasons,
+        "sample": {"texts": len(survey.sample), "tokens": len(survey.sample.ids.values)},
+    }

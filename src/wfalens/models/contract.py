@@ -17,7 +17,10 @@ _SUM_TOLERANCE = 1e-3
 
 @runtime_checkable
 class StepwiseClassifier(Protocol):
-    """Maps a token sequence to one class distribution per prefix (black box)."""
+    """Maps a token sequence to one class distribution per prefix (black box).
+
+    A model that several threads may ask at a time says so by an attribute `is_concurrent = True`.
+    """
 
     @property
     def class_names(self) -> tuple[str, ...]: ...

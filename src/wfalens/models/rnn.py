@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.encoder_file import restore_encoder, store_encoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import PADDING
@@ -22,7 +23,7 @@ from wfalens.errors import InputError
 from wfalens.models.batches import trace_padded
 from wfalens.models.contract import State, checked_probabilities
 from wfalens.ragged import Ragged
-from wfalens.storage import read_file, restore_encoder, store_encoder, write_file
+from wfalens.storage import read_file, write_file
 
 FORMAT, VERSION = "rnn", 1
 CELLS: dict[str, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "elman": nn.RNN}
@@ -81,6 +82,8 @@ class RNNNetwork(nn.Module):
 
 class RNNClassifier:
     """A trained network with its vocabulary and classes: a steppable classifier."""
+
+    is_concurrent = True
 
     def __init__(self, network: RNNNetwork, encoder: TextEncoder, class_names: tuple[str, ...]) -> None:
         self.network = network.eval()

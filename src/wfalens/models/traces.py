@@ -1,4 +1,4 @@
-"""Output traces of a corpus: one batched pass of the model (paper §2); and the output before any word."""
+"""Output traces of texts: one batched pass of the model (paper §2); and the output before any word."""
 
 from __future__ import annotations
 
@@ -6,31 +6,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.models.contract import StepwiseClassifier, checked_probabilities
+from wfalens.models.contract import StepwiseClassifier, checked_probabilities, uniform
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged, concatenate
+from wfalens.threads import passes_of_model
 
 INITIAL = MODEL, UNIFORM = ("model", "uniform")  # whose output stands before any word
-_TOKENS_PER_CALL = 200_000  # between two reports of progress
+_TOKENS_PER_CALL = 50_000
 
 
 def output_traces(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> Ragged[np.float32]:
     """`T(w)` for every text; -> (tokens, classes)"""
-    classes = len(model.class_names)
-    progress.start("running the model", len(ids.values))
-    parts = []
-    for part in ids.chunks(_TOKENS_PER_CALL):
+
+    def traced(part: Ragged[np.int32]) -> Ragged[np.float32]:
         trace = model.trace(part)
-        checked_probabilities(trace.values, len(part.values), classes, "the model")
+        checked_probabilities(trace.values, len(part.values), len(model.class_names), "the model")
         if not np.array_equal(trace.offsets, part.offsets):
             raise InputError("the model's trace does not have one row per token of each text")
+        return trace
+
+    progress.start("running the model", len(ids.values))
+    parts = []
+    for trace in passes_of_model(model, traced, ids.chunks(_TOKENS_PER_CALL)):
         parts.append(trace)
-        progress.advance(len(part.values))
+        progress.advance(len(trace.values))
     progress.finish()
     return concatenate(parts)
 
 
+def prior_of(model: StepwiseClassifier) -> NDArray[np.float32]:
+    """The model's output before any word where it has one, else uniform; (classes,)"""
+    own = getattr(model, "initial_output", None)
+    return uniform(len(model.class_names)) if own is None else np.asarray(own, np.float32)
+
+
 def initial_output(model: StepwiseClassifier, initial: str) -> NDArray[np.float32]:
-    """`ρ(0)`: the model's own output before any word, where it has one and `initial` says "model", else uniform."""
-    own = getattr(model, "initial_output", None) if initial == MODEL else None
-    return np.full(len(model.class_names), 1 / len(model.class_names), np.float32) if own is None else own
+    """`ρ(0)`: the model's own output before any word if `initial` says "model", else uniform; (classes,)"""
+    return prior_of(model) if initial == MODEL else uniform(len(model.class_names))

@@ -1,27 +1,25 @@
-"""The first pass over a stream: where its shards begin, and a sample of its texts. The model is not asked."""
+"""The first pass over a corpus: where its shards begin, and a sample of its texts. The model is not asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, pairwise
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfalens.corpus.encoder import TextEncoder
-from wfalens.corpus.packed import PackedTexts
-from wfalens.corpus.sources.blocks import Block, Place, Shard
-from wfalens.corpus.sources.files import TextFiles
-from wfalens.errors import InputError
-from wfalens.passes.engines.contract import Done, Engine, Failed
+from wfalens.corpus.sources.blocks import Block, Place, Source
+from wfalens.passes.engines.contract import Engine
 from wfalens.passes.engines.local import SerialEngine
-from wfalens.passes.parts import PartsFolder
+from wfalens.passes.parts import Parts
+from wfalens.passes.run import Session
+from wfalens.passes.running import Facts, Pass, run_pass
 from wfalens.passes.sampling import TextSample, draws
-from wfalens.passes.stream import DEFAULT_SAMPLE, Stream
-from wfalens.progress import Progress
+from wfalens.passes.shards import Shard, encoded
+from wfalens.passes.tally import Tally
 from wfalens.ragged import Ragged
 from wfalens.storage import Tensors
 
@@ -36,16 +34,20 @@ class FileSurvey:
     blocks: int
     starts: list[tuple[int, Place]]
     sample: TextSample
-    unreadable: str = ""  # why nothing could be read
+    texts: int  # all that are not empty
+    wordless: int  # of those that were looked at
+    tally: Tally  # of those that were looked at, and of all rows that were left out
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What was found in all files; `unreadable` tells which ones were left out, and why."""
+    """What was found in all files; `sample` is in the order of the corpus."""
 
     shards: list[Shard]
     sample: TextSample
-    unreadable: tuple[str, ...]
+    tally: Tally  # of the sample's texts; `left_out` of all
+    is_whole: bool  # whether the sample holds all texts
+    unreadable: Tally  # files that were left out as a whole
 
 
 @dataclass(eq=False)
@@ -63,11 +65,13 @@ class Bar:
 class SurveyTask:
     """Surveys a file, the job being its number."""
 
-    files: TextFiles
+    source: Source
     encoder: TextEncoder
+    classes: Mapping[str, int] | None  # of the labels; None: they are not read
     seed: int
-    tokens: int  # of the sample
+    tokens: int | None  # of the sample; None: all texts
     shard_bytes: int
+    skips_bad: bool
     bar: Bar = field(default_factory=Bar)
 
     def prepare(self) -> Callable[[int], FileSurvey]:
@@ -75,83 +79,97 @@ class SurveyTask:
 
     def survey(self, file: int) -> FileSurvey:
         starts: list[tuple[int, Place]] = []
-        sample = TextSample.empty()
-        waiting: list[TextSample] = []
-        blocks = size = rows = 0
-        divisible = self.files.is_divisible(file)
-        for block in self.files.blocks(file):
-            lead = self.files.lead(file, block.start) if divisible and size >= self.shard_bytes else 0
+        sample, waiting, tallies = TextSample.empty(), list[TextSample](), list[Tally]()
+        divisible = self.source.is_divisible(file)
+        blocks = size = rows = texts = wordless = 0
+        for block in self.source.blocks(file):
+            lead = self.source.lead(file, block.start) if divisible and size >= self.shard_bytes else 0
             if not starts or (divisible and self._is_enough(size, rows, lead)):
                 starts.append((block.number, block.start))
                 size = rows = 0
             size += block.size
             rows += len(block.texts)
             blocks += 1
-            waiting.append(self._drawn(block))
-            if sum(len(part.ids.values) for part in waiting) > self.tokens:
+            found, lost, tally = self._drawn(block)
+            texts, wordless = texts + len(block.texts), wordless + lost
+            tallies.append(tally)
+            waiting.append(found)
+            if self.tokens is not None and sum(len(part.ids.values) for part in waiting) > self.tokens:
                 sample, waiting = TextSample.pruned([sample, *waiting], self.tokens), []
                 self.bar.lower(sample.limit(self.tokens))
-        return FileSurvey(blocks, starts, TextSample.pruned([sample, *waiting], self.tokens))
+        sample = TextSample.pruned([sample, *waiting], self.tokens)
+        return FileSurvey(blocks, starts, sample, texts, wordless, Tally.of(tallies))
 
     def _is_enough(self, size: int, rows: int, lead: int) -> bool:
         """Whether a shard may end where the next reads `lead` rows in vain: few of them, unless it grows too large."""
         return size >= self.shard_bytes and (2 * lead <= rows or size >= _MOST_SHARDS_IN_ONE * self.shard_bytes)
 
-    def _drawn(self, block: Block) -> TextSample:
-        """The texts of a block that may get into the sample."""
+    def _drawn(self, block: Block) -> tuple[TextSample, int, Tally]:
+        """The texts of a block that may get into the sample, how many of those looked at have no word, and a tally."""
         draw, bar = draws(self.seed, block.file, block.number, len(block.texts)), self.bar.draw
-        rows = np.arange(len(draw)) if bar is None else np.flatnonzero(draw < bar)
-        texts = _chosen(cast(Sequence[str], block.texts), rows)
-        ids = self.encoder.encode(texts)
-        worded = np.flatnonzero(ids.lengths)
-        rows = rows[worded]
-        place = np.column_stack([np.full(len(rows), block.file), np.full(len(rows), block.number), rows])
-        return TextSample(draw[rows], place, _taken(ids, worded))
+        wanted = None if bar is None else np.flatnonzero(draw < bar)
+        found = encoded(block, self.encoder, self.classes, self.skips_bad, wanted)
+        texts = found.texts
+        place = np.column_stack([np.full(len(texts), block.file), np.full(len(texts), block.number), texts])
+        truth = np.full(len(texts), -1) if found.truth is None else found.truth
+        looked_at = len(block.texts) if wanted is None else len(wanted)
+        return TextSample(draw[texts], place, truth, found.ids), looked_at - len(texts), found.tally
 
 
-def _chosen(texts: Sequence[str], items: NDArray[np.int64]) -> Sequence[str]:
-    return texts.take(items) if isinstance(texts, PackedTexts) else [texts[item] for item in items.tolist()]
-
-
-def _taken(ids: Ragged[np.int32], items: NDArray[np.int64]) -> Ragged[np.int32]:
-    return ids if len(items) == len(ids) else ids.take(items)
-
-
-def survey_stream(stream: Stream, encoder: TextEncoder, seed: int, folder: PartsFolder, progress: Progress) -> Survey:
+def survey_corpus(
+    session: Session, encoder: TextEncoder, seed: int, classes: Mapping[str, int] | None = None
+) -> Survey:
     """Survey all files; those that were surveyed before are not read again."""
-    files, tokens = stream.files, stream.sample_tokens or DEFAULT_SAMPLE
-    task = SurveyTask(files, encoder, seed, tokens, stream.bytes_per_shard)
-    found = {number: survey for number in range(len(files.paths)) if (survey := _stored(folder, number))}
-    left = [number for number in range(len(files.paths)) if number not in found]
-    progress.start("reading the files", len(left))
+    source, tokens, parts = session.source, session.sample_tokens, session.parts
+    names, sizes = source.file_names, source.sizes
+    task = SurveyTask(source, encoder, classes, seed, tokens, session.bytes_per_shard, session.skips_bad)
+    found = {number: survey for number in range(len(names)) if (survey := _stored(parts, number))}
+    left = [number for number in range(len(names)) if number not in found]
+
+    def keep(file: int, survey: FileSurvey) -> tuple[Facts, str]:
+        found[file] = survey
+        _store(parts, file, survey)
+        return {"file": names[file], "blocks": survey.blocks}, Path(names[file]).name
+
+    def leave_out(file: int, reason: str) -> None:
+        keep(file, FileSurvey(0, [], TextSample.empty(), 0, 0, Tally.without(file, 0, [reason])))
+
+    work = Pass(
+        title="reading the texts",
+        event="survey",
+        task=task,
+        name=lambda file: names[file],
+        keep=keep,
+        leave_out=leave_out if session.skips_bad else None,
+    )
 
     def survey_files(engine: Engine, numbers: Sequence[int]) -> None:
-        for outcome in engine.run(task, numbers, stream.heard()):
-            survey = found[outcome.job] = _kept(stream, outcome, progress)
-            _store(folder, outcome.job, survey)
-            stream.journal.write("survey", file=files.paths[outcome.job], blocks=survey.blocks)
-            progress.advance(1, Path(files.paths[outcome.job]).name)
+        run_pass(work, numbers, engine, session.progress, session.journal)
 
     # unless threads are at hand, some files are read here, one after the other: starting processes would take longer,
     # and what they leave no room for need not be parsed in the others
     sample = TextSample.pruned([TextSample.empty(), *(each.sample for each in found.values())], tokens)
     task.bar.lower(sample.limit(tokens))
-    read, sizes = 0, files.sizes
-    here = 0 if stream.engine.shares_memory else _SURVEYED_HERE
+    read, here = 0, 0 if session.engine.shares_memory else _SURVEYED_HERE
     while left and (read < here or len(left) == 1):
         number = left.pop(0)
         survey_files(SerialEngine(), [number])
-        sample = TextSample.pruned([sample, found[number].sample], tokens)
-        task.bar.lower(sample.limit(tokens))
+        if tokens is not None:
+            sample = TextSample.pruned([sample, found[number].sample], tokens)
+            task.bar.lower(sample.limit(tokens))
         read += sizes[number]
-    survey_files(stream.engine, left)
-    progress.finish()
-    surveys = [found[number] for number in range(len(files.paths))]
-    return Survey(
-        list(_numbered(surveys)),
-        TextSample.merged([each.sample for each in surveys], tokens),
-        tuple(each.unreadable for each in surveys if each.unreadable),
-    )
+    if left:
+        survey_files(session.engine, left)
+    return _joined([found[number] for number in range(len(names))], tokens)
+
+
+def _joined(surveys: Sequence[FileSurvey], tokens: int | None) -> Survey:
+    sample = TextSample.merged([each.sample for each in surveys], tokens).in_corpus_order()
+    looked_at = Tally.of(each.tally for each in surveys)
+    unreadable = Tally.of(each.tally for each in surveys if each.blocks == 0)
+    is_whole = len(sample) == sum(each.texts - each.wordless for each in surveys)
+    tally = Tally(len(sample), len(sample.ids.values), looked_at.cut, looked_at.left_out, looked_at.first)
+    return Survey(list(_numbered(surveys)), sample, tally, is_whole, unreadable)
 
 
 def _numbered(surveys: Sequence[FileSurvey]) -> Iterator[Shard]:
@@ -162,35 +180,38 @@ def _numbered(surveys: Sequence[FileSurvey]) -> Iterator[Shard]:
             yield Shard(next(number), file, first, behind - first, place)
 
 
-def _kept(stream: Stream, outcome: Done[int, FileSurvey] | Failed[int], progress: Progress) -> FileSurvey:
-    if isinstance(outcome, Done):
-        return outcome.result
-    path = stream.files.paths[outcome.job]
-    reason = outcome.reason if outcome.reason.startswith(path) else f"{path}: {outcome.reason}"
-    if not stream.skips_bad:
-        raise InputError(reason)
-    progress.say(f"left out: {reason}")
-    stream.journal.write("skip", file=path, reason=outcome.reason)
-    return FileSurvey(0, [], TextSample.empty(), reason)
-
-
-def _store(folder: PartsFolder, number: int, survey: FileSurvey) -> None:
-    starts = [[first, *place] for first, place in survey.starts]
-    header = {"blocks": survey.blocks, "starts": starts, "unreadable": survey.unreadable}
+def _store(parts: Parts, number: int, survey: FileSurvey) -> None:
+    header = {
+        "blocks": survey.blocks,
+        "starts": [[first, *place] for first, place in survey.starts],
+        "texts": survey.texts,
+        "wordless": survey.wordless,
+        "tally": survey.tally.to_json(),
+    }
     tensors: Tensors = {
         "draw": survey.sample.draw.view(np.int64),
         "place": survey.sample.place,
+        "truth": survey.sample.truth,
         "ids": survey.sample.ids.values,
         "offsets": survey.sample.ids.offsets,
     }
-    folder.write(f"survey-{number:08d}", header, tensors)
+    parts.write(_name(number), header, tensors)
 
 
-def _stored(folder: PartsFolder, number: int) -> FileSurvey | None:
-    file = folder.read(f"survey-{number:08d}")
+def _stored(parts: Parts, number: int) -> FileSurvey | None:
+    file = parts.read(_name(number))
     if file is None:
         return None
-    ids = Ragged(file.tensor("ids", "i"), file.tensor("offsets", "i"))
-    sample = TextSample(file.tensor("draw", "i").view(np.uint64), file.tensor("place", "i", 2), ids)
+    sample = TextSample(
+        file.tensor("draw", "i").view(np.uint64),
+        file.tensor("place", "i", 2),
+        file.tensor("truth", "i"),
+        Ragged(file.tensor("ids", "i"), file.tensor("offsets", "i")),
+    )
     starts = [(first, Place(offset, line)) for first, offset, line in file.field("starts", list)]
-    return FileSurvey(file.field("blocks", int), starts, sample, file.field("unreadable", str))
+    numbers: dict[str, Any] = {name: file.field(name, int) for name in ("blocks", "texts", "wordless")}
+    return FileSurvey(starts=starts, sample=sample, tally=Tally.stored(file), **numbers)
+
+
+def _name(number: int) -> str:
+    return f"survey-{number:08d}"

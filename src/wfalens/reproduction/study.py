@@ -19,7 +19,7 @@ from wfalens.corpus.datasets import DATASETS, data_folder, load_dataset
 from wfalens.extraction import Augmentation, Extractor
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
-from wfalens.reproduction.paper import BETA, Printed, printed
+from wfalens.reproduction.paper import Printed, printed
 from wfalens.reproduction.store import Result, Store, digest
 
 if TYPE_CHECKING:
@@ -138,9 +138,10 @@ class Study:
         self, completion: str, *, context: bool = False, augmented: bool = False, **options: Any
     ) -> Extractor:
         """The paper's setting for this data set, unless `options` say otherwise."""
-        settings = {"states": self.paper.states, "alpha": self.paper.alpha if context else 0.0, "beta": BETA}
+        settings: dict[str, Any] = {"states": self.paper.states, "alpha": self.paper.alpha if context else 0.0}
         rule = Augmentation(vectors=self.vectors, epochs=self.scale.augmentation_epochs) if augmented else None
-        return Extractor(completion=completion, seed=self.seed, **(settings | {"augmentation": rule} | options))
+        settings |= {"completion": completion, "augmentation": rule, "seed": self.seed} | options
+        return Extractor.paper(**settings)
 
     def warm_up(self, completion: str) -> None:
         """A tiny extraction before the clock starts: the first one of a process compiles and loads."""

@@ -109,7 +109,12 @@ class Source(Protocol):
         """Bytes of each file, about."""
         ...
 
-    def identity(self) -> list[Any]:
+    @property
+    def has_labels(self) -> bool:
+        """Whether blocks carry labels."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
         """What tells this source from others, or from itself before a change, in JSON."""
         ...
 
@@ -124,22 +129,6 @@ class Source(Protocol):
     def blocks(self, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:
         """The blocks of a file, from a place on where block `first` begins."""
         ...
-
-
-class Shard(NamedTuple):
-    """Whole blocks of one file: the unit of work, of retries and of checkpoints."""
-
-    number: int
-    file: int
-    first: int  # block
-    blocks: int
-    start: Place
-
-    def named(self, source: Source) -> str:
-        return f"{source.file_names[self.file]}, blocks {self.first}–{self.first + self.blocks - 1}"
-
-    def read(self, source: Source) -> Iterator[Block]:
-        return islice(source.blocks(self.file, self.start, self.first), self.blocks)
 
 
 def classes_of(

@@ -80,9 +80,19 @@ class TextFiles:
         paths = map(Path, self.paths)
         return [folder_size(path) if path.is_dir() else path.stat().st_size for path in paths]
 
-    def identity(self) -> list[Any]:
+    @property
+    def has_labels(self) -> bool:
+        return self.label_column is not None
+
+    def identity(self) -> dict[str, Any]:
         """Of each file name, size and time; of a folder name, number of files and a digest of the same."""
-        return [_identity(Path(path)) for path in self.paths]
+        return {
+            "files": [_identity(Path(path)) for path in self.paths],
+            "text_column": self.text_column,
+            "label_column": self.label_column,
+            "encoding": self.encoding,
+            "block_bytes": self.block_bytes,
+        }
 
     def is_divisible(self, file: int) -> bool:
         return self.reader(file).divisible

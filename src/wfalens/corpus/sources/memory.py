@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.packed import PackedTexts
-from wfalens.corpus.sources.blocks import BLOCK_BYTES, LISTED, Block, LeftOut, Naming, Place
+from wfalens.corpus.sources.blocks import BLOCK_BYTES, LISTED, Block, LeftOut, Naming, Place, Source
 from wfalens.corpus.sources.rows import Stretch, Texts, blocks_of, part_of
 from wfalens.ragged import Ragged
 
@@ -46,14 +46,18 @@ class MemoryTexts:
     def sizes(self) -> list[int]:
         return [int(_sizes(self.texts).sum())]
 
-    def identity(self) -> list[Any]:
+    @property
+    def has_labels(self) -> bool:
+        return self.labels is not None
+
+    def identity(self) -> dict[str, Any]:
         """Name, number of texts, and a digest of texts and labels."""
         digest = sha256()
         for items in (self.texts, self.labels or ()):
             held = items if isinstance(items, Ragged) else PackedTexts.of(items).content
             digest.update(held.offsets.tobytes())
             digest.update(held.values.tobytes())
-        return [[self.name, len(self.texts), digest.hexdigest()]]
+        return {"texts": [self.name, len(self.texts), digest.hexdigest()], "block_bytes": self.block_bytes}
 
     def is_divisible(self, file: int) -> bool:  # noqa: ARG002
         return True
@@ -68,6 +72,11 @@ class MemoryTexts:
     def _with_skipped(self, block: Block) -> Block:
         before = LeftOut(len(self.skipped), self.skipped[:LISTED])
         return replace(block, empty=LeftOut.joined([before, block.empty]))
+
+
+def source_of(given: Source | Corpus | Texts) -> Source:
+    """What is given as a source of blocks: itself if it is one, else texts in memory."""
+    return MemoryTexts.of(given) if isinstance(given, Corpus | Sequence | Ragged) else given
 
 
 class _MemoryRows:

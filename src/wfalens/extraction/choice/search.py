@@ -1,62 +1,63 @@
-"""The search for what an extractor leaves open: in which views, over what, and for which share of the queries."""
+"""The search for what is left open: in which views, over what, and for which share of the queries."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.completion import Fitted
 from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.extraction.building import build
+from wfalens.extraction.build import build
 from wfalens.extraction.choice.tuning import ALPHAS, BETAS, FIT_LADDER, LADDER, Tuning, choose
 from wfalens.extraction.completion.queries import LOOK_AHEAD_SHARE, SEARCH_SHARE, Ledger
 from wfalens.extraction.completion.questions import Attempt
-from wfalens.extraction.options import AUTO, CORPUS
+from wfalens.extraction.evidence.count_parts import CountParts
+from wfalens.extraction.evidence.counting import evidence_of
+from wfalens.extraction.options import AUTO, CORPUS, Options
+from wfalens.extraction.plan import Plan
 from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, named_abstraction
-from wfalens.extraction.states.views import Outputs, Seen, View, most_look_ahead_queries, see
+from wfalens.extraction.states.views import Outputs, Seen, View, most_look_ahead_queries, see_in
 from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
-from wfalens.progress import SILENT, Progress
+from wfalens.models.traces import initial_output
+from wfalens.passes.run import Session
+from wfalens.passes.tally import Tally
 from wfalens.ragged import Ragged
-
-if TYPE_CHECKING:
-    from wfalens.extraction.extractor import Extractor
 
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """An extractor that leaves nothing open, what was seen of the texts in its view, and how the search went."""
+    """Options that leave nothing open, what was seen of the texts in their view, and how the search went."""
 
-    extractor: Extractor
+    options: Options
     seen: Seen
     view: View
-    tuning: Tuning | None  # None: nothing was open
+    tuning: dict[str, Any] | None  # None: nothing was open
 
 
 def settle(
-    extractor: Extractor, model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, progress: Progress
+    options: Options, model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, session: Session
 ) -> Settled:
-    """Look at the texts, and choose what is "auto"."""
-    if not extractor.is_open:
-        return Settled(extractor, *_look(extractor, model, ids, ledger, progress), None)
-    names = _views(model, ids, ledger) if extractor.abstraction == AUTO else (extractor.abstraction,)
-    tried = [replace(extractor, abstraction=name) for name in names]
-    searches = [_search(each, model, ids, ledger, len(tried), progress) for each in tried]
-    tuning = Tuning.best([found for found, _, _ in searches])
-    seen, view = next((seen, view) for found, seen, view in searches if found.chosen is tuning.chosen)
-    return Settled(tuning.settled(extractor), seen, view, tuning)
-
-
-def _look(
-    extractor: Extractor, model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, progress: Progress
-) -> tuple[Seen, View]:
-    rng = stream_of(extractor.seed, Step.VIEW)
-    view = named_abstraction(extractor.abstraction).view(model, ids, rng, ledger)
+    """Look at the texts once, in all views that are to choose from, and choose what is "auto"."""
+    given = options.states.abstraction
+    names = _views(model, ids, ledger) if given == AUTO else (given,)
+    views = [named_abstraction(name).view(model, ids, stream_of(options.seed, Step.VIEW), ledger) for name in names]
     ledger.texts += len(ids.values)
-    return see(model, ids, view, progress), view
+    seen = see_in(model, ids, views, session.progress)
+    if not options.is_open:
+        return Settled(options, seen[0], views[0], None)
+    candidates = [replace(options, states=replace(options.states, abstraction=name)) for name in names]
+    searches = [
+        _search(each, model, look, view, len(names), ledger, session)
+        for each, look, view in zip(candidates, seen, views, strict=True)
+    ]
+    tuning = Tuning.best(searches)
+    at = next(number for number, search in enumerate(searches) if search.chosen is tuning.chosen)
+    chosen = tuning.chosen
+    settled = options.settled(chosen.states, chosen.abstraction, chosen.alpha, chosen.beta)
+    return Settled(settled, seen[at], views[at], tuning.to_json())
 
 
 def _views(model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger) -> tuple[str, ...]:
@@ -67,37 +68,42 @@ def _views(model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger) -> 
 
 
 def _search(
-    extractor: Extractor,
+    options: Options,
     model: StepwiseClassifier,
-    ids: Ragged[np.int32],
-    ledger: Ledger,
+    seen: Seen,
+    view: View,
     views: int,
-    progress: Progress,
-) -> tuple[Tuning, Seen, View]:
+    ledger: Ledger,
+    session: Session,
+) -> Tuning:
     """The search in one view, of so many.
 
     For speed it leaves out augmented texts and the fitting of rows, which gains alike for all settings.
     """
-    fits = extractor.completion == Fitted.name
-    seen, view = _look(extractor, model, ids, ledger, progress)
-    ladder = (FIT_LADDER if fits else LADDER) if extractor.states == AUTO else (int(extractor.states),)
-    alphas = ALPHAS if not fits else ALPHAS[:1]  # fitted rows know best when to stay
-    beta = CORPUS if extractor.beta == AUTO else extractor.beta
-    plain = replace(extractor, alpha=0.0, beta=beta, augmentation=None)
+    wanted, completion = options.states, options.completion
+    fixed = (int(wanted.number),) if wanted.number != AUTO else None
+    ladder = fixed or (FIT_LADDER if completion.fits else LADDER)
+    beta = CORPUS if completion.beta == AUTO else completion.beta
+    plain = replace(options, completion=replace(completion, alpha=0.0, beta=beta, augmentation=None))
+    prior = initial_output(model, wanted.initial)
 
     def attempt(states: int, part: Seen, words: NDArray[np.int32]) -> StochasticWFA:
         share = SEARCH_SHARE / views / len(ladder)
-        return build(replace(plain, states=states), model, part, view, {}, ledger, SILENT, Attempt(words, share))
+        tried = replace(plain, states=replace(wanted, number=states))
+        here = session.aside()
+        plan = Plan.of(tried, view, part, prior, ledger, here.progress)
+        evidence = CountParts(here.parts)
+        evidence.add([0], evidence_of(part, plan.path, plan.states, Tally(len(part.ids), len(part.ids.values))))
+        return build(plan, evidence, model, part.ids, here, {}, Attempt(words, share))
 
-    tuning = choose(
+    return choose(
         seen,
-        named_abstraction(extractor.abstraction).name,
+        wanted.abstraction_name,
         attempt,
         ladder,
-        alphas if extractor.alpha == AUTO else (float(extractor.alpha),),
-        BETAS if extractor.beta == AUTO else (),
-        extractor.budget,
-        stream_of(extractor.seed, Step.SEARCH),
-        progress,
+        ALPHAS if completion.alpha == AUTO else (float(completion.alpha),),
+        BETAS if completion.beta == AUTO else (),
+        options.choice.budget,
+        stream_of(options.seed, Step.SEARCH),
+        session.progress,
     )
-    return tuning, seen, view

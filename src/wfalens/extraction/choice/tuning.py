@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,10 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.extraction.completion.queries import TooFewQueriesError
-from wfalens.extraction.options import AUTO, CORPUS
 from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.extraction.states.views import Seen
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
-
-if TYPE_CHECKING:
-    from wfalens.extraction.extractor import Extractor
 
 LADDER = (10, 20, 40, 60, 80, 120, 160, 240, 320)  # numbers of states that are tried, upwards
 FIT_LADDER = (20, 40, 80)  # where rows are fitted, which makes up for few states
@@ -69,17 +65,6 @@ class Tuning:
         """Searches over the same held-out texts as one."""
         trials = tuple(trial for search in searches for trial in search.trials)
         return cls(trials, _best([search.chosen for search in searches], searches[0].texts), searches[0].texts)
-
-    def settled(self, extractor: Extractor) -> Extractor:
-        """The extractor with what was chosen in place of what was left open."""
-        beta = self.chosen.beta if extractor.beta == AUTO and self.chosen.beta is not None else extractor.beta
-        return replace(
-            extractor,
-            states=self.chosen.states,
-            abstraction=self.chosen.abstraction if extractor.abstraction == AUTO else extractor.abstraction,
-            alpha=self.chosen.alpha,
-            beta=beta if beta != AUTO else CORPUS,
-        )
 
     @classmethod
     def from_json(cls, stored: Any) -> Tuning | None:
@@ -173,8 +158,9 @@ def _variants(wfa: StochasticWFA, alphas: Sequence[float], betas: Sequence[float
 def _tried(
     abstraction: str, wfa: StochasticWFA, tests: Ragged[np.int32], wanted: NDArray[np.float32], size: int
 ) -> Trial:
-    cr = float(np.mean(wfa.predict(tests) == wanted.argmax(1)))
-    jsd = float(jensen_shannon(wfa.predict_proba(tests), wanted).mean())
+    weights = wfa.weights(tests)
+    cr = float(np.mean(wfa.decide(weights) == wanted.argmax(1)))
+    jsd = float(jensen_shannon(wfa.probabilities(weights), wanted).mean())
     return Trial(abstraction, wfa.states - 1, wfa.alpha, getattr(wfa.completion, "beta", None), cr, jsd, size)
 
 

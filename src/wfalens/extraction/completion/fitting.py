@@ -1,4 +1,4 @@
-"""Fitting: expectation-maximisation of a stochastic automaton's rows and centres against the model's outputs.
+"""EM of an input–output HMM: a stochastic automaton's rows and centres, fitted to the model's outputs.
 
 The automaton is a Markov chain driven by words, its centres are what a state emits. For a text and the model's outputs
 p_t the aim is Σ_t λ_t Σ_c p_t[c]·log (d_t·F)[c]; each round computes expected transitions and emissions by forward and

@@ -1,4 +1,4 @@
-"""Probing for a stream: it runs on the engine, a range of words at a time, and nothing is asked twice."""
+"""Probing as a pass: on an engine, a range of words at a time, and nothing is asked twice."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import ModelError
 from wfalens.extraction.completion.probing import Representatives, probe_rows, words_per_call
 from wfalens.extraction.completion.questions import Questions
 from wfalens.extraction.evidence.transitions import TransitionCounts
-from wfalens.extraction.plan import Plan
 from wfalens.extraction.states.abstraction import States
 from wfalens.extraction.states.views import View
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.passes.engines.contract import Failed, ModelSource
-from wfalens.passes.parts import PartsFolder
-from wfalens.passes.stream import Stream
-from wfalens.progress import SILENT, Progress
+from wfalens.passes.engines.contract import ModelSource
+from wfalens.passes.run import Session
+from wfalens.passes.running import Facts, Pass, run_pass
 from wfalens.threads import limit_model_threads
 
 _CALLS = 8  # of the model in a job
@@ -44,48 +41,50 @@ class ProbeTask:
 
         def probe(number: int) -> TransitionCounts:
             words = self.words[number * self.words_per_job : (number + 1) * self.words_per_job]
-            return probe_rows(model, self.representatives, self.states, self.view, words, self.hardness, SILENT)
+            return probe_rows(model, self.representatives, self.states, self.view, words, self.hardness)
 
         return probe
 
 
-def probe_stream(
-    stream: Stream,
-    plan: Plan,
-    model: StepwiseClassifier,
-    questions: Questions,
-    folder: PartsFolder,
-    progress: Progress,
+def probe(
+    questions: Questions, states: States, view: View, model: StepwiseClassifier, session: Session
 ) -> TransitionCounts:
     """The answers to all questions; ranges of words that were probed before are read from their parts."""
-    words = questions.words
-    stream.check_room(
-        _BYTES_PER_ROW * len(words) * len(plan.states), f"probing {len(words):,} words (--queries asks about fewer)"
+    words, parts = questions.words, session.parts
+    session.check_room(
+        _BYTES_PER_ROW * len(words) * len(states), f"probing {len(words):,} words (--queries asks about fewer)"
     )
     task = ProbeTask(
-        stream.engine.source(model, stream.model_file),
+        session.model_source(model),
         questions.representatives,
-        plan.states,
-        plan.view,
+        states,
+        view,
         words,
         questions.hardness,
         _CALLS * words_per_call(questions.representatives),
     )
-    jobs = -(-len(task.words) // task.words_per_job)
-    found = {number: file for number in range(jobs) if (file := folder.read(f"probe-{number:08d}"))}
-    progress.start("probing the model", jobs)
-    progress.advance(len(found))
-    for outcome in stream.engine.run(task, [number for number in range(jobs) if number not in found], stream.heard()):
-        if isinstance(outcome, Failed):
-            raise ModelError(f"probing failed: {outcome.reason}")
-        tensors = {"keys": outcome.result.keys, "counts": outcome.result.counts}
-        folder.write(f"probe-{outcome.job:08d}", {}, tensors)
-        stream.journal.write("probe", part=outcome.job, of=jobs, seconds=round(outcome.seconds, 3))
-        progress.advance()
-    progress.finish()
-    files = [folder.read(f"probe-{number:08d}") for number in range(jobs)]
+    jobs = range(-(-len(words) // task.words_per_job))
+
+    def keep(job: int, answers: TransitionCounts) -> tuple[Facts, str]:
+        parts.write(_name(job), {}, {"keys": answers.keys, "counts": answers.counts})
+        return {"part": job, "of": len(jobs)}, ""
+
+    work = Pass(
+        title="probing the model",
+        event="probe",
+        task=task,
+        name=lambda job: f"probing, part {job + 1} of {len(jobs)}",
+        keep=keep,
+    )
+    left = [job for job in jobs if parts.read(_name(job), ()) is None]
+    run_pass(work, left, session.engine, session.progress, session.journal)
+    files = [parts.read(_name(job)) for job in jobs]
     # ranges hold rising words, so their keys follow each other
     keys, counts = (
         np.concatenate([file.tensor(name, "i") for file in files if file is not None]) for name in ("keys", "counts")
     )
-    return TransitionCounts(len(task.states), keys, counts)
+    return TransitionCounts(len(states), keys, counts)
+
+
+def _name(job: int) -> str:
+    return f"probe-{job:08d}"

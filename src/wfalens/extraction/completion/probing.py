@@ -16,8 +16,8 @@ from wfalens.extraction.states.views import View
 from wfalens.models.contract import State, SteppableClassifier, StepwiseClassifier, checked_probabilities
 from wfalens.models.prefixes import prefix_tree
 from wfalens.models.stepping import states_after, step_grid
-from wfalens.progress import Progress
 from wfalens.ragged import Ragged, offsets_of, positions
+from wfalens.threads import passes_of_model
 
 _ANSWERS_PER_BATCH = 100_000
 _GRAIN = 64  # units that an answer is divided into among near states
@@ -106,7 +106,6 @@ def probe_rows(
     view: View,
     words: NDArray[np.int32],
     hardness: float | None,
-    progress: Progress,
 ) -> TransitionCounts:
     """`Qσ`: where each word leads from the representatives of each state. words: rising ids
 
@@ -116,23 +115,20 @@ def probe_rows(
     """
     n, reps = len(states), len(representatives.state)
     saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
-    progress.start("probing the model", len(words))
-    parts = []
-    batch_size = words_per_call(representatives)
-    for start in range(0, len(words), batch_size):
-        batch = words[start : start + batch_size]
+
+    def probed(batch: NDArray[np.int32]) -> TransitionCounts:
         points = _answers(model, representatives, saved, view, batch)
         word, before = np.tile(batch, reps), np.repeat(representatives.state, len(batch))
         if hardness is None:
-            parts.append(TransitionCounts.of(n, word, before, states.assign(points)))
-        else:
-            near, weights = states.mixtures(points, hardness)
-            shares = np.rint(weights * _GRAIN).astype(np.int64)
-            answer, place = np.nonzero(shares)
-            after = near[answer, place]
-            parts.append(TransitionCounts.of(n, word[answer], before[answer], after, shares[answer, place]))
-        progress.advance(len(batch))
-    progress.finish()
+            return TransitionCounts.of(n, word, before, states.assign(points))
+        near, weights = states.mixtures(points, hardness)
+        shares = np.rint(weights * _GRAIN).astype(np.int64)
+        answer, place = np.nonzero(shares)
+        return TransitionCounts.of(n, word[answer], before[answer], near[answer, place], shares[answer, place])
+
+    size = words_per_call(representatives)
+    batches = [words[start : start + size] for start in range(0, len(words), size)]
+    parts = list(passes_of_model(model, probed, batches))
     # batches hold rising words, so their keys follow each other
     return TransitionCounts(
         n, np.concatenate([part.keys for part in parts]), np.concatenate([part.counts for part in parts])

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.completion import Fitted
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.extraction.completion.probing import Representatives, affordable, choose_representatives, probing_queries
 from wfalens.extraction.completion.queries import FITTING_SHARE, SEARCH, SEARCH_SHARE, Ledger
-from wfalens.extraction.randomness import Step, stream_of
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
-
-if TYPE_CHECKING:
-    from wfalens.extraction.extractor import Extractor
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,30 +30,32 @@ class Questions:
     words: NDArray[np.int32]  # rising
     representatives: Representatives
     hardness: float | None  # of the assignment of answers to near states; None: to the nearest one
-    rng: np.random.Generator  # goes on in fitting
 
     @classmethod
     def chosen(
         cls,
-        extractor: Extractor,
+        per_state: int,
+        hardness: float | None,
         model: StepwiseClassifier,
         ids: Ragged[np.int32],
         path: NDArray[np.int32],
         word_counts: NDArray[np.int64],
+        rng: np.random.Generator,
         ledger: Ledger,
         progress: Progress,
         attempt: Attempt | None = None,
     ) -> Questions:
-        """What the queries pay for; representatives come from `ids`. path: (tokens,); word_counts: (V,)"""
-        fits = extractor.completion == Fitted.name
-        rng = stream_of(extractor.seed, Step.PROBING)
-        wanted = choose_representatives(ids, path, extractor.representatives, rng)
-        rest = 1 - FITTING_SHARE if fits else 1.0
+        """What the queries pay for; representatives, `per_state` at most, come from `ids`.
+
+        A `hardness` says that the answers will be fitted. path: (tokens,); word_counts: (V,)
+        """
+        wanted = choose_representatives(ids, path, per_state, rng)
+        rest = 1.0 if hardness is None else 1 - FITTING_SHARE
         budget = ledger.left(rest) if attempt is None else ledger.share((1 - SEARCH_SHARE) * rest)
         words, representatives = _paid(model, word_counts, wanted, budget, progress)
         if attempt is not None:
             words, representatives = _tried(attempt, model, word_counts, words, representatives, ledger)
-        return cls(words, representatives, extractor.fitting.hardness if fits else None, rng)
+        return cls(words, representatives, hardness)
 
     def queries(self, model: StepwiseClassifier) -> int:
         """What they ask at most."""

@@ -6,13 +6,9 @@ once. The counts of a whole corpus are never in memory together, only the rows t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -20,69 +16,67 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.kernels import Rows
 from wfalens.automaton.rows import make_rows
+from wfalens.extraction.evidence.count_parts import KINDS, CountParts
 from wfalens.extraction.evidence.merging import Run, Runs, empty_run, merged
-from wfalens.extraction.evidence.transitions import TransitionCounts
+from wfalens.extraction.evidence.transitions import TransitionCounts, weighted_sum
+from wfalens.passes.parts import Slices
+from wfalens.passes.run import Session
 from wfalens.ragged import offsets_of
 
-_KINDS = ("", "augmented.")  # of runs in a part: what their names begin with
 _ENTRY = 16  # bytes of a key and its count that are being merged
-_MOST_AT_ONCE = 1 << 24  # bytes that are merged: more are not merged faster
+_LEAST_AT_ONCE, _MOST_AT_ONCE = 1 << 22, 1 << 24  # bytes that are merged: more are not merged faster
+_WINDOW = 1 << 14  # keys that are read to find one among them
 
 
-class _Array(NamedTuple):
-    """Where an array lies in a file."""
-
-    kind: np.dtype[np.integer]
-    size: int
-    start: int
-
-    @classmethod
-    def found(cls, entry: dict[str, Any], data: int) -> _Array:
-        """From its entry in the header; the data of all arrays begins at `data`."""
-        kind = np.dtype({"U": "<u", "I": "<i"}[entry["dtype"][0]] + str(int(entry["dtype"][1:]) // 8))
-        return cls(kind, entry["shape"][0], data + entry["data_offsets"][0])
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StoredRun:
-    """Sorted keys and their counts within a file, read a stretch at a time."""
+    """Sorted keys and their counts within a part, read a stretch at a time."""
 
-    path: Path
-    name: str  # before "keys" and "counts"
-
-    @cached_property
-    def _arrays(self) -> tuple[_Array, _Array]:
-        """Keys and counts."""
-        with self.path.open("rb") as stream:
-            size = int.from_bytes(stream.read(8), "little")
-            header = json.loads(stream.read(size))
-        keys, counts = (_Array.found(header[f"{self.name}{part}"], 8 + size) for part in ("keys", "counts"))
-        return keys, counts
+    part: Slices
+    kind: str  # before "keys" and "counts"
 
     def __len__(self) -> int:
-        return self._arrays[0].size
+        return self.part.size(f"{self.kind}keys")
 
     def places(self, keys: Sequence[int]) -> NDArray[np.int64]:
         """The first place with at least that key, for each of some."""
-        if len(self) == 0:
-            return np.zeros(len(keys), np.int64)
-        mapped, most = self._mapped(), np.iinfo(self._arrays[0].kind).max
-        places = np.searchsorted(mapped, np.minimum(keys, most).astype(mapped.dtype))  # of one type: nothing is copied
-        return np.where(np.array(keys) > most, len(self), places)
+        firsts = self.keys_at(np.arange(0, len(self), _WINDOW))
+        starts = np.maximum(np.searchsorted(firsts, keys) - 1, 0) * _WINDOW
+        windows = self._stretches(starts, np.minimum(starts + _WINDOW, len(self)))
+        inside = [np.searchsorted(window.astype(np.int64), key) for window, key in zip(windows, keys, strict=True)]
+        return starts + np.array(inside)
 
     def keys_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self._mapped()[places].astype(np.int64)
+        return np.concatenate([np.zeros(0, np.int64), *self._stretches(places, places + 1)], dtype=np.int64)
 
     def read(self, first: int, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """Fill the arrays with what stands from a place on."""
-        for array, into in zip(self._arrays, (keys, counts), strict=True):
-            place = array.start + array.kind.itemsize * first
-            into[:] = np.fromfile(self.path, array.kind, len(into), offset=place)
+        if len(keys):
+            wanted = [(f"{self.kind}{list_}", first, first + len(keys)) for list_ in ("keys", "counts")]
+            keys[:], counts[:] = self.part.slices(wanted)
 
-    def _mapped(self) -> NDArray[np.integer]:
-        """The keys where they lie: for a few looks, as pages that were looked at count as memory."""
-        array = self._arrays[0]
-        return np.memmap(self.path, array.kind, "r", array.start, (array.size,))
+    def _stretches(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[NDArray[np.integer]]:
+        name = f"{self.kind}keys"
+        return self.part.slices((name, first, end) for first, end in zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def assembled(evidence: CountParts, words: int, states: int, weight: float, session: Session) -> Assembled:
+    """Rows for all words; augmented transitions count with a weight."""
+    runs = _runs(evidence)
+    entries = sum(len(run) for kind in runs for run in kind)
+    result = Assembled(words, states, min(entries, words * states * states))
+    room = session.room
+    at_once = _MOST_AT_ONCE if room is None else min(max(_LEAST_AT_ONCE, room // 16), _MOST_AT_ONCE)
+    for counts, more in by_words(runs, words, states, at_once):
+        session.check_room(result.bytes_needed, "the automaton")
+        result.count(counts)
+        result.add_rows(*weighted_sum(counts, more, weight))
+    return result
+
+
+def _runs(evidence: CountParts) -> list[list[StoredRun]]:
+    parts = [evidence.parts.sliced(name) for name in evidence.names]
+    return [[StoredRun(part, kind) for part in parts] for kind in KINDS]
 
 
 class Assembled:
@@ -123,11 +117,19 @@ class Assembled:
         """About what the rows so far will take, when they are put together and written."""
         return 40 * self._entries + 64 * self.words
 
-    def rows(self) -> Rows:
-        rows, entries = self._rows, self._entries
-        return make_rows(
-            self._per_word, self._state[:rows], self._per_row[:rows], self._target[:entries], self._weight[:entries]
-        )
+    def rows(self, words: NDArray[np.int32] | None = None) -> Rows:
+        """The rows of all words, or of some."""
+        per_word, rows, entries = self._per_word, self._rows, self._entries
+        state, per_row = self._state[:rows], self._per_row[:rows]
+        target, weight = self._target[:entries], self._weight[:entries]
+        if words is not None:
+            chosen = np.zeros(self.words, bool)
+            chosen[words] = True
+            row = np.repeat(chosen, per_word)
+            entry = np.repeat(row, per_row)
+            per_word = np.where(chosen, per_word, 0)
+            state, per_row, target, weight = state[row], per_row[row], target[entry], weight[entry]
+        return make_rows(per_word, state, per_row, target, weight)
 
 
 @njit(cache=True, nogil=True)
@@ -162,19 +164,13 @@ def _divided(keys, states, rows_per_word, state, entries, target):  # type: igno
     return rows
 
 
-def entries_in(paths: Sequence[Path]) -> int:
-    """How many entries there are in parts, before they are merged."""
-    return sum(len(StoredRun(path, name)) for path in paths for name in _KINDS)
-
-
 def by_words(
-    paths: Sequence[Path], words: int, states: int, most_bytes: int
+    kinds: Sequence[Sequence[StoredRun]], words: int, states: int, at_once: int
 ) -> Iterator[tuple[TransitionCounts, TransitionCounts]]:
     """Merged counts and augmented counts of one range of words after the other; all use the same memory in turn."""
-    kinds = [[StoredRun(path, name) for path in paths] for name in _KINDS]
-    at_once = max(1, min(most_bytes // 4, _MOST_AT_ONCE))  # merging holds inputs and outputs
-    parts = max(1, -(-entries_in(paths) * _ENTRY // at_once))
-    bounds = _even_bounds(kinds[0], words * states * states, states * states, parts)
+    entries = sum(len(run) for runs in kinds for run in runs)
+    ranges = max(1, -(-entries * _ENTRY // at_once))
+    bounds = _even_bounds(kinds[0], words * states * states, states * states, ranges)
     pieces = [_Pieces.of(runs, bounds) for runs in kinds]
     for number in range(len(bounds) - 1):
         counts, more = (TransitionCounts(states, *each.merged(number)) for each in pieces)
@@ -202,6 +198,8 @@ class _Pieces:
         keys, counts = (part[: offsets[-1]] for part in self.held)
         for run, place, (start, end) in zip(self.runs, first.tolist(), pairwise(offsets.tolist()), strict=True):
             run.read(place, keys[start:end], counts[start:end])
+        if len(self.runs) == 1:
+            return keys, counts
         return merged(Runs(keys, counts, offsets), self.result)
 
 

@@ -1,4 +1,4 @@
-"""Counts of shards on disk: each part says which shards it covers, and no shard is covered twice.
+"""Evidence in parts: each says which shards it covers, and no shard is covered twice.
 
 Parts are merged in a tree: sixty-four of a level into one of the next. The merged one is written before the others are
 removed, so a run that is killed in between finds a shard twice and counts it once.
@@ -6,140 +6,109 @@ removed, so a run that is killed in between finds a shard twice and counts it on
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
-from pathlib import Path
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import FormatError
-from wfalens.extraction.evidence.counting import ShardCounts, Tally
-from wfalens.extraction.evidence.sums import carried
+from wfalens.extraction.evidence.counting import Evidence
+from wfalens.extraction.evidence.sums import added
 from wfalens.extraction.evidence.transitions import TransitionCounts
-from wfalens.passes.parts import FORMAT, VERSION, PartsFolder
-from wfalens.storage import StoredFile, compact, read_file
+from wfalens.passes.parts import Parts
+from wfalens.passes.tally import Tally
+from wfalens.storage import StoredFile, compact
 
 FAN = 64
+KINDS = ("", "augmented.")  # of runs in a part: what the names of their tensors begin with
+_NAME = "counts-"
 _RUN = ("keys", "counts")
 
 
 class CountParts:
-    """The parts of counts in a folder."""
+    """The evidence that a run has so far."""
 
-    def __init__(self, folder: PartsFolder) -> None:
-        self.folder = folder
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
         self.covered: set[int] = set()
-        self._parts: dict[Path, frozenset[int]] = {}
-        found = {path: _shards(path) for path in folder.path.glob("counts-*.part")}
-        for path, shards in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
+        self._shards: dict[str, frozenset[int]] = {}
+        found = {name: frozenset(self._read(name, ()).field("shards", list)) for name in parts.names(_NAME)}
+        for name in found:
+            parts.verify(name)
+        for name, shards in sorted(found.items(), key=lambda item: (-len(item[1]), item[0])):
             if shards <= self.covered:
-                path.unlink(missing_ok=True)
+                parts.remove(name)
             elif shards & self.covered:
-                raise FormatError(f"{path} overlaps with other parts; remove {folder.path} to begin anew")
+                raise FormatError(f"the part {name} overlaps with other parts; remove their folder to begin anew")
             else:
-                self._hold(path, shards)
+                self._hold(name, shards)
 
-    def _hold(self, path: Path, shards: frozenset[int]) -> None:
-        self._parts[path] = shards
+    def _hold(self, name: str, shards: frozenset[int]) -> None:
+        self._shards[name] = shards
         self.covered |= shards
 
     @property
-    def paths(self) -> list[Path]:
-        return sorted(self._parts)
+    def names(self) -> list[str]:
+        return sorted(self._shards)
 
-    def add(self, shard: int, found: ShardCounts) -> None:
-        self._hold(self._write(f"counts-{shard:08d}", frozenset([shard]), found), frozenset([shard]))
+    def add(self, shards: Collection[int], evidence: Evidence) -> None:
+        """Keep the evidence of some shards."""
+        name = f"{_NAME}{min(shards):08d}" + ("" if len(shards) == 1 else f"-{len(shards)}")
+        header: dict[str, Any] = {
+            "shards": sorted(shards),
+            "states": evidence.counts.states,
+            "tally": evidence.tally.to_json(),
+        }
+        tensors = {
+            "keys": compact(evidence.counts.keys),
+            "counts": compact(evidence.counts.counts),
+            "augmented.keys": compact(evidence.augmented.keys),
+            "augmented.counts": compact(evidence.augmented.counts),
+            "output_sums": evidence.output_sums,
+        }
+        self.parts.write(name, header, tensors)
+        self._hold(name, frozenset(shards))
 
-    def skip(self, shard: int, reason: str, states: int, classes: int) -> None:
-        """Keep in mind that a shard was left out."""
-        none, sums = TransitionCounts.empty(states), np.zeros((states, classes, 2), np.int64)
-        self.add(shard, ShardCounts(none, none, sums, Tally(bad=1, told=(reason,))))
-
-    def full_level(self, most_bytes: int) -> list[Path]:
+    def full_level(self, most_bytes: int | None) -> list[str]:
         """Parts that are due to be merged and small enough for it: sixty-four that cover about equally many shards."""
-        levels: dict[int, list[Path]] = {}
-        for path in self.paths:
-            level = (len(self._parts[path]) - 1).bit_length() // (FAN.bit_length() - 1)
-            levels.setdefault(level, []).append(path)
-        for _, paths in sorted(levels.items()):
-            due = paths[:FAN]
-            if len(due) == FAN and sum(path.stat().st_size for path in due) <= most_bytes:
+        levels: dict[int, list[str]] = {}
+        for name in self.names:
+            level = (len(self._shards[name]) - 1).bit_length() // (FAN.bit_length() - 1)
+            levels.setdefault(level, []).append(name)
+        for _, names in sorted(levels.items()):
+            due = names[:FAN]
+            if len(due) == FAN and (most_bytes is None or sum(map(self.parts.bytes, due)) <= most_bytes):
                 return due
         return []
 
-    def merge(self, paths: Iterable[Path]) -> None:
+    def merge(self, names: Iterable[str]) -> None:
         """Put one part in the place of several."""
-        paths = list(paths)
-        shards = frozenset[int]().union(*(self._parts[path] for path in paths))
-        merged = _merged([read_counts(path) for path in paths])
-        path = self._write(f"counts-{min(shards):08d}-{len(shards)}", shards, merged)
-        for old in paths:
-            del self._parts[old]
-            old.unlink(missing_ok=True)
-        self._parts[path] = shards
+        names = list(names)
+        merged = Evidence.merged([self._evidence(name) for name in names])
+        shards = frozenset[int]().union(*(self._shards.pop(name) for name in names))
+        self.add(shards, merged)
+        for name in names:
+            self.parts.remove(name)
 
     def tally(self) -> Tally:
-        return Tally.of(stored_tally(read_file(path, FORMAT, VERSION, ())) for path in self.paths)
+        return Tally.of(Tally.stored(self._read(name, ())) for name in self.names)
 
     def output_sums(self) -> NDArray[np.int64]:
         # -> (n, C, 2)
-        files = (read_file(path, FORMAT, VERSION, ("output_sums",)) for path in self.paths)
-        return _added([file.tensor("output_sums", "i", 3) for file in files])
+        return added([self._read(name, ("output_sums",)).tensor("output_sums", "i", 3) for name in self.names])
 
-    def _write(self, name: str, shards: frozenset[int], found: ShardCounts) -> Path:
-        header: dict[str, Any] = {
-            "shards": sorted(shards),
-            "states": found.counts.states,
-            "tally": asdict(found.tally),
-        }
-        tensors = {
-            "keys": compact(found.counts.keys),
-            "counts": compact(found.counts.counts),
-            "augmented.keys": compact(found.augmented.keys),
-            "augmented.counts": compact(found.augmented.counts),
-            "output_sums": found.output_sums,
-        }
-        return self.folder.write(name, header, tensors)
+    def _evidence(self, name: str) -> Evidence:
+        file = self._read(name)
+        states = file.field("states", int)
+        counts, more = (
+            TransitionCounts(states, *(file.tensor(f"{kind}{part}", "iu").astype(np.int64) for part in _RUN))
+            for kind in KINDS
+        )
+        return Evidence(counts, more, file.tensor("output_sums", "i", 3), Tally.stored(file))
 
-
-def read_counts(path: Path) -> ShardCounts:
-    file = read_file(path, FORMAT, VERSION)
-    states = file.field("states", int)
-
-    def counts(kind: str) -> TransitionCounts:
-        return TransitionCounts(states, *(file.tensor(f"{kind}{part}", "iu").astype(np.int64) for part in _RUN))
-
-    return ShardCounts(
-        counts(""),
-        counts("augmented."),
-        file.tensor("output_sums", "i", 3),
-        stored_tally(file),
-    )
-
-
-def _merged(parts: list[ShardCounts]) -> ShardCounts:
-    first, *others = parts
-    return ShardCounts(
-        first.counts.merge(*(part.counts for part in others)),
-        first.augmented.merge(*(part.augmented for part in others)),
-        _added([part.output_sums for part in parts]),
-        Tally.of(part.tally for part in parts),
-    )
-
-
-def stored_tally(file: StoredFile) -> Tally:
-    fields = file.field("tally", dict)
-    return Tally(**fields | {"told": tuple(fields["told"])})
-
-
-def _added(sums: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    total = sums[0]
-    for each in sums[1:]:
-        total = carried(total + each)
-    return total
-
-
-def _shards(path: Path) -> frozenset[int]:
-    return frozenset(read_file(path, FORMAT, VERSION, ()).field("shards", list))
+    def _read(self, name: str, only: Collection[str] | None = None) -> StoredFile:
+        file = self.parts.read(name, only)
+        if file is None:
+            raise FormatError(f"the part {name} is gone; remove its folder to begin anew")
+        return file

@@ -1,123 +1,116 @@
-"""The second pass over a stream: every text goes through the model, its transitions are counted, it is forgotten."""
+"""Evidence: what is counted of texts and their states. Evidence of parts adds up to that of the whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.sources.blocks import BadRow, Block, Shard
-from wfalens.corpus.sources.files import TextFiles
-from wfalens.errors import InputError
+from wfalens.corpus.sources.blocks import Source
 from wfalens.extraction.completion.augmentation import Chances, augmented
-from wfalens.extraction.evidence.sums import carried, output_sums
+from wfalens.extraction.evidence.sums import added, carried, output_sums
 from wfalens.extraction.evidence.transitions import TransitionCounts, transition_keys
 from wfalens.extraction.states.abstraction import States
 from wfalens.extraction.states.views import Seen, View, see
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.passes.engines.contract import ModelSource
-from wfalens.progress import Progress
+from wfalens.passes.shards import Shard, encoded
+from wfalens.passes.tally import Tally
 from wfalens.ragged import Ragged
 from wfalens.threads import limit_model_threads
 
-_TOLD = 20  # bad rows that are listed
 _HELD = 1 << 20  # keys that are held before they are counted
 
 
-@dataclass(frozen=True)
-class Tally:
-    """How much was read, and what could not be."""
-
-    texts: int = 0
-    tokens: int = 0
-    cut: int = 0  # texts that were longer than the model reads
-    bad: int = 0  # rows, or shards as a whole
-    told: tuple[str, ...] = ()  # what was bad, the first of it by name
-
-    @classmethod
-    def of(cls, parts: Iterable[Tally]) -> Tally:
-        parts = list(parts)
-        told = sorted(each for part in parts for each in part.told)[:_TOLD]
-        return cls(
-            sum(part.texts for part in parts),
-            sum(part.tokens for part in parts),
-            sum(part.cut for part in parts),
-            sum(part.bad for part in parts),
-            tuple(told),
-        )
-
-    def tell_left_out(self, progress: Progress) -> None:
-        if self.bad:
-            more = "; …" if self.bad > 3 else ""
-            progress.say(f"left out {self.bad:,} rows, shards or files ({'; '.join(self.told[:3])}{more})")
-
-
 @dataclass(frozen=True, eq=False)
-class ShardCounts:
-    """All that is kept of a shard, or of several."""
+class Evidence:
+    """All that is kept of texts; a commutative monoid under `merge`."""
 
     counts: TransitionCounts
     augmented: TransitionCounts
     output_sums: NDArray[np.int64]  # (n, C, 2): see `output_sums`; state 0 has none
     tally: Tally
 
+    @classmethod
+    def none(cls, shape: tuple[int, ...], tally: Tally) -> Evidence:
+        """Of no text; the tally tells what was left out. shape: (n, C)"""
+        empty = TransitionCounts.empty(shape[0])
+        return cls(empty, empty, np.zeros((*shape, 2), np.int64), tally)
+
+    @classmethod
+    def merged(cls, parts: list[Evidence]) -> Evidence:
+        first, *others = parts
+        return cls(
+            first.counts.merge(*(part.counts for part in others)),
+            first.augmented.merge(*(part.augmented for part in others)),
+            added([part.output_sums for part in parts]),
+            Tally.of(part.tally for part in parts),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Resampling:
-    """Augmentation of a stream: each block draws from its own place."""
+    """Augmentation of blocks: each draws from its own place, so that it does not matter who reads it."""
 
     synonyms: NDArray[np.int32]  # (V, k)
     chances: Chances
     epochs: int
+    seed: int
+
+    def texts(self, ids: Ragged[np.int32], file: int, block: int) -> Iterator[Ragged[np.int32]]:
+        """One set of new texts for each epoch."""
+        for epoch in range(self.epochs):
+            rng = np.random.default_rng([self.seed, file, block, epoch])
+            yield augmented(ids, self.synonyms, self.chances, rng)
+
+
+def evidence_of(
+    seen: Seen,
+    path: NDArray[np.int32],
+    states: States,
+    tally: Tally,
+    augmented_texts: Iterable[Seen] = (),
+) -> Evidence:
+    """The evidence of texts that were seen already, and of texts made from them. path: (tokens,)"""
+    total = _Total(states, seen.outputs.shape[1])
+    total.add(seen, path)
+    for fresh in augmented_texts:
+        total.add_augmented(fresh)
+    return total.evidence(tally)
 
 
 @dataclass(frozen=True, eq=False)
 class CountTask:
-    """Counts a shard."""
+    """Counts a shard: every text goes through the model, its transitions are counted, it is forgotten."""
 
-    files: TextFiles
+    source: Source
     model: ModelSource
     states: States
     view: View
     resampling: Resampling | None
-    seed: int
     skips_bad: bool
 
-    def prepare(self) -> Callable[[Shard], ShardCounts]:
+    def prepare(self) -> Callable[[Shard], Evidence]:
         model = self.model.open()
         limit_model_threads()
         return lambda shard: self._counted(model, shard)
 
-    def _counted(self, model: StepwiseClassifier, shard: Shard) -> ShardCounts:
-        total = _Total(len(self.states), len(model.class_names))
-        for block in shard.read(self.files):
-            bad = block.bad
-            if bad and not self.skips_bad:
-                raise InputError(f"{bad[0]}; mend the row, or leave out bad rows with --on-bad skip")
-            total.bad += bad
-            self._add(total, model, block, cast(Sequence[str], block.texts))
-        return total.result()
-
-    def _add(self, total: _Total, model: StepwiseClassifier, block: Block, texts: Sequence[str]) -> None:
-        ids = model.encoder.encode(texts)
-        total.cut += int(np.sum(ids.lengths == model.encoder.max_length)) and model.encoder.count_cut(texts)
-        worded = np.flatnonzero(ids.lengths)
-        if len(worded) == 0:
-            return
-        ids = ids if len(worded) == len(ids) else ids.take(worded)
-        seen = see(model, ids, self.view)
-        path = self.states.assign(seen.points)
-        total.add(seen, path)
-        if self.resampling is None:
-            return
-        for epoch in range(self.resampling.epochs):
-            rng = np.random.default_rng([self.seed, block.file, block.number, epoch])
-            fresh = augmented(ids, self.resampling.synonyms, self.resampling.chances, rng)
-            path = self.states.assign(see(model, fresh, self.view).points)
-            total.more.add(fresh, path)
+    def _counted(self, model: StepwiseClassifier, shard: Shard) -> Evidence:
+        total = _Total(self.states, len(model.class_names))
+        tallies = []
+        for block in shard.read(self.source):
+            found = encoded(block, model.encoder, skips_bad=self.skips_bad)
+            tallies.append(found.tally)
+            if len(found.ids) == 0:
+                continue
+            seen = see(model, found.ids, self.view)
+            total.add(seen, self.states.assign(seen.points))
+            if self.resampling is not None:
+                for fresh in self.resampling.texts(found.ids, block.file, block.number):
+                    total.add_augmented(see(model, fresh, self.view))
+        return total.evidence(Tally.of(tallies))
 
 
 class _Counter:
@@ -144,23 +137,19 @@ class _Counter:
 
 
 class _Total:
-    def __init__(self, states: int, classes: int) -> None:
-        self.states = states
-        self.counts, self.more = _Counter(states), _Counter(states)
-        self.sums = np.zeros((states, classes, 2), np.int64)
-        self.texts = self.tokens = self.cut = 0
-        self.bad: list[BadRow] = []
+    """Evidence in the making."""
+
+    def __init__(self, states: States, classes: int) -> None:
+        self._states = states
+        self._counts, self._augmented = _Counter(len(states)), _Counter(len(states))
+        self._sums = np.zeros((len(states), classes, 2), np.int64)
 
     def add(self, seen: Seen, path: NDArray[np.int32]) -> None:
-        self.counts.add(seen.ids, path)
-        self.sums = carried(self.sums + output_sums(seen.outputs, path, self.states))
-        self.texts += len(seen.ids)
-        self.tokens += len(seen.ids.values)
+        self._counts.add(seen.ids, path)
+        self._sums = carried(self._sums + output_sums(seen.outputs, path, len(self._states)))
 
-    def result(self) -> ShardCounts:
-        return ShardCounts(
-            self.counts.result(),
-            self.more.result(),
-            self.sums,
-            Tally.of([Tally(self.texts, self.tokens, self.cut, len(self.bad), tuple(map(str, self.bad)))]),
-        )
+    def add_augmented(self, seen: Seen) -> None:
+        self._augmented.add(seen.ids, self._states.assign(seen.points))
+
+    def evidence(self, tally: Tally) -> Evidence:
+        return Evidence(self._counts.result(), self._augmented.result(), self._sums, tally)

@@ -1,4 +1,4 @@
-"""Sums of outputs that come out alike in any order: in whole multiples of 2⁻³⁰, each in two numbers."""
+"""Fixed-point sums of outputs, the same in any order: integers (units of 2⁻³⁰), stored as high and low 32 bits."""
 
 from __future__ import annotations
 
@@ -28,6 +28,13 @@ def carried(sums: NDArray[np.int64]) -> NDArray[np.int64]:
     """The same numbers with less than 32 bits in their low part, so that it never overflows."""
     high, low = sums[..., 0], sums[..., 1]
     return np.stack([high + (low >> 32), low & 0xFFFFFFFF], -1)
+
+
+def added(sums: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    total = sums[0]
+    for each in sums[1:]:
+        total = carried(total + each)
+    return total
 
 
 def mean_outputs(sums: NDArray[np.int64], visits: NDArray[np.int64]) -> NDArray[np.float64]:

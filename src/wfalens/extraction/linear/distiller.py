@@ -1,4 +1,4 @@
-"""Training of linear automata: gradient descent until the automaton says what the model says (SPEC §4)."""
+"""Training of linear automata: gradient descent until the automaton says what the model says ."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wfalens.automaton.linear import LinearWFA
+from wfalens.corpus.sources.blocks import Source
+from wfalens.corpus.sources.files import TextFiles
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.divergence import jensen_shannon
@@ -23,8 +25,12 @@ from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.linear.distillation import Distillation
 from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.inputs import word_inputs
+from wfalens.extraction.provenance import about_corpus
+from wfalens.models.causality import check_causal
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import output_traces
+from wfalens.models.traces import output_traces, prior_of
+from wfalens.passes.run import DEFAULT_SAMPLE, Run
+from wfalens.passes.survey import survey_corpus
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.storage import read_file, write_file
@@ -43,6 +49,40 @@ class Pass:
     loss: float
     cr: float
     jsd: float
+
+
+def extract_linear(
+    shape: Distillation,
+    vectors: WordVectors | None,
+    seed: int,
+    model: StepwiseClassifier,
+    source: Source,
+    run: Run,
+    about: dict[str, Any],
+    checkpoint: Path | None,
+    progress: Progress,
+) -> LinearWFA:
+    """A linear extraction from end to end: of files, the automaton is trained on a sample of their texts."""
+    with run.opened(source, about, DEFAULT_SAMPLE if isinstance(source, TextFiles) else None, progress) as session:
+        survey = survey_corpus(session, model.encoder, seed)
+        ids = survey.sample.ids
+        if len(ids) == 0:
+            raise InputError(f"{source.name}: there is no text with a word in it to extract from")
+        check_causal(model, ids)
+        survey.tally.say_cut(progress, model.encoder.max_length)
+        survey.tally.say_left_out(progress)
+        if checkpoint is None and run.parts is not None:
+            checkpoint = run.parts / "training"
+        return distil(
+            model,
+            ids,
+            shape,
+            vectors=vectors,
+            seed=seed,
+            checkpoint=checkpoint,
+            provenance={"corpus": about_corpus(source, survey, survey.tally), **about},
+            progress=progress,
+        )
 
 
 def distil(
@@ -77,9 +117,8 @@ def distil(
         torch.manual_seed(seed)
         generator = Generator(rule, inputs, classes)
     wanted = output_traces(model, tests, SILENT).last()
-    prior = getattr(model, "initial_output", None)
-    prior = np.full(classes, 1 / classes) if prior is None else np.asarray(prior)
-    run = _Run(generator, prior, torch.optim.AdamW(generator.parameters(), lr=rule.learning_rate, betas=(0.9, 0.99)))
+    optimiser = torch.optim.AdamW(generator.parameters(), lr=rule.learning_rate, betas=(0.9, 0.99))
+    run = _Training(generator, prior_of(model), optimiser)
     manifest = {
         "rule": asdict(rule),
         "seed": seed,
@@ -101,20 +140,19 @@ def distil(
         progress.advance(1, f"CR {run.history[-1].cr:.3f}, JSD {run.history[-1].jsd:.4f}")
     progress.finish()
     generator.load_state_dict(run.best)
-    wfa = LinearWFA(
+    wfa = LinearWFA.of_texts(
+        ids,
         encoder=model.encoder,
         class_names=model.class_names,
         factors=generator.finished(),
-        mean_state=np.zeros(rule.layers * rule.width),
-        word_counts=np.bincount(ids.values, minlength=words),
         provenance=provenance | {"training": [asdict(each) for each in run.history], "held_out": len(tests)},
     )
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
-    return wfa.with_mean_state(ids)
+    return wfa
 
 
-class _Run:
+class _Training:
     """A training under way: the network, its optimiser, its history and its best epoch."""
 
     def __init__(self, generator: Generator, prior: NDArray[np.floating], optimiser: torch.optim.Optimizer) -> None:

@@ -1,4 +1,7 @@
-"""Soft assignment: a point as a mixture of a few near centres, so that averaging over steps loses less."""
+"""Soft assignment by pairwise Frank–Wolfe: a point as a mixture of a few near centres.
+
+Averaging over steps loses less than with the nearest centre alone.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def mixtures(
 
 @njit(cache=True, nogil=True)
 def _mix(points, centres, between, hardness, first, last, states, weights):  # type: ignore[no-untyped-def]
-    """Moves weight from the centre that would most gladly give it to the one that would most gladly take it."""
+    """Pairwise Frank–Wolfe: moves weight from the centre of the steepest slope to that of the lowest."""
     count, dimensions = centres.shape
     near = states.shape[1]
     distance, chosen = np.empty(count), np.empty(near, np.int64)

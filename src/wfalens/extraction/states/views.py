@@ -5,6 +5,7 @@ A view turns what the model shows of a prefix into a point; prefixes with near p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -18,7 +19,9 @@ from wfalens.models.stepping import state_traces, states_after
 from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged, positions
+from wfalens.threads import passes_of_model
 
+_TOKENS_PER_CALL = 50_000
 _SAMPLE = 4000  # prefixes from which the look-ahead is learned
 _CONTINUATIONS, _CONTINUATION = 32, 4  # how many, and how many words each
 _RIDGE, _LEAST_RIDGE = 1e-3, 1e-6
@@ -140,19 +143,37 @@ class Seen:
 
 def see(model: StepwiseClassifier, ids: Ragged[np.int32], view: View, progress: Progress = SILENT) -> Seen:
     """One pass of the model over the texts."""
-    if not view.needs_states:
+    return see_in(model, ids, [view], progress)[0]
+
+
+def see_in(
+    model: StepwiseClassifier, ids: Ragged[np.int32], views: Sequence[View], progress: Progress = SILENT
+) -> list[Seen]:
+    """One pass of the model over the texts, in several views at once."""
+    if not any(view.needs_states for view in views):
         outputs = output_traces(model, ids, progress).values
-        return Seen(ids, outputs, view.points(outputs, None))
+        return [Seen(ids, outputs, view.points(outputs, None)) for view in views]
     model = steppable(model)
     outputs = np.empty((len(ids.values), len(model.class_names)), np.float32)
-    points: NDArray[np.float32] | None = None
+    points: list[NDArray[np.float32]] = []
+
+    def look(part: Ragged[np.int32]) -> list[tuple[NDArray[np.int64], NDArray[np.float32], list[NDArray[np.float32]]]]:
+        return [
+            (places, said, [view.points(said, states) for view in views])
+            for places, states, said in state_traces(model, part)
+        ]
+
     progress.start("running the model", len(ids.values))
-    for places, states, said in state_traces(model, ids):
-        outputs[places] = checked_probabilities(said, len(places), outputs.shape[1], "the model")
-        found = view.points(said, states)
-        points = np.empty((len(ids.values), found.shape[1]), np.float32) if points is None else points
-        points[places] = found
-        progress.advance(len(places))
+    start = 0
+    for part, found in zip(
+        ids.chunks(_TOKENS_PER_CALL), passes_of_model(model, look, ids.chunks(_TOKENS_PER_CALL)), strict=True
+    ):
+        for places, said, seen in found:
+            outputs[start + places] = checked_probabilities(said, len(places), outputs.shape[1], "the model")
+            points = points or [np.empty((len(ids.values), each.shape[1]), np.float32) for each in seen]
+            for table, rows in zip(points, seen, strict=True):
+                table[start + places] = rows
+        start += len(part.values)
+        progress.advance(len(part.values))
     progress.finish()
-    assert points is not None  # noqa: S101 - there is at least one word
-    return Seen(ids, outputs, points)
+    return [Seen(ids, outputs, table) for table in points]

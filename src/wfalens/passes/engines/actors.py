@@ -60,9 +60,9 @@ class Worker:
             return error
         return None
 
-    def run(self, job: Any) -> tuple[Done[Any, Any] | Failed[Any], list[Retry]] | WfalensError:
+    def run(self, job: Any) -> tuple[Done[Any, Any] | Failed[Any], list[Retry[Any]]] | WfalensError:
         """What became of a job and its retries, or why this machine can do none."""
-        heard: list[Retry] = []
+        heard: list[Retry[Any]] = []
         outcome = attempt(self._function, job, heard.append)
         if self._elsewhere is None or isinstance(outcome, Done) or outcome.mendable:
             return outcome, heard
@@ -72,7 +72,7 @@ class Worker:
 
 
 def run_on_actors(
-    ray: Any, task: Task[Job, Result], jobs: Sequence[Job], workers: int, hear: Hear
+    ray: Any, task: Task[Job, Result], jobs: Sequence[Job], workers: int, hear: Hear[Job]
 ) -> Iterator[Done[Job, Result] | Failed[Job]]:
     actor_class = ray.remote(num_cpus=1)(Worker)
     shipped = _put(ray, task)

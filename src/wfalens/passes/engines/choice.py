@@ -8,13 +8,13 @@ from wfalens.passes.engines.contract import Engine
 from wfalens.passes.engines.local import ProcessEngine, SerialEngine, ThreadEngine
 from wfalens.threads import thread_count
 
-ENGINES = ("local", "ray")
+ENGINES = LOCAL, RAY = ("local", "ray")
 _MOST_THREADS = 4  # beyond that, they wait for the interpreter too often
 _WORKING = 200 << 20  # bytes that a worker needs beside what this process holds after loading the model
 
 
 def open_engine(
-    name: str = "local", workers: int | None = None, memory: int | None = None, address: str | None = None
+    name: str = LOCAL, workers: int | None = None, memory: int | None = None, address: str | None = None
 ) -> Engine:
     """An engine by name; `memory` bounds all workers of this machine together, the model's copies included.
 
@@ -24,7 +24,7 @@ def open_engine(
         raise InputError(f"unknown engine {name!r}; choose one of {', '.join(ENGINES)}")
     if workers is not None and workers < 1:
         raise InputError(f"workers must be at least 1, not {workers}")
-    if name == "ray":
+    if name == RAY:
         from wfalens.passes.engines.ray import RayEngine
 
         return RayEngine(workers, address)

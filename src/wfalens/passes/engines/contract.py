@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from wfalens.errors import WfalensError
 from wfalens.models.contract import StepwiseClassifier
@@ -49,18 +49,19 @@ class Failed(Generic[Job]):
     mendable: bool
 
 
-class Retry(NamedTuple):
+@dataclass(frozen=True)
+class Retry(Generic[Job]):
     """A job is tried again."""
 
-    job: object
+    job: Job
     reason: str
     attempt: int
 
 
-Hear = Callable[[Retry], None]
+Hear = Callable[[Retry[Job]], None]
 
 
-def deaf(_: Retry) -> None:
+def deaf(_: Retry[Job]) -> None:
     """Hears of a retry and does nothing."""
 
 
@@ -104,7 +105,7 @@ class Engine(Protocol):
         ...
 
     def run(
-        self, task: Task[Job, Result], jobs: Sequence[Job], hear: Hear = deaf
+        self, task: Task[Job, Result], jobs: Sequence[Job], hear: Hear[Job] = deaf
     ) -> Iterator[Done[Job, Result] | Failed[Job]]:
         """One outcome for every job, as they come; only a few results wait at any time."""
         ...
@@ -112,7 +113,7 @@ class Engine(Protocol):
     def close(self) -> None: ...
 
 
-def attempt(function: Callable[[Job], Result], job: Job, hear: Hear = deaf) -> Done[Job, Result] | Failed[Job]:
+def attempt(function: Callable[[Job], Result], job: Job, hear: Hear[Job] = deaf) -> Done[Job, Result] | Failed[Job]:
     """Do a job, several times if need be."""
     began = time.perf_counter()
     reason = ""

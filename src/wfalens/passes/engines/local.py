@@ -36,7 +36,7 @@ class SerialEngine:
         return ModelObject(model)
 
     def run(
-        self, task: Task[Job, Result], jobs: Sequence[Job], hear: Hear = deaf
+        self, task: Task[Job, Result], jobs: Sequence[Job], hear: Hear[Job] = deaf
     ) -> Iterator[Done[Job, Result] | Failed[Job]]:
         function = task.prepare()
         return (attempt(function, job, hear) for job in jobs)
@@ -57,7 +57,7 @@ class ThreadEngine:
         return ModelObject(model)
 
     def run(
-        self, task: Task[Job, Result], jobs: Sequence[Job], hear: Hear = deaf
+        self, task: Task[Job, Result], jobs: Sequence[Job], hear: Hear[Job] = deaf
     ) -> Iterator[Done[Job, Result] | Failed[Job]]:
         function = task.prepare()
         patience = sys.getswitchinterval()
@@ -94,7 +94,7 @@ class ProcessEngine:
         return ModelObject(model) if path is None else ModelFile(str(path))
 
     def run(
-        self, task: Task[Job, Result], jobs: Sequence[Job], hear: Hear = deaf
+        self, task: Task[Job, Result], jobs: Sequence[Job], hear: Hear[Job] = deaf
     ) -> Iterator[Done[Job, Result] | Failed[Job]]:
         return run_in_processes(task, jobs, min(self.workers, max(1, len(jobs))), hear)
 

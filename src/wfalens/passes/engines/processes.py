@@ -38,7 +38,7 @@ class _Worker:
 
 
 def run_in_processes(
-    task: Task[Job, Result], jobs: Sequence[Job], workers: int, hear: Hear
+    task: Task[Job, Result], jobs: Sequence[Job], workers: int, hear: Hear[Job]
 ) -> Iterator[Done[Job, Result] | Failed[Job]]:
     try:
         blob = pickle.dumps(task, protocol=pickle.HIGHEST_PROTOCOL)

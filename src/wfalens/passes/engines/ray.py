@@ -38,7 +38,7 @@ class RayEngine:
         return ModelObject(model)  # other machines may not see the file
 
     def run(
-        self, task: Task[Job, Result], jobs: Sequence[Job], hear: Hear = deaf
+        self, task: Task[Job, Result], jobs: Sequence[Job], hear: Hear[Job] = deaf
     ) -> Iterator[Done[Job, Result] | Failed[Job]]:
         return run_on_actors(self._ray, task, jobs, self.workers, hear)
 

@@ -1,0 +1,154 @@
+"""Files of tensors: every bit that changes is noticed, older files stay readable, and stretches are read alone."""
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.files import contents, write_contents
+from wfalens.errors import FormatError
+from wfalens.passes.parts import PartsFolder
+from wfalens.storage import SlicedFile, read_file, verify_file, write_file
+
+HEADER = {"texts": 3, "named": {"b": [1, 2.5], "a": "é"}}
+TENSORS = {"keys": np.arange(7, dtype=np.uint16), "sums": np.ones((2, 3)), "none": np.zeros((0, 3), np.int64)}
+
+
+def written(path: Path, header=HEADER, tensors=TENSORS) -> Path:
+    write_file(path, "part", 1, header, tensors)
+    return path
+
+
+def assert_same(file):
+    assert {name: file.header[name] for name in HEADER} == HEADER
+    assert file.tensors.keys() == TENSORS.keys()
+    for name, tensor in TENSORS.items():
+        np.testing.assert_array_equal(file.tensors[name], tensor)
+        assert file.tensors[name].dtype == tensor.dtype
+
+
+def test_what_was_written_is_read(tmp_path):
+    file = read_file(written(tmp_path / "a"), "part", 1)
+    assert_same(file)
+    assert file.header.keys() == {*HEADER, "format", "version"}
+
+
+def test_equal_content_gives_equal_bytes(tmp_path):
+    turned = dict(reversed(TENSORS.items())), dict(reversed(HEADER.items()))
+    assert written(tmp_path / "a").read_bytes() == written(tmp_path / "b", turned[1], turned[0]).read_bytes()
+
+
+def test_keys_that_are_numbers_do_not_confuse_the_checksum(tmp_path):
+    file = read_file(written(tmp_path / "a", {"by_length": {10: 1, 9: 2}}), "part", 1)
+    assert file.header["by_length"] == {"10": 1, "9": 2}
+
+
+def test_a_flipped_bit_in_any_byte_is_noticed(tmp_path):
+    blob, odd = written(tmp_path / "a").read_bytes(), tmp_path / "odd"
+    for place in range(len(blob)):
+        changed = bytearray(blob)
+        changed[place] ^= 1 << place % 8
+        odd.write_bytes(changed)
+        with pytest.raises(FormatError, match="odd: ") as caught:
+            read_file(odd, "part", 1)
+        assert "\n" not in str(caught.value)
+
+
+def damaged(path: Path, name: str) -> Path:
+    """A file with one flipped bit in a tensor, and its checksums as they were."""
+    blob = bytearray(path.read_bytes())
+    size = struct.unpack("<Q", blob[:8])[0]
+    blob[8 + size + json.loads(blob[8 : 8 + size])[name]["data_offsets"][0]] ^= 4
+    path.write_bytes(blob)
+    return path
+
+
+def test_damage_is_noticed_in_what_is_read_and_only_there(tmp_path):
+    path = damaged(written(tmp_path / "a"), "sums")
+    assert read_file(path, "part", 1, ()).header["texts"] == 3
+    assert list(read_file(path, "part", 1, ("keys",)).tensors) == ["keys"]
+    for only in (("sums",), ("keys", "sums"), None):
+        with pytest.raises(FormatError, match="the tensor 'sums' changed since the file was written"):
+            read_file(path, "part", 1, only)
+    with pytest.raises(FormatError, match="'sums'"):
+        verify_file(path, "part", 1)
+    verify_file(written(tmp_path / "b"), "part", 1)
+
+
+def test_a_file_that_was_written_without_checksums_is_read(tmp_path):
+    path = written(tmp_path / "a")
+    write_contents(path, *contents(path))
+    assert_same(read_file(path, "part", 1))
+
+
+@pytest.mark.parametrize("left_out", ["checksum", "checksums"])
+def test_half_of_the_checksums_is_damage(tmp_path, left_out):
+    path = written(tmp_path / "a")
+    file = read_file(path, "part", 1)
+    header = {**file.header, "checksum": 1, "checksums": {}}
+    del header[left_out]
+    with pytest.raises(FormatError, match="the header changed"):
+        read_file(write_contents(path, file.tensors, header), "part", 1)
+
+
+def odd_file(path: Path, dtype: str, shape: list[int], size: int) -> Path:
+    """A file with one tensor of a type that numpy may not know."""
+    header = {
+        "keys": {"dtype": dtype, "shape": shape, "data_offsets": [0, size]},
+        "__metadata__": {"wfalens": json.dumps({"format": "part", "version": 1})},
+    }
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(size))
+    return path
+
+
+@pytest.mark.parametrize("dtype", ["F16", "BF16", "F8_E4M3", "F8_E5M2", "F8_E8M0", "C64", "BOOL"])
+def test_types_that_are_never_written_are_refused_in_one_sentence(tmp_path, dtype):
+    size = {"F16": 2, "BF16": 2, "C64": 8}.get(dtype, 1)
+    path = odd_file(tmp_path / "odd", dtype, [4], 4 * size)
+    for read in (lambda: read_file(path, "part", 1), lambda: SlicedFile(path).size("keys")):
+        with pytest.raises(FormatError, match=f"'keys' is of type {dtype}; known: U8, ") as caught:
+            read()
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("shape", [[1 << 40, 0], [0, 1 << 40], [1 << 63, 0], [(1 << 64) - 1, 0], [0, 3, 10_000]])
+def test_an_axis_longer_than_the_file_is_refused(tmp_path, shape):
+    with pytest.raises(FormatError, match="more than the file holds"):
+        read_file(odd_file(tmp_path / "odd", "F64", shape, 0), "part", 1)
+
+
+def test_stretches_are_those_of_the_whole(tmp_path):
+    file = SlicedFile(written(tmp_path / "a"))
+    assert file.size("keys") == 7
+    for first in range(8):
+        for behind in range(first, 8):
+            stretch = file.slice("keys", first, behind)
+            np.testing.assert_array_equal(stretch, TENSORS["keys"][first:behind])
+            assert stretch.dtype == np.uint16
+
+
+def test_stretches_of_damaged_files_are_refused(tmp_path):
+    file = SlicedFile(written(tmp_path / "a"))
+    with pytest.raises(FormatError, match="'sums' is missing or is no list of whole numbers"):
+        file.size("sums")
+    with pytest.raises(FormatError, match="'other' is missing"):
+        file.size("other")
+    with pytest.raises(FormatError, match="damaged"):
+        file.slice("keys", 5, 8)
+    (tmp_path / "a").write_bytes((tmp_path / "a").read_bytes()[:-1])
+    with pytest.raises(FormatError, match="damaged"):
+        file.slice("keys", 0, 1)
+
+
+def test_a_damaged_part_says_what_to_do(tmp_path):
+    folder = PartsFolder(tmp_path / "parts", {"seed": 0})
+    folder.write("counts-0", HEADER, TENSORS)
+    damaged(folder.path / "counts-0.part", "keys")
+    assert folder.read("counts-0", ("sums",)) is not None
+    for read in (lambda: folder.read("counts-0"), lambda: folder.verify("counts-0")):
+        with pytest.raises(FormatError, match=r"counts-0\.part: damaged: .*; remove this file and run again"):
+            read()
+    folder.close()
