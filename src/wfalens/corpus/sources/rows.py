@@ -92,29 +92,32 @@ class _OpenBlock:
         self.file, self.number, self.start, self.naming, self.most_named = file, number, start, naming, most_named
         self.size = 0
         self._texts: list[Texts] = []
-        self._labels: list[Sequence[str] | None] = []
+        self._labels: list[str] = []
+        self._has_labels = False
         self._rows: list[NDArray[np.int64]] = []
-        self._empty = LeftOut()
+        self._empty = 0
+        self._named: list[str] = []
         self._bad: list[BadRow] = []
 
     @property
     def holds_rows(self) -> bool:
-        return bool(self._texts or self._bad or self._empty.number)
+        return bool(self._texts or self._bad or self._empty)
 
     def add(self, stretch: Stretch, first: int, behind: int, size: int) -> None:
         """Take some texts of a stretch."""
         self._texts.append(part_of(stretch.texts, first, behind))
-        self._labels.append(None if stretch.labels is None else stretch.labels[first:behind])
+        if stretch.labels is not None:
+            self._labels += stretch.labels[first:behind]
         self._rows.append(stretch.rows[first:behind])
         self.size += size
 
     def leave_out(self, stretch: Stretch, behind: int | None = None) -> None:
         """Take the rows of a stretch without text or use, up to a row at which the next block begins."""
+        self._has_labels = stretch.labels is not None
         if stretch.empty:
             rows = _between(stretch.empty, self.start.line, behind)
-            named = rows[: self.most_named - len(self._empty.first)]
-            sentences = tuple(str(self.naming.empty(row)) for row in named)
-            self._empty = LeftOut(self._empty.number + len(rows), self._empty.first + sentences)
+            self._empty += len(rows)
+            self._named += [str(self.naming.empty(row)) for row in rows[: self.most_named - len(self._named)]]
         if stretch.bad:
             first = bisect_left(stretch.bad, (self.start.line, ""))
             last = len(stretch.bad) if behind is None else bisect_left(stretch.bad, (behind, ""))
@@ -123,16 +126,15 @@ class _OpenBlock:
             raise InputError(f"{self._bad[0]}; more than {_MOST_BAD:,} rows near it cannot be read either")
 
     def closed(self, behind: Place) -> Block:
-        labels = [part for part in self._labels if part is not None]
         return Block(
             self.file,
             self.number,
             self.start,
             behind,
             _joined(self._texts),
-            list(chain.from_iterable(labels)) if len(labels) == len(self._labels) and labels else None,
+            self._labels if self._has_labels else None,
             self.size,
-            self._empty,
+            LeftOut(self._empty, tuple(self._named)),
             tuple(self._bad),
             self.naming,
             np.concatenate([np.zeros(0, np.int64), *self._rows]),
