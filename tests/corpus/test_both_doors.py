@@ -119,6 +119,11 @@ CASES = {
     "characters of a line end in utf-16": Case(
         "x.csv", "text\n\u0a0d\n".encode("utf-16"), ("\u0a0d",), encoding="utf-16"
     ),
+    "utf-16 that is taken for utf-8": Case(
+        "x.csv",
+        ROWS.encode("utf-16"),
+        refused="line 1: byte 0xff is not utf-8; give the file's encoding (for example latin-1)",
+    ),
     "latin-1": Case("x.csv", ROWS.encode("latin-1"), encoding="latin-1", **BOTH),
     "an encoding with states": Case(
         "x.csv", "text\n日本\n語\n".encode("iso2022-jp"), ("日本", "語"), encoding="iso2022-jp"
@@ -446,6 +451,30 @@ def test_a_file_in_which_nothing_can_be_read_ends_in_one_sentence(tmp_path, monk
     (tmp_path / "x.csv").write_text("text\na\n" + "b,c\n" * 4)
     with pytest.raises(InputError, match=r"x\.csv: line 3: 2 columns .*; more than 3 rows near it cannot be read"):
         list(TextFiles((str(tmp_path / "x.csv"),)).blocks(0))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "encoding", "reason"),
+    [
+        ("x.jsonl", b'[{"text": "a"}, ' * 20_000, "utf-8", "line 1: not JSON (a line of more than 64 MB); the rest is"),
+        ("x.csv", b'text\n"' + b"a\n" * 100_000, "utf-8", "line 2: broken quoting (field larger than field limit"),
+        ("x.csv", ("text\na\n" + "b" * 200_000).encode("utf-16"), "utf-16", "line 3: broken quoting (a line of more"),
+    ],
+)
+def test_a_text_without_an_end_does_not_fill_the_memory(tmp_path, monkeypatch, name, content, encoding, reason):
+    monkeypatch.setattr("wfalens.corpus.sources.lines._LONGEST", 100_000)
+    (tmp_path / name).write_bytes(content)
+    memory = through_memory(tmp_path / name, encoding)
+    assert memory.startswith(f"{tmp_path / name}: {reason}")
+    assert through_blocks(tmp_path / name, encoding, 1) == memory
+
+
+def test_a_pattern_for_any_depth_means_files(tmp_path):
+    (tmp_path / "a" / "c").mkdir(parents=True)
+    for name in ("x.csv", "a/y.csv", "a/c/z.csv"):
+        (tmp_path / name).write_text(f"text\n{name}\n")
+    assert read_corpus(tmp_path / "**").texts == ("a/c/z.csv", "a/y.csv", "x.csv")
+    assert TextFiles.find(f"{tmp_path}/**").name == f"{tmp_path}/**"
 
 
 def test_many_files_are_one_corpus(tmp_path):

@@ -66,7 +66,7 @@ class TextFiles:
         wanted = [specs] if isinstance(specs, str) else list(specs)
         found: set[str] = set()
         for spec in wanted:
-            matches = glob(spec, recursive=True) if is_pattern(spec) else [spec]  # noqa: PTH207 - patterns may be absolute
+            matches = _matches(spec) if is_pattern(spec) else [spec]
             if not matches:
                 raise InputError(f"no file matches {spec}")
             found.update(matches)
@@ -136,6 +136,12 @@ def _columns(files: TextFiles, number: int) -> list[str]:
         return files.reader(number).columns()
     except InputError:
         return []  # it cannot be read at all, and whoever reads it says so
+
+
+def _matches(pattern: str) -> list[str]:
+    """Files of a pattern, or folders of classes; `**` stands for the folders on the way too, which are not meant."""
+    matches = glob(pattern, recursive=True)  # noqa: PTH207 - patterns may be absolute
+    return [match for match in matches if not Path(match).is_dir()] if "**" in pattern else matches
 
 
 def _check(path: Path) -> None:

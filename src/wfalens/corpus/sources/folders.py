@@ -11,7 +11,6 @@ from typing import Any
 
 from wfalens.corpus.sources.blocks import Naming, Place
 from wfalens.corpus.sources.rows import BYTES, LABEL_COLUMN, ROWS, Row, Stretch, taken_apart
-from wfalens.corpus.wording import reason_of
 from wfalens.errors import InputError
 from wfalens.text import printable
 
@@ -120,5 +119,5 @@ class FolderRows:
             return file.read_text(self.encoding).removeprefix("\ufeff")
         except UnicodeError:
             return InputError(f"not {self.encoding} text; give the files' encoding")
-        except OSError as error:
-            return InputError(f"cannot be read ({reason_of(error)})")
+        except PermissionError as error:
+            return InputError(f"cannot be read ({error.strerror})")

@@ -11,10 +11,10 @@ import csv
 import gzip
 import io
 import json
-import sys
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +26,7 @@ from wfalens.corpus.sources.rows import (
     ROWS,
     Row,
     Stretch,
+    checked_size,
     columns_of,
     taken_apart,
 )
@@ -33,13 +34,15 @@ from wfalens.corpus.wording import quoted, reason_of
 from wfalens.errors import InputError
 from wfalens.text import printable
 
-_DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
-_UNREADABLE = (*_DAMAGED, UnicodeError, csv.Error)
+_UNREADABLE = (gzip.BadGzipFile, EOFError, zlib.error, UnicodeError, csv.Error)
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 16  # bytes that are read at a time
-_LOOKED_AT = 100  # JSON objects that tell which fields there are
+_LONGEST = 1 << 26  # characters of a line or a value: what is longer is no text, and would fill the memory
+_LOOKED_AT, _LOOKED_THROUGH = 100, 1 << 20  # JSON objects that tell which fields there are, and their characters
 _JSON_SPACES = " \t\n\r"
 _SHIFTING = ("utf-7", "hz", "iso2022")  # encodings in which a line may depend on the lines before it
+
+_TOO_LONG = f"a line of more than {_LONGEST >> 20} MB"
 
 Line = bytes | str
 
@@ -108,7 +111,9 @@ class TextLines:
         """Everything is decoded from the start, so that damage hides the same lines wherever reading begins."""
         lines = self._wrapped(handle)
         passed = len(lines.read(self.start.offset))
-        for line in lines:
+        for line in iter(lambda: lines.readline(_LONGEST), ""):
+            if len(line) >= _LONGEST:
+                raise csv.Error(_TOO_LONG)
             if passed >= offset:
                 yield line
             passed += len(line)
@@ -132,6 +137,8 @@ def _split(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         if b"\n" not in chunk and b"\r" not in chunk and not (held and held[-1].endswith(b"\r")):
             held.append(chunk)
+            if sum(map(len, held)) > _LONGEST:
+                raise csv.Error(_TOO_LONG)
             continue
         lines = b"".join([*held, chunk]).splitlines(keepends=True)
         held = [] if lines[-1].endswith(b"\n") else [lines.pop()]  # after \r, \n may follow
@@ -153,6 +160,7 @@ class _LineRows(ABC):
     """What text files share."""
 
     _no_text = HALF_A_PAIR  # why a text with characters that are none is no text
+    _broken = "not JSON"
 
     def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None) -> None:
         self.naming = Naming(printable(str(path)))
@@ -194,7 +202,7 @@ class _LineRows(ABC):
         if isinstance(error, UnicodeError):
             return f"not {self.encoding} text ({reason_of(error)})"
         if isinstance(error, csv.Error):
-            return f"broken quoting ({reason_of(error)}); the rest is not read"
+            return f"{self._broken} ({reason_of(error)}); the rest is not read"
         return f"damaged gzip file ({reason_of(error)}); the rest is not read"
 
 
@@ -213,14 +221,14 @@ class JsonRows(_LineRows):
 
     def _first_fields(self) -> list[str]:
         found: dict[str, None] = {}
-        try:
+        left = _LOOKED_THROUGH
+        with suppress(*_UNREADABLE):  # whoever reads the rows hears of it
             for line in islice((line for line in self.lines.read(self.start.offset) if line.strip()), _LOOKED_AT):
-                try:
+                with suppress(InputError):
                     found |= dict.fromkeys(self._object(line))
-                except InputError:
-                    continue  # whoever reads the row hears of it
-        except _UNREADABLE:
-            pass  # here too
+                left -= len(line)
+                if left < 0:
+                    break
         return list(found)
 
     def _rows(self, start: Place) -> Iterator[tuple[Row, int, int]]:
@@ -271,12 +279,14 @@ class JsonRows(_LineRows):
 class DelimitedRows(_LineRows):
     """Comma or tab separated values under a header; a quoted value may span lines."""
 
+    _broken = "broken quoting"
+
     def __init__(
         self, path: Path, text_column: str, encoding: str, label_column: str | None, delimiter: str = ","
     ) -> None:
         super().__init__(path, text_column, encoding, label_column)
         self._no_text = self._wrong_byte  # bytes are marked
-        csv.field_size_limit(sys.maxsize)
+        csv.field_size_limit(_LONGEST)
         self.delimiter = delimiter
         try:
             first = next(self._records(self.start), None)
@@ -287,7 +297,18 @@ class DelimitedRows(_LineRows):
             raise InputError(f"{self.naming.path}: the file is empty")
         *_, offset, line, self.header = first
         self.start = Place(offset, line)
-        self.text_at, self.label_at = columns_of(self.naming.path, self.header, text_column, label_column)
+        try:
+            self.text_at, self.label_at = columns_of(self.naming.path, self.header, text_column, label_column)
+        except InputError:
+            self._check_header()
+            raise
+
+    def _check_header(self) -> None:
+        """Refuse a header in another encoding."""
+        try:
+            checked_size("".join(self.header), self._wrong_byte)
+        except InputError as error:
+            raise InputError(f"{self.naming.path}: line 1: {error}") from None
 
     def columns(self) -> list[str]:
         return list(self.header)

@@ -185,7 +185,7 @@ def taken_apart(
             if text is None:
                 empty.append(number)
                 continue
-            size = len(text) if text.isascii() else _size(text, foreign)
+            size = len(text) if text.isascii() else checked_size(text, foreign)
             if reads_labels:
                 labels.append(label_of(label, foreign))
         except InputError as error:
@@ -207,8 +207,8 @@ def taken_apart(
     )
 
 
-def _size(text: str, foreign: str) -> int:
-    """Bytes in UTF-8."""
+def checked_size(text: str, foreign: str) -> int:
+    """Bytes in UTF-8; an InputError tells why characters are none."""
     try:
         return len(text.encode())
     except UnicodeEncodeError as error:
@@ -229,7 +229,7 @@ def label_of(value: object, foreign: str = HALF_A_PAIR) -> str:
     if value is None or value != value or not (label := _as_text(value, "label").strip()):
         raise InputError("the label is missing")
     if not label.isascii():
-        _size(label, foreign)
+        checked_size(label, foreign)
     return label
 
 
