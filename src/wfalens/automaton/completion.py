@@ -1,4 +1,4 @@
-"""Rules for missing rows: what the automaton does with a word in a state where it was never seen (SPEC §4)."""
+"""Rules for missing rows: what the automaton does with a word in a state where it was never seen."""
 
 from __future__ import annotations
 

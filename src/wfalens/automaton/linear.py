@@ -1,4 +1,4 @@
-"""The linear automaton: real weights and a softmax read-out, for fidelity (SPEC §4)."""
+"""The linear automaton: real weights and a softmax read-out, for fidelity."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Distillation:
     clean            share of texts that are not perturbed
     anything         share of the replacements drawn evenly from the vocabulary, not by frequency
     unknown          share of words that become `<unk>`
-    places           prefixes from which every word is read once, to learn what it does
+    prefixes         prefixes from which every word is read once, to learn what it does
     patience         epochs without a gain on held-out texts before training ends
     """
 
@@ -41,11 +41,11 @@ class Distillation:
     clean: float = 0.3
     anything: float = 0.3
     unknown: float = 0.03
-    places: int = 3
+    prefixes: int = 3
     patience: int = 12
 
     def __post_init__(self) -> None:
-        for name in ("layers", "width", "factors", "hidden", "epochs", "tokens", "batch", "places", "patience"):
+        for name in ("layers", "width", "factors", "hidden", "epochs", "tokens", "batch", "prefixes", "patience"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.layers > MOST_LAYERS:
