@@ -20,12 +20,11 @@ def whole(value: Any) -> int | None:
 
 def real(value: Any) -> float | None:
     """A plain number, None for what is none; ±∞ for one that is too large for a float."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return None
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
     try:
-        return float(value)
+        return float(value) if is_number else None
     except OverflowError:
-        return math.inf if math.trunc(value) > 0 else -math.inf
+        return math.inf if value > 0 else -math.inf
 
 
 @dataclass(frozen=True)
