@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.kernels import Rows
 from wfalens.automaton.rows import entries_per_row, make_rows
+from wfalens.bounds import Bounds, check_numbers, real, whole
 from wfalens.corpus.vocabulary import UNKNOWN
-from wfalens.errors import InputError
 from wfalens.extraction.completion.queries import FITTING, Ledger, TooFewQueriesError
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import output_traces
@@ -28,6 +28,13 @@ from wfalens.threads import in_parallel
 _PARTS = 4  # texts are summed in that many parts whatever the threads, so that equal seeds give equal bytes
 _LEVELS = 255  # weights of a row are stored as whole numbers up to this
 _NEGLIGIBLE = 1e-6  # mass of a state that is passed over
+
+
+_BOUNDS = {
+    **dict.fromkeys(("rounds", "tokens"), Bounds(whole, 1, 1 << 40)),
+    **dict.fromkeys(("replaced", "memory"), Bounds(real, 0, 1)),
+    **dict.fromkeys(("prior", "hardness"), Bounds(real, 0, 1e6, excluded=(0,))),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +57,7 @@ class Fitting:
     hardness: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("rounds", "tokens"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("replaced", "memory"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
-        for name in ("prior", "hardness"):
-            if not 0 < getattr(self, name) < 1e6:
-                raise InputError(f"{name} must be positive, not {getattr(self, name)}")
+        check_numbers(self, _BOUNDS)
 
     def within(self, queries: int | None, ids: Ragged[np.int32]) -> Fitting:
         """The same for a number of queries: fewer tokens in a round, then fewer rounds."""
