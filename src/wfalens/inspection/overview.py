@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wfalens.evaluation.fidelity import measure_fidelity
+from wfalens.evaluation.measuring import measure_fidelity
 from wfalens.inspection.study import Study
 from wfalens.progress import SILENT, Progress
 
