@@ -158,7 +158,7 @@ def test_same_seed_same_attack(setting, arsenal):
 
 def test_the_outcome_does_not_depend_on_the_engine(setting, arsenal, monkeypatch):
     model, _, _, corpus = setting
-    monkeypatch.setattr("wfalens.attack.run._TEXTS_AT_ONCE", 16)
+    monkeypatch.setattr("wfalens.attack.attacking._TEXTS_AT_ONCE", 16)
     part, search = corpus.subset(np.arange(60)), arsenal.recipe("random-word", 2)
     outcomes = [run_attack("random-word", 2, search, model, part, engine=engine) for engine in (None, ThreadEngine(3))]
     assert outcomes[0].examples == outcomes[1].examples

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from wfalens.attack.attacking import run_attack
 from wfalens.attack.outcome import SUCCEEDED, Example
 from wfalens.attack.recipes import Arsenal
-from wfalens.attack.run import run_attack
 from wfalens.corpus.vectors import WordVectors
 from wfalens.inspection.study import Study
 from wfalens.progress import SILENT, Progress

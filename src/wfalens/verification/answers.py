@@ -16,9 +16,9 @@ from wfalens.evaluation.fidelity import check_pair
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.verification.game import MOST_BYTES, Game
 from wfalens.verification.induction import stochastic_only
+from wfalens.verification.path_search import Path
 from wfalens.verification.questions import Question
 from wfalens.verification.replay import Reading, read_by_automaton, read_by_model
-from wfalens.verification.search import Path
 from wfalens.verification.storm import StormModel, Verdict
 
 _LONGEST = 25  # words of a witness to an unbounded question

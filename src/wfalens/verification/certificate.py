@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.verification.induction import TextSteps, backward_induction, stochastic_only
-from wfalens.verification.search import Path, Search
+from wfalens.verification.path_search import Path, PathSearch
 from wfalens.verification.substitutes import Choices, Substitutes, as_texts, count_variants
 
 CERTIFIED, BROKEN, OPEN = "certified", "broken", "open"
@@ -84,7 +84,7 @@ def certify_choices(
     steps = TextSteps(automaton, choices)
     values = backward_induction(steps, np.hstack([advantage, -automaton.centres[:, [label]]]), changes)
     bounds = automaton.initial @ values[0][-1]
-    search = Search(steps, values, automaton.initial, changes=changes)
+    search = PathSearch(steps, values, automaton.initial, changes=changes)
     rival = int(bounds[:-1].argmax())
     bound, (reached, path) = float(bounds[rival]), search.greedy(rival)
     if bound >= -ROUNDING and effort:
@@ -110,7 +110,7 @@ def certify_choices(
 
 
 def _refined(
-    search: Search, bounds: NDArray[np.float64], reached: float, path: Path, effort: int
+    search: PathSearch, bounds: NDArray[np.float64], reached: float, path: Path, effort: int
 ) -> tuple[float, float, Path]:
     """The bound over all rivals, made tighter by following variants, and the worst of these."""
     bound = -np.inf

@@ -18,7 +18,7 @@ from wfalens.errors import InputError
 from wfalens.export.subset import Subset, subset
 from wfalens.ragged import Ragged
 from wfalens.verification.induction import Values, backward_induction
-from wfalens.verification.search import Path, Search
+from wfalens.verification.path_search import Path, PathSearch
 
 MOST_BYTES = 2_000_000_000
 _BYTES_PER_TRANSITION = 300  # the text that Storm reads, its own model and ours
@@ -91,7 +91,7 @@ class Game:
     def best_words(self, count: int, final: NDArray[np.float64], effort: int) -> tuple[float, Path, bool]:
         """A fixed sequence of `count` words with much of `final`, its value, and whether none has more."""
         steps, values = self.rounds(count, final)
-        search = Search(steps, values, self.start)
+        search = PathSearch(steps, values, self.start)
         value, path = search.greedy(0)
         bound, better, _ = search.best_first(0, effort, value + _ROUNDING)
         if better is not None:
