@@ -1,4 +1,4 @@
-"""Attacks: constraints hold, every status is told truly, and the guided search beats the controls."""
+"""Attacks: constraints hold, every status is true, and the guided search beats the controls."""
 
 import numpy as np
 import pytest
@@ -49,10 +49,10 @@ def test_candidates_keep_both_bounds_and_none_is_missing(setting):
             and msq(wfa.embedding(first), wfa.embedding(second)) >= 0.003
         }
         assert got == expected
-        for place in range(run.start, run.stop):
-            other = vocabulary.words[found.word[place]]
-            assert found.semantic[place] == pytest.approx(msq(vectors[first], vectors[other]), rel=1e-3, abs=1e-5)
-            assert found.transition[place] == pytest.approx(msq(wfa.embedding(first), wfa.embedding(other)), rel=1e-3)
+        for at in range(run.start, run.stop):
+            other = vocabulary.words[found.word[at]]
+            assert found.semantic[at] == pytest.approx(msq(vectors[first], vectors[other]), rel=1e-3, abs=1e-5)
+            assert found.transition[at] == pytest.approx(msq(wfa.embedding(first), wfa.embedding(other)), rel=1e-3)
 
 
 def test_candidates_of_some_words_only_are_those_that_they_have_among_all(setting):

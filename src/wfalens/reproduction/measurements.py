@@ -124,7 +124,7 @@ def maps(experiment: Experiment) -> Result:
         "words": list(found.words),
         "classes": found.classes.tolist(),
         "class_names": list(found.class_names),
-        "places": {space: np.round(places, 3).tolist() for space, places in found.places.items()},
+        "places": {space: np.round(points, 3).tolist() for space, points in found.points.items()},
         "purity": dict(found.purity),
     }
 

@@ -93,7 +93,8 @@ def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
     blocks = [
         text_html(
             f"{claims_sentence(summary)}. Figures are means over seeds ± their standard deviation. An ordering "
-            "is held if the means say so, other claims if most seeds do; the number of seeds stands beside each. Our own checks are marked. "
+            "is held if the means say so, other claims if most seeds do; the number of seeds stands beside each. "
+            "Our own checks are marked. "
             f"Measuring took {summary['seconds'] / 60:.0f} minutes, without the training of the networks under study "
             f"({settings}; wfalens {summary['version']})."
         ),

@@ -84,7 +84,7 @@ def _maps(results: Results) -> Shown:
             tuple(first["words"]),
             np.array(first["classes"]),
             tuple(first["class_names"]),
-            {space: np.array(places, np.float32) for space, places in first["places"].items()},
+            {space: np.array(points, np.float32) for space, points in first["places"].items()},
             first["purity"],
         )
     )

@@ -89,7 +89,7 @@ def certify_choices(
     bound, (reached, path) = float(bounds[rival]), search.greedy(rival)
     if bound >= -ROUNDING and effort:
         bound, reached, path = _refined(search, bounds[:-1], reached, path, effort)
-    variant = np.array([options[place] for options, place in zip(choices, path, strict=True)], np.int32)
+    variant = np.array([options[option] for options, option in zip(choices, path, strict=True)], np.int32)
     decision = int(automaton.decide(automaton.weights(as_texts(variant[None])))[0])
     status = CERTIFIED if bound < -ROUNDING else BROKEN if decision != label else OPEN
     vocabulary = automaton.encoder.vocabulary.words
@@ -100,7 +100,7 @@ def certify_choices(
         bound,
         reached,
         float(-bounds[-1]),
-        tuple(vocabulary[new] if place else word for word, new, place in zip(words, variant, path, strict=True)),
+        tuple(vocabulary[new] if option else word for word, new, option in zip(words, variant, path, strict=True)),
         None if decision == UNDECIDED else automaton.class_names[decision],
         count_variants(choices, changes),
         tuple(
