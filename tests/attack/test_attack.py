@@ -190,7 +190,7 @@ def test_bad_input_is_refused(setting, arsenal):
     model, wfa, vectors, corpus = setting
     with pytest.raises(InputError, match="unknown recipe 'magic'; choose one of glove"):
         arsenal.recipe("magic", 1)
-    with pytest.raises(InputError, match="k must be at least 1"):
+    with pytest.raises(InputError, match="k must lie between 1 and"):
         arsenal.recipe("weak", 0)
     with pytest.raises(InputError, match="at most the strong one"):
         Arsenal.prepare(wfa, vectors, 0.9, 0.5)

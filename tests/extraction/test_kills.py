@@ -101,7 +101,7 @@ def small_disk(tmp_path):
     return run
 
 
-def arguments(tmp_path, texts=13_000):
+def arguments(tmp_path, texts=18_000):
     small_model().save(tmp_path / "model.rnn")
     corpus_files(tmp_path, texts=texts)
     settings = "-k 6 --completion empirical --abstraction outputs --alpha 0.4 --beta 0.3 --engine local --workers 1"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.walk import ROW_KINDS, row_kinds
 from wfalens.automaton.wfa import UNDECIDED, WFA
+from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
 from wfalens.html import heat_html, table_html
@@ -59,8 +60,7 @@ class Attribution:
         name = self.label if class_name is None else class_name
         if name is None:
             raise InputError(_UNDECIDED)
-        if name not in self.class_names:
-            raise InputError(f"unknown class {name!r}; choose one of {', '.join(self.class_names)}")
+        check_choice("class", name, self.class_names)
         column: NDArray[np.float64] = self.contributions[:, self.class_names.index(name)]
         return column
 
@@ -170,8 +170,7 @@ def best_replacements(wfa: WFA, text: str, class_name: str | None = None, min_co
     if class_name is None and decision == UNDECIDED:
         raise InputError(_UNDECIDED)
     name = class_name or wfa.class_names[decision]
-    if name not in wfa.class_names:
-        raise InputError(f"unknown class {name!r}; choose one of {', '.join(wfa.class_names)}")
+    check_choice("class", name, wfa.class_names)
     column, candidates = wfa.class_names.index(name), words_seen(wfa, min_count)
     found = []
     for position, word in enumerate(words):

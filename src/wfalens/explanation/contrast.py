@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
+from wfalens.bounds import check_choice
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import TransitionEmbeddings
@@ -86,8 +87,7 @@ def find_pairs(
     convention      mean_square: mean squared difference per element; norm: Euclidean norm divided by the elements
     per_class       pairs kept for each class that the first word speaks for most
     """
-    if convention not in CONVENTIONS:
-        raise InputError(f"unknown convention {convention!r}; choose one of {', '.join(CONVENTIONS)}")
+    check_choice("convention", convention, CONVENTIONS)
     scores, table, meanings = _shared_words(wfa, vectors, min_count)
     measured = _Spaces(table, meanings, convention)
     quantiles = measured.quantiles(np.random.default_rng(seed))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
+from wfalens.bounds import Bounds, whole
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.storage import write_atomically
@@ -82,8 +83,7 @@ class TransitionEmbeddings:
 
         Each pass computes the table anew and never holds it; a few passes give the leading directions.
         """
-        if not 1 <= size <= min(self.width, len(self)):
-            raise InputError(f"size must lie between 1 and {min(self.width, len(self))}, not {size}")
+        size = Bounds(whole, 1, min(self.width, len(self))).checked("size", size)
         probes = min(size + _OVERSAMPLING, self.width, len(self))
         mean, total = np.zeros(self.width), 0.0
         for _, block in self.blocks():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wfalens.corpus.sources.blocks import Naming, Place
-from wfalens.corpus.sources.rows import LABEL_COLUMN, Gatherer, Stretch
+from wfalens.corpus.sources.rows import BYTES, LABEL_COLUMN, ROWS, Row, Stretch, taken_apart
 from wfalens.errors import InputError
 from wfalens.text import printable
 
@@ -31,25 +31,26 @@ class FolderRows:
         return 0
 
     def stretches(self, start: Place) -> Iterator[Stretch]:
-        rows = self._gatherer()
+        held: list[Row] = []
+        size = 0
         for at in range(start.offset, len(self.files)):
-            self._add(rows, at)
-            if rows.is_full:
-                yield rows.stretch(Place(at + 1, at + 2))
-                rows = self._gatherer()
-        yield rows.stretch(Place(len(self.files), len(self.files) + 1))
+            text = self._text(at)
+            held.append((at, at + 1, text, self.files[at].parent.name))
+            size += len(text) if isinstance(text, str) else 0
+            if len(held) >= ROWS or size >= BYTES:
+                yield self._taken_apart(held, at + 1)
+                held, size = [], 0
+        yield self._taken_apart(held, len(self.files))
 
-    def _gatherer(self) -> Gatherer:
-        return Gatherer(self.label_column is not None)
+    def _taken_apart(self, rows: list[Row], behind: int) -> Stretch:
+        return taken_apart(rows, Place(behind, behind + 1), self.label_column is not None)
 
-    def _add(self, rows: Gatherer, at: int) -> None:
-        file = self.files[at]
+    def _text(self, at: int) -> str | InputError:
+        """What stands in a file, or why it cannot be read."""
         try:
-            text = (self.path / file).read_text(self.encoding).removeprefix("\ufeff")
+            return (self.path / self.files[at]).read_text(self.encoding).removeprefix("\ufeff")
         except UnicodeError:
-            rows.refuse(at + 1, f"not {self.encoding} text; give the files' encoding")
-        else:
-            rows.add(at, at + 1, text, file.parent.name)
+            return InputError(f"not {self.encoding} text; give the files' encoding")
 
 
 def class_files(path: Path) -> list[Path]:

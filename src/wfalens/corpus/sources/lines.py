@@ -13,13 +13,24 @@ import io
 import json
 import sys
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from wfalens.corpus.sources.blocks import Naming, Place
-from wfalens.corpus.sources.rows import Gatherer, Stretch, columns_of, quoted, reason_of
+from wfalens.corpus.sources.rows import (
+    BYTES,
+    HALF_A_PAIR,
+    ROWS,
+    Row,
+    Stretch,
+    columns_of,
+    quoted,
+    reason_of,
+    taken_apart,
+)
 from wfalens.errors import InputError
 from wfalens.text import printable
 
@@ -28,6 +39,7 @@ _UNREADABLE = (*_DAMAGED, UnicodeError, csv.Error)
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 16  # bytes that are read at a time
 _LOOKED_AT = 100  # JSON objects that tell which fields there are
+_JSON_SPACES = " \t\n\r"
 _SHIFTING = ("utf-7", "hz", "iso2022")  # encodings in which a line may depend on the lines before it
 
 Line = bytes | str
@@ -138,12 +150,15 @@ def _marking(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("wfalens.mark", _marking)
 
 
-class _LineRows:
+class _LineRows(ABC):
     """What text files share."""
+
+    _no_text = HALF_A_PAIR  # why a text with characters that are none is no text
 
     def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None) -> None:
         self.naming = Naming(printable(str(path)))
         self.text_column, self.label_column, self.encoding = text_column, label_column, encoding
+        self._wrong_byte = f"byte 0x{{:02x}} is not {encoding}; give the file's encoding (for example latin-1)"
         try:
             self.lines = TextLines(path, encoding)
         except _UNREADABLE as error:
@@ -153,19 +168,35 @@ class _LineRows:
     def lead(self, start: Place) -> int:  # noqa: ARG002
         return 0
 
+    def stretches(self, start: Place) -> Iterator[Stretch]:
+        held: list[Row] = []
+        behind, after = begin, _ = start
+        try:
+            for row, behind, after in self._rows(start):
+                held.append(row)
+                if len(held) >= ROWS or behind - begin >= BYTES:
+                    yield self._taken_apart(held, Place(behind, after))
+                    held, begin = [], behind
+        except _UNREADABLE as error:
+            held.append((behind, after, InputError(self._damage(error)), None))
+        yield self._taken_apart(held, Place(behind, after))
+
+    def _taken_apart(self, rows: list[Row], behind: Place) -> Stretch:
+        return taken_apart(rows, behind, self.label_column is not None, self._no_text)
+
+    @abstractmethod
+    def _rows(self, start: Place) -> Iterator[tuple[Row, int, int]]:
+        """Rows from a place on, and offset and line of what stands behind each."""
+
     def _damage(self, error: Exception) -> str:
         """Why a file ends before its end."""
         if isinstance(error, UnicodeDecodeError):
-            return self._foreign.format(error.object[error.start])
+            return self._wrong_byte.format(error.object[error.start])
         if isinstance(error, UnicodeError):
             return f"not {self.encoding} text ({reason_of(error)})"
         if isinstance(error, csv.Error):
             return f"broken quoting ({reason_of(error)}); the rest is not read"
         return f"damaged gzip file ({reason_of(error)}); the rest is not read"
-
-    @property
-    def _foreign(self) -> str:
-        return f"byte 0x{{:02x}} is not {self.encoding}; give the file's encoding (for example latin-1)"
 
 
 class JsonRows(_LineRows):
@@ -173,6 +204,7 @@ class JsonRows(_LineRows):
 
     def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
         super().__init__(path, text_column, encoding, label_column)
+        self._decode = json.JSONDecoder(object_pairs_hook=self._unambiguous).raw_decode
         self._fields = self._first_fields()
         if self._fields:
             columns_of(self.naming.path, self._fields, text_column, label_column)
@@ -192,44 +224,48 @@ class JsonRows(_LineRows):
             pass  # here too
         return list(found)
 
-    def stretches(self, start: Place) -> Iterator[Stretch]:
+    def _rows(self, start: Place) -> Iterator[tuple[Row, int, int]]:
         offset, number = start
-        rows = Gatherer(self.label_column is not None)
-        try:
-            for line in self.lines.read(offset):
-                self._add(rows, offset, number, line)
-                offset += len(line)
-                number += 1
-                if rows.is_full:
-                    yield rows.stretch(Place(offset, number))
-                    rows = Gatherer(self.label_column is not None)
-        except _UNREADABLE as error:
-            rows.refuse(number, self._damage(error))
-        yield rows.stretch(Place(offset, number))
+        for line in self.lines.read(offset):
+            behind = offset + len(line)
+            if not line.isspace():
+                yield (offset, number, *self._values(line)), behind, number + 1
+            offset, number = behind, number + 1
 
-    def _add(self, rows: Gatherer, offset: int, number: int, line: Line) -> None:
-        if line.isspace():
-            return
+    def _values(self, line: Line) -> tuple[object, object]:
+        """Text and label"""
         try:
             item = self._object(line)
         except InputError as error:
-            rows.refuse(number, str(error))
-            return
+            return error, None
         if self.text_column not in item:
-            rows.refuse(number, f"no field {quoted(self.text_column)}")
-            return
-        label = None if self.label_column is None else item.get(self.label_column)
-        rows.add(offset, number, item[self.text_column], label)
+            return InputError(f"no field {quoted(self.text_column)}"), None
+        return item[self.text_column], None if self.label_column is None else item.get(self.label_column)
 
     def _object(self, line: Line) -> dict[str, Any]:
         try:
-            item = json.loads(line if isinstance(line, str) else line.decode(self.encoding))
+            text = (line if isinstance(line, str) else line.decode(self.encoding)).strip(_JSON_SPACES)
+            item, end = self._decode(text)
+        except InputError:
+            raise
         except UnicodeDecodeError as error:
             raise InputError(self._damage(error)) from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"not JSON ({str(error).partition(':')[0]})") from None
+        if end < len(text):
+            raise InputError("not JSON (Extra data)")
         if not isinstance(item, dict):
             raise InputError(f"expected an object with {quoted(self.text_column)}")
+        return item
+
+    def _unambiguous(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """An object of its fields; refused where text or label stand twice in it."""
+        item = dict(pairs)
+        if len(item) < len(pairs):
+            names = [name for name, _ in pairs]
+            for name in (self.text_column, self.label_column):
+                if name is not None and names.count(name) > 1:
+                    raise InputError(f"the field {quoted(name)} stands twice")
         return item
 
 
@@ -240,6 +276,7 @@ class DelimitedRows(_LineRows):
         self, path: Path, text_column: str, encoding: str, label_column: str | None, delimiter: str = ","
     ) -> None:
         super().__init__(path, text_column, encoding, label_column)
+        self._no_text = self._wrong_byte  # bytes are marked
         csv.field_size_limit(sys.maxsize)
         self.delimiter = delimiter
         try:
@@ -249,39 +286,28 @@ class DelimitedRows(_LineRows):
             raise InputError(f"{self.naming.path}: line 1: broken header ({reason})") from None
         if first is None:
             raise InputError(f"{self.naming.path}: the file is empty")
-        *_, self.start, self.header = first
+        *_, offset, line, self.header = first
+        self.start = Place(offset, line)
         self.text_at, self.label_at = columns_of(self.naming.path, self.header, text_column, label_column)
 
     def columns(self) -> list[str]:
         return list(self.header)
 
-    def stretches(self, start: Place) -> Iterator[Stretch]:
-        behind = start
-        rows = self._gatherer()
-        try:
-            for offset, number, behind, values in self._records(start):
-                self._add(rows, offset, number, values)
-                if rows.is_full:
-                    yield rows.stretch(behind)
-                    rows = self._gatherer()
-        except _UNREADABLE as error:
-            rows.refuse(behind.line, self._damage(error))
-        yield rows.stretch(behind)
+    def _rows(self, start: Place) -> Iterator[tuple[Row, int, int]]:
+        text_at, label_at, header = self.text_at, self.label_at, self.header
+        for offset, number, behind, after, values in self._records(start):
+            if len(values) == len(header) and values != header:
+                yield (offset, number, values[text_at], None if label_at is None else values[label_at]), behind, after
+            elif values:
+                yield (offset, number, self._odd(values), None), behind, after
 
-    def _gatherer(self) -> Gatherer:
-        return Gatherer(self.label_at is not None, self._foreign)
+    def _odd(self, values: list[str]) -> InputError:
+        if values == self.header:
+            return InputError("the header stands here a second time")
+        return InputError(f"{len(values)} columns where the header has {len(self.header)}")
 
-    def _add(self, rows: Gatherer, offset: int, number: int, values: list[str]) -> None:
-        if len(values) != len(self.header):
-            if values:
-                rows.refuse(number, f"{len(values)} columns where the header has {len(self.header)}")
-        elif values == self.header:
-            rows.refuse(number, "the header stands here a second time")
-        else:
-            rows.add(offset, number, values[self.text_at], None if self.label_at is None else values[self.label_at])
-
-    def _records(self, start: Place) -> Iterator[tuple[int, int, Place, list[str]]]:
-        """Offset and line of every record, the place behind it, and its values."""
+    def _records(self, start: Place) -> Iterator[tuple[int, int, int, int, list[str]]]:
+        """Offset and line of every record and of what stands behind it, and its values."""
         offset, number = start
         behind = offset
 
@@ -294,5 +320,5 @@ class DelimitedRows(_LineRows):
         reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
         for values in reader:  # it takes no line more than a record needs, so `behind` is where the next begins
             after = start.line + reader.line_num
-            yield offset, number, Place(behind, after), values
+            yield offset, number, behind, after, values
             offset, number = behind, after

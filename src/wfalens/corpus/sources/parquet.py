@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.sources.blocks import Naming, Place
-from wfalens.corpus.sources.rows import Gatherer, Stretch, columns_of, label_of, quoted, reason_of
+from wfalens.corpus.sources.rows import Row, Stretch, columns_of, label_of, quoted, reason_of, taken_apart
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 from wfalens.text import printable
@@ -71,13 +71,10 @@ class ParquetRows:
                         yield self._stretch(batch.slice(skipped), row + skipped)
                         row += len(batch)
                 except (pa.ArrowException, OSError) as error:
-                    damage = Gatherer(self.label_column is not None)
+                    row = max(row, start.offset)
                     where = f"row group {group + 1} of {len(self._groups)}"
-                    damage.refuse(
-                        max(row, start.offset) + 1,
-                        f"damaged parquet file ({where}: {reason_of(error)}); the rest is not read",
-                    )
-                    yield damage.stretch(Place(row, row + 1), packed=True)
+                    reason = InputError(f"damaged parquet file ({where}: {reason_of(error)}); the rest is not read")
+                    yield self._taken_apart([(row, row + 1, reason, None)], row)
                     return
 
     def _stretch(self, batch: pa.RecordBatch, first: int) -> Stretch:
@@ -93,15 +90,22 @@ class ParquetRows:
 
     def _one_by_one(self, texts: pa.Array, labels: pa.Array | None, first: int) -> Stretch:
         """Where a row is bad, or the column holds no texts."""
-        rows = Gatherer(self.label_column is not None)
+        rows: list[Row] = []
         for row in range(len(texts)):
-            try:
-                label = None if labels is None else labels[row].as_py()
-                rows.add(first + row, first + row + 1, texts[row].as_py(), label)
-            except UnicodeDecodeError as error:
-                rows.refuse(first + row + 1, f"byte 0x{error.object[error.start]:02x} is not {error.encoding}")
-        behind = first + len(texts)
-        return rows.stretch(Place(behind, behind + 1), packed=True)
+            text, label = _value(texts[row]), None if labels is None else _value(labels[row])
+            rows.append((first + row, first + row + 1, text, label))
+        return self._taken_apart(rows, first + len(texts))
+
+    def _taken_apart(self, rows: list[Row], behind: int) -> Stretch:
+        return taken_apart(rows, Place(behind, behind + 1), self.label_column is not None, packed=True)
+
+
+def _value(scalar: pa.Scalar) -> object:
+    """A value as Python has it, or why it is none."""
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError as error:
+        return InputError(f"byte 0x{error.object[error.start]:02x} is not {error.encoding}")
 
 
 @lru_cache(maxsize=64)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol, cast
 
@@ -20,7 +20,9 @@ from wfalens.text import printable
 
 TEXT_COLUMN, LABEL_COLUMN = "text", "label"
 Texts = Sequence[str] | Ragged[np.int32]
-_ROWS, _BYTES = 1000, 1 << 18  # of a stretch
+Row = tuple[int, int, object, object]  # offset, number, text, label; in place of a text, why it cannot be read
+ROWS, BYTES = 1000, 1 << 18  # of a stretch, about
+HALF_A_PAIR = "half of a surrogate pair, which is not text"
 _LONGEST_NAME, _MOST_NAMES, _LONGEST_REASON = 60, 20, 200  # in a sentence
 
 
@@ -163,68 +165,50 @@ def _joined(parts: list[Texts]) -> Texts:
     return list(chain.from_iterable(cast(list[Sequence[str]], parts)))
 
 
-@dataclass(eq=False)
-class Gatherer:
-    """Rows that come one by one, gathered into a stretch."""
-
-    reads_labels: bool
-    foreign: str = "half of a surrogate pair, which is not text"  # why a text is none
-    texts: list[str] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)
-    offsets: list[int] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
-    empty: list[int] = field(default_factory=list)
-    bad: list[tuple[int, str]] = field(default_factory=list)
-    left: int = _BYTES
-
-    @property
-    def is_full(self) -> bool:
-        return self.left <= 0
-
-    def add(self, offset: int, row: int, text: object, label: object = None) -> None:
-        """Take a row that begins at an offset."""
-        self.left -= _BYTES // _ROWS
+def taken_apart(
+    rows: Iterable[Row], behind: Place, reads_labels: bool, foreign: str = HALF_A_PAIR, packed: bool = False
+) -> Stretch:
+    """A stretch of rows that were read one by one; `foreign` says why characters that are none are no text."""
+    texts: list[str] = []
+    labels: list[str] = []
+    sizes: list[int] = []
+    places: list[tuple[int, int]] = []
+    empty: list[int] = []
+    bad: list[tuple[int, str]] = []
+    for offset, number, value, label in rows:
         try:
-            found = text_of(text)
-            if found is None:
-                self.empty.append(row)
-                return
-            size = len(found) if found.isascii() else self._size(found)
-            if self.reads_labels:
-                named = label_of(label)
-                named.isascii() or self._size(named)
-                self.labels.append(named)
+            text = text_of(value)
+            if text is None:
+                empty.append(number)
+                continue
+            size = len(text) if text.isascii() else _size(text, foreign)
+            if reads_labels:
+                labels.append(label_of(label, foreign))
         except InputError as error:
-            self.bad.append((row, str(error)))
-            return
-        self.texts.append(found)
-        self.sizes.append(size + 1)
-        self.offsets.append(offset)
-        self.rows.append(row)
-        self.left -= size
+            bad.append((number, str(error)))
+            continue
+        texts.append(text)
+        sizes.append(size + 1)
+        places.append((offset, number))
+    offsets, numbers = np.array(places, np.int64).reshape(-1, 2).T
+    return Stretch(
+        PackedTexts.of(texts) if packed else texts,
+        labels if reads_labels else None,
+        np.array(sizes, np.int64),
+        offsets,
+        numbers,
+        empty,
+        bad,
+        behind,
+    )
 
-    def refuse(self, row: int, reason: str) -> None:
-        self.left -= _BYTES // _ROWS
-        self.bad.append((row, reason))
 
-    def _size(self, text: str) -> int:
-        try:
-            return len(text.encode())
-        except UnicodeEncodeError as error:
-            raise InputError(self.foreign.format(ord(text[error.start]) & 0xFF)) from None
-
-    def stretch(self, behind: Place, packed: bool = False) -> Stretch:
-        return Stretch(
-            PackedTexts.of(self.texts) if packed else self.texts,
-            self.labels if self.reads_labels else None,
-            np.array(self.sizes, np.int64),
-            np.array(self.offsets, np.int64),
-            np.array(self.rows, np.int64),
-            self.empty,
-            self.bad,
-            behind,
-        )
+def _size(text: str, foreign: str) -> int:
+    """Bytes in UTF-8."""
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError as error:
+        raise InputError(foreign.format(ord(text[error.start]) & 0xFF)) from None
 
 
 def text_of(value: object) -> str | None:
@@ -236,14 +220,18 @@ def text_of(value: object) -> str | None:
     return _as_text(value, "text")
 
 
-def label_of(value: object) -> str:
+def label_of(value: object, foreign: str = HALF_A_PAIR) -> str:
     """The label of a value; an InputError says why there is none."""
     if value is None or value != value or not (label := _as_text(value, "label").strip()):
         raise InputError("the label is missing")
+    if not label.isascii():
+        _size(label, foreign)
     return label
 
 
 def _as_text(value: object, what: str) -> str:
+    if isinstance(value, InputError):
+        raise value
     if isinstance(value, list | dict):
         raise InputError(f"the {what} is {'a list' if isinstance(value, list) else 'an object'}, not a text")
     return str(value)
