@@ -1,4 +1,4 @@
-"""Attacks: constraints hold, every status is told truly, and the guided search beats the controls."""
+"""Attacks: constraints hold, every status is true, and the guided search beats the controls."""
 
 import numpy as np
 import pytest
@@ -51,10 +51,10 @@ def test_candidates_keep_both_bounds_and_none_is_missing(setting):
             and msq(wfa.embedding(first), wfa.embedding(second)) >= 0.003
         }
         assert got == expected
-        for place in range(run.start, run.stop):
-            other = vocabulary.words[found.word[place]]
-            assert found.semantic[place] == pytest.approx(msq(vectors[first], vectors[other]), rel=1e-3, abs=1e-5)
-            assert found.transition[place] == pytest.approx(msq(wfa.embedding(first), wfa.embedding(other)), rel=1e-3)
+        for at in range(run.start, run.stop):
+            other = vocabulary.words[found.word[at]]
+            assert found.semantic[at] == pytest.approx(msq(vectors[first], vectors[other]), rel=1e-3, abs=1e-5)
+            assert found.transition[at] == pytest.approx(msq(wfa.embedding(first), wfa.embedding(other)), rel=1e-3)
 
 
 def test_candidates_of_some_words_only_are_those_that_they_have_among_all(setting):
@@ -160,7 +160,7 @@ def test_same_seed_same_attack(setting, arsenal):
 
 def test_the_outcome_does_not_depend_on_the_engine(setting, arsenal, monkeypatch):
     model, _, _, corpus = setting
-    monkeypatch.setattr("wfalens.attack.run._TEXTS_AT_ONCE", 16)
+    monkeypatch.setattr("wfalens.attack.attacking._TEXTS_AT_ONCE", 16)
     part, search = corpus.subset(np.arange(60)), arsenal.recipe("random-word", 2)
     outcomes = [run_attack("random-word", 2, search, model, part, engine=engine) for engine in (None, ThreadEngine(3))]
     assert outcomes[0].examples == outcomes[1].examples

@@ -172,7 +172,7 @@ def test_views_that_take_seconds_are_jobs(study):
         for name in names:
             wait_until(lambda name=name: client.get(f"/api/job/{name}").json()["state"] != "working")
         found = {name: client.get(f"/api/job/{name}").json() for name in names}
-    assert {told["state"] for told in found.values()} == {"done"}, found
+    assert {data["state"] for data in found.values()} == {"done"}, found
     assert found["fidelity"]["result"]["texts"] == len(study.corpus)
     assert found["comparison"]["result"]["words"]
 

@@ -12,12 +12,12 @@ import pytest
 from tests.cli.test_commands import wfalens
 from wfalens.errors import InputError
 from wfalens.reproduction import Scale, reproduce
+from wfalens.reproduction.contents import SECTIONS
+from wfalens.reproduction.experiment import Step
 from wfalens.reproduction.measurements import MEASURES
-from wfalens.reproduction.page import told_claims
-from wfalens.reproduction.parts import PARTS
+from wfalens.reproduction.result_folder import claims_sentence
 from wfalens.reproduction.section import Results, order_claim
 from wfalens.reproduction.store import Store
-from wfalens.reproduction.study import Step
 
 MINIATURE = Scale(
     train_texts=600, test_texts=150, epochs=3, pretraining_epochs=1, attack_texts=20, augmentation_epochs=1
@@ -43,8 +43,8 @@ def without_times(value):
 def test_every_part_is_on_the_page_with_its_claims_marked(miniature):
     folder, summary = miniature
     page = (folder / "index.html").read_text()
-    expected = {name for name, part in PARTS.items() if part.steps("newsroom")}
-    assert {part["part"] for part in summary["parts"]} == expected == set(PARTS) - {"leak"}
+    expected = {name for name, part in SECTIONS.items() if part.steps("newsroom")}
+    assert {part["part"] for part in summary["parts"]} == expected == set(SECTIONS) - {"leak"}
     for part in summary["parts"]:
         assert f'id="{part["part"]}-newsroom"' in page
     claims = [claim for part in summary["parts"] for claim in part["claims"]]
@@ -59,7 +59,7 @@ def test_every_figure_and_table_of_the_page_is_there(miniature):
     assert len(linked) > 15
     for file in linked:
         assert (folder / file).stat().st_size > 3000
-    assert len(list((folder / "tables").glob("*.csv"))) == len(PARTS) - 1
+    assert len(list((folder / "tables").glob("*.csv"))) == len(SECTIONS) - 1
     assert "result_cr" in (folder / "tables" / "table1-newsroom.csv").read_text().splitlines()[0]
 
 
@@ -185,7 +185,7 @@ def test_an_order_is_held_or_not(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--only", "table9"], "unknown part 'table9'; choose among table1"),
+        (["--only", "table9"], "unknown section 'table9'; choose among table1"),
         (["--dataset", "nothing"], "unknown data set 'nothing'"),
         (["--dataset", "tagmynews"], "needs the file tagmynews/train.csv"),
         (["--dataset", "newsroom", "--model", "own.rnn"], "--model must be DATASET=FILE"),
@@ -225,5 +225,5 @@ def test_our_own_checks_are_counted_apart(miniature):
     claims = [claim for part in summary["parts"] for claim in part["claims"]]
     theirs = [claim for claim in claims if not claim["ours"]]
     assert 0 < len(theirs) < len(claims)
-    assert f"of {len(theirs)} claims of the paper held, " in told_claims(summary)
+    assert f"of {len(theirs)} claims of the paper held, " in claims_sentence(summary)
     assert all(claim["ours"] for part in summary["parts"] if part["part"] == "beyond" for claim in part["claims"])

@@ -1,4 +1,4 @@
-"""The paper's attacks, their controls, and ours, as short recipes (SPEC §10).
+"""The paper's attacks, their controls, and ours, as short recipes.
 
 Deviation from the paper: a position without an allowed replacement is passed over for the next one, so that k
 changes are made wherever k are possible.

@@ -2,7 +2,7 @@
 
 With `d_t` the state vector after t words, word t contributes `(d_t − d_{t−1})·F`; contributions add up exactly to
 the output minus the prior. Deletion and replacement follow from forward vectors `α_t = d_t` and backward
-matrices `β_t = Ê_{t+1}⋯Ê_L·F` (SPEC §9).
+matrices `β_t = Ê_{t+1}⋯Ê_L·F`.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def replacement_outputs(
     position: int,
     candidates: NDArray[np.int32],
 ) -> NDArray[np.float64]:
-    """The output with each candidate in place of the word at `position`; -> (candidates, classes)"""
+    """The output with each candidate instead of the word at `position`; -> (candidates, classes)"""
     stepped = wfa.advance(forward[position][None], candidates)
     return np.asarray(stepped @ backward[position + 1])
 

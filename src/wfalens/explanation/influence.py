@@ -117,8 +117,8 @@ def _scores(wfa: WFA, after: NDArray[np.float64], ids: NDArray[np.int32]) -> NDA
         return np.asarray(wfa.read_out(after) - wfa.read_out(wfa.state_frequencies[None]))
     # null completion leaves rows empty, Σⱼ Êσ[i,j] < 1: what is lost has not moved, so the rows are needed
     step = max(1, (1 << 22) // wfa.states**2)
-    parts = [_moved(wfa, wfa.matrices(ids[start : start + step])) for start in range(0, len(ids), step)]
-    return np.concatenate(parts)
+    chunks = [_moved(wfa, wfa.matrices(ids[start : start + step])) for start in range(0, len(ids), step)]
+    return np.concatenate(chunks)
 
 
 def _moved(wfa: WFA, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
