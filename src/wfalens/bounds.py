@@ -1,52 +1,77 @@
-"""Which numbers an option may be: checked once, where the option comes in."""
+"""Which values an option may have: the one check of all options, which refuses others in one sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 from wfalens.errors import InputError
 
+_MOST_SHOWN, _LONGEST_SHOWN = 10**30, 80  # a number and a text in a sentence
 
-def _whole(value: Any) -> int | None:
+
+def whole(value: Any) -> int | None:
+    """A plain whole number, None for what is none; True and False are none."""
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
 
 
-def _real(value: Any) -> float | None:
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
+def real(value: Any) -> float | None:
+    """A plain number, None for what is none; ±∞ for one that is too large for a float."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    try:
+        return float(value) if is_number else None
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 @dataclass(frozen=True)
 class Bounds:
     """The numbers that an option may be, and the words (or None) that it may be instead."""
 
-    plain: Callable[[Any], float | None]  # a plain Python number; None for what is no number of this kind
+    plain: Callable[[Any], float | None]  # `whole` or `real`
     least: float
     most: float
     words: tuple[str | None, ...] = ()
+    excluded: tuple[float, ...] = ()  # ends that are out of bounds themselves
 
-    @classmethod
-    def whole(cls, least: int, most: int, *words: str | None) -> Bounds:
-        return cls(_whole, least, most, words)
-
-    @classmethod
-    def real(cls, least: float, most: float, *words: str | None) -> Bounds:
-        return cls(_real, least, most, words)
-
-    def checked(self, name: str, given: Any) -> float | str | None:
-        """The value as a plain Python number; refused in one sentence where it is out of bounds."""
+    def checked(self, name: str, given: Any) -> Any:
+        """The given value as a plain Python number; NaN lies in no bounds."""
         if (given is None or isinstance(given, str)) and given in self.words:
             return given
         value = self.plain(given)
-        if value is None or not self.least <= value <= self.most:
+        if value is None or not self.least <= value <= self.most or value in self.excluded:
+            kind = " as a whole number" if value is None and self.plain is whole else ""
             also = "".join(f" or be {word!r}" for word in self.words if word is not None)
-            raise InputError(f"{name} must lie between {self.least:g} and {self.most:g}{also}, not {given!r}")
+            raise InputError(f"{name} must lie {self.shown}{kind}{also}, not {_shown(given)}")
         return value
 
+    @property
+    def shown(self) -> str:
+        ends = f"between {_number(self.least)} and {_number(self.most)}"
+        return f"{ends} ({' and '.join(map(_number, self.excluded))} excluded)" if self.excluded else ends
 
-def check_bounds(options: Any, bounds: Mapping[str, Bounds]) -> None:
-    """Check the fields of a frozen dataclass and store them as plain Python numbers."""
-    for name, bound in bounds.items():
-        object.__setattr__(options, name, bound.checked(name, getattr(options, name)))
+
+def check_numbers(options: object, bounds: Mapping[str, Bounds]) -> None:
+    """Check fields of a frozen value while it is made; each becomes a plain Python number."""
+    for name, each in bounds.items():
+        object.__setattr__(options, name, each.checked(name, getattr(options, name)))
+
+
+def check_choice(name: str, given: Any, allowed: Collection[str]) -> None:
+    """Refuse a name that is none of those to choose from."""
+    if not isinstance(given, str) or given not in allowed:
+        raise InputError(f"unknown {name} {_shown(given)}; choose one of {', '.join(allowed)}")
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def _shown(given: Any) -> str:
+    if isinstance(given, int) and abs(given) > _MOST_SHOWN:  # Python refuses to print the longest
+        return f"one beyond {'-' if given < 0 else ''}{_MOST_SHOWN:g}"
+    text = " ".join(repr(given).split())
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

@@ -1,4 +1,4 @@
-"""HTML of results. The only place where words and texts become HTML: everything is escaped here."""
+"""HTML of results. Words and texts become HTML only here, where everything is escaped."""
 
 from __future__ import annotations
 
@@ -79,17 +79,17 @@ def figure_html(source: str, caption: str, links: Mapping[str, str]) -> str:
     )
 
 
-def anchored_html(anchor: str, title: str, parts: Sequence[str]) -> str:
-    """A section that can be linked to, around parts that are HTML already."""
-    return f'<section id="{escape(anchor)}"><h2>{escape(title)}</h2>{"".join(parts)}</section>'
+def anchored_html(anchor: str, title: str, blocks: Sequence[str]) -> str:
+    """A section that can be linked to, around blocks that are HTML already."""
+    return f'<section id="{escape(anchor)}"><h2>{escape(title)}</h2>{"".join(blocks)}</section>'
 
 
-def page_html(title: str, parts: Sequence[str]) -> str:
-    """A whole page around parts that are HTML already."""
+def page_html(title: str, blocks: Sequence[str]) -> str:
+    """A whole page around blocks that are HTML already."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head>'
-        f"<body><main><h1>{escape(title)}</h1>{''.join(parts)}</main></body></html>"
+        f"<body><main><h1>{escape(title)}</h1>{''.join(blocks)}</main></body></html>"
     )
 
 

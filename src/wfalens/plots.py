@@ -76,13 +76,13 @@ def attribution_bars(found: Attribution) -> Figure:
 
 def word_maps(maps: WordMaps) -> Figure:
     """The same words in several spaces, coloured by class."""
-    figure = Figure(figsize=(6.2 * len(maps.places), 6), layout="constrained")
-    for number, (name, places) in enumerate(maps.places.items(), 1):
-        axes = figure.add_subplot(1, len(maps.places), number)
+    figure = Figure(figsize=(6.2 * len(maps.points), 6), layout="constrained")
+    for number, (name, points) in enumerate(maps.points.items(), 1):
+        axes = figure.add_subplot(1, len(maps.points), number)
         for label, colour in enumerate(_cycle(len(maps.class_names))):
             chosen = maps.classes == label
             axes.scatter(
-                places[chosen, 0], places[chosen, 1], s=14, color=colour, label=_plain(maps.class_names[label])
+                points[chosen, 0], points[chosen, 1], s=14, color=colour, label=_plain(maps.class_names[label])
             )
         axes.set_title(f"{_plain(name)} (t-SNE)")
         axes.set_xticks([])

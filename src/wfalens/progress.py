@@ -1,4 +1,4 @@
-"""The one place through which long work reports; the algorithms stay free of printing."""
+"""Progress of long work: algorithms report to a listener and never print."""
 
 from __future__ import annotations
 

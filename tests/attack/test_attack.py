@@ -1,23 +1,25 @@
-"""Attacks: constraints hold, every status is told truly, and the guided search beats the controls."""
+"""Attacks: constraints hold, every status is true, and the guided search beats the controls."""
 
 import numpy as np
 import pytest
 
 from wfalens.attack import RECIPES, Arsenal, allowed_candidates, nearest_candidates, run_attack
 from wfalens.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome, summary_rows
+from wfalens.automaton import WFA
 from wfalens.corpus import Corpus, WordVectors, load_dataset, newsroom
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor
-from wfalens.models import RNNConfig, Trainer
+from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.passes.engines.local import ThreadEngine
 
 
 @pytest.fixture(scope="module")
-def setting():
+def setting(once):
     train = load_dataset("newsroom")
-    config = RNNConfig(embedding=24, hidden=24, dropout=0.3)
-    model = Trainer(config=config, epochs=5, learning_rate=5e-3).train(train).model
-    wfa = Extractor.paper(states=25, completion="probe", alpha=0.0).extract(model, train)
+    trainer = Trainer(config=RNNConfig(embedding=24, hidden=24, dropout=0.3), epochs=5, learning_rate=5e-3)
+    model = RNNClassifier.load(once("attacked.rnn", lambda path: trainer.train(train).model.save(path)))
+    extractor = Extractor.paper(states=25, completion="probe", alpha=0.0)
+    wfa = WFA.load(once("attacked.wfa", lambda path: extractor.extract(model, train).save(path)))
     vectors = newsroom.vectors()
     return model, wfa, vectors, load_dataset("newsroom", "test").subset(np.arange(300))
 
@@ -49,10 +51,10 @@ def test_candidates_keep_both_bounds_and_none_is_missing(setting):
             and msq(wfa.embedding(first), wfa.embedding(second)) >= 0.003
         }
         assert got == expected
-        for place in range(run.start, run.stop):
-            other = vocabulary.words[found.word[place]]
-            assert found.semantic[place] == pytest.approx(msq(vectors[first], vectors[other]), rel=1e-3, abs=1e-5)
-            assert found.transition[place] == pytest.approx(msq(wfa.embedding(first), wfa.embedding(other)), rel=1e-3)
+        for at in range(run.start, run.stop):
+            other = vocabulary.words[found.word[at]]
+            assert found.semantic[at] == pytest.approx(msq(vectors[first], vectors[other]), rel=1e-3, abs=1e-5)
+            assert found.transition[at] == pytest.approx(msq(wfa.embedding(first), wfa.embedding(other)), rel=1e-3)
 
 
 def test_candidates_of_some_words_only_are_those_that_they_have_among_all(setting):
@@ -158,7 +160,7 @@ def test_same_seed_same_attack(setting, arsenal):
 
 def test_the_outcome_does_not_depend_on_the_engine(setting, arsenal, monkeypatch):
     model, _, _, corpus = setting
-    monkeypatch.setattr("wfalens.attack.run._TEXTS_AT_ONCE", 16)
+    monkeypatch.setattr("wfalens.attack.attacking._TEXTS_AT_ONCE", 16)
     part, search = corpus.subset(np.arange(60)), arsenal.recipe("random-word", 2)
     outcomes = [run_attack("random-word", 2, search, model, part, engine=engine) for engine in (None, ThreadEngine(3))]
     assert outcomes[0].examples == outcomes[1].examples
@@ -190,7 +192,7 @@ def test_bad_input_is_refused(setting, arsenal):
     model, wfa, vectors, corpus = setting
     with pytest.raises(InputError, match="unknown recipe 'magic'; choose one of glove"):
         arsenal.recipe("magic", 1)
-    with pytest.raises(InputError, match="k must be at least 1"):
+    with pytest.raises(InputError, match="k must lie between 1 and"):
         arsenal.recipe("weak", 0)
     with pytest.raises(InputError, match="at most the strong one"):
         Arsenal.prepare(wfa, vectors, 0.9, 0.5)

@@ -16,7 +16,7 @@ ENDINGS = ("csv", "jsonl", "parquet")
 
 @pytest.fixture
 def files(tmp_path):
-    """Texts that tell their files and places; each label follows from its text."""
+    """Texts that tell their files and positions; each label follows from its text."""
     paths = []
     for file, ending in enumerate(ENDINGS):
         texts = [f"t{file} n{at}" for at in range(100)]
@@ -37,8 +37,8 @@ def test_labels_stay_with_their_texts(files):
     drawn = draw_texts(files, 40, CLASSES, seed=3)
     assert len(drawn) == 40
     assert [int(text.split("n")[1]) % 3 for text in drawn.texts] == drawn.labels.tolist()
-    places = [tuple(int(part[1:]) for part in text.split()) for text in drawn.texts]
-    assert places == sorted(places)
+    positions = [tuple(int(part[1:]) for part in text.split()) for text in drawn.texts]
+    assert positions == sorted(positions)
 
 
 def test_equal_seeds_draw_equal_texts(files):

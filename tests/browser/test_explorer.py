@@ -48,20 +48,20 @@ def test_the_overview_tells_what_it_is_and_how_faithful(visit, explorer, study):
 
 def test_a_state_tells_what_it_stands_for(visit, explorer, study):
     page = visit(explorer, "map")
-    told = inspection.state_map(study).to_json()
-    expect(page.locator("[data-state]")).to_have_count(len(told["states"]))
-    chosen = max(told["states"], key=lambda state: state["frequency"])
+    data = inspection.state_map(study).to_json()
+    expect(page.locator("[data-state]")).to_have_count(len(data["states"]))
+    chosen = max(data["states"], key=lambda state: state["frequency"])
     page.locator(f'[data-state="{chosen["id"]}"]').click()
     panel = page.locator(".panel")
     expect(panel.get_by_role("heading", level=2)).to_contain_text(f"State {chosen['id']}")
     for word, _ in chosen["words_in"][:3]:
         expect(panel).to_contain_text(word)
     expect(page).to_have_url(re.compile(f"state={chosen['id']}"))
-    other = page.locator(f'[data-state="{(chosen["id"] + 1) % len(told["states"])}"]')
+    other = page.locator(f'[data-state="{(chosen["id"] + 1) % len(data["states"])}"]')
     other.focus()
     page.keyboard.press("Enter")
     expect(other).to_have_attribute("aria-pressed", "true")
-    expect(panel.get_by_role("heading", level=2)).to_contain_text(f"State {(chosen['id'] + 1) % len(told['states'])}")
+    expect(panel.get_by_role("heading", level=2)).to_contain_text(f"State {(chosen['id'] + 1) % len(data['states'])}")
 
 
 def test_a_word_moves_the_states(visit, explorer, study):
@@ -187,14 +187,14 @@ def test_a_word_has_a_page(visit, explorer, study):
     page = visit(explorer, "words")
     page.get_by_label("Search").fill("vaccine")
     page.get_by_role("link", name="vaccine").click()
-    told = inspection.word_page(study, "vaccine")
+    data = inspection.word_page(study, "vaccine")
     expect(page.get_by_role("heading", level=2).first).to_have_text("vaccine")
-    expect(page.locator("main")).to_contain_text(f"Seen {told['count']} times")
-    for word, _ in [*told["acting"], *told["meaning"]]:
+    expect(page.locator("main")).to_contain_text(f"Seen {data['count']} times")
+    for word, _ in [*data["acting"], *data["meaning"]]:
         expect(page.locator(".tags a").filter(has_text=visible(word)).first).to_be_visible()
-    expect(page.locator(".sentences li")).to_have_count(len(told["sentences"]))
+    expect(page.locator(".sentences li")).to_have_count(len(data["sentences"]))
     page.locator(".sentences a").first.click()
-    expect(page.get_by_label("Your sentence")).to_have_value(told["sentences"][0])
+    expect(page.get_by_label("Your sentence")).to_have_value(data["sentences"][0])
 
 
 def test_one_selection_in_both_word_maps(visit, explorer):
@@ -225,12 +225,12 @@ def test_pairs_are_filtered_and_swapped(visit, explorer, study):
     found = inspection.contrast(study)["adversarial"]["pairs"]
     expect(rows).to_have_count(len(found))
     for pair in found:
-        told = inspection.swaps(study, pair["first"], pair["second"])
-        if told["changed"]:
+        data = inspection.swaps(study, pair["first"], pair["second"])
+        if data["changed"]:
             break
     page.get_by_role("button", name=f"Swap {pair['first']} for {pair['second']} in sentences").click()
-    expect(page.locator(".panel")).to_contain_text(f"in {told['changed']} of {told['texts']} text")
-    assert page.locator(".panel ins").all_inner_texts().count(pair["second"]) >= min(1, told["changed"])
+    expect(page.locator(".panel")).to_contain_text(f"in {data['changed']} of {data['texts']} text")
+    assert page.locator(".panel ins").all_inner_texts().count(pair["second"]) >= min(1, data["changed"])
     names = study.wfa.class_names
     page.get_by_label("First word speaks for").select_option("sport")
     of_class = [each for each in found if each["first_influence"].index(max(each["first_influence"])) == 0]
@@ -244,8 +244,8 @@ def test_pairs_are_filtered_and_swapped(visit, explorer, study):
 
 def test_attacks_are_filtered(visit, explorer, study):
     page = visit(explorer, "attacks")
-    told = inspection.attacks(study)
-    examples = [each for each in told["examples"] if each["recipe"] == "guided"]
+    data = inspection.attacks(study)
+    examples = [each for each in data["examples"] if each["recipe"] == "guided"]
     assert examples
     status = page.get_by_role("status").filter(has_text="example")
     expect(status).to_contain_text(f"{len(examples)} example")
@@ -257,20 +257,20 @@ def test_attacks_are_filtered(visit, explorer, study):
     assert first.locator("del").inner_text() == left[0]["before"][left[0]["changed"][0]]
     assert first.locator("ins").inner_text() == left[0]["after"][left[0]["changed"][0]]
     page.get_by_label("Recipe").select_option("random-word")
-    control = [each for each in told["examples"] if each["recipe"] == "random-word" and each["label_before"] == source]
+    control = [each for each in data["examples"] if each["recipe"] == "random-word" and each["label_before"] == source]
     expect(status).to_contain_text(f"{len(control)} example")
 
 
 def test_two_automata_are_compared(visit, explorer, study):
     page = visit(explorer, "compare")
-    told = inspection.comparison(study)
+    data = inspection.comparison(study)
     main = page.locator("main")
-    expect(main).to_contain_text(f"{100 * told['agreement']['cr']['value']:.1f} %")
+    expect(main).to_contain_text(f"{100 * data['agreement']['cr']['value']:.1f} %")
     table = page.get_by_role("table").filter(has_text="Words that changed most")
-    expect(table.locator("tbody th").first).to_have_text(told["words"][0]["word"])
+    expect(table.locator("tbody th").first).to_have_text(data["words"][0]["word"])
     page.get_by_label("By change for").select_option("health")
-    at = told["class_names"].index("health")
-    most = max(told["words"], key=lambda each: abs(each["after"][at] - each["before"][at]))
+    at = data["class_names"].index("health")
+    most = max(data["words"], key=lambda each: abs(each["after"][at] - each["before"][at]))
     expect(table.locator("tbody th").first).to_have_text(most["word"])
     expect(main).to_contain_text("Sentences that prove it")
     expect(page.get_by_role("table").filter(has_text="read most differently").locator("tbody tr")).to_have_count(40)

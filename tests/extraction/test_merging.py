@@ -66,7 +66,7 @@ def test_samples_of_parts_merge_to_the_sample_of_the_whole(lengths, tokens, rand
     parts = [TextSample.pruned([sample_of(rows[owner == part], lengths)], tokens) for part in set(owner.tolist())]
     random.shuffle(parts)
     merged = TextSample.merged(parts, tokens)
-    np.testing.assert_array_equal(merged.place, whole.place)
+    np.testing.assert_array_equal(merged.address, whole.address)
     np.testing.assert_array_equal(merged.ids.values, whole.ids.values)
     assert len(whole.ids.values) <= tokens or len(whole.draw) == 1
 
@@ -96,4 +96,4 @@ def test_texts_at_or_above_the_limit_cannot_change_a_sample(lengths, tokens):
     if limit is not None:
         rest = rest[draws(0, 0, 0, len(rows))[rest] < limit]
     merged = TextSample.merged([sample_of(half, lengths), sample_of(rest, lengths)], tokens)
-    np.testing.assert_array_equal(merged.place, TextSample.merged([sample_of(rows, lengths)], tokens).place)
+    np.testing.assert_array_equal(merged.address, TextSample.merged([sample_of(rows, lengths)], tokens).address)

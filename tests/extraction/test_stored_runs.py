@@ -21,7 +21,7 @@ def test_keys_are_found_where_they_stand(tmp_path, monkeypatch, size, most):
     keys = np.unique(rng.integers(0, most, size))
     run = stored(tmp_path / "a", compact(keys), compact(rng.integers(1, 300, len(keys))))
     wanted = [0, *sorted(rng.integers(0, most, 30).tolist()), *keys[:5].tolist(), most, 10**18]
-    np.testing.assert_array_equal(run.places(wanted), np.searchsorted(keys, wanted))
+    np.testing.assert_array_equal(run.starts(wanted), np.searchsorted(keys, wanted))
     places = rng.integers(0, max(1, len(keys)), 20 if len(keys) else 0)
     np.testing.assert_array_equal(run.keys_at(places), keys[places])
 

@@ -34,16 +34,16 @@ def test_corners_stand_apart_on_a_circle(cloud):
 def test_spread_circles_keep_near_their_places_and_apart(cloud):
     outputs, visits = cloud
     sizes = radii(visits / max(1, visits.sum())) / 3  # so that there is room for all
-    places = outputs @ class_corners(outputs, visits)
-    moved = spread(places, sizes)
+    points = outputs @ class_corners(outputs, visits)
+    moved = spread(points, sizes)
     assert np.isfinite(moved).all()
     assert np.abs(moved).max() < 2
     distance = np.linalg.norm(moved[:, None] - moved, axis=2) + 10 * np.eye(len(moved))
-    crowded = np.linalg.norm(places[:, None] - places, axis=2) < sizes[:, None] + sizes
+    crowded = np.linalg.norm(points[:, None] - points, axis=2) < sizes[:, None] + sizes
     overlap = np.maximum(0, sizes[:, None] + sizes - distance)
     assert overlap.max() <= 0.6 * (sizes[:, None] + sizes).max()
     if not crowded[~np.eye(len(moved), dtype=bool)].any():
-        assert np.linalg.norm(moved - places, axis=1).max() < 0.05
+        assert np.linalg.norm(moved - points, axis=1).max() < 0.05
 
 
 def test_equal_places_part():

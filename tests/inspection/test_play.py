@@ -22,40 +22,40 @@ TEXTS = st.lists(st.sampled_from(["w0", "w1", "w2", "w3", "unknown", "<pad>", "<
 
 @given(st.one_of(samples(), linear_samples()), TEXTS)
 def test_a_played_text_is_the_walk_and_the_attribution(drawn, text):
-    told = play(Study("a.wfa", drawn.wfa), None, text)
-    to_json(told)
+    data = play(Study("a.wfa", drawn.wfa), None, text)
+    to_json(data)
     walk = drawn.wfa.walk(text)
-    assert told["words"] == list(walk.words)
-    assert told["rows"] == walk.row_kinds
-    assert told["label"] == walk.label
-    assert np.allclose(told["automaton"], drawn.wfa.probabilities(drawn.wfa.read_out(walk.states)), atol=6e-5)
-    assert len(told["automaton"]) == len(walk.words) + 1
-    assert "model" not in told
-    assert "path" not in told
+    assert data["words"] == list(walk.words)
+    assert data["rows"] == walk.row_kinds
+    assert data["label"] == walk.label
+    assert np.allclose(data["automaton"], drawn.wfa.probabilities(drawn.wfa.read_out(walk.states)), atol=6e-5)
+    assert len(data["automaton"]) == len(walk.words) + 1
+    assert "model" not in data
+    assert "path" not in data
     if walk.words:
         explained = attribute(drawn.wfa, text)
-        assert np.allclose(told["contributions"], explained.contributions, atol=6e-5)
-        total = np.sum(told["contributions"], axis=0)
+        assert np.allclose(data["contributions"], explained.contributions, atol=6e-5)
+        total = np.sum(data["contributions"], axis=0)
         assert np.allclose(total, explained.output - explained.prior, atol=6e-5 * (len(walk.words) + 1))
-        assert told["label"] == explained.label or told["label"] is None
+        assert data["label"] == explained.label or data["label"] is None
 
 
 def test_a_played_text_stands_beside_the_model(study):
-    places = state_map(study)
+    found = state_map(study)
     for text in (*study.corpus.texts[:5], f"{SCRIPT} {HALF} the match"):
-        told = play(study, places, text)
-        assert to_json(told).isascii()
+        data = play(study, found, text)
+        assert to_json(data).isascii()
         ids = study.wfa.encoder.encode([text])
         said = study.model.trace(ids).values
-        assert np.allclose(told["model"], [study.model.initial_output, *said], atol=6e-5)
-        assert told["model_label"] == study.wfa.class_names[said[-1].argmax()]
-        assert told["agrees"] == (told["model_label"] == told["label"])
+        assert np.allclose(data["model"], [study.model.initial_output, *said], atol=6e-5)
+        assert data["model_label"] == study.wfa.class_names[said[-1].argmax()]
+        assert data["agrees"] == (data["model_label"] == data["label"])
         gap = jensen_shannon(study.wfa.predict_proba([text]), said[-1:].astype(float))
-        assert told["jsd"] == pytest.approx(gap[0], abs=6e-5)
-        assert told["confidence"] == pytest.approx(study.wfa.confidence([text])[0], abs=6e-5)
-        assert np.allclose(told["path"], np.array(told["automaton"]) @ places.corners, atol=1e-3)
-        assert np.allclose(told["model_path"], np.array(told["model"]) @ places.corners, atol=1e-3)
-        for row, likely in zip(study.wfa.walk(text).states, told["states"], strict=True):
+        assert data["jsd"] == pytest.approx(gap[0], abs=6e-5)
+        assert data["confidence"] == pytest.approx(study.wfa.confidence([text])[0], abs=6e-5)
+        assert np.allclose(data["path"], np.array(data["automaton"]) @ found.corners, atol=1e-3)
+        assert np.allclose(data["model_path"], np.array(data["model"]) @ found.corners, atol=1e-3)
+        for row, likely in zip(study.wfa.walk(text).states, data["states"], strict=True):
             assert likely[0][0] == row.argmax()
             assert all(share == pytest.approx(row[at], abs=6e-4) for at, share in likely)
 
@@ -76,15 +76,15 @@ def test_a_black_box_has_no_output_before_the_first_word(classes):
     model, corpus = counting_model(classes), letter_texts(120, classes)
     wfa = Extractor.paper(states=8, completion="empirical").extract(model, corpus)
     study = Study("a.wfa", wfa, model, corpus)
-    places = state_map(study)
-    told = play(study, places, "a b c")
-    assert len(told["automaton"]) == len(told["path"]) == 4
-    assert len(told["model"]) == len(told["model_path"]) == 3
-    empty = play(study, places, "")
+    found = state_map(study)
+    data = play(study, found, "a b c")
+    assert len(data["automaton"]) == len(data["path"]) == 4
+    assert len(data["model"]) == len(data["model_path"]) == 3
+    empty = play(study, found, "")
     assert empty["words"] == []
     assert "model" not in empty
     assert len(empty["automaton"]) == 1
-    to_json([told, empty, flips(study, "a b c")])
+    to_json([data, empty, flips(study, "a b c")])
 
 
 @pytest.mark.parametrize("cell", ["gru", "elman"])
@@ -92,17 +92,17 @@ def test_other_networks_stand_beside_it(cell):
     corpus = headlines(200, 0)
     model = trained(corpus, 1, cell)
     study = Study("a.wfa", extracted(model, corpus, 6), model, corpus)
-    told = play(study, state_map(study), corpus.texts[0])
-    assert len(told["model"]) == len(told["automaton"])
+    data = play(study, state_map(study), corpus.texts[0])
+    assert len(data["model"]) == len(data["automaton"])
 
 
 def check_flips(study, text):
     """Each flip is tried anew, by the automaton and by the model."""
-    told = flips(study, text)
-    to_json(told)
+    data = flips(study, text)
+    to_json(data)
     words = study.wfa.encoder.tokens(text)
     before = study.wfa.predict([" ".join(words)])[0]
-    for flip in told["flips"]:
+    for flip in data["flips"]:
         changed = list(words)
         assert changed[flip["position"]] == flip["old"]
         changed[flip["position"]] = flip["new"]
@@ -119,12 +119,12 @@ def check_flips(study, text):
             assert flip["model_to"] == study.wfa.class_names[said.argmax()]
         else:
             assert "holds" not in flip
-    return told
+    return data
 
 
 def test_flips_hold_when_tried(study):
     found = [check_flips(study, text) for text in study.corpus.texts[:8]]
-    assert sum(len(told["flips"]) for told in found) > 8
+    assert sum(len(data["flips"]) for data in found) > 8
     check_flips(replace(study, model=None), study.corpus.texts[0])
 
 
@@ -132,8 +132,8 @@ def test_flips_hold_when_tried(study):
 def test_flips_of_any_automaton_change_its_mind(drawn, text):
     if not (drawn.wfa.word_counts[2:] > 0).any():
         return
-    told = check_flips(Study("a.wfa", drawn.wfa), text)
-    margins = [np.diff(np.sort(flip["automaton"])[-2:])[0] for flip in told["flips"]]
+    data = check_flips(Study("a.wfa", drawn.wfa), text)
+    margins = [np.diff(np.sort(flip["automaton"])[-2:])[0] for flip in data["flips"]]
     assert margins == sorted(margins, reverse=True) or np.allclose(margins, sorted(margins, reverse=True), atol=3e-4)
 
 
@@ -169,18 +169,18 @@ def test_long_texts_are_explained_in_parts(study, monkeypatch):
 
 def test_swaps_count_the_texts_whose_class_changes(study):
     first, second = "vaccine", "match"
-    told = swaps(study, first, second)
+    data = swaps(study, first, second)
     holding = [text.split() for text in study.corpus.texts if first in text.split()]
-    assert told["texts"] == len(holding)
+    assert data["texts"] == len(holding)
     encode = study.wfa.encoder.vocabulary.encode
     was = study.model.trace(encode(holding)).last().argmax(1)
     changed = [[second if word == first else word for word in text] for text in holding]
     became = study.model.trace(encode(changed)).last().argmax(1)
-    assert told["changed"] == (was != became).sum() > 0
-    for example in told["examples"]:
+    assert data["changed"] == (was != became).sum() > 0
+    for example in data["examples"]:
         assert all(example["words"][at] == first for at in example["at"])
         assert example["before"] != example["after"]
-    assert to_json(told).isascii()
+    assert to_json(data).isascii()
 
 
 def test_swaps_of_a_word_that_stands_nowhere(study):

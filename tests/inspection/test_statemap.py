@@ -24,10 +24,10 @@ def texts_for(wfa, size=40, seed=0):
 
 @given(samples())
 def test_flows_are_the_counts_between_different_states(drawn):
-    told = state_map(Study("a.wfa", drawn.wfa)).to_json()
+    data = state_map(Study("a.wfa", drawn.wfa)).to_json()
     total = drawn.counts.sum(0)
     np.fill_diagonal(total, 0)
-    flows = {(flow["from"], flow["to"]): flow["count"] for flow in told["flows"]}
+    flows = {(flow["from"], flow["to"]): flow["count"] for flow in data["flows"]}
     strongest = np.sort(total[total > 0])[::-1][:80]
     assert len(flows) == len(strongest)
     assert sorted(flows.values(), reverse=True) == pytest.approx(strongest, abs=0.51)
@@ -46,12 +46,12 @@ def test_words_of_a_flow_are_its_heaviest(drawn):
 
 @given(samples())
 def test_states_tell_their_centres_visits_and_stays(drawn):
-    places = state_map(Study("a.wfa", drawn.wfa))
-    told = places.to_json()
-    to_json(told)  # finite
-    assert len(told["states"]) == drawn.wfa.states
+    found = state_map(Study("a.wfa", drawn.wfa))
+    data = found.to_json()
+    to_json(data)  # finite
+    assert len(data["states"]) == drawn.wfa.states
     totals = drawn.counts.sum(0)
-    for state in told["states"]:
+    for state in data["states"]:
         at = state["id"]
         assert state["mix"] == pytest.approx(drawn.centres[at], abs=1e-4)
         assert state["visits"] == drawn.wfa.state_visits[at]
@@ -62,54 +62,54 @@ def test_states_tell_their_centres_visits_and_stays(drawn):
         inward = np.delete(drawn.counts[:, :, at], at, axis=1).sum(1)
         for word, count in state["words_in"]:
             assert count == pytest.approx(inward[drawn.wfa.encoder.vocabulary.words.index(word)], abs=0.51)
-    assert sum(state["frequency"] for state in told["states"]) == pytest.approx(1, abs=1e-3)
+    assert sum(state["frequency"] for state in data["states"]) == pytest.approx(1, abs=1e-3)
 
 
 @given(samples(), st.integers(0, 10**6))
 def test_a_place_is_the_mean_of_the_corners(drawn, seed):
-    places = state_map(Study("a.wfa", drawn.wfa))
+    found = state_map(Study("a.wfa", drawn.wfa))
     rng = np.random.default_rng(seed)
     outputs = rng.dirichlet(np.ones(len(drawn.wfa.class_names)), 5)
     assert np.allclose(
-        places.place(outputs), sum(np.outer(outputs[:, c], corner) for c, corner in enumerate(places.corners))
+        found.project(outputs), sum(np.outer(outputs[:, c], corner) for c, corner in enumerate(found.corners))
     )
-    assert np.allclose(places.place(np.eye(outputs.shape[1])), places.corners)
-    assert np.linalg.norm(places.place(outputs), axis=1).max() <= 1 + 1e-9
+    assert np.allclose(found.project(np.eye(outputs.shape[1])), found.corners)
+    assert np.linalg.norm(found.project(outputs), axis=1).max() <= 1 + 1e-9
 
 
 @given(samples())
 def test_a_word_moves_each_state_by_its_row(drawn):
-    places = state_map(Study("a.wfa", drawn.wfa))
+    found = state_map(Study("a.wfa", drawn.wfa))
     for word in ("w0", "never"):
-        told = places.word_moves(word)
+        data = found.word_moves(word)
         number = drawn.wfa.encoder.vocabulary.id_of(word)
         matrix = drawn.matrix(number)
         mass = matrix.sum(1, keepdims=True)
         after = matrix @ drawn.centres
         outputs = np.where(mass > 0, after / np.maximum(mass, 1e-300), 1 / drawn.centres.shape[1])
-        assert np.allclose(told["to"], outputs @ places.corners, atol=2e-3)
-        assert np.allclose(told["change"], np.abs(outputs - drawn.centres).sum(1) / 2, atol=2e-3)
-        assert told["known"] == (word in drawn.wfa.encoder.vocabulary)
-        to_json(told)
+        assert np.allclose(data["to"], outputs @ found.corners, atol=2e-3)
+        assert np.allclose(data["change"], np.abs(outputs - drawn.centres).sum(1) / 2, atol=2e-3)
+        assert data["known"] == (word in drawn.wfa.encoder.vocabulary)
+        to_json(data)
 
 
 def test_typical_sentences_bring_the_automaton_there(study):
-    places = state_map(study)
+    found = state_map(study)
     shown = 0
-    for state in places.to_json()["states"]:
+    for state in found.to_json()["states"]:
         for text in state["sentences"]:
             walk = study.wfa.walk(" ".join(text["words"]))
             assert walk.states[text["after"], state["id"]] == pytest.approx(text["share"], abs=2e-3)
             shown += 1
-    assert shown > len(places.vectors)
+    assert shown > len(found.vectors)
 
 
 def test_an_automaton_that_was_never_visited_still_has_a_map():
     wfa = sample("empirical", 3).wfa
     silent = replace_visits(wfa)
-    told = state_map(Study("a.wfa", silent)).to_json()
-    to_json(told)
-    assert all(state["frequency"] == 0 for state in told["states"])
+    data = state_map(Study("a.wfa", silent)).to_json()
+    to_json(data)
+    assert all(state["frequency"] == 0 for state in data["states"])
 
 
 def replace_visits(wfa):
@@ -132,23 +132,23 @@ def replace_visits(wfa):
 def test_regions_of_a_linear_automaton_add_up(classes):
     wfa = linear_sample(5, classes=classes).wfa
     study = Study("a.wfa", wfa, corpus=texts_for(wfa))
-    told = state_map(study).to_json()
-    to_json(told)
-    assert told["kind"] == "regions"
-    assert sum(state["visits"] for state in told["states"]) == len(study.encoded.take(study.sample).values)
-    assert not any(state["initial"] for state in told["states"])
+    data = state_map(study).to_json()
+    to_json(data)
+    assert data["kind"] == "regions"
+    assert sum(state["visits"] for state in data["states"]) == len(study.encoded.take(study.sample).values)
+    assert not any(state["initial"] for state in data["states"])
     moved = len(study.encoded.values) - len(study.corpus)
-    stays = sum(flow["count"] for flow in told["flows"])
+    stays = sum(flow["count"] for flow in data["flows"])
     assert stays <= moved
-    assert {flow["from"] for flow in told["flows"]} <= set(range(len(told["states"])))
-    assert any(state["sentences"] for state in told["states"])
+    assert {flow["from"] for flow in data["flows"]} <= set(range(len(data["states"])))
+    assert any(state["sentences"] for state in data["states"])
 
 
 def test_regions_of_texts_that_are_all_alike():
     wfa = linear_sample(5).wfa
-    told = state_map(Study("a.wfa", wfa, corpus=Corpus(("w0", "w0", "w0")))).to_json()
-    assert len(told["states"]) == 1
-    to_json(told)
+    data = state_map(Study("a.wfa", wfa, corpus=Corpus(("w0", "w0", "w0")))).to_json()
+    assert len(data["states"]) == 1
+    to_json(data)
 
 
 def test_a_linear_automaton_needs_texts_for_its_map():
@@ -161,10 +161,10 @@ def test_a_linear_automaton_needs_texts_for_its_map():
 
 def test_empty_texts_are_passed_over():
     wfa = sample("empirical", 3).wfa
-    told = state_map(Study("a.wfa", wfa, corpus=Corpus(("", "w0 w1", " ")))).to_json()
-    assert told["texts"] == 1
-    told = state_map(Study("a.wfa", wfa, corpus=Corpus(("",)))).to_json()
-    assert all(state["sentences"] == [] for state in told["states"])
+    data = state_map(Study("a.wfa", wfa, corpus=Corpus(("", "w0 w1", " ")))).to_json()
+    assert data["texts"] == 1
+    data = state_map(Study("a.wfa", wfa, corpus=Corpus(("",)))).to_json()
+    assert all(state["sentences"] == [] for state in data["states"])
 
 
 def test_long_corpora_are_sampled(study):

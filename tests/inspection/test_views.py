@@ -31,11 +31,11 @@ NEEDS = {
 
 
 def test_the_overview_tells_what_there_is(study):
-    told = inspection.overview(study)
-    assert told["summary"]["states"] == study.wfa.states
-    assert told["words_seen"] == (study.wfa.word_counts[2:] > 0).sum()
-    assert told["tokens_seen"] == study.wfa.word_counts[2:].sum()
-    assert told["has"] == {
+    data = inspection.overview(study)
+    assert data["summary"]["states"] == study.wfa.states
+    assert data["words_seen"] == (study.wfa.word_counts[2:] > 0).sum()
+    assert data["tokens_seen"] == study.wfa.word_counts[2:].sum()
+    assert data["has"] == {
         "model": True,
         "texts": [study.corpus.name, len(study.corpus)],
         "vectors": study.vectors.source,
@@ -55,47 +55,47 @@ def test_the_command_is_safe_to_paste(study):
 
 
 def test_fidelity_is_the_measured_one(study):
-    told = inspection.fidelity(study)
-    assert told["overall"] == measure_fidelity(study.wfa, study.model, study.corpus).to_json()["overall"]
-    assert (told["texts"], told["of"]) == (300, 300)
+    data = inspection.fidelity(study)
+    assert data["overall"] == measure_fidelity(study.wfa, study.model, study.corpus).to_json()["overall"]
+    assert (data["texts"], data["of"]) == (300, 300)
     part = inspection.fidelity(study, 100)
     assert (part["texts"], part["of"]) == (100, 300)
 
 
 def test_sentences_are_of_the_sort_that_they_are_offered_as(study):
-    told = inspection.sentences(study, 20)
-    assert (told["sampled"], told["of"]) == (len(study.sample), len(study.corpus))
-    assert len(told["any"]) == 20
-    for item in (*told["any"], *told["disagree"], *told["unsure"]):
+    data = inspection.sentences(study, 20)
+    assert (data["sampled"], data["of"]) == (len(study.sample), len(study.corpus))
+    assert len(data["any"]) == 20
+    for item in (*data["any"], *data["disagree"], *data["unsure"]):
         assert item["text"] in study.corpus.texts
         assert item["label"] == study.wfa.class_names[study.wfa.predict([item["text"]])[0]]
         said = study.model.trace(study.wfa.encoder.encode([item["text"]])).last()[0].argmax()
         assert item["model_label"] == study.wfa.class_names[said]
         assert item["truth"] == study.corpus.class_names[study.corpus.labels[study.corpus.texts.index(item["text"])]]
-    assert told["disagree"]
-    assert all(item["label"] != item["model_label"] for item in told["disagree"])
+    assert data["disagree"]
+    assert all(item["label"] != item["model_label"] for item in data["disagree"])
     least = np.sort(study.wfa.confidence(study.encoded))[:20]
-    assert sorted(item["confidence"] for item in told["unsure"]) == pytest.approx(least, abs=6e-4)
+    assert sorted(item["confidence"] for item in data["unsure"]) == pytest.approx(least, abs=6e-4)
     alone = inspection.sentences(replace(study, model=None), 5)
     assert alone["disagree"] == []
     assert all(item["model_label"] is None for item in alone["any"])
 
 
 def test_the_word_map_holds_the_strongest_words_twice(study):
-    told = inspection.word_map(study, per_class=8)
-    assert len(told["words"]) == len(set(told["words"])) == len(told["classes"])
-    assert len(told["spaces"]) == 2
-    for space in told["spaces"]:
-        assert len(space["places"]) == len(told["words"])
+    data = inspection.word_map(study, per_class=8)
+    assert len(data["words"]) == len(set(data["words"])) == len(data["classes"])
+    assert len(data["spaces"]) == 2
+    for space in data["spaces"]:
+        assert len(space["points"]) == len(data["words"])
         assert 0 <= space["purity"] <= 1
-    for word, at in zip(told["words"], told["classes"], strict=True):
+    for word, at in zip(data["words"], data["classes"], strict=True):
         assert study.influence.of(word).argmax() == at
 
 
 def test_pairs_keep_their_bounds(study):
-    told = inspection.contrast(study, per_class=5)
+    data = inspection.contrast(study, per_class=5)
     for kind in ("adversarial", "collaborative"):
-        part = told[kind]
+        part = data[kind]
         near, far = ("d_S", "d_T") if kind == "adversarial" else ("d_T", "d_S")
         assert part["pairs"]
         assert len(part["pairs"]) <= part["total"]
@@ -106,12 +106,12 @@ def test_pairs_keep_their_bounds(study):
 
 
 def test_attacks_turn_the_model_over(study):
-    told = inspection.attacks(study, texts=150, examples=10)
-    assert told["texts"] == 150
-    assert [each["recipe"] for each in told["recipes"]] == ["random-word", "random-order", "strong", "guided"]
-    assert told["examples"]
+    data = inspection.attacks(study, texts=150, examples=10)
+    assert data["texts"] == 150
+    assert [each["recipe"] for each in data["recipes"]] == ["random-word", "random-order", "strong", "guided"]
+    assert data["examples"]
     encode, names = study.wfa.encoder.vocabulary.encode, study.wfa.class_names
-    for example in told["examples"]:
+    for example in data["examples"]:
         assert [
             at for at, pair in enumerate(zip(example["before"], example["after"], strict=True)) if len(set(pair)) > 1
         ] == (example["changed"])
@@ -119,21 +119,21 @@ def test_attacks_turn_the_model_over(study):
         assert names[was.argmax()] == example["label_before"] == example["truth"]
         assert names[became.argmax()] == example["label_after"] != example["truth"]
         assert example["probability_after"] == pytest.approx(became.max(), abs=6e-4)
-    per_recipe = [sum(each["recipe"] == recipe["recipe"] for each in told["examples"]) for recipe in told["recipes"]]
-    assert max(per_recipe) <= told["shown_per_recipe"] == 10
+    per_recipe = [sum(each["recipe"] == recipe["recipe"] for each in data["examples"]) for recipe in data["recipes"]]
+    assert max(per_recipe) <= data["shown_per_recipe"] == 10
 
 
 def test_a_comparison_tells_words_and_the_texts_that_prove_it(study):
-    told = inspection.comparison(study, words=15, texts=6)
-    assert (told["before"], told["after"]) == (study.other_name, study.name)
-    assert told["texts_read"] == len(study.corpus)
-    assert len(told["words"]) == 15
-    assert len(told["texts"]) == 6
-    for text in told["texts"]:
+    data = inspection.comparison(study, words=15, texts=6)
+    assert (data["before"], data["after"]) == (study.other_name, study.name)
+    assert data["texts_read"] == len(study.corpus)
+    assert len(data["words"]) == 15
+    assert len(data["texts"]) == 6
+    for text in data["texts"]:
         assert text["before"] == pytest.approx(study.other.predict_proba([text["text"]])[0], abs=6e-5)
         assert text["after"] == pytest.approx(study.wfa.predict_proba([text["text"]])[0], abs=6e-5)
         assert len(text["model_before"]) == len(text["model_after"]) == 7
-    gaps = [text["divergence"] for text in told["texts"]]
+    gaps = [text["divergence"] for text in data["texts"]]
     assert gaps == sorted(gaps, reverse=True)
     bare = inspection.comparison(replace(study, corpus=None))
     assert bare["texts"] == []
@@ -177,14 +177,14 @@ def test_every_view_of_every_kind(kind, classes):
         )
         corpus = Corpus(("w0 w1", "w2", "w1 w1 w3"))
     study = Study("a.wfa", wfa, model, corpus)
-    places = inspection.state_map(study)
-    told = places.to_json()
-    assert len(told["corners"]) == len(wfa.class_names)
+    found = inspection.state_map(study)
+    data = found.to_json()
+    assert len(data["corners"]) == len(wfa.class_names)
     text = corpus.texts[0]
-    played = inspection.play(study, places, text)
+    played = inspection.play(study, found, text)
     assert np.allclose(np.sum(played["contributions"], 0), np.sum(attribute(wfa, text).contributions, 0), atol=1e-3)
     to_json(
-        [told, played, inspection.sentences(study), inspection.flips(study, text), places.word_moves(text.split()[0])]
+        [data, played, inspection.sentences(study), inspection.flips(study, text), found.word_moves(text.split()[0])]
     )
     if model is not None:
         to_json(inspection.fidelity(study))

@@ -270,7 +270,7 @@ def test_a_graph_without_a_card_is_refused_with_what_to_write(letters, tmp_path)
         ({"tokenizer": "magic"}, "unknown tokenizer 'magic'; choose one of"),
         ({"outputs": "odds"}, "unknown outputs 'odds'; choose one of probabilities, logits, binary"),
         ({"max_length": 2.5}, "the entry 'max_length' is not a whole number or null"),
-        ({"max_length": 0}, "max_length must be at least 1"),
+        ({"max_length": 0}, "max_length must lie between 1 and"),
         ({"state": ["h"]}, "the entry 'state' is not an object of names or null"),
         ({"initial_output": [1, 1, 1]}, "rows that are not probabilities"),
         ({"clases": []}, "unknown entry 'clases'; known: words, class_names"),

@@ -84,13 +84,19 @@ def test_embeddings_start_from_vectors(letters):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"epochs": 0}, "epochs must be at least 1"),
-        ({"learning_rate": 0}, "learning_rate must be positive"),
-        ({"learning_rate": 1e38}, "learning_rate must be positive and at most 10"),
-        ({"max_words": -3}, "max_words must be at least 1"),
+        ({"epochs": 0}, "epochs must lie between 1 and 1,000,000"),
+        ({"epochs": 2.5}, "epochs must lie between 1 and 1,000,000 as a whole number"),
+        ({"learning_rate": 0}, r"learning_rate must lie between 0 and 10 \(0 excluded\)"),
+        ({"learning_rate": 1e38}, "learning_rate must lie between 0 and 10"),
+        ({"max_words": -3}, "max_words must lie between 1 and"),
         ({"tokenizer": "custom"}, "unknown tokenizer 'custom'"),
-        ({"validation": 1.0}, "validation must be a share"),
+        ({"validation": 1.0}, r"validation must lie between 0 and 1 \(0 and 1 excluded\)"),
         ({"word_dropout": 1.0}, "word_dropout must lie"),
+        ({"word_dropout": float("nan")}, "word_dropout must lie"),
+        ({"weight_decay": -1}, "weight_decay must lie"),
+        ({"clip": True}, "clip must lie"),
+        ({"seed": -1}, "seed must lie between 0 and"),
+        ({"max_length": 1 << 63}, "max_length must lie between 1 and"),
     ],
 )
 def test_bad_options_are_refused_at_once(options, message):
@@ -102,7 +108,8 @@ def test_bad_options_are_refused_at_once(options, message):
     ("options", "message"),
     [
         ({"cell": "transformer"}, "unknown cell 'transformer'; choose one of lstm, gru, elman"),
-        ({"hidden": 0}, "hidden must be a whole number of at least 1"),
+        ({"hidden": 0}, "hidden must lie between 1 and 65,536"),
+        ({"hidden": 8.0}, "hidden must lie between 1 and 65,536 as a whole number"),
         ({"dropout": 1.0}, "dropout must lie"),
     ],
 )
@@ -166,3 +173,10 @@ def test_batches_of_any_size_trace_alike(news_model, headlines, monkeypatch):
     monkeypatch.setattr("wfalens.models.rnn.trace_padded", partial(trace_padded, tokens=30))
     np.testing.assert_allclose(news_model.trace(ids).values, whole, atol=1e-5)
     assert not torch.is_inference_mode_enabled()
+
+
+def test_options_from_arrays_are_kept_as_plain_numbers(tmp_path, letters):
+    config = RNNConfig(embedding=np.int64(4), hidden=np.uint8(5), dropout=np.float32(0))
+    assert config == RNNConfig(embedding=4, hidden=5, dropout=0.0)
+    RNNClassifier.untrained(config, letters, ("x", "y")).save(tmp_path / "a.rnn")
+    assert RNNClassifier.load(tmp_path / "a.rnn").config == config

@@ -64,9 +64,9 @@ def test_every_view_is_carried(carried):
 def test_sentences_that_can_be_picked_can_be_played(study, carried):
     texts = {item["text"] for sort in ("any", "disagree", "unsure") for item in carried["sentences"][sort]}
     assert texts == carried["plays"].keys() == carried["flips"].keys()
-    places = inspection.state_map(study)
+    found = inspection.state_map(study)
     for text in texts:
-        assert carried["plays"][text] == inspection.play(study, places, text)
+        assert carried["plays"][text] == inspection.play(study, found, text)
 
 
 def test_words_are_the_frequent_and_the_strong(study, carried):
@@ -86,13 +86,13 @@ def test_pairs_that_can_be_swapped_are_carried(carried):
 
 
 def test_what_is_left_out_is_told_as_it_is(study, carried):
-    told = carried["sampling"]
+    data = carried["sampling"]
     rows, pages, plays = len(carried["words"]["rows"]), len(carried["word_pages"]), len(carried["plays"])
-    assert told["Words"].startswith(f"{rows:,} of {len(study.influence.words):,}")
-    assert f"{pages:,} have a page" in told["Words"]
-    assert told["Sentences"].startswith(f"{plays:,} to pick from")
-    assert f"{len(carried['pocket']['words']) - 1:,} commonest words" in told["Typing"]
-    assert told["Texts"].startswith(f"{len(study.corpus):,} of {study.corpus.name}")
+    assert data["Words"].startswith(f"{rows:,} of {len(study.influence.words):,}")
+    assert f"{pages:,} have a page" in data["Words"]
+    assert data["Sentences"].startswith(f"{plays:,} to pick from")
+    assert f"{len(carried['pocket']['words']) - 1:,} commonest words" in data["Typing"]
+    assert data["Texts"].startswith(f"{len(study.corpus):,} of {study.corpus.name}")
 
 
 @pytest.mark.usefixtures("no_word_map")

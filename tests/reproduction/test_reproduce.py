@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -13,12 +12,12 @@ import pytest
 from tests.cli.test_commands import wfalens
 from wfalens.errors import InputError
 from wfalens.reproduction import Scale, reproduce
+from wfalens.reproduction.contents import SECTIONS
+from wfalens.reproduction.experiment import Step
 from wfalens.reproduction.measurements import MEASURES
-from wfalens.reproduction.page import told_claims
-from wfalens.reproduction.parts import PARTS
+from wfalens.reproduction.result_folder import claims_sentence
 from wfalens.reproduction.section import Results, order_claim
 from wfalens.reproduction.store import Store
-from wfalens.reproduction.study import Step
 
 MINIATURE = Scale(
     train_texts=600, test_texts=150, epochs=3, pretraining_epochs=1, attack_texts=20, augmentation_epochs=1
@@ -44,8 +43,8 @@ def without_times(value):
 def test_every_part_is_on_the_page_with_its_claims_marked(miniature):
     folder, summary = miniature
     page = (folder / "index.html").read_text()
-    expected = {name for name, part in PARTS.items() if part.steps("newsroom")}
-    assert {part["part"] for part in summary["parts"]} == expected == set(PARTS) - {"leak"}
+    expected = {name for name, part in SECTIONS.items() if part.steps("newsroom")}
+    assert {part["part"] for part in summary["parts"]} == expected == set(SECTIONS) - {"leak"}
     for part in summary["parts"]:
         assert f'id="{part["part"]}-newsroom"' in page
     claims = [claim for part in summary["parts"] for claim in part["claims"]]
@@ -60,7 +59,7 @@ def test_every_figure_and_table_of_the_page_is_there(miniature):
     assert len(linked) > 15
     for file in linked:
         assert (folder / file).stat().st_size > 3000
-    assert len(list((folder / "tables").glob("*.csv"))) == len(PARTS) - 1
+    assert len(list((folder / "tables").glob("*.csv"))) == len(SECTIONS) - 1
     assert "result_cr" in (folder / "tables" / "table1-newsroom.csv").read_text().splitlines()[0]
 
 
@@ -114,19 +113,35 @@ def test_stopped_half_way_it_goes_on_and_ends_alike(miniature, tmp_path, monkeyp
     assert without_times(summary["parts"]) == without_times(parts)
 
 
+KILLED_AT_THE_SECOND_MEASUREMENT = """
+import os, signal
+from wfalens.cli.main import run
+from wfalens.reproduction import store
+
+write, done = store.write_atomically, []
+
+def write_or_die(path, content):
+    if done:
+        os.kill(os.getpid(), signal.SIGKILL)
+    done.append(path)
+    write(path, content)
+
+store.write_atomically = write_or_die
+run()
+"""
+
+
+@pytest.mark.slow
 def test_a_killed_process_loses_only_what_it_was_doing(tmp_path):
-    command = [sys.executable, "-m", "wfalens", "reproduce", "--quick", "--dataset", "newsroom", "--only", "table1"]
-    running = subprocess.Popen([*command, "--out", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    arguments = ["reproduce", "--quick", "--dataset", "newsroom", "--only", "table1", "--out", str(tmp_path)]
+    command = [sys.executable, "-c", KILLED_AT_THE_SECOND_MEASUREMENT, *arguments]
+    killed = subprocess.run(command, capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
     kept = tmp_path / "measurements"
-    deadline = time.monotonic() + 120
-    while not list(kept.glob("*.json")) and time.monotonic() < deadline and running.poll() is None:
-        time.sleep(0.02)
-    running.send_signal(signal.SIGKILL)
-    running.communicate()
     assert not (tmp_path / "index.html").exists()
     before = {file.name: file.read_bytes() for file in kept.glob("*.json")}
-    assert before
-    again = subprocess.run([*command, "--out", str(tmp_path)], capture_output=True, text=True, check=False)
+    assert len(before) == 1
+    again = wfalens(*arguments)
     assert again.returncode == 0, again.stderr
     assert "claims of the paper held" in again.stdout
     assert {name: (kept / name).read_bytes() for name in before} == before
@@ -170,7 +185,7 @@ def test_an_order_is_held_or_not(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--only", "table9"], "unknown part 'table9'; choose among table1"),
+        (["--only", "table9"], "unknown section 'table9'; choose among table1"),
         (["--dataset", "nothing"], "unknown data set 'nothing'"),
         (["--dataset", "tagmynews"], "needs the file tagmynews/train.csv"),
         (["--dataset", "newsroom", "--model", "own.rnn"], "--model must be DATASET=FILE"),
@@ -210,5 +225,5 @@ def test_our_own_checks_are_counted_apart(miniature):
     claims = [claim for part in summary["parts"] for claim in part["claims"]]
     theirs = [claim for claim in claims if not claim["ours"]]
     assert 0 < len(theirs) < len(claims)
-    assert f"of {len(theirs)} claims of the paper held, " in told_claims(summary)
+    assert f"of {len(theirs)} claims of the paper held, " in claims_sentence(summary)
     assert all(claim["ours"] for part in summary["parts"] if part["part"] == "beyond" for claim in part["claims"])

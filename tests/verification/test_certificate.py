@@ -159,9 +159,9 @@ def test_certificates_hold_on_the_automaton_and_tell_much_of_the_network(report)
 
 
 def test_reports_are_data_first(report):
-    told = report.to_json()
-    assert len(told["texts"]) == len(report.to_dataframe()) == 60
-    assert told["summary"]["share_certified"]["low"] <= told["summary"]["certified"] / 60
+    data = report.to_json()
+    assert len(data["texts"]) == len(report.to_dataframe()) == 60
+    assert data["summary"]["share_certified"]["low"] <= data["summary"]["certified"] / 60
     assert "<table" in report._repr_html_()
 
 

@@ -182,7 +182,7 @@ def test_the_estimate_is_that_of_the_transitions(newsroom_wfa):
     words = list(newsroom_wfa.encoder.vocabulary.words[2:])
     game = Game.of(newsroom_wfa, words, np.zeros(0, np.int32))
     dense = game.matrices.nbytes
-    assert estimated_bytes(newsroom_wfa, words) - dense == pytest.approx(300 * len(game.part.weight), rel=0.1)
+    assert estimated_bytes(newsroom_wfa, words) - dense == pytest.approx(300 * len(game.subset.weight), rel=0.1)
 
 
 def test_what_makes_no_sense_is_refused(newsroom_wfa, news_model):
@@ -211,7 +211,7 @@ def test_a_text_that_lost_its_mass_is_refused():
     with pytest.raises(InputError, match="null completion loses 100% of the text's mass"):
         Game.of(wfa, whole[:1], wfa.encoder.encode([lossy]).values)
     game = Game.of(wfa, [lossy], wfa.encoder.encode([lossy]).values)  # the game has a state for what is lost
-    assert game.start[game.part.lost] == 1
+    assert game.start[game.subset.lost] == 1
 
 
 def test_a_missing_extra_names_itself(newsroom_wfa, monkeypatch):

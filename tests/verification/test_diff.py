@@ -99,7 +99,7 @@ def test_words_are_compared_by_influence_and_a_word_of_one_reads_as_unknown_in_t
     second = replaced_words(with_centres(sample("probe", 2, n=5, words=8).wfa, first.wfa, 2), {"w0": "new"})
     found = compare(first.wfa, second, min_count=1)
     scores = influence(first.wfa, min_count=1), influence(second, min_count=1)
-    at = {word: place for place, word in enumerate(found.words.words)}
+    at = {word: row for row, word in enumerate(found.words.words)}
     shared = set(scores[0].words) & set(scores[1].words)
     assert shared
     for word in shared:

@@ -137,17 +137,17 @@ def _known_words(wfa: WFA, vectors: WordVectors) -> tuple[WordVectors, NDArray[n
 def _transition_distances(
     wfa: WFA, ids: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """d_T of pairs of places in `ids`; -> (pairs,)"""
+    """d_T of pairs of indices into `ids`; -> (pairs,)"""
     table = TransitionEmbeddings(wfa, ids)
     # neighbouring pairs share words: each word's matrix is made once per chunk
     result = np.empty(len(first), np.float32)
     for start in range(0, len(first), _PAIRS):
-        part = slice(start, start + _PAIRS)
-        places, at = np.unique(np.concatenate([first[part], second[part]]), return_inverse=True)
-        rows = table.rows(places)
+        chunk = slice(start, start + _PAIRS)
+        index, at = np.unique(np.concatenate([first[chunk], second[chunk]]), return_inverse=True)
+        rows = table.rows(index)
         left, right = np.split(at, 2)
         gap = rows[left] - rows[right]
-        result[part] = np.einsum("ij,ij->i", gap, gap) / table.width
+        result[chunk] = np.einsum("ij,ij->i", gap, gap) / table.width
     return result
 
 

@@ -18,10 +18,10 @@ from wfalens.progress import SILENT, Progress
 
 
 class _Drawn(NamedTuple):
-    """A text by its draw; `place` is (file, block, row)."""
+    """A text by its draw; `position` is (file, block, row)."""
 
     draw: int
-    place: tuple[int, int, int]
+    position: tuple[int, int, int]
     text: str
     label: int
 
@@ -58,7 +58,7 @@ def draw_texts(
     progress.finish()
     if not drawn:
         raise InputError(f"{files.name}: no text in it")
-    chosen = sorted(sorted(drawn)[:number], key=lambda each: each.place)
+    chosen = sorted(sorted(drawn)[:number], key=lambda each: each.position)
     labels = np.array([each.label for each in chosen], np.int64)
     return Corpus(tuple(each.text for each in chosen), labels, tuple(class_names), files.name)
 

@@ -1,4 +1,4 @@
-"""The paper's attacks, their controls, and ours, as short recipes (SPEC §10).
+"""The paper's attacks, their controls, and ours, as short recipes.
 
 Deviation from the paper: a position without an allowed replacement is passed over for the next one, so that k
 changes are made wherever k are possible.
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from wfalens.attack.candidates import Candidates, allowed_candidates, nearest_candidates
 from wfalens.attack.search import Fixed, Guided, Search
 from wfalens.automaton.wfa import WFA
+from wfalens.bounds import Bounds, check_choice, whole
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.explanation.influence import influence
 from wfalens.progress import SILENT, Progress
 
 MIN_TRANSITION = 0.01
+_CHANGED = Bounds(whole, 1, 10**6)  # words of a text
 WEAK = {"tagmynews": 0.15, "jigsaw_toxic": 0.12}
 STRONG = {"tagmynews": 0.18, "jigsaw_toxic": 0.20}
 DEFAULT_WEAK, DEFAULT_STRONG = 0.15, 0.18
@@ -71,11 +73,8 @@ class Arsenal:
         return cls(wfa, nearest, _tighter(loose, weak), loose, strength)
 
     def recipe(self, name: str, k: int) -> Search:
-        if name not in RECIPES:
-            raise InputError(f"unknown recipe {name!r}; choose one of {', '.join(RECIPES)}")
-        if k < 1:
-            raise InputError(f"k must be at least 1, not {k}")
-        return RECIPES[name](self, k)
+        check_choice("recipe", name, RECIPES)
+        return RECIPES[name](self, _CHANGED.checked("k", k))
 
 
 def _by_transition(candidates: Candidates) -> Candidates:

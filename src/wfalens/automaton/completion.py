@@ -1,8 +1,7 @@
-"""Rules for missing rows: what the automaton does with a word in a state where it was never seen (SPEC §4)."""
+"""Rules for missing rows: what the automaton does with a word in a state where it was never seen."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,9 +11,11 @@ from numpy.typing import NDArray
 from wfalens.automaton import kernels
 from wfalens.automaton.kernels import Rows, Rule
 from wfalens.automaton.rows import no_rows
-from wfalens.errors import InputError
+from wfalens.bounds import Bounds, check_choice, check_numbers, real, whole
 
 DISTANCES = ("euclidean", "squared")
+STRENGTHS = Bounds(real, 1e-9, 1e9)  # of probed rows: a sum with one of these is a number, and so is its inverse
+REPRESENTATIVES = Bounds(whole, 1, 1 << 20)
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,8 @@ class Empirical:
     name: ClassVar[str] = "empirical"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.beta <= 1:
-            raise InputError(f"beta must lie in [0, 1], not {self.beta}")
-        if self.distance not in DISTANCES:
-            raise InputError(f"unknown distance {self.distance!r}; choose one of {', '.join(DISTANCES)}")
+        check_numbers(self, {"beta": Bounds(real, 0, 1)})
+        check_choice("distance", self.distance, DISTANCES)
 
     def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:
         near = similarity(centres, self.distance)
@@ -69,8 +68,7 @@ class Probe:
     name: ClassVar[str] = "probe"
 
     def __post_init__(self) -> None:
-        if not 0 < self.strength < math.inf:
-            raise InputError(f"the probe's strength must be positive, not {self.strength}")
+        check_numbers(self, {"strength": STRENGTHS, "representatives": REPRESENTATIVES})
 
     def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
         return _rule(kernels.PROBE, alpha)._replace(probed=self.rows, strength=self.strength)
@@ -86,6 +84,9 @@ class Fitted:
     rows: Rows
     drift: float
     name: ClassVar[str] = "fit"
+
+    def __post_init__(self) -> None:
+        check_numbers(self, {"drift": Bounds(real, 0, 2)})
 
     def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
         return _rule(kernels.FITTED, alpha)._replace(probed=self.rows, strength=1.0)

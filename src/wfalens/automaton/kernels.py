@@ -1,6 +1,6 @@
 """The compiled core: steps of the automaton over many texts. It takes arrays and knows nothing of models.
 
-A step `d → d·Êσ` (SPEC §6) never forms a matrix. With R the observed rows of σ, tₖ their sums, g the state
+A step `d → d·Êσ` never forms a matrix. With R the observed rows of σ, tₖ their sums, g the state
 similarities and zᵢ = Σ_{k∈R} tₖ·g[i,k], empirical completion sends
 
     d'[j] = α·dⱼ + (1−α)·( Σ_{k∈R} fₖ·T̂σ[k,j] + (1−β)·dⱼ·[j∉R] ),   fₖ = dₖ/tₖ + β·Σ_{i∉R} g[k,i]·dᵢ/zᵢ

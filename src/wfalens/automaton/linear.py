@@ -1,4 +1,4 @@
-"""The linear automaton: real weights and a softmax read-out, for fidelity (SPEC §4)."""
+"""The linear automaton: real weights and a softmax read-out, for fidelity."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from wfalens.automaton import kernels
 from wfalens.automaton.layers import Layers, in_blocks, layered_states, packed_links
 from wfalens.automaton.wfa import WFA, frozen
+from wfalens.bounds import Bounds, real
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.errors import InputError
@@ -88,13 +89,12 @@ class LinearWFA(WFA):
         layer = np.arange(n) // factors.width
         if np.any(factors.links[layer[:, None] >= layer]):
             raise InputError("the factors' links lead to an earlier layer: the automaton could grow without bound")
-        if not 0 < factors.decay < 1:
-            raise InputError(f"the largest decay must lie between 0 and 1, not {factors.decay}")
+        decay = Bounds(real, 0, 1, excluded=(0, 1)).checked("the largest decay", factors.decay)
         if mean_state.shape != (n,):
             raise InputError("the mean state does not fit the number of states")
         for part in factors[:-1]:
             frozen(part)
-        self.factors = factors
+        self.factors = factors._replace(decay=decay)
         self.mean_state = frozen(np.array(mean_state, np.float64))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if not np.all(np.isfinite(self.bounds @ np.abs(self._final[:-1]))):

@@ -15,6 +15,7 @@ from wfalens.automaton.completion import Completion, Fitted, Probe
 from wfalens.automaton.kernels import Rows, Rule
 from wfalens.automaton.rows import MAX_STATES, has_rows, states_with_rows
 from wfalens.automaton.wfa import UNDECIDED, WFA, frozen
+from wfalens.bounds import Bounds, real
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.errors import InputError
@@ -57,12 +58,10 @@ class StochasticWFA(WFA):
                 raise InputError("the probed rows must be there in every state for a word, or in none")
             if np.any(has_rows(rows) & (per_word == 0)):
                 raise InputError("a word was observed but not probed")
-        if not 0 <= alpha <= 1:
-            raise InputError(f"alpha must lie in [0, 1], not {alpha}")
         self.centres = frozen(np.array(centres, np.float64))
         self.rows = Rows(*(frozen(part) for part in rows))
         self.completion = completion
-        self.alpha = float(alpha)
+        self.alpha: float = Bounds(real, 0, 1).checked("alpha", alpha)
         self.state_visits = frozen(np.array(state_visits, np.int64))
 
     @property

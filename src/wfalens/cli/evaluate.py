@@ -46,7 +46,7 @@ from wfalens.cli.streams import (
 )
 from wfalens.errors import InputError
 from wfalens.extraction.choice.tuning import Tuning
-from wfalens.extraction.completion.queries import told as told_queries
+from wfalens.extraction.completion.queries import query_sentence
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
@@ -172,7 +172,7 @@ def evaluate(
         for _, sentence in selected.values():
             say(sentence)
         print_tuning(wfa)
-        asked = told_queries(wfa.provenance.get("queries"))
+        asked = query_sentence(wfa.provenance.get("queries"))
         if asked:
             say(asked)
         if failed:

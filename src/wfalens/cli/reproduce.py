@@ -22,7 +22,7 @@ def reproduce(
         Path, typer.Option("--out", "-o", help="Folder for the page, figures, tables and measurements.")
     ] = Path("reproduction"),
     only: Annotated[
-        str, typer.Option(help="Parts to run, with commas: table1,table2,…; see below (default: all).")
+        str, typer.Option(help="Sections to run, with commas: table1,table2,…; see below (default: all).")
     ] = "",
     dataset: Annotated[
         str,
@@ -44,7 +44,7 @@ def reproduce(
     Writes index.html, results.json, tables (csv, md) and figures (png, pdf). Every claim of the paper is checked and
     marked held or not held. May be stopped at any time (Ctrl-C, or worse): the same command goes on where it was.
 
-    Parts: table1 (missing rows), table2 (context), table3 (augmentation), leak (the news titles in both splits),
+    Sections: table1 (missing rows), table2 (context), table3 (augmentation), leak (the news titles in both splits),
     fig-beta, fig-alpha, fig-states, zipf (proposition 1), proposition2, words (influence), maps (t-SNE), pairs,
     pretraining, attacks, cost, beyond (probing and automatic choice).
 
@@ -52,7 +52,7 @@ def reproduce(
     """
     from wfalens.reproduction import FULL, QUICK
     from wfalens.reproduction import reproduce as run
-    from wfalens.reproduction.page import told_claims
+    from wfalens.reproduction.result_folder import claims_sentence
 
     names = _listed(dataset) or [name for name in _PAPERS if is_available(name, data)] or ["newsroom"]
     try:
@@ -72,12 +72,12 @@ def reproduce(
     if as_json:
         print_json(summary)
         return
-    for part in summary["parts"]:
-        say(f"{part['part']}, {part['dataset']}" + (f": {part['missing']}" if part["missing"] else ""))
-        for claim in part["claims"]:
+    for section in summary["parts"]:
+        say(f"{section['part']}, {section['dataset']}" + (f": {section['missing']}" if section["missing"] else ""))
+        for claim in section["claims"]:
             agree = f"; {claim['seeds']} seeds" if claim["seeds"] else ""
             say(f"  {'held    ' if claim['held'] else 'NOT HELD'} {claim['text']} ({claim['evidence']}{agree})")
-    say(f"{told_claims(summary)}; {summary['seconds'] / 60:.0f} minutes of measuring")
+    say(f"{claims_sentence(summary)}; {summary['seconds'] / 60:.0f} minutes of measuring")
     say(f"wrote {out / 'index.html'}")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from wfalens.bounds import Bounds, check_numbers, whole
 from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.tokenizers import TOKENIZERS, Tokenizer, tokenizer_named
 from wfalens.corpus.vocabulary import Vocabulary
@@ -14,6 +15,7 @@ from wfalens.errors import InputError
 from wfalens.ragged import Ragged, concatenate
 
 CUSTOM = "custom"
+LENGTHS = Bounds(whole, 1, 1 << 40, (None,))  # at which texts may be cut
 _COMPILED = ("whitespace", "basic_english")
 _MANY = 64  # texts for which it pays to index the words
 
@@ -32,8 +34,7 @@ class TextEncoder:
     _tokenize: Tokenizer | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.max_length is not None and self.max_length < 1:
-            raise InputError(f"max_length must be at least 1, not {self.max_length}")
+        check_numbers(self, {"max_length": LENGTHS})
         if callable(self.tokenizer):
             tokenize: Tokenizer | None = self.tokenizer
         else:

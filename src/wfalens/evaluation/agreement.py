@@ -1,4 +1,4 @@
-"""How far an automaton agrees with its model: consistency rate and Jensen-Shannon divergence (SPEC §8)."""
+"""How far an automaton agrees with its model: consistency rate and Jensen-Shannon divergence."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 With `d_t` the state vector after t words, word t contributes `(d_t − d_{t−1})·F`; contributions add up exactly to
 the output minus the prior. Deletion and replacement follow from forward vectors `α_t = d_t` and backward
-matrices `β_t = Ê_{t+1}⋯Ê_L·F` (SPEC §9).
+matrices `β_t = Ê_{t+1}⋯Ê_L·F`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.walk import ROW_KINDS, row_kinds
 from wfalens.automaton.wfa import UNDECIDED, WFA
+from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
 from wfalens.html import heat_html, table_html
@@ -59,8 +60,7 @@ class Attribution:
         name = self.label if class_name is None else class_name
         if name is None:
             raise InputError(_UNDECIDED)
-        if name not in self.class_names:
-            raise InputError(f"unknown class {name!r}; choose one of {', '.join(self.class_names)}")
+        check_choice("class", name, self.class_names)
         column: NDArray[np.float64] = self.contributions[:, self.class_names.index(name)]
         return column
 
@@ -157,7 +157,7 @@ def replacement_outputs(
     position: int,
     candidates: NDArray[np.int32],
 ) -> NDArray[np.float64]:
-    """The output with each candidate in place of the word at `position`; -> (candidates, classes)"""
+    """The output with each candidate instead of the word at `position`; -> (candidates, classes)"""
     stepped = wfa.advance(forward[position][None], candidates)
     return np.asarray(stepped @ backward[position + 1])
 
@@ -170,8 +170,7 @@ def best_replacements(wfa: WFA, text: str, class_name: str | None = None, min_co
     if class_name is None and decision == UNDECIDED:
         raise InputError(_UNDECIDED)
     name = class_name or wfa.class_names[decision]
-    if name not in wfa.class_names:
-        raise InputError(f"unknown class {name!r}; choose one of {', '.join(wfa.class_names)}")
+    check_choice("class", name, wfa.class_names)
     column, candidates = wfa.class_names.index(name), words_seen(wfa, min_count)
     found = []
     for position, word in enumerate(words):

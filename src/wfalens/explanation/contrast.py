@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
+from wfalens.bounds import check_choice
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import TransitionEmbeddings
@@ -86,8 +87,7 @@ def find_pairs(
     convention      mean_square: mean squared difference per element; norm: Euclidean norm divided by the elements
     per_class       pairs kept for each class that the first word speaks for most
     """
-    if convention not in CONVENTIONS:
-        raise InputError(f"unknown convention {convention!r}; choose one of {', '.join(CONVENTIONS)}")
+    check_choice("convention", convention, CONVENTIONS)
     scores, table, meanings = _shared_words(wfa, vectors, min_count)
     measured = _Spaces(table, meanings, convention)
     quantiles = measured.quantiles(np.random.default_rng(seed))
@@ -113,7 +113,7 @@ def find_pairs(
             best.append(_keep(found, classes, per_class))
             progress.advance()
     progress.finish()
-    merged = _Found(*(np.concatenate(parts) for parts in zip(*best, strict=True)))
+    merged = _Found(*(np.concatenate(column) for column in zip(*best, strict=True)))
     first, second, value, d_t, d_s = _keep(merged, classes, per_class)
     order = np.argsort(-value, kind="stable")
     return Pairs(
@@ -149,8 +149,8 @@ class _Spaces:
     convention: str
 
     def load(self, words: slice | NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        places = np.arange(len(self.table))[words]
-        return self.table.rows(places), self.meanings[places]
+        index = np.arange(len(self.table))[words]
+        return self.table.rows(index), self.meanings[index]
 
     def between(
         self,
@@ -174,11 +174,11 @@ class _Spaces:
 
     def quantiles(self, rng: np.random.Generator) -> dict[str, dict[float, float]]:
         chosen = np.sort(rng.permutation(len(self.table))[:_SAMPLE])
-        part = self.load(chosen)
+        sample = self.load(chosen)
         above = np.triu_indices(len(chosen), 1)
         return {
             name: _Curve(distance[above])
-            for name, distance in zip(("d_T", "d_S"), self.between(part, part), strict=True)
+            for name, distance in zip(("d_T", "d_S"), self.between(sample, sample), strict=True)
         }
 
 

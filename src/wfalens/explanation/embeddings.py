@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
+from wfalens.bounds import Bounds, whole
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.storage import write_atomically
@@ -42,16 +43,16 @@ class TransitionEmbeddings:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def rows(self, places: NDArray[np.int64]) -> NDArray[np.float32]:
-        # (places,) -> (places, n²)
-        return self.wfa.matrices(self.ids[places]).reshape(len(places), -1).astype(np.float32)
+    def rows(self, index: NDArray[np.int64]) -> NDArray[np.float32]:
+        # (words,) -> (words, n²)
+        return self.wfa.matrices(self.ids[index]).reshape(len(index), -1).astype(np.float32)
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """The whole table, a bounded number of rows at a time."""
         step = max(1, _BLOCK_FLOATS // self.width)
         for start in range(0, len(self), step):
-            part = slice(start, min(start + step, len(self)))
-            yield part, self.rows(np.arange(part.start, part.stop))
+            chunk = slice(start, min(start + step, len(self)))
+            yield chunk, self.rows(np.arange(chunk.start, chunk.stop))
 
     def nearest(self, word: str, k: int = 10) -> list[tuple[str, float]]:
         """The `k` words that act most like `word`, with d_T: the mean squared difference per element."""
@@ -66,8 +67,8 @@ class TransitionEmbeddings:
         ids = np.array([vocabulary.id_of(word) for word in words], np.int32)
         own = self.wfa.matrices(ids).reshape(len(ids), -1).astype(np.float32)
         gap = np.empty((len(ids), len(self)), np.float32)  # squared distance up to a constant per row
-        for part, block in self.blocks():
-            gap[:, part] = np.einsum("ij,ij->i", block, block) - 2 * (own @ block.T)
+        for chunk, block in self.blocks():
+            gap[:, chunk] = np.einsum("ij,ij->i", block, block) - 2 * (own @ block.T)
         gap[ids[:, None] == self.ids] = np.inf
         found = []
         for row, matrix in zip(gap, own, strict=True):
@@ -82,8 +83,7 @@ class TransitionEmbeddings:
 
         Each pass computes the table anew and never holds it; a few passes give the leading directions.
         """
-        if not 1 <= size <= min(self.width, len(self)):
-            raise InputError(f"size must lie between 1 and {min(self.width, len(self))}, not {size}")
+        size = Bounds(whole, 1, min(self.width, len(self))).checked("size", size)
         probes = min(size + _OVERSAMPLING, self.width, len(self))
         mean, total = np.zeros(self.width), 0.0
         for _, block in self.blocks():
@@ -99,8 +99,8 @@ class TransitionEmbeddings:
         basis = (directions @ rotation[:, order]).astype(np.float32)
         basis *= np.where(basis[np.abs(basis).argmax(0), np.arange(size)] < 0, -1, 1).astype(np.float32)
         coordinates = np.empty((len(self), size), np.float32)
-        for part, block in self.blocks():
-            coordinates[part] = (block - centre) @ basis
+        for chunk, block in self.blocks():
+            coordinates[chunk] = (block - centre) @ basis
         explained = np.maximum(strengths[order], 0) / len(self) / max(variance, np.finfo(float).tiny)
         return ReducedEmbeddings(WordVectors(self.words, coordinates, "transition embeddings"), explained)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
+from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
 from wfalens.html import table_html
@@ -41,8 +42,7 @@ class Influence:
 
     def top(self, class_name: str, k: int = 10) -> Influence:
         """The `k` words that speak most for a class."""
-        if class_name not in self.class_names:
-            raise InputError(f"unknown class {class_name!r}; choose one of {', '.join(self.class_names)}")
+        check_choice("class", class_name, self.class_names)
         column = self.scores[:, self.class_names.index(class_name)]
         order = np.argsort(-column, kind="stable")[:k]
         return self.subset(order)
@@ -117,8 +117,8 @@ def _scores(wfa: WFA, after: NDArray[np.float64], ids: NDArray[np.int32]) -> NDA
         return np.asarray(wfa.read_out(after) - wfa.read_out(wfa.state_frequencies[None]))
     # null completion leaves rows empty, Σⱼ Êσ[i,j] < 1: what is lost has not moved, so the rows are needed
     step = max(1, (1 << 22) // wfa.states**2)
-    parts = [_moved(wfa, wfa.matrices(ids[start : start + step])) for start in range(0, len(ids), step)]
-    return np.concatenate(parts)
+    chunks = [_moved(wfa, wfa.matrices(ids[start : start + step])) for start in range(0, len(ids), step)]
+    return np.concatenate(chunks)
 
 
 def _moved(wfa: WFA, matrices: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ class WordMaps:
     words: tuple[str, ...]
     classes: NDArray[np.int64]  # (words,): the class that each word speaks for most
     class_names: tuple[str, ...]
-    places: Mapping[str, NDArray[np.float32]]  # by space, (words, 2)
+    points: Mapping[str, NDArray[np.float32]]  # by space, (words, 2)
     purity: Mapping[str, float]  # by space: share of a word's nearest neighbours that speak for its class
 
 
@@ -47,13 +47,13 @@ def word_maps(wfa: WFA, vectors: WordVectors, *, per_class: int = 50, min_count:
         raise InputError("too few words have a vector to draw a map")
     table = TransitionEmbeddings.of(wfa, min_count)
     acting = table.reduced(min(_REDUCED, len(table), table.width)).vectors
-    classes, places, purity = np.array(list(chosen.values())), {}, {}
+    classes, points, purity = np.array(list(chosen.values())), {}, {}
     for space, known in ((ACTING, acting), (vectors.source, vectors)):
         matrix = np.array([known[word] for word in chosen])
         perplexity = min(30.0, (len(chosen) - 1) / 3)
-        places[space] = TSNE(perplexity=perplexity, random_state=seed, init="pca").fit_transform(matrix)
+        points[space] = TSNE(perplexity=perplexity, random_state=seed, init="pca").fit_transform(matrix)
         purity[space] = _purity(matrix, classes)
-    return WordMaps(tuple(chosen), classes, wfa.class_names, places, purity)
+    return WordMaps(tuple(chosen), classes, wfa.class_names, points, purity)
 
 
 def _purity(matrix: NDArray[np.float32], classes: NDArray[np.int64]) -> float:

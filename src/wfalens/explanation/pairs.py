@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import InputError
+from wfalens.bounds import check_choice
 from wfalens.html import table_html
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ class Pairs:
     unit: str
 
     def of_class(self, class_name: str) -> tuple[Pair, ...]:
-        if class_name not in self.class_names:
-            raise InputError(f"unknown class {class_name!r}; choose one of {', '.join(self.class_names)}")
+        check_choice("class", class_name, self.class_names)
         column = self.class_names.index(class_name)
         return tuple(pair for pair in self.pairs if pair.first_influence.argmax() == column)
 

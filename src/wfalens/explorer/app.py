@@ -39,7 +39,7 @@ class Sentence(BaseModel):
 class Lane:
     """Work off the event loop: so many at once, so many waiting, so many seconds each.
 
-    A thread cannot be stopped: work that was given up keeps its place until it ends, so that no more than `at_once`
+    A thread cannot be stopped: work that timed out keeps its thread until it ends, so that no more than `at_once`
     ever run.
     """
 
@@ -64,13 +64,13 @@ class Lane:
 
 def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
     """The explorer of one automaton. What takes seconds is a job; the page asks until it is done."""
-    places, table = _map_or_reason(study), WordTable(study)
+    state_map, table = _map_or_reason(study), WordTable(study)
     jobs, quick, slow = Jobs(_tasks(study)), Lane(_QUICK_AT_ONCE, _QUICK), Lane(_SLOW_AT_ONCE, _SLOW)
 
     def the_map() -> inspection.StateMap:
-        if isinstance(places, str):
-            raise InputError(places)
-        return places
+        if isinstance(state_map, str):
+            raise InputError(state_map)
+        return state_map
 
     @cache
     def drawn() -> dict[str, Any]:
@@ -81,8 +81,8 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
         if study.model is not None and study.corpus is not None:
             jobs.begin("fidelity")
         yield
-        for part in (jobs, quick, slow):
-            part.close()
+        for worker in (jobs, quick, slow):
+            worker.close()
 
     app = FastAPI(
         title="wfalens", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False, lifespan=lifespan
@@ -91,7 +91,7 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
     app.add_exception_handler(WfalensError, _sentence)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
-    page, told = explorer_html(f"{study.name} – wfalens"), inspection.overview(study)
+    page, overview = explorer_html(f"{study.name} – wfalens"), inspection.overview(study)
 
     @app.get("/")
     async def _page() -> Response:
@@ -107,7 +107,7 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
 
     @app.get("/api/overview")
     async def _overview() -> Response:
-        return answered(told)
+        return answered(overview)
 
     @app.get("/api/map")
     async def _map() -> Response:
@@ -119,7 +119,7 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
 
     @app.post("/api/play")
     async def _play(sentence: Sentence) -> Response:
-        known = None if isinstance(places, str) else places
+        known = None if isinstance(state_map, str) else state_map
         return await quick.answer(lambda: inspection.play(study, known, sentence.text))
 
     @app.post("/api/flips")
@@ -185,8 +185,8 @@ async def _sentence(_request: Request, error: Exception) -> Response:
 async def _invalid(_request: Request, error: Exception) -> Response:
     """Which part of the request is wrong; what was sent is not sent back."""
     found = error.errors() if isinstance(error, RequestValidationError) else []
-    parts = [f"{'.'.join(str(part) for part in item['loc'][1:])}: {item['msg']}" for item in found]
-    return answered({"error": "; ".join(parts) or "the request cannot be read"}, 422)
+    errors = [f"{'.'.join(str(name) for name in item['loc'][1:])}: {item['msg']}" for item in found]
+    return answered({"error": "; ".join(errors) or "the request cannot be read"}, 422)
 
 
 async def _refused(_request: Request, error: Exception) -> Response:

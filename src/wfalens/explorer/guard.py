@@ -47,7 +47,7 @@ class Guard:
         answer, body = _Answer(send), _Body(receive)
 
         async def unless_too_large(message: Message) -> None:
-            if not body.too_large:  # else the application would tell what it makes of half a body
+            if not body.too_large:  # else the application would answer half a body
                 await answer.send(message)
 
         refusal = self._refusal(Headers(scope=scope))
@@ -65,7 +65,7 @@ class Guard:
             await answer.refuse(413, _TOO_LARGE)
 
     def _served(self, name: str) -> bool:
-        """A name is served if it was told; an address also if all are listened on, for nobody can rebind an address."""
+        """A name is served if it was given; an address also if we listen on all, since nobody can rebind an address."""
         return name in self._hosts or (self._everywhere and _is_address(name))
 
     def _refusal(self, headers: Headers) -> tuple[int, str] | None:

@@ -39,7 +39,7 @@ class Jobs:
         self.begin(name)
         future = self._begun[name]
         if not future.done():
-            return {"state": "working", **self._progress[name].told()}
+            return {"state": "working", **self._progress[name].as_json()}
         error = future.exception()
         if error is None:
             return {"state": "done", "result": future.result()}
@@ -49,7 +49,7 @@ class Jobs:
         return {"state": "failed", "error": "this view could not be made; the server's log tells why"}
 
     def close(self) -> None:
-        """What has not begun never will; what runs ends when it next tells how far it is."""
+        """What has not begun never will; what runs ends at its next report of progress."""
         for share in self._progress.values():
             share.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -76,6 +76,6 @@ class _Share(Progress):
             raise _StoppedError
         self._done += units
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         share = min(1.0, self._done / self._total) if self._total else None
         return {"task": self._task or "waiting", "share": None if share is None else round(share, 3)}

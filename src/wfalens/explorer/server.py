@@ -15,7 +15,7 @@ _PORTS_TRIED = 20
 
 
 def serve(study: Study, host: str, port: int | None, ready: Callable[[str], None]) -> None:
-    """Answer until interrupted; `ready` is told the address once requests are answered."""
+    """Answer until interrupted; `ready` is called with the address once requests are answered."""
     try:
         import uvicorn
 

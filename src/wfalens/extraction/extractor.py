@@ -13,6 +13,7 @@ from wfalens.automaton.completion import Empirical, Fitted
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
+from wfalens.bounds import check_choice
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.sources.blocks import Source
 from wfalens.corpus.sources.memory import source_of
@@ -29,7 +30,6 @@ from wfalens.extraction.options import (
     CompletionOptions,
     Options,
     StateOptions,
-    check_name,
     check_used,
 )
 from wfalens.extraction.provenance import linear_parameters, origin, stochastic_parameters
@@ -123,10 +123,10 @@ class Extractor:
 
     def __post_init__(self) -> None:
         given = self._given
-        check_name("kind", self.kind, KINDS)
+        check_choice("kind", self.kind, KINDS)
         for name, allowed in NAMES.items():
             if name in given and not (name == "abstraction" and isinstance(given[name], Abstraction)):
-                check_name(name, given[name], allowed)
+                check_choice(name, given[name], allowed)
         for name, bounds in NUMBERS.items():
             if name in given and not (name == "sample" and given[name] == ALL):
                 object.__setattr__(self, name, bounds.checked(name, given[name]))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from wfalens.automaton.completion import COMPLETIONS, DISTANCES, Empirical, Fitted, Probe
 from wfalens.automaton.rows import MAX_STATES
-from wfalens.bounds import Bounds
+from wfalens.bounds import Bounds, real, whole
 from wfalens.errors import InputError
 from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.completion.fitting import Fitting
@@ -109,15 +108,23 @@ class Options:
 
 
 NUMBERS = {
-    "states": Bounds.whole(1, MAX_STATES - 1, AUTO),
-    "alpha": Bounds.real(0.0, 1.0, AUTO),
-    "beta": Bounds.real(0.0, 1.0, AUTO, CORPUS),
-    "representatives": Bounds.whole(1, 1 << 20),
-    "strength": Bounds.real(1e-9, 1e9),
-    "sample": Bounds.whole(1, 1 << 40),
-    "queries": Bounds.whole(1, 1 << 60),
-    "budget": Bounds.whole(1, 1 << 60),
-    "seed": Bounds.whole(0, 1 << 64),
+    "states": Bounds(whole, 1, MAX_STATES - 1, (AUTO,)),
+    "alpha": Bounds(real, 0.0, 1.0, (AUTO,)),
+    "beta": Bounds(
+        real,
+        0.0,
+        1.0,
+        (
+            AUTO,
+            CORPUS,
+        ),
+    ),
+    "representatives": Bounds(whole, 1, 1 << 20),
+    "strength": Bounds(real, 1e-9, 1e9),
+    "sample": Bounds(whole, 1, 1 << 40),
+    "queries": Bounds(whole, 1, 1 << 60),
+    "budget": Bounds(whole, 1, 1 << 60),
+    "seed": Bounds(whole, 0, 1 << 64),
 }
 NAMES: dict[str, tuple[str, ...]] = {
     "abstraction": (*ABSTRACTIONS, AUTO),
@@ -134,12 +141,6 @@ _ONLY = {
     "strength": (Probe.name,),
     "fitting": (Fitted.name,),
 }
-
-
-def check_name(name: str, value: Any, allowed: Sequence[str]) -> None:
-    """Refuse a name that is none of those to choose from."""
-    if value not in allowed:
-        raise InputError(f"unknown {name} {value!r}; choose one of {', '.join(allowed)}")
 
 
 def check_used(given: dict[str, Any], completion: str) -> None:

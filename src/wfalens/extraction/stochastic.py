@@ -20,7 +20,7 @@ from wfalens.corpus.sources.blocks import Source
 from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import InputError
 from wfalens.extraction.build import build
-from wfalens.extraction.choice.search import settle
+from wfalens.extraction.choice.settling import settle
 from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.completion.queries import AUGMENTATION, Ledger
 from wfalens.extraction.evidence.count_parts import CountParts
@@ -128,7 +128,7 @@ def _augmented(
     resampling: Resampling, plan: Plan, model: StepwiseClassifier, sample: TextSample, progress: Progress
 ) -> Iterator[Seen]:
     """New texts for those of a whole corpus, block by block as if they were read from files."""
-    blocks = sample.place[:, :2]
+    blocks = sample.address[:, :2]
     starts = np.flatnonzero(np.any(np.diff(blocks, axis=0, prepend=-1), axis=1)).tolist()
     for first, last in pairwise([*starts, len(sample)]):
         ids = sample.ids.take(np.arange(first, last))
@@ -136,10 +136,10 @@ def _augmented(
             yield see(model, fresh, plan.view, progress)
 
 
-def _resampling(rule: Augmentation | None, seed: int, model: StepwiseClassifier) -> Resampling | None:
-    if rule is None:
+def _resampling(augmentation: Augmentation | None, seed: int, model: StepwiseClassifier) -> Resampling | None:
+    if augmentation is None:
         return None
-    return Resampling(rule.synonyms(model.encoder.vocabulary), rule.chances, rule.epochs, seed)
+    return Resampling(augmentation.synonyms(model.encoder.vocabulary), augmentation.chances, augmentation.epochs, seed)
 
 
 def _count(plan: Plan, evidence: CountParts, model: StepwiseClassifier, survey: Survey, session: Session) -> None:

@@ -2,13 +2,13 @@
 
 from wfalens.inspection.attacks import attacks
 from wfalens.inspection.comparison import comparison
-from wfalens.inspection.contrast import contrast, swaps
 from wfalens.inspection.overview import fidelity, overview
 from wfalens.inspection.play import flips, play
 from wfalens.inspection.pocket import pocket
 from wfalens.inspection.sentences import sentences
 from wfalens.inspection.statemap import StateMap, state_map
 from wfalens.inspection.study import Study, short
+from wfalens.inspection.word_pairs import contrast, swaps
 from wfalens.inspection.wordmap import word_map
 from wfalens.inspection.words import WordTable, word_page, word_pages
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from wfalens.attack.attacking import run_attack
 from wfalens.attack.outcome import SUCCEEDED, Example
 from wfalens.attack.recipes import Arsenal
-from wfalens.attack.run import run_attack
 from wfalens.corpus.vectors import WordVectors
 from wfalens.inspection.study import Study
 from wfalens.progress import SILENT, Progress
@@ -48,7 +48,7 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60, progress: Pro
             for outcome in outcomes
         ],
         "examples": [
-            {"recipe": outcome.recipe, **_told(example)}
+            {"recipe": outcome.recipe, **_as_json(example)}
             for outcome in outcomes
             for example in [item for item in outcome.examples if item.status == SUCCEEDED][:examples]
         ],
@@ -65,12 +65,12 @@ def near_bound(vectors: WordVectors, seed: int) -> float:
     return max(float(np.quantile(gap, _NEAR)), float(np.finfo(np.float32).tiny)) if len(gap) else 1.0
 
 
-def _told(example: Example) -> dict[str, Any]:
+def _as_json(example: Example) -> dict[str, Any]:
     first = max(0, min(example.changed) - _WORDS // 2) if len(example.before) > _WORDS else 0
-    part = slice(first, first + _WORDS)
+    shown = slice(first, first + _WORDS)
     return {
-        "before": list(example.before[part]),
-        "after": list(example.after[part]),
+        "before": list(example.before[shown]),
+        "after": list(example.after[shown]),
         "changed": [at - first for at in example.changed if first <= at < first + _WORDS],
         "truth": example.truth,
         "label_before": example.label_before,

@@ -26,7 +26,7 @@ def comparison(study: Study, *, words: int = 200, texts: int = 40, progress: Pro
     found = compare(
         study.other, study.wfa, corpus, models=study.compared_models, min_count=study.usual_count, progress=progress
     )
-    told = found.to_json(top=_STATES)
+    summary = found.to_json(top=_STATES)
     changed = found.words.top(words)
     return {
         "before": study.other_name,
@@ -34,7 +34,7 @@ def comparison(study: Study, *, words: int = 200, texts: int = 40, progress: Pro
         "class_names": list(found.class_names),
         "unit": found.words.unit,
         "texts_read": len(corpus),
-        **{name: told[name] for name in ("agreement", "fidelity", "accuracy", "states", "states_note")},
+        **{name: summary[name] for name in ("agreement", "fidelity", "accuracy", "states", "states_note")},
         "words": [
             {"word": word, "where": where, "counts": counts, "change": change, "before": before, "after": after}
             for word, where, counts, change, before, after in zip(
@@ -47,11 +47,11 @@ def comparison(study: Study, *, words: int = 200, texts: int = 40, progress: Pro
                 strict=True,
             )
         ],
-        "texts": [] if found.texts is None else _told(found.texts.top(texts)),
+        "texts": [] if found.texts is None else _as_json(found.texts.top(texts)),
     }
 
 
-def _told(changes: TextChanges) -> list[dict[str, Any]]:
+def _as_json(changes: TextChanges) -> list[dict[str, Any]]:
     sides = {
         "before": changes.before,
         "after": changes.after,

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROUNDS = 300
-_PULL = 0.02  # back to the true place, in each round
+_PULL = 0.02  # back to the true point, in each round
 _LARGEST, _SMALLEST = 0.11, 0.022  # radii; corners stand at distance 1
 
 
 def class_corners(outputs: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A place for each class: two at the ends of a line, more on a circle, classes that mix beside each other.
+    """A corner for each class: two at the ends of a line, more on a circle, with classes that mix beside each other.
 
-    outputs: (N, C), weights: (N,) -> (C, 2). The place of an output is its mean of the corners.
+    outputs: (N, C), weights: (N,) -> (C, 2). The point of an output is the mean of the corners, weighted by it.
     """
     classes = outputs.shape[1]
     if classes == 2:
@@ -35,15 +35,15 @@ def radii(frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.maximum(_SMALLEST, _LARGEST * np.sqrt(share)))
 
 
-def spread(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Circles near their places that overlap as little as possible; (n, 2), (n,) -> (n, 2)"""
-    angle = np.arange(len(places)) * 2.399963  # the golden angle: equal places part in all directions
-    moved = places + 1e-3 * np.column_stack([np.cos(angle), np.sin(angle)])
+def spread(points: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Circles near their points that overlap as little as possible; (n, 2), (n,) -> (n, 2)"""
+    angle = np.arange(len(points)) * 2.399963  # the golden angle: equal points move apart in all directions
+    moved = points + 1e-3 * np.column_stack([np.cos(angle), np.sin(angle)])
     needed = (sizes[:, None] + sizes) * 1.04
     np.fill_diagonal(needed, 0)
     for _ in range(_ROUNDS):
         gap = moved[:, None] - moved
         distance = np.maximum(np.linalg.norm(gap, axis=2), 1e-9)
         push = np.maximum(needed - distance, 0) / distance / 2
-        moved += 0.5 * (gap * push[:, :, None]).sum(1) + _PULL * (places - moved)
+        moved += 0.5 * (gap * push[:, :, None]).sum(1) + _PULL * (points - moved)
     return moved

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wfalens.evaluation.fidelity import measure_fidelity
+from wfalens.evaluation.measuring import measure_fidelity
 from wfalens.inspection.study import Study
 from wfalens.progress import SILENT, Progress
 
@@ -55,10 +55,9 @@ def fidelity(study: Study, texts: int | None = None, progress: Progress = SILENT
 def _command(study: Study) -> str:
     """The command that makes such an automaton, as far as its provenance tells."""
     made = study.wfa.provenance
-    options = made.get("parameters")
-    corpus = made.get("corpus")
-    told = dict(options) if isinstance(options, dict) else {}
+    parameters, corpus = made.get("parameters"), made.get("corpus")
+    known = parameters if isinstance(parameters, dict) else {}
     source = corpus.get("name", "TEXTS") if isinstance(corpus, dict) else "TEXTS"
-    parts = [part for name in _OPTIONS if told.get(name) is not None for part in (f"--{name}", str(told[name]))]
+    options = [each for name in _OPTIONS if known.get(name) is not None for each in (f"--{name}", str(known[name]))]
     # names come from files that others made: in a shell each must be one word
-    return shlex.join(["wfalens", "extract", "MODEL", "--corpus", str(source), *parts, "--out", study.name])
+    return shlex.join(["wfalens", "extract", "MODEL", "--corpus", str(source), *options, "--out", study.name])

@@ -38,8 +38,8 @@ EXPLORER_POLICY = (
 @cache
 def script() -> str:
     """All of the page's code: every file is a function of its own, and they share one object."""
-    parts = [f"(() => {{\n{_read(name)}\n}})();" for name in _SCRIPTS]
-    return "'use strict';\nconst lens = {};\n" + "\n".join(parts)
+    functions = [f"(() => {{\n{_read(name)}\n}})();" for name in _SCRIPTS]
+    return "'use strict';\nconst lens = {};\n" + "\n".join(functions)
 
 
 @cache

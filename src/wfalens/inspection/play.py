@@ -23,7 +23,7 @@ _CANDIDATES = 4000
 _PER_POSITION, _FLIPS = 3, 24
 
 
-def play(study: Study, places: StateMap | None, text: str) -> dict[str, Any]:
+def play(study: Study, state_map: StateMap | None, text: str) -> dict[str, Any]:
     """All that the sentence player shows; an empty text shows the beginning."""
     wfa = study.wfa
     walk = wfa.walk(text)
@@ -44,8 +44,8 @@ def play(study: Study, places: StateMap | None, text: str) -> dict[str, Any]:
     }
     if walk.names_states:
         result["states"] = [_likely(row) for row in walk.states]
-    if places is not None:
-        result["path"] = short(places.place(outputs))
+    if state_map is not None:
+        result["path"] = short(state_map.project(outputs))
     if study.model is not None and len(ids.values):
         said = study.model.trace(ids).values.astype(np.float64)
         if isinstance(study.model, SteppableClassifier):  # it has an output before any word, too
@@ -55,8 +55,8 @@ def play(study: Study, places: StateMap | None, text: str) -> dict[str, Any]:
         result["model_label"] = label
         result["agrees"] = label == walk.label
         result["jsd"] = round(float(jensen_shannon(outputs[-1:], said[-1:])[0]), 4)
-        if places is not None:
-            result["model_path"] = short(places.place(said))
+        if state_map is not None:
+            result["model_path"] = short(state_map.project(said))
     return result
 
 

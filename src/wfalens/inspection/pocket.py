@@ -28,9 +28,9 @@ def pocket(wfa: WFA, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
     common = np.argsort(-wfa.word_counts[UNKNOWN + 1 :], kind="stable") + UNKNOWN + 1
     ids = np.concatenate([[UNKNOWN], common[wfa.word_counts[common] > 0]]).astype(np.int32)
     if isinstance(wfa, StochasticWFA):
-        carried, parts = _stochastic(wfa, ids, most_bytes)
+        carried, fields = _stochastic(wfa, ids, most_bytes)
     elif isinstance(wfa, LinearWFA):
-        carried, parts = _linear(wfa, ids, most_bytes)
+        carried, fields = _linear(wfa, ids, most_bytes)
     else:
         raise InputError(f"a page cannot carry an automaton of kind {wfa.kind}")
     tokens = max(1, int(wfa.word_counts[UNKNOWN + 1 :].sum()))
@@ -42,7 +42,7 @@ def pocket(wfa: WFA, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
         "counts": wfa.word_counts[carried].tolist(),
         "of": int((wfa.word_counts[UNKNOWN + 1 :] > 0).sum()),
         "share": round(float(wfa.word_counts[carried[1:]].sum() / tokens), 4),
-        **parts,
+        **fields,
     }
 
 
@@ -65,14 +65,14 @@ def _stochastic(
         used, words = used + int(cost[:fit].sum()), words + fit
         if fit < len(cost):
             break
-    parts = {
+    fields = {
         "states": wfa.states,
         "centres": wfa.centres.round(6).tolist(),
         "sizes": _text(np.concatenate(sizes)),
         "targets": _text(np.concatenate(targets)),
         "weights": _text(np.concatenate(weights)),
     }
-    return ids[:words], parts
+    return ids[:words], fields
 
 
 def rounded(matrices: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -87,7 +87,7 @@ def rounded(matrices: NDArray[np.float64]) -> NDArray[np.int64]:
 def _linear(wfa: LinearWFA, ids: NDArray[np.int32], most_bytes: int) -> tuple[NDArray[np.int32], dict[str, Any]]:
     """The words' factors as 16-bit numbers with a scale for each column, and all else in single precision."""
     factors = wfa.factors
-    fixed = sum(part.nbytes for part in (factors.expansion, factors.offset, factors.links, factors.final))
+    fixed = sum(array.nbytes for array in (factors.expansion, factors.offset, factors.links, factors.final))
     words = min(len(ids), max(1, (most_bytes - fixed) // (2 * factors.words.shape[1])))
     table = factors.words[ids[:words]].astype(np.float64)
     scale = np.maximum(np.abs(table).max(0), np.finfo(np.float32).tiny) / np.iinfo(np.int16).max

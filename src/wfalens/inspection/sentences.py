@@ -27,13 +27,13 @@ def sentences(study: Study, each: int = 100, progress: Progress = SILENT) -> dic
         "unsure": np.argsort(confidence, kind="stable")[:each],
     }
 
-    def told(at: int) -> dict[str, Any]:
-        place = int(study.sample[at])
+    def as_json(at: int) -> dict[str, Any]:
+        text = int(study.sample[at])
         return {
-            "text": corpus.texts[place],
+            "text": corpus.texts[text],
             "label": None if decided[at] < 0 else wfa.class_names[decided[at]],
             "model_label": None if said is None else wfa.class_names[said[at]],
-            "truth": None if corpus.labels is None else wfa.class_names[corpus.labels[place]],
+            "truth": None if corpus.labels is None else wfa.class_names[corpus.labels[text]],
             "confidence": short(confidence[at], 3),
         }
 
@@ -41,5 +41,5 @@ def sentences(study: Study, each: int = 100, progress: Progress = SILENT) -> dic
         "corpus": corpus.name,
         "sampled": len(ids),
         "of": len(corpus),
-        **{sort: [told(int(at)) for at in places] for sort, places in chosen.items()},
+        **{sort: [as_json(int(at)) for at in rows] for sort, rows in chosen.items()},
     }

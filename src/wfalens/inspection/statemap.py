@@ -25,7 +25,7 @@ _LEAST_MASS = 0.05  # of a state, for a text to be typical of it
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Steps between places, with how often each was made."""
+    """Steps between nodes, with how often each was made."""
 
     word: NDArray[np.int64]  # (moves,)
     source: NDArray[np.int64]
@@ -35,22 +35,22 @@ class Moves:
 
 @dataclass(frozen=True, eq=False)
 class StateMap:
-    """Places of the automaton. Those of a stochastic one are its states.
+    """The nodes of the map. Those of a stochastic automaton are its states.
 
-    A linear automaton has no states that stand for outputs: there the outputs on some texts are grouped into regions.
+    A linear automaton has no states that stand for outputs: its nodes are regions, found by k-means of its outputs.
     """
 
     study: Study
     kind: str  # "states" or "regions"
-    vectors: NDArray[np.float64]  # (places, n): the automaton's state vector that stands for each
-    visits: NDArray[np.float64]  # (places,)
+    vectors: NDArray[np.float64]  # (nodes, n): the automaton's state vector that stands for each
+    visits: NDArray[np.float64]  # (nodes,)
     moves: Moves
     sampled: Ragged[np.int32] | None  # texts that were traced
-    membership: NDArray[np.float32] | None  # (tokens, places): where the automaton was after each of their words
+    membership: NDArray[np.float32] | None  # (tokens, nodes): where the automaton was after each of their words
 
     @cached_property
     def centres(self) -> NDArray[np.float64]:
-        """The output of each place; (places, classes)"""
+        """The output of each node; (nodes, classes)"""
         wfa = self.study.wfa
         return wfa.probabilities(wfa.read_out(self.vectors))
 
@@ -62,12 +62,12 @@ class StateMap:
     def frequencies(self) -> NDArray[np.float64]:
         return np.asarray(self.visits / max(1.0, float(self.visits.sum())))
 
-    def place(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Where outputs stand on the map; (N, classes) -> (N, 2)"""
+    def project(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The points of outputs on the map; (N, classes) -> (N, 2)"""
         return np.asarray(outputs @ self.corners)
 
     def word_moves(self, word: str) -> dict[str, Any]:
-        """Where the word leads from each place: the output after it, and its point on the map."""
+        """Where the word leads from each node: the output after it, and its point on the map."""
         wfa = self.study.wfa
         if word not in wfa.encoder.vocabulary and word.lower() in wfa.encoder.vocabulary:
             word = word.lower()
@@ -79,14 +79,14 @@ class StateMap:
             "word": word,
             "known": word in wfa.encoder.vocabulary,
             "count": int(wfa.word_counts[number]),
-            "to": short(self.place(outputs), 3),
+            "to": short(self.project(outputs), 3),
             "change": short(gap, 3),  # total variation
             "mean_change": round(float(self.frequencies @ gap), 4),
         }
 
     def to_json(self) -> dict[str, Any]:
         sizes = radii(self.frequencies)
-        places = spread(self.place(self.centres), sizes)
+        points = spread(self.project(self.centres), sizes)
         names = self.study.wfa.class_names
         return {
             "kind": self.kind,
@@ -100,8 +100,8 @@ class StateMap:
                     "frequency": round(float(self.frequencies[at]), 5),
                     "visits": int(self.visits[at]),
                     "mix": short(self.centres[at]),
-                    "x": round(float(places[at, 0]), 4),
-                    "y": round(float(places[at, 1]), 4),
+                    "x": round(float(points[at, 0]), 4),
+                    "y": round(float(points[at, 1]), 4),
                     "r": round(float(sizes[at]), 4),
                     **self._typical(at),
                 }
@@ -112,11 +112,11 @@ class StateMap:
         }
 
     def _flows(self) -> list[dict[str, Any]]:
-        """The strongest flows between different places, with the words that carry them."""
+        """The strongest flows between different nodes, with the words that carry them."""
         moves, number = self.moves, len(self.vectors)
         key = moves.source * number + moves.target
         total = np.bincount(key, moves.weight, number * number)
-        total[:: number + 1] = 0  # staying is told with the state
+        total[:: number + 1] = 0  # staying is shown with the state
         flows = []
         for chosen in np.argsort(-total, kind="stable")[:_FLOWS]:
             if total[chosen] == 0:
@@ -133,15 +133,15 @@ class StateMap:
             )
         return flows
 
-    def _typical(self, place: int) -> dict[str, Any]:
+    def _typical(self, node: int) -> dict[str, Any]:
         moves = self.moves
-        leaving = moves.source == place
-        stays = moves.weight[leaving & (moves.target == place)].sum() / max(1e-9, moves.weight[leaving].sum())
+        leaving = moves.source == node
+        stays = moves.weight[leaving & (moves.target == node)].sum() / max(1e-9, moves.weight[leaving].sum())
         return {
             "stays": round(float(stays), 4),
-            "words_in": self._typical_words((moves.target == place) & (moves.source != place)),
-            "words_out": self._typical_words(leaving & (moves.target != place)),
-            "sentences": self._typical_texts(place),
+            "words_in": self._typical_words((moves.target == node) & (moves.source != node)),
+            "words_out": self._typical_words(leaving & (moves.target != node)),
+            "sentences": self._typical_texts(node),
         }
 
     def _typical_words(self, chosen: NDArray[np.bool_]) -> list[list[Any]]:
@@ -161,11 +161,11 @@ class StateMap:
     def _word_totals(self) -> NDArray[np.float64]:
         return np.bincount(self.moves.word, self.moves.weight, len(self._words)).astype(np.float64)
 
-    def _typical_texts(self, place: int) -> list[dict[str, Any]]:
-        """Texts that bring the automaton nearest to the place, and after how many words."""
+    def _typical_texts(self, node: int) -> list[dict[str, Any]]:
+        """Texts that bring the automaton nearest to the node, and after how many words."""
         if self.sampled is None or self.membership is None:
             return []
-        column = self.membership[:, place]
+        column = self.membership[:, node]
         found: list[dict[str, Any]] = []
         used: set[int] = set()
         for token in np.argsort(-column, kind="stable")[: 20 * _TYPICAL_TEXTS]:

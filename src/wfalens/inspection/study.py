@@ -81,7 +81,7 @@ class Study:
 
     @cached_property
     def sample(self) -> NDArray[np.int64]:
-        """Places of some texts with words in them, drawn at random, in order."""
+        """Indices of some texts with words in them, drawn at random, in rising order."""
         lengths = self.encoded.lengths
         order = np.random.default_rng(self.seed).permutation(np.flatnonzero(lengths))
         fitting = max(1, int(np.searchsorted(np.cumsum(lengths[order]), _SAMPLED_TOKENS, side="right")))
@@ -93,7 +93,7 @@ class Study:
         return self.wfa.encoder.encode(self.texts.texts)
 
     def texts_with(self, word: int, limit: int) -> list[int]:
-        """Places of texts that hold the word, at most `limit` of them."""
+        """Indices of the texts that hold the word, at most `limit` of them."""
         start, text = self._occurrences
         return [int(at) for at in np.unique(text[start[word] : start[word + 1]])[:limit]]
 

@@ -16,7 +16,7 @@ def word_map(study: Study, per_class: int = 50) -> dict[str, Any]:
         "words": list(maps.words),
         "classes": maps.classes.tolist(),
         "spaces": [
-            {"name": name, "places": short(places, 2), "purity": round(maps.purity[name], 3)}
-            for name, places in maps.places.items()
+            {"name": name, "points": short(points, 2), "purity": round(maps.purity[name], 3)}
+            for name, points in maps.points.items()
         ],
     }

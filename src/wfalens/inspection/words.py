@@ -44,14 +44,14 @@ class WordTable:
             chosen = chosen[hits]
         return {"total": len(chosen), "offset": offset, "rows": self.rows(chosen[offset : offset + limit])}
 
-    def rows(self, places: NDArray[np.int64]) -> list[list[Any]]:
+    def rows(self, index: NDArray[np.int64]) -> list[list[Any]]:
         """word, count, strength, influence by class"""
-        chosen = self.study.influence.subset(places)
+        chosen = self.study.influence.subset(index)
         columns = zip(chosen.words, chosen.counts.tolist(), short(chosen.strength), short(chosen.scores), strict=True)
         return [[word, count, strength, *by_class] for word, count, strength, by_class in columns]
 
     def strongest(self, per_class: int, min_count: int) -> NDArray[np.int64]:
-        """Places of the words that speak most for each class, without repeats."""
+        """Indices of the words that speak most for each class, without repeats."""
         seen = np.flatnonzero(self.study.influence.counts >= min_count)
         scores = self.study.influence.scores[seen]
         order = np.argsort(-scores, axis=0, kind="stable")[:per_class]
@@ -88,11 +88,11 @@ def word_page(study: Study, word: str) -> dict[str, Any]:
 
 def word_pages(study: Study, words: Sequence[str]) -> list[dict[str, Any]]:
     """The same for several words, in one pass over the vocabulary."""
-    places = {word: at for at, word in enumerate(study.influence.words)}
+    index = {word: at for at, word in enumerate(study.influence.words)}
     for word in words:
-        if word not in places:
+        if word not in index:
             raise InputError(f"the word {word!r} was not seen in extraction")
-    chosen = study.influence.subset(np.array([places[word] for word in words], np.int64))
+    chosen = study.influence.subset(np.array([index[word] for word in words], np.int64))
     return [
         {
             "word": word,
@@ -130,5 +130,5 @@ def meaning_alike(study: Study, word: str) -> list[list[Any]]:
 def sentences_with(study: Study, word: str, limit: int = _TEXTS) -> list[str]:
     if study.corpus is None:
         return []
-    places = study.texts_with(study.wfa.encoder.vocabulary.id_of(word), limit)
-    return [study.corpus.texts[at] for at in places]
+    index = study.texts_with(study.wfa.encoder.vocabulary.id_of(word), limit)
+    return [study.corpus.texts[at] for at in index]

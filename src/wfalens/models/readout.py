@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import InputError
+from wfalens.bounds import check_choice
 
 Readout = Callable[[NDArray[np.floating]], NDArray[np.floating]]
 
@@ -32,6 +32,5 @@ READOUTS: dict[str, Readout] = {
 
 
 def readout_named(name: str) -> Readout:
-    if name not in READOUTS:
-        raise InputError(f"unknown outputs {name!r}; choose one of {', '.join(READOUTS)}")
+    check_choice("outputs", name, READOUTS)
     return READOUTS[name]

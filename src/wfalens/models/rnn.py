@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from wfalens.bounds import Bounds, check_choice, check_numbers, real, whole
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.encoder_file import restore_encoder, store_encoder
 from wfalens.corpus.tokenizers import Tokenizer
@@ -27,6 +28,12 @@ from wfalens.storage import read_file, write_file
 
 FORMAT, VERSION = "rnn", 1
 CELLS: dict[str, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "elman": nn.RNN}
+_BOUNDS = {
+    "embedding": Bounds(whole, 1, 1 << 16),
+    "hidden": Bounds(whole, 1, 1 << 16),
+    "layers": Bounds(whole, 1, 64),
+    "dropout": Bounds(real, 0, 1, excluded=(1,)),
+}
 _GRID_FLOATS = 1 << 18  # gate values held at once in `step_grid`
 
 
@@ -41,14 +48,8 @@ class RNNConfig:
     dropout: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.cell not in CELLS:
-            raise InputError(f"unknown cell {self.cell!r}; choose one of {', '.join(CELLS)}")
-        for name, most in (("embedding", 1 << 16), ("hidden", 1 << 16), ("layers", 64)):
-            value = getattr(self, name)
-            if type(value) is not int or not 1 <= value <= most:
-                raise InputError(f"{name} must be a whole number of at least 1 and at most {most}, not {value!r}")
-        if isinstance(self.dropout, str | bool) or not 0 <= self.dropout < 1:
-            raise InputError(f"dropout must lie in [0, 1), not {self.dropout}")
+        check_choice("cell", self.cell, CELLS)
+        check_numbers(self, _BOUNDS)
 
 
 class RNNNetwork(nn.Module):

@@ -35,7 +35,7 @@ def step_grid(model: SteppableClassifier, state: State, ids: NDArray[np.int32]) 
 def state_traces(
     model: SteppableClassifier, ids: Ragged[np.int32]
 ) -> Iterator[tuple[NDArray[np.int64], State, NDArray[np.float32]]]:
-    """Internal states and outputs after every word: for batches of tokens, their places, states and outputs."""
+    """Internal states and outputs after every word: for batches of tokens, their positions, states and outputs."""
     order = np.argsort(-ids.lengths, kind="stable")
     for first in range(0, len(order), _TEXTS_PER_BATCH):
         texts = order[first : first + _TEXTS_PER_BATCH]  # the longest first: the texts that go on are the first ones
@@ -43,6 +43,6 @@ def state_traces(
         state = model.initial_state(len(texts))
         for position in range(int(lengths[0])):
             reading = int(np.searchsorted(-lengths, -position))
-            places = starts[:reading] + position
-            state, outputs = model.step(state[:reading], ids.values[places])
-            yield places, state, outputs
+            tokens = starts[:reading] + position
+            state, outputs = model.step(state[:reading], ids.values[tokens])
+            yield tokens, state, outputs

@@ -11,8 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from wfalens.bounds import Bounds, check_numbers, real, whole
 from wfalens.corpus.corpus import Corpus
-from wfalens.corpus.encoder import CUSTOM, TextEncoder
+from wfalens.corpus.encoder import CUSTOM, LENGTHS, TextEncoder
 from wfalens.corpus.tokenizers import TOKENIZERS, Tokenizer
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import PADDING, Vocabulary
@@ -21,6 +22,20 @@ from wfalens.models.rnn import RNNClassifier, RNNConfig
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
+_BOUNDS = {
+    "epochs": Bounds(whole, 1, 10**6),
+    "batch_size": Bounds(whole, 1, 10**6),
+    "learning_rate": Bounds(real, 0, 10, excluded=(0,)),
+    "weight_decay": Bounds(real, 0, 10),
+    "word_dropout": Bounds(real, 0, 1, excluded=(1,)),
+    "clip": Bounds(real, 0, math.inf, excluded=(0,)),
+    "validation": Bounds(real, 0, 1, excluded=(0, 1)),
+    "patience": Bounds(whole, 1, 10**6),
+    "min_count": Bounds(whole, 1, 10**9),
+    "max_words": Bounds(whole, 1, 10**9, (None,)),
+    "max_length": LENGTHS,
+    "seed": Bounds(whole, 0, (1 << 64) - 1),
+}
 _BATCHES_PER_BUCKET = 32  # texts of that many batches are sorted by length together
 
 
@@ -70,20 +85,9 @@ class Trainer:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "patience", "min_count"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name, most in (("learning_rate", 10.0), ("clip", math.inf)):
-            if not 0 < getattr(self, name) <= most:
-                raise InputError(f"{name} must be positive and at most {most}, not {getattr(self, name)}")
-        if self.max_words is not None and self.max_words < 1:
-            raise InputError(f"max_words must be at least 1, not {self.max_words}")
+        check_numbers(self, _BOUNDS)
         if self.tokenizer == CUSTOM:
             raise InputError(f"unknown tokenizer {CUSTOM!r}; choose one of {', '.join(TOKENIZERS)}, or give a callable")
-        if not 0 < self.validation < 1:
-            raise InputError(f"validation must be a share between 0 and 1, not {self.validation}")
-        if not 0 <= self.word_dropout < 1:
-            raise InputError(f"word_dropout must lie in [0, 1), not {self.word_dropout}")
 
     def train(
         self,

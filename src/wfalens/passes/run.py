@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from wfalens.bounds import Bounds, check_choice, check_numbers, whole
 from wfalens.corpus.sources.blocks import Source
 from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import InputError
@@ -63,17 +64,9 @@ class Run:
         for name in ("memory", "shard_bytes"):
             value = getattr(self, name)
             object.__setattr__(self, name, parse_size(value) if isinstance(value, str) else value)
-        for name in ("memory", "shard_bytes", "sample_tokens", "workers"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
-        if self.on_bad not in ON_BAD:
-            raise InputError(f"on_bad must be {STOP} or {SKIP}, not {self.on_bad!r}")
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing is asked for beyond reading the corpus here, at once."""
-        return self == Run()
+        count = Bounds(whole, 1, 1 << 60, (None,))
+        check_numbers(self, dict.fromkeys(("memory", "shard_bytes", "sample_tokens", "workers"), count))
+        check_choice("on_bad", self.on_bad, ON_BAD)
 
     def bound(self, source: Source) -> int | None:
         """Bytes of memory that a run over a source may take."""

@@ -1,6 +1,6 @@
 """Bottom-k sampling: a sample of texts that any division of a corpus adds up to.
 
-Every text draws a number from its place (file, block, text) and the seed; the sample is the texts of the smallest
+Every text draws a number from its address (file, block, text) and the seed; the sample is the texts of the smallest
 numbers whose words fit into a budget. The smallest of a union are among the smallest of its parts, so samples of parts
 merge to that of the whole, in any order, if each keeps the first text that no longer fits (`pruned`).
 """
@@ -18,10 +18,10 @@ from wfalens.ragged import Ragged, concatenate
 
 @dataclass(frozen=True, eq=False)
 class TextSample:
-    """Texts by rising draw; `place` is (file, block, text), `truth` the true class or -1."""
+    """Texts by rising draw; `address` is (file, block, text), `truth` the true class or -1."""
 
     draw: NDArray[np.uint64]  # (texts,)
-    place: NDArray[np.int64]  # (texts, 3)
+    address: NDArray[np.int64]  # (texts, 3)
     truth: NDArray[np.int64]  # (texts,)
     ids: Ragged[np.int32]
 
@@ -40,7 +40,7 @@ class TextSample:
             return parts[0]
         return cls(
             np.concatenate([part.draw for part in parts]),
-            np.concatenate([part.place for part in parts]),
+            np.concatenate([part.address for part in parts]),
             np.concatenate([part.truth for part in parts]),
             concatenate([part.ids for part in parts]),
         )
@@ -69,11 +69,14 @@ class TextSample:
         return np.uint64(self.draw[-1]) if tokens is not None and len(self.ids.values) > tokens else None
 
     def in_corpus_order(self) -> TextSample:
-        return self._take(np.lexsort((self.place[:, 2], self.place[:, 1], self.place[:, 0])))
+        file, block, text = self.address.T
+        return self._take(np.lexsort((text, block, file)))
 
     def _by_draw(self) -> TextSample:
-        place = self.place
-        return self._take(np.lexsort((place[:, 2], place[:, 1], place[:, 0], self.draw)))  # equal draws by their places
+        address = self.address
+        return self._take(
+            np.lexsort((address[:, 2], address[:, 1], address[:, 0], self.draw))
+        )  # equal draws by their addresses
 
     def _first(self, texts: int) -> TextSample:
         return self if texts >= len(self) else self._take(np.arange(texts))
@@ -81,7 +84,7 @@ class TextSample:
     def _take(self, items: NDArray[np.int64]) -> TextSample:
         if np.array_equal(items, np.arange(len(self))):
             return self
-        return TextSample(self.draw[items], self.place[items], self.truth[items], self.ids.take(items))
+        return TextSample(self.draw[items], self.address[items], self.truth[items], self.ids.take(items))
 
 
 def draws(seed: int, file: int, block: int, texts: int) -> NDArray[np.uint64]:

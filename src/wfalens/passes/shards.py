@@ -34,7 +34,7 @@ class Shard(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """Texts of a block as word ids: those with a word in them, by their places among the texts of the block."""
+    """Texts of a block as word ids: those with a word in them, by their numbers among the texts of the block."""
 
     ids: Ragged[np.int32]
     texts: NDArray[np.int64]  # (texts,) rising
@@ -54,21 +54,21 @@ def encoded(
     `classes` are those of its labels; None: labels are not read. A bad row ends the run, unless such are skipped.
     """
     texts = block.texts if wanted is None else _chosen(block.texts, wanted)
-    places = np.arange(len(block.texts)) if wanted is None else wanted
+    numbers = np.arange(len(block.texts)) if wanted is None else wanted
     ids = encoder.checked(texts) if isinstance(texts, Ragged) else encoder.encode(texts)
     cut = int(np.sum(ids.lengths == encoder.max_length)) and _count_cut(encoder, texts)
     bad, truth = list(block.bad), None
     kept = ids.lengths > 0
     if classes is not None and block.labels is not None:
-        truth, unknown = classes_of(block, classes, places)
+        truth, unknown = classes_of(block, classes, numbers)
         bad += unknown
         kept &= truth >= 0
     if bad and not skips_bad:
         raise InputError(f"{bad[0]}; mend the row, or leave out bad rows with --on-bad skip")
     chosen = np.flatnonzero(kept)
     if len(chosen) < len(ids):
-        ids, places, truth = ids.take(chosen), places[chosen], None if truth is None else truth[chosen]
-    return Encoded(ids, places, truth, _tally(block, ids, cut, bad))
+        ids, numbers, truth = ids.take(chosen), numbers[chosen], None if truth is None else truth[chosen]
+    return Encoded(ids, numbers, truth, _tally(block, ids, cut, bad))
 
 
 def _tally(block: Block, ids: Ragged[np.int32], cut: int, bad: Sequence[BadRow]) -> Tally:

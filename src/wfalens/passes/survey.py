@@ -110,10 +110,10 @@ class SurveyTask:
         wanted = None if bar is None else np.flatnonzero(draw < bar)
         found = encoded(block, self.encoder, self.classes, self.skips_bad, wanted)
         texts = found.texts
-        place = np.column_stack([np.full(len(texts), block.file), np.full(len(texts), block.number), texts])
+        address = np.column_stack([np.full(len(texts), block.file), np.full(len(texts), block.number), texts])
         truth = np.full(len(texts), -1) if found.truth is None else found.truth
         looked_at = len(block.texts) if wanted is None else len(wanted)
-        return TextSample(draw[texts], place, truth, found.ids), looked_at - len(texts), found.tally
+        return TextSample(draw[texts], address, truth, found.ids), looked_at - len(texts), found.tally
 
 
 def survey_corpus(
@@ -190,7 +190,7 @@ def _store(parts: Parts, number: int, survey: FileSurvey) -> None:
     }
     tensors: Tensors = {
         "draw": survey.sample.draw.view(np.int64),
-        "place": survey.sample.place,
+        "address": survey.sample.address,
         "truth": survey.sample.truth,
         "ids": survey.sample.ids.values,
         "offsets": survey.sample.ids.offsets,
@@ -204,7 +204,7 @@ def _stored(parts: Parts, number: int) -> FileSurvey | None:
         return None
     sample = TextSample(
         file.tensor("draw", "i").view(np.uint64),
-        file.tensor("place", "i", 2),
+        file.tensor("address", "i", 2),
         file.tensor("truth", "i"),
         Ragged(file.tensor("ids", "i"), file.tensor("offsets", "i")),
     )

@@ -1,4 +1,4 @@
-"""What a report carries: every view's data, sampled where there is too much of it, and the sampling told."""
+"""What a report carries: every view's data, sampled where there is too much of it, with notes on the sampling."""
 
 from __future__ import annotations
 
@@ -31,42 +31,38 @@ USUAL = Extent()
 def collect(study: Study, extent: Extent = USUAL, progress: Progress = SILENT) -> dict[str, Any]:
     """The data of all views; a view that lacks something carries the reason instead."""
     table = WordTable(study)
-    places = _or_reason(lambda: inspection.state_map(study))
-    shown = places if isinstance(places, StateMap) else None
+    state_map = _or_error(lambda: inspection.state_map(study))
+    shown = state_map if isinstance(state_map, StateMap) else None
     chosen = [study.influence.words[at] for at in table.strongest(extent.pages, study.usual_count)]
-    picked = _or_reason(lambda: inspection.sentences(study, extent.sentences, progress))
-    texts = _texts(picked) if isinstance(picked, dict) else []
-    contrast = _or_reason(lambda: inspection.contrast(study, progress=progress))
+    picked = _or_error(lambda: inspection.sentences(study, extent.sentences, progress))
+    texts = [] if "error" in picked else _texts(picked)
+    contrast = _or_error(lambda: inspection.contrast(study, progress=progress))
     data = {
         "overview": inspection.overview(study),
-        "fidelity": _told(_or_reason(lambda: inspection.fidelity(study, progress=progress))),
-        "map": places.to_json() if isinstance(places, StateMap) else _told(places),
+        "fidelity": _or_error(lambda: inspection.fidelity(study, progress=progress)),
+        "map": state_map if shown is None else shown.to_json(),
         "moves": {} if shown is None else {word: shown.word_moves(word) for word in chosen},
-        "sentences": _told(picked),
+        "sentences": picked,
         "plays": {text: inspection.play(study, shown, text) for text in texts},
-        "pocket": _told(_or_reason(lambda: inspection.pocket(study.wfa))),
+        "pocket": _or_error(lambda: inspection.pocket(study.wfa)),
         "flips": _each(texts, lambda text: inspection.flips(study, text), "looking for flips", progress),
         "words": carried_words(study, extent),
         "word_pages": dict(zip(chosen, inspection.word_pages(study, chosen), strict=True)),
-        "wordmap": _told(_or_reason(lambda: inspection.word_map(study))),
-        "contrast": _told(contrast),
-        "swaps": _swaps(study, contrast, progress) if isinstance(contrast, dict) else {},
-        "attacks": _told(_or_reason(lambda: inspection.attacks(study, texts=extent.attacked, progress=progress))),
-        "comparison": _told(_or_reason(lambda: inspection.comparison(study, progress=progress))),
+        "wordmap": _or_error(lambda: inspection.word_map(study)),
+        "contrast": contrast,
+        "swaps": {} if "error" in contrast else _swaps(study, contrast, progress),
+        "attacks": _or_error(lambda: inspection.attacks(study, texts=extent.attacked, progress=progress)),
+        "comparison": _or_error(lambda: inspection.comparison(study, progress=progress)),
     }
     return {**data, "sampling": _sampling(study, data)}
 
 
-def _or_reason(make: Callable[[], Any]) -> Any:
-    """What is made, or why it cannot be."""
+def _or_error(make: Callable[[], Any]) -> Any:
+    """What `make` returns, or `{"error": …}` with the reason why it cannot be made."""
     try:
         return make()
     except InputError as error:
-        return str(error)
-
-
-def _told(found: Any) -> Any:
-    return {"error": found} if isinstance(found, str) else found
+        return {"error": str(error)}
 
 
 def _texts(picked: dict[str, Any]) -> list[str]:
@@ -106,7 +102,7 @@ def _swaps(study: Study, contrast: dict[str, Any], progress: Progress) -> dict[s
 
 def _sampling(study: Study, data: dict[str, Any]) -> dict[str, str]:
     """What is left out, for people."""
-    told = {
+    notes = {
         "Words": f"{len(data['words']['rows']):,} of {data['words']['of']:,}: the most frequent, and the strongest of "
         f"each class; {len(data['word_pages']):,} have a page with neighbours and sentences",
         "Sentences": f"{len(data['plays']):,} to pick from, read by the automaton"
@@ -114,10 +110,10 @@ def _sampling(study: Study, data: dict[str, Any]) -> dict[str, str]:
         "Typing": _typing(data["pocket"]),
     }
     if study.corpus is not None:
-        told["Texts"] = (
+        notes["Texts"] = (
             f"{len(study.corpus):,} of {study.corpus.name}; examples come from a sample of {len(study.sample):,}"
         )
-    return told
+    return notes
 
 
 def _typing(pocket: dict[str, Any]) -> str:

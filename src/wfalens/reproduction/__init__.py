@@ -1,6 +1,6 @@
 """The paper's tables and figures, re-run and set beside what it prints."""
 
-from wfalens.reproduction.run import reproduce
-from wfalens.reproduction.study import FULL, QUICK, Scale
+from wfalens.reproduction.experiment import FULL, QUICK, Scale
+from wfalens.reproduction.reproduce import reproduce
 
 __all__ = ["FULL", "QUICK", "Scale", "reproduce"]

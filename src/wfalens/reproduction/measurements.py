@@ -1,4 +1,4 @@
-"""What is measured on a study: each function takes one and gives plain numbers and words."""
+"""What is measured in an experiment: each function takes one and returns plain numbers and words."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from wfalens.divergence import jensen_shannon
 from wfalens.reproduction import paper
+from wfalens.reproduction.experiment import Experiment
 from wfalens.reproduction.store import Result
-from wfalens.reproduction.study import Study
 
 _TOP_WORDS, _PAIRS_PER_CLASS = 10, 3
 _RANK_BINS = 30
@@ -23,24 +23,24 @@ _PAPERS_BEST: dict[str, Any] = {"completion": "empirical", "context": True, "aug
 _AUTOMATA = {"paper's": _PAPERS_BEST, "probed": {"completion": "probe"}}
 
 
-def accuracy(study: Study) -> Result:
+def accuracy(experiment: Experiment) -> Result:
     from wfalens.models.training import accuracy as measured
 
     return {
-        "accuracy": measured(study.model, study.test),
-        "train_texts": len(study.train),
-        "test_texts": len(study.test),
-        "words": len(study.model.encoder.vocabulary),
+        "accuracy": measured(experiment.model, experiment.test),
+        "train_texts": len(experiment.train),
+        "test_texts": len(experiment.test),
+        "words": len(experiment.model.encoder.vocabulary),
     }
 
 
-def fidelity(study: Study, completion: str, **options: Any) -> Result:
+def fidelity(experiment: Experiment, completion: str, **options: Any) -> Result:
     """CR and JSD on the test texts; the seconds run from the first output to the last prediction."""
-    extractor = study.extractor(completion, **options)
-    ids, tests, wanted = study.ids, study.tests, study.wanted
-    study.warm_up(completion)
+    extractor = experiment.extractor(completion, **options)
+    ids, tests, wanted = experiment.ids, experiment.tests, experiment.wanted
+    experiment.warm_up(completion)
     began = time.perf_counter()
-    wfa = extractor.extract(study.model, ids)
+    wfa = extractor.extract(experiment.model, ids)
     weights = wfa.weights(tests)
     cr = float(np.mean(wfa.decide(weights) == wanted.argmax(1)))
     jsd = float(jensen_shannon(wfa.probabilities(weights), wanted).mean())
@@ -53,10 +53,10 @@ def fidelity(study: Study, completion: str, **options: Any) -> Result:
     }
 
 
-def zipf(study: Study) -> Result:
+def zipf(experiment: Experiment) -> Result:
     """Word counts by rank beside Zipf's law, and the share of missing rows (proposition 1)."""
-    wfa = study.automaton("empirical")
-    counts = np.bincount(study.ids.values, minlength=len(wfa.encoder.vocabulary))
+    wfa = experiment.automaton("empirical")
+    counts = np.bincount(experiment.ids.values, minlength=len(wfa.encoder.vocabulary))
     seen = np.flatnonzero(counts)
     order = seen[np.argsort(-counts[seen], kind="stable")]
     m, total = len(order), int(counts.sum())
@@ -79,12 +79,12 @@ def zipf(study: Study) -> Result:
     }
 
 
-def proposition2(study: Study, alpha: float) -> Result:
+def proposition2(experiment: Experiment, alpha: float) -> Result:
     """The largest difference between d_i and (1−α) Σ_k α^{i−k} Z_k + α^i I, over real texts (proposition 2)."""
-    wfa = study.automaton("empirical")
+    wfa = experiment.automaton("empirical")
     with_context, without = wfa.with_rule(alpha, wfa.completion), wfa.with_rule(0.0, wfa.completion)
     error, longest = 0.0, 0
-    for text in list(study.tests)[:_CHECKED_TEXTS]:
+    for text in list(experiment.tests)[:_CHECKED_TEXTS]:
         d = with_context.initial
         decisions: list[NDArray[np.float64]] = []
         for word in text:
@@ -99,10 +99,10 @@ def proposition2(study: Study, alpha: float) -> Result:
     return {"largest_error": error, "longest_text": longest}
 
 
-def words(study: Study, automaton: str) -> Result:
+def words(experiment: Experiment, automaton: str) -> Result:
     from wfalens.explanation import influence, phrase_influence
 
-    wfa = study.automaton(**_AUTOMATA[automaton])
+    wfa = experiment.automaton(**_AUTOMATA[automaton])
     scores = influence(wfa)
     known = [word for word in paper.FOUR_WORDS if word in wfa.encoder.vocabulary]
     four = phrase_influence(wfa, known)
@@ -116,30 +116,30 @@ def words(study: Study, automaton: str) -> Result:
     }
 
 
-def maps(study: Study) -> Result:
+def maps(experiment: Experiment) -> Result:
     from wfalens.explanation import word_maps
 
-    found = word_maps(study.automaton(**_PAPERS_BEST), study.vectors, seed=study.seed)
+    found = word_maps(experiment.automaton(**_PAPERS_BEST), experiment.vectors, seed=experiment.seed)
     return {
         "words": list(found.words),
         "classes": found.classes.tolist(),
         "class_names": list(found.class_names),
-        "places": {space: np.round(places, 3).tolist() for space, places in found.places.items()},
+        "places": {space: np.round(points, 3).tolist() for space, points in found.points.items()},
         "purity": dict(found.purity),
     }
 
 
-def pairs(study: Study, kind: str) -> Result:
+def pairs(experiment: Experiment, kind: str) -> Result:
     """The first pairs of each class within the paper's bounds, and whether the pairs it names are within them."""
     from wfalens.explanation import adversarial_pairs, collaborative_pairs
 
-    wfa = study.automaton(**_PAPERS_BEST)
+    wfa = experiment.automaton(**_PAPERS_BEST)
     find, (epsilon, delta) = (
         (collaborative_pairs, paper.COLLABORATIVE)
         if kind == "collaborative"
         else (adversarial_pairs, paper.ADVERSARIAL)
     )
-    found = find(wfa, study.vectors, epsilon, delta, per_class=_PAIRS_PER_CLASS)
+    found = find(wfa, experiment.vectors, epsilon, delta, per_class=_PAIRS_PER_CLASS)
     by_class = {
         name: [
             [pair.first, pair.second, pair.transition_distance, pair.semantic_distance] for pair in found.of_class(name)
@@ -147,11 +147,11 @@ def pairs(study: Study, kind: str) -> Result:
         for name in wfa.class_names
     }
     named = {}
-    for name, (first, second) in study.paper.pairs.get(kind, {}).items():
-        if not all(word in wfa.encoder.vocabulary and word in study.vectors for word in (first, second)):
+    for name, (first, second) in experiment.paper.pairs.get(kind, {}).items():
+        if not all(word in wfa.encoder.vocabulary and word in experiment.vectors for word in (first, second)):
             continue
         d_t = float(np.square(wfa.embedding(first) - wfa.embedding(second)).mean())
-        d_s = float(np.square(study.vectors[first] - study.vectors[second]).mean())
+        d_s = float(np.square(experiment.vectors[first] - experiment.vectors[second]).mean())
         held = d_t <= epsilon and d_s >= delta if kind == "collaborative" else d_t >= delta and d_s <= epsilon
         named[name] = {"first": first, "second": second, "d_t": d_t, "d_s": d_s, "held": bool(held)}
     return {
@@ -163,61 +163,63 @@ def pairs(study: Study, kind: str) -> Result:
     }
 
 
-def sentences(study: Study) -> Result:
+def sentences(experiment: Experiment) -> Result:
     """The paper's pair of sentences through our model."""
-    said = study.model.trace(study.model.encoder.encode(_EXAMPLE)).last()
-    names = study.model.class_names
+    said = experiment.model.trace(experiment.model.encoder.encode(_EXAMPLE)).last()
+    names = experiment.model.class_names
     return {text: dict(zip(names, map(float, row), strict=True)) for text, row in zip(_EXAMPLE, said, strict=True)}
 
 
-def pretraining(study: Study, start: str) -> Result:
+def pretraining(experiment: Experiment, start: str) -> Result:
     """Test loss and accuracy after every epoch from one of three initial embeddings."""
     from wfalens.explanation import TransitionEmbeddings
     from wfalens.models.pretraining import compare_pretraining
     from wfalens.models.rnn import RNNConfig
     from wfalens.models.training import Trainer
 
-    wfa = study.automaton(**_PAPERS_BEST)
+    wfa = experiment.automaton(**_PAPERS_BEST)
     table = TransitionEmbeddings.of(wfa)
-    width = min(RNNConfig().embedding, study.vectors.width, len(study.vectors), table.width, len(table))
+    width = min(RNNConfig().embedding, experiment.vectors.width, len(experiment.vectors), table.width, len(table))
     chosen = None
     if start == "transition embeddings":
         chosen = table.reduced(width).vectors
     elif start == "word vectors":
-        chosen = study.vectors.reduced(width)
+        chosen = experiment.vectors.reduced(width)
     trainer = Trainer(
         config=RNNConfig(embedding=width),
-        epochs=study.scale.pretraining_epochs,
+        epochs=experiment.scale.pretraining_epochs,
         max_length=wfa.encoder.max_length,
         tokenizer=wfa.encoder.tokenizer,
     )
-    curve = compare_pretraining(study.train, study.test, {start: chosen}, trainer, [study.seed]).curves[0]
+    curve = compare_pretraining(experiment.train, experiment.test, {start: chosen}, trainer, [experiment.seed]).curves[
+        0
+    ]
     return {"loss": curve.loss[0].tolist(), "accuracy": curve.accuracy[0].tolist(), "width": width}
 
 
-def attack(study: Study, automaton: str, recipe: str, k: int) -> Result:
+def attack(experiment: Experiment, automaton: str, recipe: str, k: int) -> Result:
     from wfalens.attack import run_attack
 
-    arsenal = study.arsenal(**_AUTOMATA[automaton])
-    chosen = np.random.default_rng(study.seed).permutation(len(study.test))[: study.scale.attack_texts]
-    part = study.test.subset(np.sort(chosen))
-    outcome = run_attack(recipe, k, arsenal.recipe(recipe, k), study.model, part, seed=study.seed)
+    arsenal = experiment.arsenal(**_AUTOMATA[automaton])
+    chosen = np.random.default_rng(experiment.seed).permutation(len(experiment.test))[: experiment.scale.attack_texts]
+    texts = experiment.test.subset(np.sort(chosen))
+    outcome = run_attack(recipe, k, arsenal.recipe(recipe, k), experiment.model, texts, seed=experiment.seed)
     summary = asdict(outcome.summary)
     return {name: summary[name] for name in ("asr_all", "asr_correct", "words_changed", "queries")} | {
-        "texts": len(part)
+        "texts": len(texts)
     }
 
 
-def cost(study: Study, share: float, states: int, epochs: int) -> Result:
+def cost(experiment: Experiment, share: float, states: int, epochs: int) -> Result:
     """Seconds of one extraction from a share of the texts, with K states and t epochs of augmentation."""
     from wfalens.extraction import Augmentation
 
-    rule = Augmentation(vectors=study.vectors, epochs=epochs) if epochs else None
-    extractor = study.extractor("empirical", context=True, states=states, augmentation=rule)
-    ids = study.ids.take(np.arange(max(1, round(share * len(study.ids)))))
-    study.warm_up("empirical")
+    augmentation = Augmentation(vectors=experiment.vectors, epochs=epochs) if epochs else None
+    extractor = experiment.extractor("empirical", context=True, states=states, augmentation=augmentation)
+    ids = experiment.ids.take(np.arange(max(1, round(share * len(experiment.ids)))))
+    experiment.warm_up("empirical")
     began = time.perf_counter()
-    extractor.extract(study.model, ids)
+    extractor.extract(experiment.model, ids)
     return {"seconds": time.perf_counter() - began, "tokens": len(ids.values)}
 
 

@@ -1,4 +1,4 @@
-"""A part of the paper: what it needs measured, and how the results are shown beside the printed ones."""
+"""A section of the reproduction: what it needs measured, and how the results are shown beside the printed ones."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from wfalens.reproduction.experiment import Step
 from wfalens.reproduction.store import Result
-from wfalens.reproduction.study import Step
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a part shows of one data set."""
+    """What a section shows of one data set."""
 
     grids: list[Grid] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Part:
+class Section:
     """One table or figure of the paper (or beyond it)."""
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wfalens.reproduction.study import TRAIN, Step
+from wfalens.reproduction.experiment import TRAIN, Step
 
 Setting = tuple[str, bool, bool]  # completion, context, augmentation
 FILLINGS = ("null", "uniform", "empirical")

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.fidelity import check_pair
+from wfalens.evaluation.judgement import check_pair
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.verification.game import MOST_BYTES, Game
 from wfalens.verification.induction import stochastic_only
+from wfalens.verification.path_search import Path
 from wfalens.verification.questions import Question
 from wfalens.verification.replay import Reading, read_by_automaton, read_by_model
-from wfalens.verification.search import Path
 from wfalens.verification.storm import StormModel, Verdict
 
 _LONGEST = 25  # words of a witness to an unbounded question
@@ -96,7 +96,7 @@ def check(
         by_words = tuple(map(question.reported, curve))
         own = question.reported(max(curve))
         path, optimal = _shortest(played, final, question.count, effort)
-    chosen = tuple(game.words[place] for place in path)
+    chosen = tuple(game.words[option] for option in path)
     return Answer(
         question.sentence(len(game.words), f" after {text!r}" if text else ""),
         tuple(question.properties()),
@@ -168,6 +168,6 @@ def _scheduled(game: Game, final: NDArray[np.float64], scheduler: tuple[int, ...
 def _reached(game: Game, final: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
     """What fixed words reach, exactly, before the first and after each; (words + 1,)"""
     vectors = [game.start]
-    for place in path:
-        vectors.append(vectors[-1] @ game.matrices[place])
+    for option in path:
+        vectors.append(vectors[-1] @ game.matrices[option])
     return np.array(vectors) @ final

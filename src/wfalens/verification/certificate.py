@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.verification.induction import TextSteps, backward_induction, stochastic_only
-from wfalens.verification.search import Path, Search
+from wfalens.verification.path_search import Path, PathSearch
 from wfalens.verification.substitutes import Choices, Substitutes, as_texts, count_variants
 
 CERTIFIED, BROKEN, OPEN = "certified", "broken", "open"
@@ -84,12 +84,12 @@ def certify_choices(
     steps = TextSteps(automaton, choices)
     values = backward_induction(steps, np.hstack([advantage, -automaton.centres[:, [label]]]), changes)
     bounds = automaton.initial @ values[0][-1]
-    search = Search(steps, values, automaton.initial, changes=changes)
+    search = PathSearch(steps, values, automaton.initial, changes=changes)
     rival = int(bounds[:-1].argmax())
     bound, (reached, path) = float(bounds[rival]), search.greedy(rival)
     if bound >= -ROUNDING and effort:
         bound, reached, path = _refined(search, bounds[:-1], reached, path, effort)
-    variant = np.array([options[place] for options, place in zip(choices, path, strict=True)], np.int32)
+    variant = np.array([options[option] for options, option in zip(choices, path, strict=True)], np.int32)
     decision = int(automaton.decide(automaton.weights(as_texts(variant[None])))[0])
     status = CERTIFIED if bound < -ROUNDING else BROKEN if decision != label else OPEN
     vocabulary = automaton.encoder.vocabulary.words
@@ -100,7 +100,7 @@ def certify_choices(
         bound,
         reached,
         float(-bounds[-1]),
-        tuple(vocabulary[new] if place else word for word, new, place in zip(words, variant, path, strict=True)),
+        tuple(vocabulary[new] if option else word for word, new, option in zip(words, variant, path, strict=True)),
         None if decision == UNDECIDED else automaton.class_names[decision],
         count_variants(choices, changes),
         tuple(
@@ -110,7 +110,7 @@ def certify_choices(
 
 
 def _refined(
-    search: Search, bounds: NDArray[np.float64], reached: float, path: Path, effort: int
+    search: PathSearch, bounds: NDArray[np.float64], reached: float, path: Path, effort: int
 ) -> tuple[float, float, Path]:
     """The bound over all rivals, made tighter by following variants, and the worst of these."""
     bound = -np.inf

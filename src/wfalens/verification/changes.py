@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BOTH, BEFORE, AFTER = "both", "before", "after"
-_PLACES = np.array([BOTH, BEFORE, AFTER])
+_SIDES = np.array([BOTH, BEFORE, AFTER])
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class WordChanges:
     """
 
     words: tuple[str, ...]
-    place: NDArray[np.int8]  # (words,): 0 seen by both, 1 only before, 2 only after
+    side: NDArray[np.int8]  # (words,): 0 seen by both, 1 only before, 2 only after
     counts: NDArray[np.int64]  # (words, 2)
     before: NDArray[np.float64]  # (words, classes)
     after: NDArray[np.float64]  # (words, classes)
@@ -54,16 +54,16 @@ class WordChanges:
     @property
     def where(self) -> list[str]:
         """Which of the two has seen each word: both, before, after."""
-        return [str(name) for name in _PLACES[self.place]]
+        return [str(name) for name in _SIDES[self.side]]
 
     def top(self, k: int) -> WordChanges:
         return self._subset(np.arange(min(k, len(self.words))))
 
     def seen_by(self, where: str) -> WordChanges:
         """Only the words seen by both, or by one alone."""
-        if where not in _PLACES:
-            raise InputError(f"unknown place {where!r}; choose one of {', '.join(_PLACES)}")
-        return self._subset(np.flatnonzero(_PLACES[self.place] == where))
+        if where not in _SIDES:
+            raise InputError(f"unknown side {where!r}; choose one of {', '.join(_SIDES)}")
+        return self._subset(np.flatnonzero(_SIDES[self.side] == where))
 
     def to_dataframe(self) -> pd.DataFrame:
         import pandas as pd
@@ -93,7 +93,7 @@ class WordChanges:
     def _subset(self, rows: NDArray[np.int64]) -> WordChanges:
         return WordChanges(
             tuple(self.words[row] for row in rows),
-            self.place[rows],
+            self.side[rows],
             self.counts[rows],
             self.before[rows],
             self.after[rows],
@@ -119,8 +119,8 @@ class TextChanges:
         return len(self.texts)
 
     def top(self, k: int) -> TextChanges:
-        def cut(part: NDArray[Any] | None) -> Any:
-            return None if part is None else part[:k]
+        def cut(rows: NDArray[Any] | None) -> Any:
+            return None if rows is None else rows[:k]
 
         return TextChanges(
             self.texts[:k],

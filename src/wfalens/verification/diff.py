@@ -15,7 +15,7 @@ from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
-from wfalens.evaluation.fidelity import check_pair
+from wfalens.evaluation.judgement import check_pair
 from wfalens.explanation.influence import influence_of
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import output_traces
@@ -62,7 +62,7 @@ def compare(
         return Difference(before.class_names, states, words)
     corpus, ids = _worded(before, after, corpus)
     rng = np.random.default_rng(seed)
-    read = [_Reading(wfa, model, part, progress) for wfa, model, part in zip((before, after), models, ids, strict=True)]
+    read = [_Reading(wfa, model, each, progress) for wfa, model, each in zip((before, after), models, ids, strict=True)]
     divergence = jensen_shannon(read[0].outputs, read[1].outputs[:, columns])
     agrees = read[0].decisions == _renumbered(read[1].decisions, columns)
     truth = corpus.relabelled(before.class_names).labels
@@ -90,7 +90,7 @@ def match_states(before: StochasticWFA, after: StochasticWFA) -> tuple[StateMatc
     columns = [after.class_names.index(name) for name in before.class_names]
     first, second = before.centres, after.centres[:, columns]
     gap = np.linalg.norm(first[1:, None] - second[None, 1:], axis=2)
-    left, right = (np.append(0, part + 1) for part in linear_sum_assignment(gap))
+    left, right = (np.append(0, matched + 1) for matched in linear_sum_assignment(gap))
     shares = before.state_frequencies, after.state_frequencies
     labels = [[before.class_names[at] for at in centres.argmax(1)] for centres in (first, second)]
 
@@ -124,16 +124,16 @@ def _word_changes(before: WFA, after: WFA, columns: list[int], min_count: int) -
         raise InputError(f"no word was seen {min_count} times in extraction; lower the minimum count")
     ids = [np.array([vocabulary.id_of(word) for word in words], np.int32) for vocabulary in vocabularies]
     counts = np.stack(
-        [np.where(part == UNKNOWN, 0, wfa.word_counts[part]) for wfa, part in zip((before, after), ids, strict=True)],
+        [np.where(each == UNKNOWN, 0, wfa.word_counts[each]) for wfa, each in zip((before, after), ids, strict=True)],
         axis=1,
     )
     unit = before.unit if before.unit == after.unit else "probability"
     scores = influence_of(before, ids[0], unit), influence_of(after, ids[1], unit)[:, columns]
     order = np.argsort(-np.linalg.norm(scores[1] - scores[0], axis=1), kind="stable")
-    place = np.where(counts[:, 1] == 0, 1, np.where(counts[:, 0] == 0, 2, 0)).astype(np.int8)
+    side = np.where(counts[:, 1] == 0, 1, np.where(counts[:, 0] == 0, 2, 0)).astype(np.int8)
     return WordChanges(
         tuple(words[at] for at in order),
-        place[order],
+        side[order],
         counts[order],
         scores[0][order],
         scores[1][order],

@@ -75,16 +75,16 @@ class Difference:
 
     def word_rows(self, top: int) -> Table:
         """A table for people: each word with the two classes between which it moved most."""
-        part, rows = self.words.top(top), []
-        moved = part.after - part.before
-        for at, word in enumerate(part.words):
+        shown, rows = self.words.top(top), []
+        moved = shown.after - shown.before
+        for at, word in enumerate(shown.words):
             up, down = int(moved[at].argmax()), int(moved[at].argmin())
-            shown = [
-                f"{self.class_names[column]} {part.before[at, column]:+.3f} → {part.after[at, column]:+.3f}"
+            moves = [
+                f"{self.class_names[column]} {shown.before[at, column]:+.3f} → {shown.after[at, column]:+.3f}"
                 for column in (up, down)
             ]
-            seen = f"{part.counts[at, 0]:,} / {part.counts[at, 1]:,}"
-            rows.append([word, seen, f"{part.change[at]:.3f}", *shown])
+            seen = f"{shown.counts[at, 0]:,} / {shown.counts[at, 1]:,}"
+            rows.append([word, seen, f"{shown.change[at]:.3f}", *moves])
         return ["word", "seen before / after", "change", "most gained", "most lost"], rows
 
     def state_rows(self, top: int) -> Table:
@@ -101,20 +101,20 @@ class Difference:
     def text_rows(self, top: int) -> Table:
         if self.texts is None:
             return [], []
-        part = self.texts.top(top)
-        sides = [("before", part.before), ("after", part.after)]
-        models = [("model before", part.model_before), ("model after", part.model_after)]
+        shown = self.texts.top(top)
+        sides = [("before", shown.before), ("after", shown.after)]
+        models = [("model before", shown.model_before), ("model after", shown.model_after)]
         sides += [(name, side) for name, side in models if side is not None]
         columns = ["text", "divergence", *(name for name, _ in sides)]
         rows = [
             [
                 text,
-                f"{part.divergence[at]:.3f}",
+                f"{shown.divergence[at]:.3f}",
                 *(f"{label_of(self.class_names, side[at]) or 'undecided'} {side[at].max():.2f}" for _, side in sides),
             ]
-            for at, text in enumerate(part.texts)
+            for at, text in enumerate(shown.texts)
         ]
-        if part.truth is not None:
+        if shown.truth is not None:
             columns.append("truth")
-            rows = [[*row, self.class_names[label]] for row, label in zip(rows, part.truth, strict=True)]
+            rows = [[*row, self.class_names[label]] for row, label in zip(rows, shown.truth, strict=True)]
         return columns, rows

@@ -1,7 +1,7 @@
 """Words against a text: a Markov decision process whose actions are the words of a list, and what they can do.
 
 After the text, the automaton is in a distribution d over its states. A word of the list is read, then another, up to a
-number of them. Two players are told apart. An *adaptive* one sees the state before choosing each word; what it
+number of them. There are two kinds of player. An *adaptive* one sees the state before choosing each word; what it
 reaches is what a model checker computes, and an upper bound. A *fixed* sequence of words is what a text is; its
 value is exact, and it can be read to the network.
 """
@@ -18,7 +18,7 @@ from wfalens.errors import InputError
 from wfalens.export.subset import Subset, subset
 from wfalens.ragged import Ragged
 from wfalens.verification.induction import Values, backward_induction
-from wfalens.verification.search import Path, Search
+from wfalens.verification.path_search import Path, PathSearch
 
 MOST_BYTES = 2_000_000_000
 _BYTES_PER_TRANSITION = 300  # the text that Storm reads, its own model and ours
@@ -32,7 +32,7 @@ _ROUNDING = 1e-9
 class Game:
     """The words with their matrices, and where the text has led."""
 
-    part: Subset
+    subset: Subset
     matrices: NDArray[np.float64]  # (words, n, n)
     start: NDArray[np.float64]  # (n,)
 
@@ -45,33 +45,33 @@ class Game:
                 f"{len(words):,} words and {wfa.states} states would take about {needed / 1e9:.1f} GB, more than the "
                 f"{memory / 1e9:.1f} GB allowed; choose fewer words"
             )
-        part = subset(wfa, words)
+        chosen = subset(wfa, words)
         reached = wfa.state_vectors(Ragged(text_ids, np.array([0, len(text_ids)])), every=False)[0]
-        start = np.zeros(len(part.states))
+        start = np.zeros(len(chosen.states))
         start[: wfa.states] = reached
         missing = 1 - reached.sum()
-        if part.lost is not None:
-            start[part.lost] = max(0.0, missing)
+        if chosen.lost is not None:
+            start[chosen.lost] = max(0.0, missing)
         elif missing > _ROUNDING:
             raise InputError(
                 f"null completion loses {missing:.0%} of the text's mass in rows that were never observed; "
                 "extract with another completion"
             )
-        return cls(part, part.matrices(), start / start.sum())
+        return cls(chosen, chosen.matrices(), start / start.sum())
 
     @property
     def words(self) -> tuple[str, ...]:
-        return self.part.words
+        return self.subset.words
 
     def column(self, class_name: str) -> int:
-        if class_name not in self.part.class_names:
-            raise InputError(f"unknown class {class_name!r}; choose one of {', '.join(self.part.class_names)}")
-        return self.part.class_names.index(class_name)
+        if class_name not in self.subset.class_names:
+            raise InputError(f"unknown class {class_name!r}; choose one of {', '.join(self.subset.class_names)}")
+        return self.subset.class_names.index(class_name)
 
     def absorbing(self, states: NDArray[np.bool_]) -> Game:
         """The same, but for states that are never left once they are reached; states: (n,)"""
         matrices = np.where(states[:, None], np.eye(len(states)), self.matrices)
-        return Game(self.part, matrices, self.start)
+        return Game(self.subset, matrices, self.start)
 
     def rounds(self, count: int, final: NDArray[np.float64]) -> tuple[_Rounds, Values]:
         """`count` words, and the values of an adaptive player who wants most of `final`: (n,)"""
@@ -91,7 +91,7 @@ class Game:
     def best_words(self, count: int, final: NDArray[np.float64], effort: int) -> tuple[float, Path, bool]:
         """A fixed sequence of `count` words with much of `final`, its value, and whether none has more."""
         steps, values = self.rounds(count, final)
-        search = Search(steps, values, self.start)
+        search = PathSearch(steps, values, self.start)
         value, path = search.greedy(0)
         bound, better, _ = search.best_first(0, effort, value + _ROUNDING)
         if better is not None:

@@ -28,7 +28,7 @@ def determinise(
 ) -> Machine:
     """A machine that reads `letters` (default: all words seen in extraction) as the automaton does; not minimal yet.
 
-    depth  behaviour: length of the continuations by which prefixes are told apart
+    depth  behaviour: length of the continuations by which prefixes are distinguished
     most   behaviour: states at which the search gives up
     """
     automaton = stochastic_only(wfa, "determinised")

@@ -30,11 +30,11 @@ class Machine:
 
     def read(self, text: Iterable[str]) -> int:
         """The class of a text, given letter by letter."""
-        state, places = 0, {letter: place for place, letter in enumerate(self.letters)}
+        state, index = 0, {letter: at for at, letter in enumerate(self.letters)}
         for letter in text:
-            if letter not in places:
+            if letter not in index:
                 raise InputError(f"the machine does not read {letter!r}")
-            state = self.transitions[state][places[letter]]
+            state = self.transitions[state][index[letter]]
         return self.outputs[state]
 
     def starting_with(self, output: int) -> Machine:
@@ -46,8 +46,8 @@ class Machine:
 def minimal(machine: Machine) -> Machine:
     """The smallest machine with the same classes, its states in the order in which they are first reached.
 
-    Moore's refinement: states are told apart by their classes, then by the blocks that their letters lead to, until
-    nothing more is told apart.
+    Moore's partition refinement: states are split by their classes, then by the blocks that their letters lead to,
+    until no block is split.
     """
     reached = _reachable(machine)
     block = {state: machine.outputs[state] for state in reached}
@@ -82,8 +82,8 @@ def shortest_difference(first: Machine, second: Machine, empty: bool = True) -> 
         left, right, text = queue.popleft()
         if (text or empty) and first.outputs[left] != second.outputs[right]:
             return text
-        for place, letter in enumerate(first.letters):
-            pair = first.transitions[left][place], second.transitions[right][place]
+        for at, letter in enumerate(first.letters):
+            pair = first.transitions[left][at], second.transitions[right][at]
             if pair not in seen:
                 seen.add(pair)
                 queue.append((*pair, (*text, letter)))

@@ -81,7 +81,7 @@ class Raise(_Weight):
     direction: ClassVar[str] = "max"
 
     def goal(self, game: Game) -> tuple[Game, NDArray[np.float64]]:
-        return game, game.part.final[:, game.column(self.class_name)]
+        return game, game.subset.final[:, game.column(self.class_name)]
 
     def reported(self, value: float) -> float:
         return value
@@ -99,7 +99,7 @@ class Lower(_Weight):
     direction: ClassVar[str] = "min"
 
     def goal(self, game: Game) -> tuple[Game, NDArray[np.float64]]:
-        return game, -game.part.final[:, game.column(self.class_name)]
+        return game, -game.subset.final[:, game.column(self.class_name)]
 
     def reported(self, value: float) -> float:
         return -value
@@ -134,7 +134,7 @@ class _Visit(Question):
 
     def _spoken_for(self, game: Game) -> NDArray[np.bool_]:
         """The states that speak most for the class; (n,)"""
-        states = np.asarray(game.part.decided == game.column(self.class_name))
+        states = np.asarray(game.subset.decided == game.column(self.class_name))
         if not states.any():
             raise InputError(f"no state of the automaton speaks most for {self.class_name!r}; ask to raise it instead")
         return states

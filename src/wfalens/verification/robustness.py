@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
-from wfalens.evaluation.fidelity import check_pair
+from wfalens.evaluation.judgement import check_pair
 from wfalens.html import table_html
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import SILENT, Progress
@@ -173,8 +173,8 @@ def _try(
     own = np.array([options[0] for options in choices], np.int32)
     table, exhaustive = variants(choices, samples, rng, changes)
     witness = [
-        options[place.index(word)]
-        for options, place, word in zip(choices, certificate.choices, certificate.witness, strict=True)
+        options[spelled.index(word)]
+        for options, spelled, word in zip(choices, certificate.choices, certificate.witness, strict=True)
     ]
     table = np.vstack([own, np.array(witness, np.int32), table])
     label = wfa.class_names.index(certificate.label)

@@ -21,7 +21,7 @@ class Verdict:
 
     value: float | bool
     values: NDArray[np.float64] | None  # (n,), without the state before the start; None where it says yes or no
-    scheduler: tuple[int, ...] | None  # for every state the place of the word to read; None where Storm gives none
+    scheduler: tuple[int, ...] | None  # for every state the index of the word to read; None where Storm gives none
 
 
 class StormModel:
@@ -29,12 +29,12 @@ class StormModel:
 
     def __init__(self, game: Game) -> None:
         self._storm = _stormpy()
-        self._words, self._states = len(game.words), len(game.part.states)
+        self._words, self._states = len(game.words), len(game.subset.states)
         options = self._storm.io.DirectEncodingParserOptions()
         options.build_choice_labeling = False
         with tempfile.TemporaryDirectory(prefix="wfalens-") as folder:
             path = Path(folder) / "game.drn"
-            path.write_text(to_drn(game.part, game.start), encoding="ascii")
+            path.write_text(to_drn(game.subset, game.start), encoding="ascii")
             self._model = self._storm.build_model_from_drn(str(path), options=options)
 
     def ask(self, pctl: str, scheduler: bool = False) -> Verdict:
@@ -69,7 +69,7 @@ def _stormpy() -> Any:
 
 
 class _quiet:  # noqa: N801 - used like a function
-    """Storm prints its errors before it raises them; they are told in one sentence instead."""
+    """Storm prints its errors before it raises them; we raise them as one sentence instead."""
 
     def __init__(self, storm: Any) -> None:
         self._developer = storm.developer

@@ -75,8 +75,8 @@ class Substitutes:
         empty = np.zeros(0, np.int32)
         others = (self.of_word.get(int(word), empty) for word in ids)
         return [
-            np.concatenate([[word], part[part != word]]).astype(np.int32)
-            for word, part in zip(ids, others, strict=True)
+            np.concatenate([[word], options[options != word]]).astype(np.int32)
+            for word, options in zip(ids, others, strict=True)
         ]
 
 
@@ -98,10 +98,10 @@ def every_variant(choices: Choices, changes: int | None = None) -> NDArray[np.in
     most = len(open_positions) if changes is None else min(changes, len(open_positions))
     rows = [own]
     for number in range(1, most + 1):
-        for places in combinations(open_positions, number):
-            for words in product(*(choices[at][1:] for at in places)):
+        for positions in combinations(open_positions, number):
+            for words in product(*(choices[at][1:] for at in positions)):
                 row = own.copy()
-                row[list(places)] = words
+                row[list(positions)] = words
                 rows.append(row)
     return np.array(rows)
 

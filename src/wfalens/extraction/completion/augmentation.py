@@ -8,12 +8,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.bounds import Bounds, check_numbers, real, whole
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import UNKNOWN, Vocabulary
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 
-_MOST_WEIGHT = 1e6
+_BOUNDS = {
+    **dict.fromkeys(("replace", "drop"), Bounds(real, 0, 1)),
+    **dict.fromkeys(("epochs", "neighbours"), Bounds(whole, 1, 1 << 20)),
+    "weight": Bounds(real, 0, 1e6, excluded=(0,)),
+}
 
 
 class Chances(NamedTuple):
@@ -40,14 +45,7 @@ class Augmentation:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("replace", "drop"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} must be a probability, not {getattr(self, name)}")
-        for name in ("epochs", "neighbours"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 < self.weight <= _MOST_WEIGHT:
-            raise InputError(f"weight must be positive and at most {_MOST_WEIGHT:g}, not {self.weight}")
+        check_numbers(self, _BOUNDS)
 
     @property
     def chances(self) -> Chances:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.kernels import Rows
 from wfalens.automaton.rows import entries_per_row, make_rows
+from wfalens.bounds import Bounds, check_numbers, real, whole
 from wfalens.corpus.vocabulary import UNKNOWN
-from wfalens.errors import InputError
 from wfalens.extraction.completion.queries import FITTING, Ledger, TooFewQueriesError
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import output_traces
@@ -28,6 +28,13 @@ from wfalens.threads import in_parallel
 _PARTS = 4  # texts are summed in that many parts whatever the threads, so that equal seeds give equal bytes
 _LEVELS = 255  # weights of a row are stored as whole numbers up to this
 _NEGLIGIBLE = 1e-6  # mass of a state that is passed over
+
+
+_BOUNDS = {
+    **dict.fromkeys(("rounds", "tokens"), Bounds(whole, 1, 1 << 40)),
+    **dict.fromkeys(("replaced", "memory"), Bounds(real, 0, 1)),
+    **dict.fromkeys(("prior", "hardness"), Bounds(real, 0, 1e6, excluded=(0,))),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +57,7 @@ class Fitting:
     hardness: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("rounds", "tokens"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("replaced", "memory"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
-        for name in ("prior", "hardness"):
-            if not 0 < getattr(self, name) < 1e6:
-                raise InputError(f"{name} must be positive, not {getattr(self, name)}")
+        check_numbers(self, _BOUNDS)
 
     def within(self, queries: int | None, ids: Ragged[np.int32]) -> Fitting:
         """The same for a number of queries: fewer tokens in a round, then fewer rounds."""
@@ -78,7 +77,7 @@ def fit_rows(
     ids: Ragged[np.int32],
     probed: Rows,
     centres: NDArray[np.float64],
-    rule: Fitting,
+    fitting: Fitting,
     rng: np.random.Generator,
     progress: Progress,
     ledger: Ledger,
@@ -90,15 +89,15 @@ def fit_rows(
     emitted, fitted = np.zeros_like(centres), centres.copy()
     words = np.flatnonzero(np.diff(probed.row_start)).astype(np.int32)
     every = 2 / ids.lengths.mean()  # all prefixes of a text count twice as much as its end
-    progress.start("fitting the rows", rule.rounds)
-    for _ in range(rule.rounds):
-        texts = _perturbed(ids, words, rule, rng)
+    progress.start("fitting the rows", fitting.rounds)
+    for _ in range(fitting.rounds):
+        texts = _perturbed(ids, words, fitting, rng)
         ledger.enter(FITTING, len(texts.values))
         wanted = output_traces(model, texts, SILENT).values
-        expected *= np.float32(rule.memory)
-        emitted *= rule.memory
+        expected *= np.float32(fitting.memory)
+        emitted *= fitting.memory
         aim = _expectations(texts, wanted, probed, weights, fitted, every, expected, emitted)
-        mixed = expected + np.float32(rule.prior) * prior
+        mixed = expected + np.float32(fitting.prior) * prior
         weights = (mixed / np.bincount(row_of, mixed)[row_of]).astype(np.float32)
         sums = emitted.sum(1, keepdims=True)
         fitted = np.where(sums > 0, emitted / np.where(sums > 0, sums, 1), fitted)
@@ -109,14 +108,14 @@ def fit_rows(
 
 
 def _perturbed(
-    ids: Ragged[np.int32], words: NDArray[np.int32], rule: Fitting, rng: np.random.Generator
+    ids: Ragged[np.int32], words: NDArray[np.int32], fitting: Fitting, rng: np.random.Generator
 ) -> Ragged[np.int32]:
     """A random part of the texts with some words replaced by any that has rows, and those without by `<unk>`."""
     order = rng.permutation(len(ids))
-    kept = np.searchsorted(np.cumsum(ids.lengths[order]), rule.tokens) + 1
+    kept = np.searchsorted(np.cumsum(ids.lengths[order]), fitting.tokens) + 1
     texts = ids.take(np.sort(order[:kept]))
     drawn = words[rng.integers(len(words), size=len(texts.values))]
-    changed = np.where(rng.random(len(texts.values)) < rule.replaced, drawn, texts.values)
+    changed = np.where(rng.random(len(texts.values)) < fitting.replaced, drawn, texts.values)
     return Ragged(np.where(np.isin(changed, words), changed, UNKNOWN).astype(np.int32), texts.offsets)
 
 

@@ -1,4 +1,4 @@
-"""Probing: rows learned by asking the model what every word does in every state (SPEC §4.4)."""
+"""Probing: rows learned by asking the model what every word does in every state."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def probe_rows(
             return TransitionCounts.of(n, word, before, states.assign(points))
         near, weights = states.mixtures(points, hardness)
         shares = np.rint(weights * _GRAIN).astype(np.int64)
-        answer, place = np.nonzero(shares)
-        return TransitionCounts.of(n, word[answer], before[answer], near[answer, place], shares[answer, place])
+        answer, slot = np.nonzero(shares)
+        return TransitionCounts.of(n, word[answer], before[answer], near[answer, slot], shares[answer, slot])
 
     size = words_per_call(representatives)
     batches = [words[start : start + size] for start in range(0, len(words), size)]
@@ -158,12 +158,14 @@ def ask(
         outputs = step_grid(model, saved, words).reshape(-1, classes)
     else:
         # equal prefixes are asked once
-        _, first, place = np.unique(representatives.prefixes.padded(), axis=0, return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(representatives.prefixes.padded(), axis=0, return_index=True, return_inverse=True)
         prefixes = representatives.prefixes.take(first)
         lengths = np.repeat(prefixes.lengths + 1, len(words))
         longer = Ragged.from_lengths(np.empty(int(lengths.sum()), np.int32), lengths)
         repeated = prefixes.take(np.repeat(np.arange(len(prefixes)), len(words)))
         longer.values[positions(longer.offsets[:-1], lengths - 1)] = repeated.values
         longer.values[longer.offsets[1:] - 1] = np.tile(words, len(prefixes))
-        outputs = model.trace(longer).last().reshape(len(prefixes), len(words), -1)[place.ravel()].reshape(-1, classes)
+        outputs = (
+            model.trace(longer).last().reshape(len(prefixes), len(words), -1)[inverse.ravel()].reshape(-1, classes)
+        )
     return checked_probabilities(outputs, len(representatives.state) * len(words), classes, "the model")

@@ -67,7 +67,7 @@ class Ledger:
         return {"limit": self.limit, "total": self.total, "texts": self.texts, **self.asked}
 
 
-def told(stored: Any) -> str | None:
+def query_sentence(stored: Any) -> str | None:
     """A sentence about the queries that an automaton's provenance holds; None if it holds none of ours."""
     if not isinstance(stored, Mapping):
         return None

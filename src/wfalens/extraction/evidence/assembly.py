@@ -38,19 +38,19 @@ class StoredRun:
     def __len__(self) -> int:
         return self.part.size(f"{self.kind}keys")
 
-    def places(self, keys: Sequence[int]) -> NDArray[np.int64]:
-        """The first place with at least that key, for each of some."""
+    def starts(self, keys: Sequence[int]) -> NDArray[np.int64]:
+        """The first entry with at least that key, for each of some."""
         firsts = self.keys_at(np.arange(0, len(self), _WINDOW))
         starts = np.maximum(np.searchsorted(firsts, keys) - 1, 0) * _WINDOW
         windows = self._stretches(starts, np.minimum(starts + _WINDOW, len(self)))
         inside = [np.searchsorted(window.astype(np.int64), key) for window, key in zip(windows, keys, strict=True)]
         return starts + np.array(inside)
 
-    def keys_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.concatenate([np.zeros(0, np.int64), *self._stretches(places, places + 1)], dtype=np.int64)
+    def keys_at(self, entries: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.concatenate([np.zeros(0, np.int64), *self._stretches(entries, entries + 1)], dtype=np.int64)
 
     def read(self, first: int, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-        """Fill the arrays with what stands from a place on."""
+        """Fill the arrays with what stands from an entry on."""
         if len(keys):
             wanted = [(f"{self.kind}{list_}", first, first + len(keys)) for list_ in ("keys", "counts")]
             keys[:], counts[:] = self.part.slices(wanted)
@@ -188,7 +188,7 @@ class _Pieces:
 
     @classmethod
     def of(cls, runs: Sequence[StoredRun], bounds: Sequence[int]) -> _Pieces:
-        cuts = np.array([run.places(bounds) for run in runs])
+        cuts = np.array([run.starts(bounds) for run in runs])
         largest = int(np.diff(cuts).sum(0).max())
         return cls(runs, cuts, empty_run(largest), empty_run(largest))
 
@@ -196,8 +196,8 @@ class _Pieces:
         first, behind = self.cuts[:, piece], self.cuts[:, piece + 1]
         offsets = offsets_of(behind - first)
         keys, counts = (part[: offsets[-1]] for part in self.held)
-        for run, place, (start, end) in zip(self.runs, first.tolist(), pairwise(offsets.tolist()), strict=True):
-            run.read(place, keys[start:end], counts[start:end])
+        for run, entry, (start, end) in zip(self.runs, first.tolist(), pairwise(offsets.tolist()), strict=True):
+            run.read(entry, keys[start:end], counts[start:end])
         if len(self.runs) == 1:
             return keys, counts
         return merged(Runs(keys, counts, offsets), self.result)

@@ -83,7 +83,7 @@ class CountParts:
         return []
 
     def merge(self, names: Iterable[str]) -> None:
-        """Put one part in the place of several."""
+        """Replace several parts by one."""
         names = list(names)
         merged = Evidence.merged([self._evidence(name) for name in names])
         shards = frozenset[int]().union(*(self._shards.pop(name) for name in names))

@@ -52,7 +52,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Resampling:
-    """Augmentation of blocks: each draws from its own place, so that it does not matter who reads it."""
+    """Augmentation of blocks: each draws by its own number, so that it does not matter who reads it."""
 
     synonyms: NDArray[np.int32]  # (V, k)
     chances: Chances

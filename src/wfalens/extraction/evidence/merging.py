@@ -1,7 +1,7 @@
 """Merging many sorted runs of counts in one pass over memory.
 
 Keys are dense enough to be added up in a window: for each window of neighbouring keys every run adds its counts to a
-table that stays in the cache, a bitmap remembers which places were touched, and what was touched is written out in
+table that stays in the cache, a bitmap remembers which entries were touched, and what was touched is written out in
 order. Every input is read once, every output written once; ranges of keys are merged side by side. Runs too sparse
 for that are merged by sorting.
 """
@@ -23,7 +23,7 @@ _LEAST_PER_WINDOW = 64  # entries on average, below which windows are mostly emp
 _COST_OF_WINDOW = 500  # as long as so many entries
 _RANGES, _LEAST_PER_RANGE, _LEAST_PER_THREAD = 64, 1 << 14, 1 << 18  # of keys that threads deal with; entries in each
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_LOWEST_BIT = np.zeros(64, np.uint64)  # the place of a single bit, by the product with the sequence above
+_LOWEST_BIT = np.zeros(64, np.uint64)  # the position of a single bit, by the product with the sequence above
 for _bit in range(64):
     _LOWEST_BIT[(int(_DE_BRUIJN) << _bit & (1 << 64) - 1) >> 58] = _bit
 
@@ -44,11 +44,11 @@ class Runs:
 
     @classmethod
     def of(cls, parts: Sequence[Run]) -> Runs:
-        keys, counts = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+        keys, counts = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
         return cls(keys, counts, offsets_of(np.array([len(part[0]) for part in parts])))
 
-    def places(self, key: int) -> NDArray[np.int64]:
-        """The first place of each run with at least that key."""
+    def starts(self, key: int) -> NDArray[np.int64]:
+        """The first entry of each run with at least that key."""
         bounds = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
         return np.array([first + np.searchsorted(self.keys[first:last], key) for first, last in bounds])
 
@@ -71,14 +71,14 @@ def merged(runs: Runs, space: Run | None = None) -> Run:
     if len(runs.keys) < _LEAST_PER_WINDOW * ((high - low) // _WINDOW):
         return merge_by_sorting(runs)
     bounds = _even_bounds(runs, low, high + 1)
-    places = np.stack([runs.places(bound) for bound in bounds])  # (bounds, runs)
-    below = (places - runs.offsets[:-1]).sum(1)  # entries under each bound: where its results may begin
+    starts = np.stack([runs.starts(bound) for bound in bounds])  # (bounds, runs)
+    below = (starts - runs.offsets[:-1]).sum(1)  # entries under each bound: where its results may begin
     keys, counts = empty_run(len(runs.keys)) if space is None else space
     found = np.zeros(len(bounds) - 1, np.int64)
 
     def merge(first: int, last: int) -> None:
         into = slice(below[first], below[last])
-        between = places[first].copy(), places[last], bounds[first], bounds[last]
+        between = starts[first].copy(), starts[last], bounds[first], bounds[last]
         found[first] = _add_up(runs.keys, runs.counts, *between, keys[into], counts[into])
 
     def close_gaps(first: int, last: int) -> None:
@@ -117,18 +117,18 @@ def summed(keys: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Run:
 
 
 @njit(cache=True, nogil=True)
-def _add_up(key_runs, count_runs, place, stop, low, end, keys, counts):  # type: ignore[no-untyped-def]
-    """Merge what the runs have from `place` to `stop`, all of it from `low` up to `end`; -> how many keys there are
+def _add_up(key_runs, count_runs, start, stop, low, end, keys, counts):  # type: ignore[no-untyped-def]
+    """Merge what the runs have from `start` to `stop`, all of it from `low` up to `end`; -> how many keys there are
 
-    Places are unsigned, which spares a test for negative ones at every step.
+    Indices are unsigned, which spares a test for negative ones at every step.
     """
     table, touched = np.zeros(_WINDOW, np.int64), np.zeros(_WINDOW // 64, np.uint64)
     one, word_bits, last_bit = np.uint64(1), np.uint64(6), np.uint64(63)
     used = np.uint64(0)
     for base in range(low, end, _WINDOW):
         behind = base + _WINDOW
-        for run in range(place.shape[0]):
-            at, last = np.uint64(place[run]), np.uint64(stop[run])
+        for run in range(start.shape[0]):
+            at, last = np.uint64(start[run]), np.uint64(stop[run])
             while at < last:
                 key = key_runs[at]
                 if key >= behind:
@@ -137,7 +137,7 @@ def _add_up(key_runs, count_runs, place, stop, low, end, keys, counts):  # type:
                 table[slot] += count_runs[at]
                 touched[slot >> word_bits] |= one << (slot & last_bit)
                 at += one
-            place[run] = at
+            start[run] = at
         for number in range(_WINDOW // 64):
             word = np.uint64(number)
             bits = touched[word]

@@ -22,19 +22,19 @@ def sorted_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 def _by_digits(keys, other, digits):  # type: ignore[no-untyped-def]
     """One stable counting sort for each digit, from the lowest."""
     size = 1 << _BITS
-    places = np.zeros((digits, size), np.int64)
+    offsets = np.zeros((digits, size), np.int64)
     for at in range(keys.shape[0]):
         for digit in range(digits):
-            places[digit, (keys[at] >> (digit * _BITS)) & (size - 1)] += 1
+            offsets[digit, (keys[at] >> (digit * _BITS)) & (size - 1)] += 1
     for digit in range(digits):
         total = 0
         for value in range(size):
-            number = places[digit, value]
-            places[digit, value] = total
+            number = offsets[digit, value]
+            offsets[digit, value] = total
             total += number
         for at in range(keys.shape[0]):
             value = (keys[at] >> (digit * _BITS)) & (size - 1)
-            other[places[digit, value]] = keys[at]
-            places[digit, value] += 1
+            other[offsets[digit, value]] = keys[at]
+            offsets[digit, value] += 1
         keys, other = other, keys
     return keys

@@ -18,10 +18,10 @@ def output_sums(outputs: NDArray[np.float32], path: NDArray[np.int32], states: i
 
 @njit(cache=True, nogil=True)
 def _add_up(outputs, path, sums):  # type: ignore[no-untyped-def]
-    for place in range(path.shape[0]):
-        state = path[place]
+    for token in range(path.shape[0]):
+        state = path[token]
         for column in range(outputs.shape[1]):
-            sums[state, column] += np.int64(np.rint(np.float64(outputs[place, column]) * UNIT))
+            sums[state, column] += np.int64(np.rint(np.float64(outputs[token, column]) * UNIT))
 
 
 def carried(sums: NDArray[np.int64]) -> NDArray[np.int64]:

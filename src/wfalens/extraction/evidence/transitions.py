@@ -88,8 +88,8 @@ def weighted_sum(
     """Keys and weights of `T̂ + weight · T̂'`, T̂' the counts of the augmented texts."""
     if len(more) == 0:
         return counts.keys, counts.counts
-    keys, place = np.unique(np.concatenate([counts.keys, more.keys]), return_inverse=True)
-    return keys, np.bincount(place, np.concatenate([counts.counts.astype(np.float64), weight * more.counts]))
+    keys, inverse = np.unique(np.concatenate([counts.keys, more.keys]), return_inverse=True)
+    return keys, np.bincount(inverse, np.concatenate([counts.counts.astype(np.float64), weight * more.counts]))
 
 
 def count_transitions(ids: Ragged[np.int32], path: NDArray[np.int32], states: int) -> TransitionCounts:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from wfalens.errors import InputError
+from wfalens.bounds import Bounds, check_numbers, real, whole
 
-MOST_LAYERS = 32  # each layer multiplies the bound of the state, which must stay a number
+_SIZES = ("width", "factors", "hidden", "epochs", "tokens", "batch", "prefixes", "patience")
+_BOUNDS = {
+    "layers": Bounds(whole, 1, 32),  # each layer multiplies the bound of the state, which must stay a number
+    **dict.fromkeys(_SIZES, Bounds(whole, 1, 1 << 40)),
+    **dict.fromkeys(("replaced", "clean", "anything", "unknown"), Bounds(real, 0, 1)),
+    "decay": Bounds(real, 0, 1, excluded=(0, 1)),
+    "learning_rate": Bounds(real, 0, 1, excluded=(0,)),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +31,7 @@ class Distillation:
     clean            share of texts that are not perturbed
     anything         share of the replacements drawn evenly from the vocabulary, not by frequency
     unknown          share of words that become `<unk>`
-    places           prefixes from which every word is read once, to learn what it does
+    prefixes         prefixes from which every word is read once, to learn what it does
     patience         epochs without a gain on held-out texts before training ends
     """
 
@@ -41,22 +48,11 @@ class Distillation:
     clean: float = 0.3
     anything: float = 0.3
     unknown: float = 0.03
-    places: int = 3
+    prefixes: int = 3
     patience: int = 12
 
     def __post_init__(self) -> None:
-        for name in ("layers", "width", "factors", "hidden", "epochs", "tokens", "batch", "places", "patience"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if self.layers > MOST_LAYERS:
-            raise InputError(f"layers must be at most {MOST_LAYERS}, not {self.layers}")
-        for name in ("replaced", "clean", "anything", "unknown"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} must be a share between 0 and 1, not {getattr(self, name)}")
-        if not 0 < self.decay < 1:
-            raise InputError(f"decay must lie between 0 and 1, not {self.decay}")
-        if not 0 < self.learning_rate <= 1:
-            raise InputError(f"learning_rate must be positive and at most 1, not {self.learning_rate}")
+        check_numbers(self, _BOUNDS)
 
     def sized(self, states: int) -> Distillation:
         """The same with that many states, or a few more to fill the last layer."""

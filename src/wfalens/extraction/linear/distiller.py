@@ -88,7 +88,7 @@ def extract_linear(
 def distil(
     model: StepwiseClassifier,
     ids: Ragged[np.int32],
-    rule: Distillation,
+    shape: Distillation,
     *,
     vectors: WordVectors | None = None,
     seed: int = 0,
@@ -111,16 +111,16 @@ def distil(
     words, classes = len(model.encoder.vocabulary), len(model.class_names)
     counts = np.bincount(fit.values, minlength=words)
     rng = np.random.default_rng(streams[1])
-    places = choose_representatives(fit, np.zeros(len(fit.values), np.int32), rule.places, rng)
-    inputs = word_inputs(model, places, vectors, counts > 0, progress)
+    representatives = choose_representatives(fit, np.zeros(len(fit.values), np.int32), shape.prefixes, rng)
+    inputs = word_inputs(model, representatives, vectors, counts > 0, progress)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
-        generator = Generator(rule, inputs, classes)
+        generator = Generator(shape, inputs, classes)
     wanted = output_traces(model, tests, SILENT).last()
-    optimiser = torch.optim.AdamW(generator.parameters(), lr=rule.learning_rate, betas=(0.9, 0.99))
+    optimiser = torch.optim.AdamW(generator.parameters(), lr=shape.learning_rate, betas=(0.9, 0.99))
     run = _Training(generator, prior_of(model), optimiser)
     manifest = {
-        "rule": asdict(rule),
+        "shape": asdict(shape),
         "seed": seed,
         "model": model.fingerprint,
         "texts": _digest(ids.values, ids.offsets),
@@ -128,12 +128,12 @@ def distil(
     if vectors is not None:
         manifest["vectors"] = [vectors.source, _digest(vectors.matrix)]
     run.resume(checkpoint, manifest)
-    progress.start("training the automaton", rule.epochs)
+    progress.start("training the automaton", shape.epochs)
     progress.advance(len(run.history))
-    while len(run.history) < rule.epochs and not run.has_settled:
+    while len(run.history) < shape.epochs and not run.has_settled:
         epoch = len(run.history)
         own = np.random.default_rng([seed, epoch])  # an epoch's draws do not depend on where training was stopped
-        fresh = perturbed(_part(fit, rule.tokens, own), counts, rule, own)
+        fresh = perturbed(_part(fit, shape.tokens, own), counts, shape, own)
         loss = run.learn(fresh, output_traces(model, fresh, SILENT).values, epoch, own)
         run.note(Pass(loss, *measured(generator, tests, wanted)))
         run.save(checkpoint, manifest)
@@ -164,7 +164,7 @@ class _Training:
     @property
     def has_settled(self) -> bool:
         scores = [each.jsd for each in self.history]
-        return len(scores) - int(np.argmin(scores or [0])) > self.generator.rule.patience
+        return len(scores) - int(np.argmin(scores or [0])) > self.generator.shape.patience
 
     def note(self, reached: Pass) -> None:
         if not math.isfinite(reached.loss):
@@ -175,9 +175,9 @@ class _Training:
 
     def learn(self, ids: Ragged[np.int32], wanted: NDArray[np.float32], epoch: int, rng: np.random.Generator) -> float:
         """One pass over texts and the model's outputs on their prefixes; -> mean divergence. wanted: (tokens, C)"""
-        rule, outputs, total = self.generator.rule, Ragged(wanted, ids.offsets), 0.0
-        found = batches(ids.lengths, _batch_tokens(rule, ids), rng)
-        rate = rule.learning_rate * min(1.0, math.sqrt(_SHORT / ids.lengths.mean()))
+        shape, outputs, total = self.generator.shape, Ragged(wanted, ids.offsets), 0.0
+        found = batches(ids.lengths, _batch_tokens(shape, ids), rng)
+        rate = shape.learning_rate * min(1.0, math.sqrt(_SHORT / ids.lengths.mean()))
         for number, batch in enumerate(found):
             texts = ids.take(batch)
             real = np.arange(texts.lengths.max())[:, None] < texts.lengths  # (time, texts)
@@ -190,7 +190,7 @@ class _Training:
             self.optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             norm = nn.utils.clip_grad_norm_(self.generator.parameters(), 1.0)
-            done = (epoch + number / len(found)) / rule.epochs
+            done = (epoch + number / len(found)) / shape.epochs
             warm = min(1.0, (epoch * len(found) + number + 1) / _WARM_UP)
             for group in self.optimiser.param_groups:
                 group["lr"] = rate * warm * max(1e-3, 0.5 * (1 + math.cos(math.pi * done)))
@@ -248,17 +248,17 @@ class _Training:
 
 
 def perturbed(
-    ids: Ragged[np.int32], counts: NDArray[np.int64], rule: Distillation, rng: np.random.Generator
+    ids: Ragged[np.int32], counts: NDArray[np.int64], shape: Distillation, rng: np.random.Generator
 ) -> Ragged[np.int32]:
     """Texts with words replaced by others, which show the model's answers off the beaten track. counts: (V,)"""
     words, text = ids.values, ids.item_of_value()
-    rates = 2 * rule.replaced * rng.random(len(ids)) * (rng.random(len(ids)) >= rule.clean)
+    rates = 2 * shape.replaced * rng.random(len(ids)) * (rng.random(len(ids)) >= shape.clean)
     cumulated = np.cumsum(counts) / counts.sum()
     frequent = np.searchsorted(cumulated, rng.random(len(words)), side="right").clip(UNKNOWN, len(counts) - 1)
     anything = rng.integers(UNKNOWN, len(counts), len(words))
-    drawn = np.where(rng.random(len(words)) < rule.anything, anything, frequent)
+    drawn = np.where(rng.random(len(words)) < shape.anything, anything, frequent)
     changed = np.where(rng.random(len(words)) < rates[text], drawn, words)
-    changed = np.where(rng.random(len(words)) < rule.unknown, UNKNOWN, changed)
+    changed = np.where(rng.random(len(words)) < shape.unknown, UNKNOWN, changed)
     return Ragged(changed.astype(np.int32), ids.offsets)
 
 
@@ -283,7 +283,7 @@ def divergence(weights: Tensor, wanted: Tensor) -> Tensor:
 def measured(generator: Generator, ids: Ragged[np.int32], wanted: NDArray[np.float32]) -> tuple[float, float]:
     """CR and JSD on whole texts. wanted: (texts, C)"""
     said = np.empty(wanted.shape)
-    for batch in batches(ids.lengths, 4 * _batch_tokens(generator.rule, ids), np.random.default_rng(0)):
+    for batch in batches(ids.lengths, 4 * _batch_tokens(generator.shape, ids), np.random.default_rng(0)):
         texts = ids.take(batch)
         weights = generator(_by_time(texts))
         said[batch] = weights[texts.lengths - 1, np.arange(len(texts))].double().softmax(-1).numpy()
@@ -295,9 +295,9 @@ def _by_time(texts: Ragged[np.int32]) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(texts.padded().T)).long()
 
 
-def _batch_tokens(rule: Distillation, ids: Ragged[np.int32]) -> int:
+def _batch_tokens(shape: Distillation, ids: Ragged[np.int32]) -> int:
     """Long texts need more tokens to a batch, lest it hold only a few of them."""
-    return max(1, round(rule.batch * math.sqrt(ids.lengths.mean())))
+    return max(1, round(shape.batch * math.sqrt(ids.lengths.mean())))
 
 
 def _part(ids: Ragged[np.int32], tokens: int, rng: np.random.Generator) -> Ragged[np.int32]:

@@ -20,18 +20,18 @@ _STANDING = 2.0  # decays start at sigmoid(2) = .88
 class Generator(nn.Module):
     """The automaton in training: factors of words from what is known of them. inputs: (V, ·)"""
 
-    def __init__(self, rule: Distillation, inputs: NDArray[np.float32], classes: int) -> None:
+    def __init__(self, shape: Distillation, inputs: NDArray[np.float32], classes: int) -> None:
         super().__init__()
-        self.rule = rule
-        n = rule.layers * rule.width
+        self.shape = shape
+        n = shape.layers * shape.width
         self.inputs = torch.from_numpy(inputs)
-        self.inner = nn.Linear(inputs.shape[1], rule.hidden)
-        self.outer = nn.Linear(rule.hidden, rule.factors)
-        self.skip = nn.Linear(inputs.shape[1], rule.factors, bias=False)
-        self.expansion = nn.Linear(rule.factors, 3 * n - rule.width)
+        self.inner = nn.Linear(inputs.shape[1], shape.hidden)
+        self.outer = nn.Linear(shape.hidden, shape.factors)
+        self.skip = nn.Linear(inputs.shape[1], shape.factors, bias=False)
+        self.expansion = nn.Linear(shape.factors, 3 * n - shape.width)
         self.links = nn.ParameterList(
-            nn.Parameter(torch.randn(layer * rule.width, rule.width) / math.sqrt(layer * rule.width))
-            for layer in range(1, rule.layers)
+            nn.Parameter(torch.randn(layer * shape.width, shape.width) / math.sqrt(layer * shape.width))
+            for layer in range(1, shape.layers)
         )
         self.start = nn.Parameter(torch.zeros(n))
         self.final = nn.Parameter(torch.randn(n, classes) / math.sqrt(n))
@@ -48,18 +48,18 @@ class Generator(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Class weights after every word; (time, texts) -> (time, texts, classes)"""
-        rule, n = self.rule, len(self.start)
-        distinct, place = torch.unique(ids, return_inverse=True)
-        tables = self.expansion(self.describe(distinct)).split([n, n - rule.width, n], -1)
-        decay, gate, entry = (functional.embedding(place, table) for table in tables)
-        decay = rule.decay * decay.sigmoid()
+        shape, n = self.shape, len(self.start)
+        distinct, inverse = torch.unique(ids, return_inverse=True)
+        tables = self.expansion(self.describe(distinct)).split([n, n - shape.width, n], -1)
+        decay, gate, entry = (functional.embedding(inverse, table) for table in tables)
+        decay = shape.decay * decay.sigmoid()
         before: list[Tensor] = []
         after: list[Tensor] = []
-        for layer in range(rule.layers):
-            here = slice(layer * rule.width, (layer + 1) * rule.width)
+        for layer in range(shape.layers):
+            here = slice(layer * shape.width, (layer + 1) * shape.width)
             inputs = entry[..., here]
             if layer:
-                earlier = slice(here.start - rule.width, here.stop - rule.width)  # gates begin with the second layer
+                earlier = slice(here.start - shape.width, here.stop - shape.width)  # gates begin with the second layer
                 inputs = inputs + (torch.cat(before, -1) @ self.links[layer - 1]) * gate[..., earlier]
             start = self.start[here].expand(ids.shape[1], -1)
             states: Tensor = _Scan.apply(decay[..., here], inputs, start)  # type: ignore[no-untyped-call]
@@ -74,7 +74,7 @@ class Generator(nn.Module):
     @torch.no_grad()
     def finished(self) -> Factors:
         """What the automaton keeps: the network that described the words has done its work."""
-        n, width = len(self.start), self.rule.width
+        n, width = len(self.start), self.shape.width
         links = torch.zeros(n, n)
         for layer, block in enumerate(self.links, 1):
             links[: layer * width, layer * width : (layer + 1) * width] = block
@@ -86,7 +86,7 @@ class Generator(nn.Module):
             start=_array(self.start),
             final=_array(self.final),
             bias=_array(self.bias),
-            decay=self.rule.decay,
+            decay=self.shape.decay,
         )
 
 

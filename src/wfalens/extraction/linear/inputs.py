@@ -18,19 +18,19 @@ _FLOOR = 1e-4  # below it, probabilities are told apart no further
 
 def word_inputs(
     model: StepwiseClassifier,
-    places: Representatives,
+    representatives: Representatives,
     vectors: WordVectors | None,
     seen: NDArray[np.bool_],
     progress: Progress,
 ) -> NDArray[np.float32]:
     """Everything that the model, or vectors given for it, tell of each word, standardised over the words seen.
 
-    A steppable model tells where the word leads from the empty text and from a few other places: its internal state
+    A steppable model tells where the word leads from the empty text and from a few other prefixes: its internal state
     and output there. A black box tells its outputs only. Beside these stand the model's own embedding and the given
     vectors. -> (V, inputs)
     """
     alphabet = len(model.encoder.vocabulary)
-    columns = [_reactions(model, places, progress)]
+    columns = [_reactions(model, representatives, progress)]
     if isinstance(model, EmbeddingClassifier):
         columns.append(np.asarray(model.embedding, np.float32))
     if vectors is not None:
@@ -46,20 +46,20 @@ def word_inputs(
     return np.asarray(scaled.clip(-_FARTHEST, _FARTHEST), np.float32)
 
 
-def _reactions(model: StepwiseClassifier, places: Representatives, progress: Progress) -> NDArray[np.float32]:
-    """What each word does to the model at the given places; -> (V, ·)"""
-    alphabet, spots = len(model.encoder.vocabulary), len(places.state)
-    saved = states_after(model, places.prefixes) if isinstance(model, SteppableClassifier) else None
+def _reactions(model: StepwiseClassifier, representatives: Representatives, progress: Progress) -> NDArray[np.float32]:
+    """What each word does to the model after the given prefixes; -> (V, ·)"""
+    alphabet, prefixes = len(model.encoder.vocabulary), len(representatives.state)
+    saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
     parts = []
     progress.start("reading every word", alphabet)
     for start in range(0, alphabet, _WORDS_PER_BATCH):
         words = np.arange(start, min(start + _WORDS_PER_BATCH, alphabet), dtype=np.int32)
         if saved is not None and isinstance(model, SteppableClassifier):
-            states, outputs = model.step(np.repeat(saved, len(words), axis=0), np.tile(words, spots))
+            states, outputs = model.step(np.repeat(saved, len(words), axis=0), np.tile(words, prefixes))
             reaction = np.hstack([states, np.log(np.maximum(outputs, _FLOOR))])
         else:
-            reaction = np.log(np.maximum(ask(model, places, None, words), _FLOOR))
-        parts.append(reaction.reshape(spots, len(words), -1).swapaxes(0, 1).reshape(len(words), -1))
+            reaction = np.log(np.maximum(ask(model, representatives, None, words), _FLOOR))
+        parts.append(reaction.reshape(prefixes, len(words), -1).swapaxes(0, 1).reshape(len(words), -1))
         progress.advance(len(words))
     progress.finish()
     return np.concatenate(parts).astype(np.float32)

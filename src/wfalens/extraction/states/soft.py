@@ -52,11 +52,11 @@ def _mix(points, centres, between, hardness, first, last, states, weights):  # t
                 total += gap * gap
             distance[centre] = total
             if filled < near or total < distance[chosen[filled - 1]]:
-                place = filled if filled < near else near - 1
-                while place > 0 and distance[chosen[place - 1]] > total:
-                    chosen[place] = chosen[place - 1]
-                    place -= 1
-                chosen[place] = centre
+                slot = filled if filled < near else near - 1
+                while slot > 0 and distance[chosen[slot - 1]] > total:
+                    chosen[slot] = chosen[slot - 1]
+                    slot -= 1
+                chosen[slot] = centre
                 filled = min(near, filled + 1)
         nearest = chosen[0]
         for j in range(near):

@@ -137,8 +137,8 @@ class Seen:
 
     def take(self, texts: NDArray[np.int64]) -> Seen:
         ids = self.ids.take(texts)
-        places = positions(self.ids.offsets[texts], ids.lengths)
-        return Seen(ids, self.outputs[places], self.points[places])
+        tokens = positions(self.ids.offsets[texts], ids.lengths)
+        return Seen(ids, self.outputs[tokens], self.points[tokens])
 
 
 def see(model: StepwiseClassifier, ids: Ragged[np.int32], view: View, progress: Progress = SILENT) -> Seen:
@@ -159,8 +159,8 @@ def see_in(
 
     def look(part: Ragged[np.int32]) -> list[tuple[NDArray[np.int64], NDArray[np.float32], list[NDArray[np.float32]]]]:
         return [
-            (places, said, [view.points(said, states) for view in views])
-            for places, states, said in state_traces(model, part)
+            (tokens, said, [view.points(said, states) for view in views])
+            for tokens, states, said in state_traces(model, part)
         ]
 
     progress.start("running the model", len(ids.values))
@@ -168,11 +168,11 @@ def see_in(
     for part, found in zip(
         ids.chunks(_TOKENS_PER_CALL), passes_of_model(model, look, ids.chunks(_TOKENS_PER_CALL)), strict=True
     ):
-        for places, said, seen in found:
-            outputs[start + places] = checked_probabilities(said, len(places), outputs.shape[1], "the model")
+        for tokens, said, seen in found:
+            outputs[start + tokens] = checked_probabilities(said, len(tokens), outputs.shape[1], "the model")
             points = points or [np.empty((len(ids.values), each.shape[1]), np.float32) for each in seen]
             for table, rows in zip(points, seen, strict=True):
-                table[start + places] = rows
+                table[start + tokens] = rows
         start += len(part.values)
         progress.advance(len(part.values))
     progress.finish()

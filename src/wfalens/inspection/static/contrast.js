@@ -23,7 +23,7 @@ lens.views.push({
       const names = found.class_names;
       const swaps = overview.has.model && overview.has.texts;
       const given = { kind: parameters.get('kind') === 'collaborative' ? 'collaborative' : 'adversarial', class: parameters.get('class') || 'all' };
-      const place = h('div'), shown = h('div', { 'aria-live': 'polite' });
+      const content = h('div'), shown = h('div', { 'aria-live': 'polite' });
       const top = (row) => { const at = lens.argmax(row); return h('span', null, lens.className(names, at), ` ${lens.signed(row[at])}`); };
       async function show(pair) {
         lens.put(shown, h('p', { class: 'note' }, 'looking \u2026'));
@@ -35,7 +35,7 @@ lens.views.push({
         const part = found[given.kind];
         const pairs = part.pairs.filter((pair) => given.class === 'all' || names[lens.argmax(pair.first_influence)] === given.class);
         lens.put(shown);
-        lens.put(place, h('p', { class: 'note' }, `${ABOUT[given.kind]} ${lens.plural(part.total, 'pair')} among ${lens.plural(part.words, 'word')} (${given.kind === 'adversarial' ? `d_S \u2264 ${part.epsilon.toPrecision(3)}, d_T \u2265 ${part.delta.toPrecision(3)}` : `d_T \u2264 ${part.epsilon.toPrecision(3)}, d_S \u2265 ${part.delta.toPrecision(3)}`}); the strongest of each class are shown.`),
+        lens.put(content, h('p', { class: 'note' }, `${ABOUT[given.kind]} ${lens.plural(part.total, 'pair')} among ${lens.plural(part.words, 'word')} (${given.kind === 'adversarial' ? `d_S \u2264 ${part.epsilon.toPrecision(3)}, d_T \u2265 ${part.delta.toPrecision(3)}` : `d_T \u2264 ${part.epsilon.toPrecision(3)}, d_S \u2265 ${part.delta.toPrecision(3)}`}); the strongest of each class are shown.`),
           pairs.length ? lens.table(`${given.kind[0].toUpperCase()}${given.kind.slice(1)} pairs`, ['first', 'second', 'd_T (acting)', 'd_S (meaning)', 'first speaks for', 'second speaks for', ...(swaps ? ['sentences'] : [])], pairs.map((pair) => [
             lens.wordLink(pair.first), lens.wordLink(pair.second), pair.d_T.toFixed(4), pair.d_S.toFixed(3), top(pair.first_influence), top(pair.second_influence),
             ...(swaps ? [h('button', { type: 'button', class: 'small', 'aria-label': `Swap ${lens.visible(pair.first)} for ${lens.visible(pair.second)} in sentences`, on: { click: () => show(pair) } }, 'swap')] : [])]))
@@ -44,7 +44,7 @@ lens.views.push({
       draw();
       return [h('div', { class: 'controls' },
         lens.field('Pairs', lens.select([['adversarial', 'adversarial'], ['collaborative', 'collaborative']], given.kind, (value) => { given.kind = value; draw(); })),
-        lens.field('First word speaks for', lens.select([['all', 'any class'], ...names.map((name) => [name, name])], given.class, (value) => { given.class = value; draw(); }))), shown, place];
+        lens.field('First word speaks for', lens.select([['all', 'any class'], ...names.map((name) => [name, name])], given.class, (value) => { given.class = value; draw(); }))), shown, content];
     });
   },
 });

@@ -23,8 +23,8 @@ lens.mix = (names, values, { signed = false, digits = 1, unit = '' } = {}) => {
       width: `${100 * Math.abs(share)}%`,
       left: signed ? `${50 + Math.min(0, 100 * share)}%` : '0',
     } });
-    const told = signed ? lens.signed(values[at], 3) + unit : lens.percent(values[at], digits);
-    return [lens.word(name, 'span'), lens.h('span', { class: 'track', 'aria-hidden': 'true' }, bar, signed && lens.h('span', { class: 'zero' })), lens.h('span', null, told)];
+    const label = signed ? lens.signed(values[at], 3) + unit : lens.percent(values[at], digits);
+    return [lens.word(name, 'span'), lens.h('span', { class: 'track', 'aria-hidden': 'true' }, bar, signed && lens.h('span', { class: 'zero' })), lens.h('span', null, label)];
   });
   return lens.h('div', { class: 'mix' }, rows);
 };

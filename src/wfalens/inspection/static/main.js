@@ -6,10 +6,10 @@ const links = new Map();
 // Shows how far a piece of work has come, then what it found or why it failed.
 lens.fill = async (node, fetch, render) => {
   const bar = h('progress', { max: 1, 'aria-label': 'How far the work has come' });
-  const told = h('span', null, 'working');
-  const busy = h('div', { class: 'busy', role: 'status' }, bar, told);
+  const label = h('span', null, 'working');
+  const busy = h('div', { class: 'busy', role: 'status' }, bar, label);
   const timer = setTimeout(() => node.append(busy), 150);
-  const heard = ({ task, share }) => { lens.put(told, task); if (share === null) bar.removeAttribute('value'); else bar.value = share; };
+  const heard = ({ task, share }) => { lens.put(label, task); if (share === null) bar.removeAttribute('value'); else bar.value = share; };
   const done = () => { clearTimeout(timer); busy.remove(); };
   let found;
   try {

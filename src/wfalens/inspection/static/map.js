@@ -4,16 +4,16 @@ const { h, s } = lens;
 function slices(mix, radius) {
   // a pie of the classes in a state; classes below two per cent are left to the strongest
   const top = lens.argmax(mix);
-  const parts = [s('circle', { r: radius, fill: lens.colour(top) })];
+  const shapes = [s('circle', { r: radius, fill: lens.colour(top) })];
   let turn = 0;
   mix.forEach((share, at) => {
     if (at === top || share < 0.02) return;
     const from = 2 * Math.PI * turn, to = 2 * Math.PI * (turn + share);
     turn += share;
     const point = (angle) => `${(radius * Math.sin(angle)).toFixed(2)},${(-radius * Math.cos(angle)).toFixed(2)}`;
-    parts.push(s('path', { d: `M0,0L${point(from)}A${radius},${radius} 0 ${to - from > Math.PI ? 1 : 0} 1 ${point(to)}Z`, fill: lens.colour(at) }));
+    shapes.push(s('path', { d: `M0,0L${point(from)}A${radius},${radius} 0 ${to - from > Math.PI ? 1 : 0} 1 ${point(to)}Z`, fill: lens.colour(at) }));
   });
-  return parts;
+  return shapes;
 }
 
 // Draws corners, flows and states; `marks` are drawn on top, in the map's own units.
@@ -31,16 +31,16 @@ lens.drawMap = (svg, width, map, { flows = 0, chosen = null, moves = null, marks
     const [cx, cy] = map.corners[at];
     return Math.max(0, ...map.states.map((state) => state.x * cx + state.y * cy - 1 + state.r).filter((_, id) => Math.hypot(map.states[id].x - cx, map.states[id].y - cy) < 0.3));
   };
-  const parts = [];
-  if (flat) parts.push(s('line', { class: 'axis', x1: x(-1), x2: x(1), y1: y(0), y2: y(0) }));
-  else parts.push(s('polygon', { class: 'axis', points: [...map.corners].sort((a, b) => Math.atan2(a[1], a[0]) - Math.atan2(b[1], b[0])).map(([cx, cy]) => `${x(cx)},${y(cy)}`).join(' ') }));
+  const shapes = [];
+  if (flat) shapes.push(s('line', { class: 'axis', x1: x(-1), x2: x(1), y1: y(0), y2: y(0) }));
+  else shapes.push(s('polygon', { class: 'axis', points: [...map.corners].sort((a, b) => Math.atan2(a[1], a[0]) - Math.atan2(b[1], b[0])).map(([cx, cy]) => `${x(cx)},${y(cy)}`).join(' ') }));
   map.corners.forEach(([cx, cy], at) => {
     const anchor = flat ? (cx < 0 ? 'start' : 'end') : cx > 0.2 ? 'start' : cx < -0.2 ? 'end' : 'middle';
     const out = flat ? 1 : 1.06 + beyond(at);
     const name = lens.visible(map.class_names[at]);
     const half = 4 * name.length; // about, in pixels
     const [tx, ty] = flat ? [x(cx), height - 8] : narrow ? [Math.max(half, Math.min(width - half, x(cx))), y(cy * out) + (cy < -0.1 ? 14 : -8)] : [x(cx * out), y(cy * out) + 4];
-    parts.push(s('rect', { x: x(cx) - 3, y: y(cy) - 3, width: 6, height: 6, fill: lens.colour(at) }),
+    shapes.push(s('rect', { x: x(cx) - 3, y: y(cy) - 3, width: 6, height: 6, fill: lens.colour(at) }),
       lens.text(tx, ty, name, { 'text-anchor': narrow && !flat ? 'middle' : anchor, class: 'strong' }));
   });
   const biggest = Math.max(1, ...map.flows.map((flow) => flow.count));
@@ -53,17 +53,17 @@ lens.drawMap = (svg, width, map, { flows = 0, chosen = null, moves = null, marks
     const bend = flat ? 0.5 : 0.12; // two classes stand on a line: flows to the right bow downwards, to the left upwards
     const [mx, my] = [(x1 + x2) / 2 - dy * bend, (y1 + y2) / 2 + dx * bend];
     const mine = flow.from === chosen || flow.to === chosen;
-    parts.push(s('path', { d: `M${x1.toFixed(1)},${y1.toFixed(1)}Q${mx.toFixed(1)},${my.toFixed(1)} ${x2.toFixed(1)},${y2.toFixed(1)}`, fill: 'none', stroke: mine ? 'var(--accent)' : 'var(--soft)', 'stroke-width': (0.8 + 5 * Math.sqrt(flow.count / biggest)).toFixed(1), opacity: mine ? 0.8 : 0.35 },
+    shapes.push(s('path', { d: `M${x1.toFixed(1)},${y1.toFixed(1)}Q${mx.toFixed(1)},${my.toFixed(1)} ${x2.toFixed(1)},${y2.toFixed(1)}`, fill: 'none', stroke: mine ? 'var(--accent)' : 'var(--soft)', 'stroke-width': (0.8 + 5 * Math.sqrt(flow.count / biggest)).toFixed(1), opacity: mine ? 0.8 : 0.35 },
       s('title', null, `${lens.whole(flow.count)} times from state ${flow.from} to ${flow.to}: ${flow.words.map(lens.visible).join(', ')}`)));
     const angle = Math.atan2(y2 - my, x2 - mx);
     const wing = (turn) => `${(x2 - 7 * Math.cos(angle + turn)).toFixed(1)},${(y2 - 7 * Math.sin(angle + turn)).toFixed(1)}`;
-    parts.push(s('polygon', { points: `${x2.toFixed(1)},${y2.toFixed(1)} ${wing(0.5)} ${wing(-0.5)}`, fill: mine ? 'var(--accent)' : 'var(--soft)', opacity: mine ? 0.8 : 0.5 }));
+    shapes.push(s('polygon', { points: `${x2.toFixed(1)},${y2.toFixed(1)} ${wing(0.5)} ${wing(-0.5)}`, fill: mine ? 'var(--accent)' : 'var(--soft)', opacity: mine ? 0.8 : 0.5 }));
   }
   for (const state of map.states) {
     const radius = unit * state.r;
     const share = active ? active.get(state.id) || 0 : 1;
     const press = choose && { click: () => choose(state.id), keydown: (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); choose(state.id); } } };
-    parts.push(s('g', {
+    shapes.push(s('g', {
       class: `state${state.id === chosen ? ' chosen' : ''}`, 'data-state': state.id, transform: `translate(${x(state.x).toFixed(1)},${y(state.y).toFixed(1)})`,
       opacity: active ? Math.max(0.25, Math.min(1, 0.25 + share)) : 1,
       ...(choose ? { tabindex: 0, role: 'button', 'aria-pressed': String(state.id === chosen), 'aria-label': `${map.kind === 'states' ? 'State' : 'Region'} ${state.id}${state.initial ? ', the initial one' : ''}: ${lens.visible(state.label)} ${lens.percent(Math.max(...state.mix))}, ${lens.percent(state.frequency, 1)} of the visits`, on: press } : {}),
@@ -75,12 +75,12 @@ lens.drawMap = (svg, width, map, { flows = 0, chosen = null, moves = null, marks
       const [tx, ty] = moves.to[at];
       if (moves.change[at] < 0.02) return;
       const lift = flat ? state.y : 0;
-      parts.push(s('line', { x1: x(state.x), y1: y(state.y), x2: x(tx), y2: y(ty + lift), stroke: 'var(--ink)', 'stroke-width': 1.6, opacity: (0.25 + 0.75 * moves.change[at]).toFixed(2), 'pointer-events': 'none' }),
+      shapes.push(s('line', { x1: x(state.x), y1: y(state.y), x2: x(tx), y2: y(ty + lift), stroke: 'var(--ink)', 'stroke-width': 1.6, opacity: (0.25 + 0.75 * moves.change[at]).toFixed(2), 'pointer-events': 'none' }),
         s('circle', { cx: x(tx), cy: y(ty + lift), r: 3.5, fill: 'var(--ink)', opacity: (0.35 + 0.65 * moves.change[at]).toFixed(2), 'pointer-events': 'none' }));
     });
   }
-  if (marks) parts.push(marks(x, y));
-  lens.put(svg, parts);
+  if (marks) shapes.push(marks(x, y));
+  lens.put(svg, shapes);
 };
 
 const tags = (title, words) => [h('h3', null, title), words.length ? h('ul', { class: 'tags' }, words.map(([word, count]) => h('li', null, h('a', { href: lens.link('word', { word }) }, lens.word(word), ' ', h('small', null, lens.whole(count)))))) : h('p', { class: 'note' }, 'none')];
@@ -127,7 +127,7 @@ lens.views.push({
       interactive: true,
       draw: (svg, width) => lens.drawMap(svg, Math.min(width, 900), map, { flows: moves ? 0 : flows, chosen, moves, choose }),
       legend: lens.legend(map.class_names),
-      note: `${map.corners.length === 2 ? 'From left to right: the probability of a class' : 'A place is the mean of the corners, weighted by the class probabilities'}; circles that would overlap are moved apart. Lines are the strongest flows, as wide as they are frequent. Where a word is asked for, a line leads from each state to the output after it. ${map.kind === 'regions' ? `A linear automaton has no states that stand for outputs: these are ${map.states.length} groups of its outputs on ${lens.plural(map.texts, 'text')}.` : ''}`,
+      note: `${map.corners.length === 2 ? 'From left to right: the probability of a class' : 'A point is the mean of the corners, weighted by the class probabilities'}; circles that would overlap are moved apart. Lines are the strongest flows, as wide as they are frequent. Where a word is asked for, a line leads from each state to the output after it. ${map.kind === 'regions' ? `A linear automaton has no states that stand for outputs: these are ${map.states.length} groups of its outputs on ${lens.plural(map.texts, 'text')}.` : ''}`,
     });
     function update() { const focused = document.activeElement?.getAttribute?.('data-state'); figure.redraw(); lens.put(panel, details(map, map.states[chosen], choose)); if (focused) figure.querySelector(`[data-state="${focused}"]`)?.focus(); }
     const filter = lens.later(150, async (word) => {

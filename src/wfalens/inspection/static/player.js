@@ -6,13 +6,13 @@ const outcome = (names, row) => { const top = lens.argmax(row); return [lens.cla
 
 function verdict(names, found) {
   const last = found.automaton.at(-1);
-  const parts = ['The automaton says ', h('b', null, outcome(names, last)), found.label === null ? ' (undecided)' : ''];
+  const pieces = ['The automaton says ', h('b', null, outcome(names, last)), found.label === null ? ' (undecided)' : ''];
   if (found.model) {
-    parts.push(', the network says ', h('b', null, outcome(names, found.model.at(-1))), ': ',
+    pieces.push(', the network says ', h('b', null, outcome(names, found.model.at(-1))), ': ',
       h('span', { class: found.agrees ? 'yes' : 'no' }, found.agrees ? 'they agree' : 'they disagree'), `. Divergence ${lens.number(found.jsd)}, `);
-  } else parts.push('. Its ');
-  parts.push(`confidence ${lens.number(found.confidence, 2)}.`, found.cut ? ' The text is longer than the network reads: the rest was cut.' : '', found.rounded ? ' Read by this page alone, with rounded weights and without the network.' : '');
-  return parts;
+  } else pieces.push('. Its ');
+  pieces.push(`confidence ${lens.number(found.confidence, 2)}.`, found.cut ? ' The text is longer than the network reads: the rest was cut.' : '', found.rounded ? ' Read by this page alone, with rounded weights and without the network.' : '');
+  return pieces;
 }
 
 class Player {
@@ -114,11 +114,11 @@ class Player {
     const above = ([a, b]) => [a, b + lift], below = ([a, b]) => [a, b - lift];
     const line = (points, dash) => s('polyline', { points: points.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(' '), fill: 'none', stroke: 'var(--ink)', 'stroke-width': 2, 'stroke-dasharray': dash });
     const dot = ([a, b], size, open) => s('circle', { cx: x(a), cy: y(b), r: size, fill: open ? 'var(--panel)' : 'var(--ink)', stroke: 'var(--ink)', 'stroke-width': 1.5 });
-    const parts = [];
-    if (other) { const shown = other.slice(0, this.at + other.length - this.found.words.length).map(below); parts.push(line(shown, '5 4'), shown.slice(-1).map((point) => dot(point, 6, true))); }
+    const shapes = [];
+    if (other) { const shown = other.slice(0, this.at + other.length - this.found.words.length).map(below); shapes.push(line(shown, '5 4'), shown.slice(-1).map((point) => dot(point, 6, true))); }
     const shown = path.slice(0, this.at + 1).map(above);
-    parts.push(line(shown), shown.map((point, at) => dot(point, at === this.at ? 5 : 2, false)));
-    return parts;
+    shapes.push(line(shown), shown.map((point, at) => dot(point, at === this.at ? 5 : 2, false)));
+    return shapes;
   }
 
   column() { return this.of === 'predicted' ? lens.argmax(this.found.automaton.at(-1)) : this.names.indexOf(this.of); }
@@ -171,8 +171,8 @@ class Player {
         ...(checked ? [h('span', null, h('span', { class: flip.holds ? 'yes' : 'no' }, flip.holds ? 'flips: ' : 'stays: '), outcome(this.names, flip.model))] : []),
         ...(lens.source.typing ? [h('button', { class: 'small', type: 'button', 'aria-label': `Use ${lens.visible(flip.new)} for ${lens.visible(flip.old)}`, on: { click: () => this.replace(flip.position, flip.new) } }, 'try')] : []),
       ]);
-      const told = `Of ${lens.plural(tried.candidates, 'word')} at ${tried.positions === tried.of ? 'every position' : `the ${tried.positions} positions that matter most`}, by the automaton\u2019s forward and backward vectors${checked ? `; each tried on the network: ${held} of ${flips.length} flip it too` : ''}.`;
-      lens.put(this.flips, flips.length ? [lens.table('Replacements of one word that change the class', ['change (position)', 'automaton', ...(checked ? ['network'] : []), ...(lens.source.typing ? ['use it'] : [])], rows), h('p', { class: 'note' }, told)] : h('p', null, `No single word changes the automaton\u2019s mind. ${told}`));
+      const note = `Of ${lens.plural(tried.candidates, 'word')} at ${tried.positions === tried.of ? 'every position' : `the ${tried.positions} positions that matter most`}, by the automaton\u2019s forward and backward vectors${checked ? `; each tried on the network: ${held} of ${flips.length} flip it too` : ''}.`;
+      lens.put(this.flips, flips.length ? [lens.table('Replacements of one word that change the class', ['change (position)', 'automaton', ...(checked ? ['network'] : []), ...(lens.source.typing ? ['use it'] : [])], rows), h('p', { class: 'note' }, note)] : h('p', null, `No single word changes the automaton\u2019s mind. ${note}`));
     } catch (error) {
       if (ticket === this.asked) lens.put(this.flips, h('p', { class: 'note' }, error.message));
     }

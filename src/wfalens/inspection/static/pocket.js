@@ -13,7 +13,7 @@ function bytes(text) {
 }
 const floats = (text) => new Float32Array(bytes(text).buffer);
 
-// d -> d·E of the word at `place`, for rows stored as bytes
+// d -> d·E of the word at `index`, for rows stored as bytes
 function stochastic(data) {
   const n = data.states, sizes = bytes(data.sizes), targets = bytes(data.targets), weights = bytes(data.weights);
   const starts = new Uint32Array(data.words.length * n + 1);
@@ -22,11 +22,11 @@ function stochastic(data) {
   initial[0] = 1;
   return {
     initial,
-    step(d, place) {
+    step(d, index) {
       const after = new Float64Array(n);
       for (let i = 0; i < n; i += 1) {
         if (d[i] === 0) continue;
-        for (let at = starts[place * n + i]; at < starts[place * n + i + 1]; at += 1) after[targets[at]] += d[i] * weights[at] / 255;
+        for (let at = starts[index * n + i]; at < starts[index * n + i + 1]; at += 1) after[targets[at]] += d[i] * weights[at] / 255;
       }
       return after;
     },
@@ -36,28 +36,28 @@ function stochastic(data) {
   };
 }
 
-// x -> x∘d + (x·P)∘s + b of the word at `place`, with d, s and b made from its factors
+// x -> x∘d + (x·P)∘s + b of the word at `index`, with d, s and b made from its factors
 function linear(data) {
   const n = data.states, m = data.width, scale = floats(data.scale), table = new Int16Array(bytes(data.factors).buffer);
   const [expansion, offset, links, start, final, bias] = ['expansion', 'offset', 'links', 'start', 'final', 'bias'].map((name) => floats(data[name]));
   const rank = scale.length, width = offset.length, classes = bias.length;
   const known = new Map();
-  function parts(place) {
-    if (!known.has(place)) {
+  function coefficients(index) {
+    if (!known.has(index)) {
       const made = Float64Array.from(offset);
       for (let r = 0; r < rank; r += 1) {
-        const value = table[place * rank + r] * scale[r];
+        const value = table[index * rank + r] * scale[r];
         for (let column = 0; column < width; column += 1) made[column] += value * expansion[r * width + column];
       }
       for (let i = 0; i < n; i += 1) made[i] = data.decay / (1 + Math.exp(-made[i]));
-      known.set(place, made);
+      known.set(index, made);
     }
-    return known.get(place);
+    return known.get(index);
   }
   return {
     initial: Float64Array.from(start),
-    step(x, place) {
-      const made = parts(place), after = new Float64Array(n);
+    step(x, index) {
+      const made = coefficients(index), after = new Float64Array(n);
       for (let j = 0; j < n; j += 1) {
         let read = 0;
         if (j >= m) for (let i = 0; i < j; i += 1) read += x[i] * links[i * n + j];
@@ -78,18 +78,18 @@ function linear(data) {
 // What the server's /api/play answers, as far as the page can know it.
 lens.pocket = (data, overview, corners) => {
   const automaton = data.kind === 'linear' ? linear(data) : stochastic(data);
-  const places = new Map(data.words.map((word, at) => [word, at]));
+  const indices = new Map(data.words.map((word, at) => [word, at]));
   return (text) => {
     const all = TOKENIZERS[data.tokenizer](text);
     const words = data.max_length === null ? all : all.slice(0, data.max_length);
     const vectors = [automaton.initial];
-    for (const word of words) vectors.push(automaton.step(vectors.at(-1), places.get(word) ?? 0)); // place 0 is <unk>
+    for (const word of words) vectors.push(automaton.step(vectors.at(-1), indices.get(word) ?? 0)); // index 0 is <unk>
     const weights = vectors.map(automaton.weights), outputs = weights.map(automaton.probabilities);
     const last = outputs.at(-1), ranked = [...last].sort((a, b) => b - a);
     return {
       text, words, rounded: true, cut: words.length < all.length, unit: overview.unit,
-      counts: words.map((word) => (places.has(word) ? data.counts[places.get(word)] : 0)),
-      rows: words.map((word) => (places.get(word) > 0 ? 'carried' : 'unknown')),
+      counts: words.map((word) => (indices.has(word) ? data.counts[indices.get(word)] : 0)),
+      rows: words.map((word) => (indices.get(word) > 0 ? 'carried' : 'unknown')),
       automaton: outputs,
       contributions: words.map((_, at) => weights[at + 1].map((value, column) => value - weights[at][column])),
       label: overview.class_names[lens.argmax(last)], confidence: ranked[0] - ranked[1],

@@ -19,10 +19,10 @@ function explorer() {
   const once = (name, make) => { if (!kept.has(name)) kept.set(name, make().catch((error) => { kept.delete(name); throw error; })); return kept.get(name); };
   async function job(name, heard) {
     for (;;) {
-      const told = await get(`job/${name}`);
-      if (told.state === 'done') return told.result;
-      if (told.state === 'failed') throw new Error(told.error);
-      heard(told);
+      const answer = await get(`job/${name}`);
+      if (answer.state === 'done') return answer.result;
+      if (answer.state === 'failed') throw new Error(answer.error);
+      heard(answer);
       await new Promise((resolve) => setTimeout(resolve, POLL));
     }
   }

@@ -8,7 +8,7 @@ lens.views.push({
   async build(view, parameters) {
     const { class_names: names, unit } = await lens.source.overview();
     const given = { query: parameters.get('query') || '', sort: parameters.get('sort') || 'strength', falling: parameters.get('falling') !== 'false', min_count: Number(parameters.get('min_count')) || 5 };
-    const place = h('div');
+    const content = h('div');
     const sorts = lens.wordColumns(names);
     const shade = (value) => h('td', { style: { background: lens.shade(value / (unit === 'probability' ? 0.6 : 6)) } }, lens.signed(value));
     const columns = [
@@ -19,17 +19,17 @@ lens.views.push({
     ];
     function draw() {
       lens.remember(given);
-      lens.put(place, lens.longTable({
+      lens.put(content, lens.longTable({
         label: 'Words by influence', columns, sort: given.sort, falling: given.falling,
         fetch: (offset, limit) => lens.source.words({ ...given, offset, limit }),
-        onSort: (key) => { given.falling = key === given.sort ? !given.falling : key !== 'word'; given.sort = key; draw(); place.querySelector(`th:nth-child(${sorts.indexOf(key) + 1}) button`)?.focus(); },
+        onSort: (key) => { given.falling = key === given.sort ? !given.falling : key !== 'word'; given.sort = key; draw(); content.querySelector(`th:nth-child(${sorts.indexOf(key) + 1}) button`)?.focus(); },
       }));
     }
     const search = h('input', { type: 'search', maxlength: 200, value: given.query, placeholder: 'part of a word', on: { input: lens.later(80, () => { given.query = search.value.trim(); draw(); }) } });
     const least = lens.select([['1', 'once or more'], ['2', '2 times'], ['5', '5 times'], ['20', '20 times'], ['100', '100 times']], String(given.min_count), (value) => { given.min_count = Number(value); draw(); });
     const carried = lens.source.carried?.words();
     view.append(h('div', { class: 'controls' }, lens.field('Search', search), lens.field('Seen at least', least)),
-      h('p', { class: 'note' }, `Change of ${unit} by class. Click a title to sort. ${carried ? `This report carries ${lens.whole(carried.rows.length)} of ${lens.whole(carried.of)} words: the most frequent and the strongest of each class.` : ''}`), place);
+      h('p', { class: 'note' }, `Change of ${unit} by class. Click a title to sort. ${carried ? `This report carries ${lens.whole(carried.rows.length)} of ${lens.whole(carried.of)} words: the most frequent and the strongest of each class.` : ''}`), content);
     draw();
   },
 });

@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.bounds import Bounds, whole
 from wfalens.corpus.corpus import named_classes
 from wfalens.corpus.encoder import TextEncoder
-from wfalens.errors import InputError
 from wfalens.models.contract import checked_probabilities, uniform
 from wfalens.models.prefixes import prefix_tree
 from wfalens.ragged import Ragged
+
+_BATCHES = Bounds(whole, 1, 1 << 30)  # prefixes asked at once
 
 
 class PrefixClassifier(ABC):
@@ -25,11 +27,9 @@ class PrefixClassifier(ABC):
     def __init__(
         self, encoder: TextEncoder, class_names: Sequence[object], *, batch_size: int = 1024, fingerprint: str
     ) -> None:
-        if batch_size < 1:
-            raise InputError(f"batch_size must be at least 1, not {batch_size}")
         self.encoder = encoder
         self.class_names = named_classes(class_names)
-        self.batch_size = batch_size
+        self.batch_size: int = _BATCHES.checked("batch_size", batch_size)
         self.fingerprint = fingerprint
         self.queries = 0
 

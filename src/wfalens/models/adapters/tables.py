@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.bounds import check_choice
 from wfalens.corpus.corpus import named_classes
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import PADDING
-from wfalens.errors import InputError, ModelError
+from wfalens.errors import ModelError
 from wfalens.models.adapters.callable import PrefixClassifier
 from wfalens.models.batches import trace_padded
 from wfalens.models.contract import checked_probabilities, uniform
@@ -37,8 +38,7 @@ class TableForm:
     padding: str = "right"
 
     def __post_init__(self) -> None:
-        if self.padding not in SIDES:
-            raise InputError(f"unknown padding {self.padding!r}; choose one of {', '.join(SIDES)}")
+        check_choice("padding", self.padding, SIDES)
 
     def read_by(self, encoder: TextEncoder) -> TextEncoder:
         """The encoder, cut where the model stops reading."""

@@ -13,7 +13,7 @@ from wfalens.verification.induction import Steps, Values
 Path = tuple[int, ...]  # the option taken at each position
 
 
-class Search:
+class PathSearch:
     """Looks for the options, one at each position, that give an objective its most.
 
     `values` are those of `backward_induction` on the same steps; an objective is one of their columns.

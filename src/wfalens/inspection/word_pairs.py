@@ -33,11 +33,11 @@ def contrast(study: Study, *, per_class: int = 12, progress: Progress = SILENT) 
         "class_names": list(study.wfa.class_names),
         "unit": study.wfa.unit,
         "vectors": study.meanings.source,
-        **{kind: _told(pairs) for kind, pairs in found.items()},
+        **{kind: _as_json(pairs) for kind, pairs in found.items()},
     }
 
 
-def _told(pairs: Pairs) -> dict[str, Any]:
+def _as_json(pairs: Pairs) -> dict[str, Any]:
     return {
         "total": pairs.total,
         "words": pairs.words,
@@ -58,16 +58,16 @@ def _told(pairs: Pairs) -> dict[str, Any]:
 
 
 def swaps(study: Study, first: str, second: str) -> dict[str, Any]:
-    """Texts that hold `first`: how often `second` in its place changes the model's mind, and examples."""
+    """Texts that hold `first`: how often replacing it by `second` changes the model's class, and examples."""
     vocabulary, model = study.wfa.encoder.vocabulary, study.classifier
     for word in (first, second):
         if word not in vocabulary:
             raise InputError(f"the automaton does not know the word {word!r}")
     old, new = vocabulary.id_of(first), vocabulary.id_of(second)
-    places = study.texts_with(old, _SWAPPED_TEXTS)
-    if not places:
+    rows = study.texts_with(old, _SWAPPED_TEXTS)
+    if not rows:
         return {"first": first, "second": second, "texts": 0, "changed": 0, "examples": []}
-    before = study.encoded.take(np.array(places, np.int64))
+    before = study.encoded.take(np.array(rows, np.int64))
     after = Ragged(np.where(before.values == old, np.int32(new), before.values), before.offsets)
     was, became = (model.trace(ids).last() for ids in (before, after))
     changed = np.flatnonzero(was.argmax(1) != became.argmax(1))
@@ -75,7 +75,7 @@ def swaps(study: Study, first: str, second: str) -> dict[str, Any]:
     return {
         "first": first,
         "second": second,
-        "texts": len(places),
+        "texts": len(rows),
         "changed": len(changed),
         "examples": [
             {

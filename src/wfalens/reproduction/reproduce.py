@@ -9,12 +9,12 @@ from typing import Any
 from wfalens.corpus.datasets import DATASETS, load_dataset
 from wfalens.errors import InputError, WfalensError
 from wfalens.progress import SILENT, Progress
+from wfalens.reproduction.contents import SECTIONS
+from wfalens.reproduction.experiment import FULL, TRAIN, Experiment, Scale, Step
 from wfalens.reproduction.measurements import MEASURES
-from wfalens.reproduction.page import Chapter, write_pages
-from wfalens.reproduction.parts import PARTS
-from wfalens.reproduction.section import Part, Results, Shown
+from wfalens.reproduction.result_folder import Chapter, write_results
+from wfalens.reproduction.section import Results, Section, Shown
 from wfalens.reproduction.store import Result, Store
-from wfalens.reproduction.study import FULL, TRAIN, Scale, Step, Study
 
 
 def reproduce(
@@ -28,17 +28,17 @@ def reproduce(
     models: Mapping[str, Sequence[Path]] | None = None,
     progress: Progress = SILENT,
 ) -> dict[str, Any]:
-    """Run the parts named in `only` (default: all) on every data set and seed; `folder/index.html` shows the result.
+    """Run the sections named in `only` (default: all) on every data set and seed; `folder/index.html` shows the result.
 
     A finished measurement is kept under `folder/measurements` and recognised by its parameters: after a stop, the same
     call goes on where it was. `models` are trained classifiers to take, one per seed, instead of training them.
     """
-    parts = _chosen(only)
+    sections = _chosen(only)
     given = dict(models or {})
     _check(datasets, seeds, given, data)
     store = Store(folder / "measurements")
     runs = {name: len(given[name]) if name in given else seeds for name in datasets}
-    total = sum(runs[name] * len(_steps(parts, name)) for name in datasets)
+    total = sum(runs[name] * len(_steps(sections, name)) for name in datasets)
     progress.start("reproducing the paper", total)
     results = {}
     failures: dict[tuple[str, Step], str] = {}
@@ -46,26 +46,28 @@ def reproduce(
         tables = []
         for seed in range(runs[name]):
             model = given[name][seed] if name in given else None
-            table, failed = _measured(parts, name, seed, scale, folder, data, model, store, progress)
+            table, failed = _measured(sections, name, seed, scale, folder, data, model, store, progress)
             tables.append(table)
             failures |= {(name, step): reason for step, reason in failed.items()}
         results[name] = Results(name, tables)
     progress.finish()
-    chapters = [_chapter(part, results[name], failures) for part in parts for name in datasets if part.steps(name)]
-    return write_pages(folder, chapters, scale)
+    chapters = [
+        _chapter(section, results[name], failures) for section in sections for name in datasets if section.steps(name)
+    ]
+    return write_results(folder, chapters, scale)
 
 
-def _chapter(part: Part, results: Results, failures: Mapping[tuple[str, Step], str]) -> Chapter:
-    """What a part shows, or why it cannot."""
-    steps = part.steps(results.dataset)
+def _chapter(section: Section, results: Results, failures: Mapping[tuple[str, Step], str]) -> Chapter:
+    """What a section shows, or why it cannot."""
+    steps = section.steps(results.dataset)
     reasons = {failures[results.dataset, step] for step in steps if (results.dataset, step) in failures}
     if reasons:
-        return Chapter(part, results, Shown(), [], f"Not measured: {'; '.join(sorted(reasons))}.")
-    return Chapter(part, results, part.show(results), steps)
+        return Chapter(section, results, Shown(), [], f"Not measured: {'; '.join(sorted(reasons))}.")
+    return Chapter(section, results, section.show(results), steps)
 
 
 def _measured(
-    parts: Sequence[Part],
+    sections: Sequence[Section],
     dataset: str,
     seed: int,
     scale: Scale,
@@ -75,16 +77,16 @@ def _measured(
     store: Store,
     progress: Progress,
 ) -> tuple[dict[Step, Result], dict[Step, str]]:
-    """All steps of the parts on one data set and one seed, and why some could not be measured."""
-    studies: dict[str, Study] = {}
+    """All steps of the sections on one data set and one seed, and why some could not be measured."""
+    experiments: dict[str, Experiment] = {}
     table, failed = {}, {}
-    for step in _steps(parts, dataset):
+    for step in _steps(sections, dataset):
         progress.advance(0, f"{dataset}, seed {seed}: {step}")
-        if step.variant not in studies:
+        if step.variant not in experiments:
             given = model if step.variant == TRAIN else None  # a given model was trained on the paper's texts
-            studies[step.variant] = Study(dataset, seed, scale, folder, data, step.variant, given)
+            experiments[step.variant] = Experiment(dataset, seed, scale, folder, data, step.variant, given)
         try:
-            table[step] = studies[step.variant].measure(step, MEASURES, store)
+            table[step] = experiments[step.variant].measure(step, MEASURES, store)
         except WfalensError as error:
             failed[step] = str(error)
             progress.say(f"{dataset}, seed {seed}: {step} could not be measured: {error}")
@@ -92,16 +94,16 @@ def _measured(
     return table, failed
 
 
-def _steps(parts: Sequence[Part], dataset: str) -> list[Step]:
-    """The steps of all parts, each once, in order."""
-    return list(dict.fromkeys(step for part in parts for step in part.steps(dataset)))
+def _steps(sections: Sequence[Section], dataset: str) -> list[Step]:
+    """The steps of all sections, each once, in order."""
+    return list(dict.fromkeys(step for section in sections for step in section.steps(dataset)))
 
 
-def _chosen(only: Sequence[str]) -> list[Part]:
+def _chosen(only: Sequence[str]) -> list[Section]:
     for name in only:
-        if name not in PARTS:
-            raise InputError(f"unknown part {name!r}; choose among {', '.join(PARTS)}")
-    return [part for part in PARTS.values() if not only or part.name in only]
+        if name not in SECTIONS:
+            raise InputError(f"unknown section {name!r}; choose among {', '.join(SECTIONS)}")
+    return [section for section in SECTIONS.values() if not only or section.name in only]
 
 
 def _check(datasets: Sequence[str], seeds: int, models: Mapping[str, Sequence[Path]], data: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""A study: one data set, one trained classifier, and everything that is measured on the two."""
+"""An experiment: one data set, one trained classifier, and the automata extracted from it."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Step(NamedTuple):
         return cls(measure, tuple(sorted(parameters.items())), variant)
 
     def __str__(self) -> str:
-        told = ", ".join(f"{name} = {value}" for name, value in self.parameters)
-        return f"{self.measure}" + (f" ({told})" if told else "")
+        parameters = ", ".join(f"{name} = {value}" for name, value in self.parameters)
+        return self.measure + (f" ({parameters})" if parameters else "")
 
 
 @dataclass(eq=False)
-class Study:
+class Experiment:
     """Loads, trains and extracts when first asked, once."""
 
     dataset: str
@@ -139,8 +139,8 @@ class Study:
     ) -> Extractor:
         """The paper's setting for this data set, unless `options` say otherwise."""
         settings: dict[str, Any] = {"states": self.paper.states, "alpha": self.paper.alpha if context else 0.0}
-        rule = Augmentation(vectors=self.vectors, epochs=self.scale.augmentation_epochs) if augmented else None
-        settings |= {"completion": completion, "augmentation": rule, "seed": self.seed} | options
+        augmentation = Augmentation(vectors=self.vectors, epochs=self.scale.augmentation_epochs) if augmented else None
+        settings |= {"completion": completion, "augmentation": augmentation, "seed": self.seed} | options
         return Extractor.paper(**settings)
 
     def warm_up(self, completion: str) -> None:
@@ -168,7 +168,7 @@ class Study:
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """What every measurement of this study depends on."""
+        """What every measurement of this experiment depends on."""
         return {
             "dataset": self.dataset,
             "variant": self.variant,

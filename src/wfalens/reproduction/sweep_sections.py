@@ -10,9 +10,9 @@ import numpy as np
 
 from wfalens import plots
 from wfalens.reproduction import paper
-from wfalens.reproduction.section import Claim, Grid, Part, Picture, Results, Shown, order_claim, share_claim
+from wfalens.reproduction.experiment import Step
+from wfalens.reproduction.section import Claim, Grid, Picture, Results, Section, Shown, order_claim, share_claim
 from wfalens.reproduction.settings import FILLINGS, PLAIN, setting_step
-from wfalens.reproduction.study import Step
 
 _UNIFORM = setting_step(PLAIN)
 
@@ -110,36 +110,33 @@ def _states(results: Results) -> Shown:
         ),
     ]
     for name in ("null", "uniform"):
-        means = [results.mean(steps[name, states], "cr") for states in paper.STATES]
-        falls = all(after < before for before, after in pairwise(means))
-        told = " → ".join(f"{mean:.3f}" for mean in means)
-        claims.append(Claim(f"{name}: CR falls steadily as K grows from 10 to 50", falls, told))
-        means = [results.mean(steps[name, states], "jsd") for states in paper.STATES]
-        told = " → ".join(f"{mean:.3f}" for mean in means)
-        rises = all(after > before for before, after in pairwise(means))
-        claims.append(Claim(f"{name}: JSD rises steadily as K grows from 10 to 50", rises, told))
+        for what, sign, verb in (("cr", -1, "falls"), ("jsd", 1, "rises")):
+            means = [results.mean(steps[name, states], what) for states in paper.STATES]
+            steady = all(sign * after > sign * before for before, after in pairwise(means))
+            text = f"{name}: {what.upper()} {verb} steadily as K grows from 10 to 50"
+            claims.append(Claim(text, steady, " → ".join(f"{mean:.3f}" for mean in means)))
     caption = f"Fillings under different K on {results.dataset}"
     return Shown(
         [Grid("Number of states", columns, rows)], [Picture(f"fig-states-{results.dataset}", caption, figure)], claims
     )
 
 
-SWEEP_PARTS = [
-    Part(
+SWEEP_SECTIONS = [
+    Section(
         "fig-beta",
         "Reference rate β",
         "Fidelity of empirical filling under different β, α = 0 (paper, figure on β).",
         _sweep_steps("beta", paper.BETAS),
         _beta,
     ),
-    Part(
+    Section(
         "fig-alpha",
         "Static probability α",
         "Fidelity of empirical filling under different α, β = .3 (paper, figure on α).",
         _sweep_steps("alpha", paper.ALPHAS),
         _alpha,
     ),
-    Part(
+    Section(
         "fig-states",
         "Number of states K",
         "The three fillings under different K (paper, figure on K).",

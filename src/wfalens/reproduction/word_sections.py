@@ -8,9 +8,9 @@ from wfalens import plots
 from wfalens.explanation import Influence, WordMaps
 from wfalens.explanation.maps import ACTING
 from wfalens.reproduction import paper
+from wfalens.reproduction.experiment import Step
 from wfalens.reproduction.paper import printed
-from wfalens.reproduction.section import Claim, Grid, Part, Picture, Results, Shown, own, share_claim
-from wfalens.reproduction.study import Step
+from wfalens.reproduction.section import Claim, Grid, Picture, Results, Section, Shown, own, share_claim
 
 _AUTOMATA = ("paper's", "probed")
 _MAPS = Step.of("maps")
@@ -57,10 +57,10 @@ def _word_claims(results: Results) -> list[Claim]:
         if not everywhere or any(name not in names for each in paper.FOUR_WORDS.values() for name in each):
             continue  # the paper speaks of its news classes
         scores = np.array([item["four"][word] for item in found])  # (seeds, classes)
-        told = ", ".join(
+        moved = ", ".join(
             f"{name} {value:+.2f}" for name, value in zip(names, scores.mean(0), strict=True) if abs(value) > _SPEAKS
         )
-        evidence = told or f"no class moves by {_SPEAKS:g}"
+        evidence = moved or f"no class moves by {_SPEAKS:g}"
         if classes:
             wanted = {names.index(name) for name in classes}
             held = [
@@ -84,16 +84,16 @@ def _maps(results: Results) -> Shown:
             tuple(first["words"]),
             np.array(first["classes"]),
             tuple(first["class_names"]),
-            {space: np.array(places, np.float32) for space, places in first["places"].items()},
+            {space: np.array(points, np.float32) for space, points in first["places"].items()},
             first["purity"],
         )
     )
     rows = [[space, f"{np.mean([item['purity'][space] for item in found]):.3f}"] for space in first["purity"]]
     held = [item["purity"][ACTING] > item["purity"][other] for item in found]
     # the classes are the automaton's own, which favours its space; the paper only says that the two differ
-    told = " and ".join(" ".join(row) for row in rows)
+    evidence = " and ".join(" ".join(row) for row in rows)
     claims = own(
-        [share_claim("words of a class lie closer together by what they do than by what they mean", held, told)]
+        [share_claim("words of a class lie closer together by what they do than by what they mean", held, evidence)]
     )
     columns = ["space", "nearest ten of the same class"]
     caption = f"t-SNE of the 50 strongest words of each class on {results.dataset} (first seed)"
@@ -129,8 +129,8 @@ def _pairs(results: Results) -> Shown:
         title = f"{kind.capitalize()} pairs (d_T, d_S), ε = {epsilon:g}, δ = {delta:g}: {first['total']:,} in all"
         grids.append(Grid(title, ["class", "ours (first seed)", "paper's pair, measured here"], rows))
         filled = [[bool(pairs) for pairs in item["by_class"].values()] for item in found]
-        told = f"{np.mean([sum(classes) for classes in filled]):.1f} of {len(first['by_class'])} classes"
-        claims.append(share_claim(f"there are {kind} pairs for every class", [all(each) for each in filled], told))
+        evidence = f"{np.mean([sum(classes) for classes in filled]):.1f} of {len(first['by_class'])} classes"
+        claims.append(share_claim(f"there are {kind} pairs for every class", [all(each) for each in filled], evidence))
         if first["named"]:
             shares = [np.mean([pair["held"] for pair in item["named"].values()]) for item in found]
             claims.append(
@@ -157,22 +157,22 @@ def _pairs(results: Results) -> Shown:
     return Shown(grids, claims=claims)
 
 
-WORD_PARTS = [
-    Part(
+WORD_SECTIONS = [
+    Section(
         "words",
         "Influential words",
         "The words that move the output most towards each class, and four words in detail (paper, table on influence).",
         lambda _dataset: [_words_step(automaton) for automaton in _AUTOMATA],
         _words,
     ),
-    Part(
+    Section(
         "maps",
         "Word maps",
         "The strongest words placed by their transition matrices and by their vectors (paper, t-SNE figure).",
         lambda _dataset: [_MAPS],
         _maps,
     ),
-    Part(
+    Section(
         "pairs",
         "Contrastive pairs",
         "Collaborative pairs act alike and mean different things; adversarial pairs mean the same and act differently.",

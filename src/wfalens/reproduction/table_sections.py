@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from wfalens.reproduction.experiment import Step
 from wfalens.reproduction.paper import printed
-from wfalens.reproduction.section import Claim, Grid, Part, Results, Shown, difference, order_claim
+from wfalens.reproduction.section import Claim, Grid, Results, Section, Shown, difference, order_claim
 from wfalens.reproduction.settings import BEST, PLAIN, TABLES, Setting, setting_name, setting_step
-from wfalens.reproduction.study import Step
 
 _COLUMNS = ["automaton", "CR: paper", "ours", "difference", "JSD: paper", "ours", "difference", "s: paper", "ours"]
 _SIMILAR_TIME = 2.0  # "about the same": less than that times as long (the paper's own largest ratio is 1.5)
@@ -92,22 +92,22 @@ def _table3(results: Results) -> Shown:
     return Shown([_table(results, "Data augmentation: D₀ against D", TABLES["table3"])], claims=claims)
 
 
-TABLE_PARTS = [
-    Part(
+TABLE_SECTIONS = [
+    Section(
         "table1",
         "Missing rows",
         "How rows that were never observed are filled (paper, table 1).",
         _fidelity_steps(TABLES["table1"]),
         _table1,
     ),
-    Part(
+    Section(
         "table2",
         "Context awareness",
         "With and without the static probability α (paper, table 2).",
         _fidelity_steps(TABLES["table2"]),
         _table2,
     ),
-    Part(
+    Section(
         "table3",
         "Data augmentation",
         "Extraction from the training texts alone (D₀) and with synonym replacement and dropout (D) (paper, table 3).",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from wfalens.corpus.datasets import DATASETS
-from wfalens.reproduction.section import Claim, Grid, Part, Results, Shown, order_claim, own
+from wfalens.reproduction.experiment import NO_LEAK, TRAIN, Step
+from wfalens.reproduction.section import Claim, Grid, Results, Section, Shown, order_claim, own
 from wfalens.reproduction.settings import ALL, BEST, PLAIN, setting_name, setting_step
-from wfalens.reproduction.study import NO_LEAK, TRAIN, Step
 
 
 def _leak_steps(dataset: str) -> list[Step]:
@@ -86,7 +86,7 @@ def _beyond(results: Results) -> Shown:
     return Shown([Grid("Beyond the paper", ["automaton", "CR", "JSD", "s", "K", "α"], rows)], claims=own(claims))
 
 
-LEAK = Part(
+LEAK = Section(
     "leak",
     "The leak",
     "The paper's news test set shares 523 titles with its training set; the same tables without them.",
@@ -94,7 +94,7 @@ LEAK = Part(
     _leak,
 )
 
-BEYOND = Part(
+BEYOND = Section(
     "beyond",
     "Beyond the paper",
     "Rows probed from the model instead of completed, and settings chosen on held-out sentences.",

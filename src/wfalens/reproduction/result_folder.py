@@ -1,4 +1,4 @@
-"""The result: index.html, figures, tables (csv and markdown) and one JSON file."""
+"""The result folder: index.html, figures, tables (csv and markdown) and one JSON file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from wfalens import __version__
 from wfalens.html import anchored_html, figure_html, page_html, text_html, verdicts_html, wide_table_html
-from wfalens.reproduction.section import Claim, Part, Results, Shown
-from wfalens.reproduction.study import Scale, Step
+from wfalens.reproduction.experiment import Scale, Step
+from wfalens.reproduction.section import Claim, Results, Section, Shown
 from wfalens.storage import write_atomically
 
 _FORMATS = ("png", "pdf")
@@ -22,9 +22,9 @@ _FORMATS = ("png", "pdf")
 
 @dataclass(frozen=True)
 class Chapter:
-    """A part on one data set."""
+    """A section on one data set."""
 
-    part: Part
+    section: Section
     results: Results
     shown: Shown
     steps: list[Step]
@@ -32,10 +32,10 @@ class Chapter:
 
     @property
     def anchor(self) -> str:
-        return f"{self.part.name}-{self.results.dataset}"
+        return f"{self.section.name}-{self.results.dataset}"
 
 
-def write_pages(folder: Path, chapters: Sequence[Chapter], scale: Scale) -> dict[str, Any]:
+def write_results(folder: Path, chapters: Sequence[Chapter], scale: Scale) -> dict[str, Any]:
     """Write everything, the page last; -> what `results.json` holds."""
     for name in ("figures", "tables"):
         (folder / name).mkdir(exist_ok=True)
@@ -54,7 +54,7 @@ def write_pages(folder: Path, chapters: Sequence[Chapter], scale: Scale) -> dict
 
 
 def _summary(chapters: Sequence[Chapter], scale: Scale) -> dict[str, Any]:
-    took = {}  # by study and step, each once
+    took = {}  # by experiment and step, each once
     for chapter in chapters:
         for seed, table in enumerate(chapter.results.seeds):
             for step in chapter.steps:
@@ -65,7 +65,7 @@ def _summary(chapters: Sequence[Chapter], scale: Scale) -> dict[str, Any]:
         "seconds": sum(took.values()),
         "parts": [
             {
-                "part": chapter.part.name,
+                "part": chapter.section.name,
                 "dataset": chapter.results.dataset,
                 "seeds": len(chapter.results.seeds),
                 "missing": chapter.missing,
@@ -88,22 +88,22 @@ def _summary(chapters: Sequence[Chapter], scale: Scale) -> dict[str, Any]:
 
 
 def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
-    told = told_claims(summary)
     scale = {name.replace("_", " "): "all" if size is None else size for name, size in summary["scale"].items()}
     settings = ", ".join(f"{name}: {size}" for name, size in scale.items())
-    parts = [
+    blocks = [
         text_html(
-            f"{told}. Figures are means over seeds ± their standard deviation. An ordering is held if the means say "
-            "so, other claims if most seeds do; the number of seeds stands beside each. Our own checks are marked. "
+            f"{claims_sentence(summary)}. Figures are means over seeds ± their standard deviation. An ordering "
+            "is held if the means say so, other claims if most seeds do; the number of seeds stands beside each. "
+            "Our own checks are marked. "
             f"Measuring took {summary['seconds'] / 60:.0f} minutes, without the training of the networks under study "
             f"({settings}; wfalens {summary['version']})."
         ),
         wide_table_html(
-            "Claims held, by part",
-            ["part", "data set", "seeds", "held", "verdict"],
+            "Claims held, by section",
+            ["section", "data set", "seeds", "held", "verdict"],
             [
                 [
-                    chapter.part.title,
+                    chapter.section.title,
                     chapter.results.dataset,
                     str(len(chapter.results.seeds)),
                     _held(chapter),
@@ -115,7 +115,7 @@ def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
         ),
     ]
     for chapter in chapters:
-        inner = [text_html(chapter.part.about), text_html(_verdict(chapter))]
+        inner = [text_html(chapter.section.about), text_html(_verdict(chapter))]
         inner.append(
             verdicts_html([(_text(claim), claim.held, claim.evidence, claim.seeds) for claim in chapter.shown.claims])
         )
@@ -124,31 +124,31 @@ def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
             figure_html(f"figures/{picture.name}.png", picture.caption, {"PDF": f"figures/{picture.name}.pdf"})
             for picture in chapter.shown.pictures
         ]
-        parts.append(anchored_html(chapter.anchor, f"{chapter.part.title}: {chapter.results.dataset}", inner))
-    return page_html("The paper, reproduced", parts)
+        blocks.append(anchored_html(chapter.anchor, f"{chapter.section.title}: {chapter.results.dataset}", inner))
+    return page_html("The paper, reproduced", blocks)
 
 
 def _markdown(chapters: Sequence[Chapter]) -> str:
     """Claims and tables as text, for a document."""
-    parts = []
+    lines = []
     for chapter in chapters:
-        parts.append(f"### {chapter.part.title}: {chapter.results.dataset}\n")
-        parts += [
+        lines.append(f"### {chapter.section.title}: {chapter.results.dataset}\n")
+        lines += [
             f"* {'held' if claim.held else '**not held**'}: {_text(claim)} ({claim.evidence}"
             + (f"; {claim.seeds} seeds)" if claim.seeds else ")")
             for claim in chapter.shown.claims
         ]
         for grid in chapter.shown.grids:
             rows = [grid.columns, ["---"] * len(grid.columns), *grid.rows]
-            parts.append(f"\n{grid.title}\n")
-            parts += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-        parts.append("")
-    return "\n".join(parts)
+            lines.append(f"\n{grid.title}\n")
+            lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+        lines.append("")
+    return "\n".join(lines)
 
 
-def told_claims(summary: Mapping[str, Any]) -> str:
+def claims_sentence(summary: Mapping[str, Any]) -> str:
     """How many claims held: the paper's, and our own."""
-    claims = [claim for part in summary["parts"] for claim in part["claims"]]
+    claims = [claim for section in summary["parts"] for claim in section["claims"]]
     counts = []
     for ours, whose in ((False, "claims of the paper"), (True, "checks of our own")):
         chosen = [claim for claim in claims if claim["ours"] == ours]

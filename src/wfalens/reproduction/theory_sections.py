@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from wfalens import plots
+from wfalens.reproduction.experiment import Step
 from wfalens.reproduction.paper import printed
-from wfalens.reproduction.section import Claim, Grid, Part, Picture, Results, Shown, share_claim
-from wfalens.reproduction.study import Step
+from wfalens.reproduction.section import Claim, Grid, Picture, Results, Section, Shown, share_claim
 
 _ZIPF = Step.of("zipf")
 _EXACT = 1e-12
@@ -129,15 +129,15 @@ def _slope(sizes: list[float], seconds: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-THEORY_PARTS = [
-    Part(
+THEORY_SECTIONS = [
+    Section(
         "zipf",
         "Word counts and missing rows",
         "Proposition 1: by Zipf's law the median word count is 2N/(m ln m), so that most rows are missing.",
         lambda _dataset: [_ZIPF],
         _zipf,
     ),
-    Part(
+    Section(
         "proposition2",
         "What context awareness remembers",
         "Proposition 2: dᵢ = (1−α) Σₖ αⁱ⁻ᵏ Zₖ + αⁱ I, checked on the automaton of real texts.",
@@ -146,7 +146,7 @@ THEORY_PARTS = [
     ),
 ]
 
-COST = Part(
+COST = Section(
     "cost",
     "Cost",
     "Measured time beside the paper's O(K²·t·N).",

@@ -7,20 +7,20 @@ from numpy.typing import NDArray
 
 from wfalens import plots
 from wfalens.models.pretraining import Curve, Pretraining
+from wfalens.reproduction.experiment import Step
 from wfalens.reproduction.paper import printed
 from wfalens.reproduction.section import (
     Claim,
     Grid,
-    Part,
     Picture,
     Results,
+    Section,
     Shown,
     difference,
     order_claim,
     own,
     share_claim,
 )
-from wfalens.reproduction.study import Step
 
 _ACTING, _MEANING, _RANDOM = "transition embeddings", "word vectors", "random"
 _STARTS = (_ACTING, _MEANING, _RANDOM)
@@ -57,8 +57,10 @@ def _pretraining(results: Results) -> Shown:
             )
         )
         held = [bool(mine.mean() < theirs.mean()) for mine, theirs in zip(acting.loss, other.loss, strict=True)]
-        told = f"{acting.loss.mean():.3f} against {other.loss.mean():.3f}"
-        claims.append(share_claim(f"… and stay ahead: mean loss over all epochs, against {other.start}", held, told))
+        evidence = f"{acting.loss.mean():.3f} against {other.loss.mean():.3f}"
+        claims.append(
+            share_claim(f"… and stay ahead: mean loss over all epochs, against {other.start}", held, evidence)
+        )
     figure = plots.pretraining_curves(Pretraining(curves))
     caption = f"Test loss and accuracy by epoch from three initial embeddings on {results.dataset}"
     return Shown([grid], [Picture(f"pretraining-{results.dataset}", caption, figure)], claims)
@@ -127,15 +129,15 @@ def _attacks(results: Results) -> Shown:
     return Shown(grids, claims=claims)
 
 
-APPLICATION_PARTS = [
-    Part(
+APPLICATION_SECTIONS = [
+    Section(
         "pretraining",
         "Pretraining",
         "The same LSTM from transition embeddings, word vectors and random ones (paper, figure on pretraining).",
         lambda _dataset: [_start_step(start) for start in _STARTS],
         _pretraining,
     ),
-    Part(
+    Section(
         "attacks",
         "Adversarial examples",
         "Success of k replaced words: of the texts classified correctly, and of all (paper, table on attacks).",

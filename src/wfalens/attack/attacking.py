@@ -39,8 +39,8 @@ def run_attack(
 
     A text falls when the model's class is no longer the true one. In each round the proposals are tried in
     batches over all texts still standing; the one that hurts most is kept for the next round. `budget` bounds
-    the model queries per text. Parts of the texts run side by side on an engine; each part draws its own random
-    numbers, so that the outcome does not depend on it.
+    the model queries per text. Batches of texts run side by side on an engine; each batch draws its own
+    random numbers, so that the outcome does not depend on the engine.
     """
     corpus = corpus.relabelled(model.class_names)
     if corpus.labels is None:
@@ -52,14 +52,14 @@ def run_attack(
     engine = engine or SerialEngine()
     jobs = []
     for number, start in enumerate(range(0, len(worded), _TEXTS_AT_ONCE)):
-        part = worded[start : start + _TEXTS_AT_ONCE]
-        tokens = [tuple(model.encoder.tokens(corpus.texts[at])) for at in part]
-        jobs.append(_Part(number, encoded.take(part), tokens, corpus.labels[part]))
+        batch = worded[start : start + _TEXTS_AT_ONCE]
+        tokens = [tuple(model.encoder.tokens(corpus.texts[at])) for at in batch]
+        jobs.append(_Batch(number, encoded.take(batch), tokens, corpus.labels[batch]))
     found: dict[int, list[Example]] = {}
     counts = {SUCCEEDED: 0, FAILED: 0, SKIPPED: 0}
 
-    def keep(part: _Part, examples: list[Example]) -> tuple[Facts, str]:
-        found[part.number] = examples
+    def keep(batch: _Batch, examples: list[Example]) -> tuple[Facts, str]:
+        found[batch.number] = examples
         for example in examples:
             counts[example.status] += 1
         so_far = " / ".join(str(value) for value in (*counts.values(), len(worded)))
@@ -69,14 +69,14 @@ def run_attack(
         title=f"attacking ({name}, k = {k})",
         event="attack",
         task=_AttackTask(search, engine.source(model, None), budget, seed),
-        name=lambda part: f"attacking texts of {corpus.name}, part {part.number + 1} of {len(jobs)}",
+        name=lambda batch: f"attacking texts of {corpus.name}, batch {batch.number + 1} of {len(jobs)}",
         keep=keep,
     )
     run_pass(work, jobs, engine, progress)
     return Outcome(name, k, tuple(example for number in sorted(found) for example in found[number]))
 
 
-class _Part(NamedTuple):
+class _Batch(NamedTuple):
     """Texts that are attacked together."""
 
     number: int
@@ -87,19 +87,19 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _AttackTask:
-    """Attacks a part of the texts."""
+    """Attacks a batch of texts."""
 
     search: Search
     model: ModelSource
     budget: int | None
     seed: int
 
-    def prepare(self) -> Callable[[_Part], list[Example]]:
+    def prepare(self) -> Callable[[_Batch], list[Example]]:
         model = self.model.open()
 
-        def attacked(part: _Part) -> list[Example]:
-            rng = np.random.default_rng([self.seed, part.number])
-            return _attack_batch(self.search, model, part.ids, part.tokens, part.labels, self.budget, rng)
+        def attacked(batch: _Batch) -> list[Example]:
+            rng = np.random.default_rng([self.seed, batch.number])
+            return _attack_batch(self.search, model, batch.ids, batch.tokens, batch.labels, self.budget, rng)
 
         return attacked
 
@@ -139,8 +139,8 @@ def _attack_batch(
             SKIPPED if at not in correct else FAILED if after[at].argmax() == labels[at] else SUCCEEDED,
             tokens[at],
             tuple(
-                words[targets[at].ids[place]] if place in targets[at].changed else token
-                for place, token in enumerate(tokens[at])
+                words[targets[at].ids[position]] if position in targets[at].changed else token
+                for position, token in enumerate(tokens[at])
             ),
             targets[at].changed,
             names[labels[at]],
