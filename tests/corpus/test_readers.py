@@ -1,6 +1,8 @@
 """Readers take what is sound and refuse the rest with the place."""
 
 import gzip
+import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -120,6 +122,18 @@ def test_texts_alone_need_no_labels(tmp_path):
     corpus = read_corpus(path, labels=False)
     assert corpus.texts == ("good", "bad")
     assert corpus.labels is None
+
+
+def test_the_page_on_corpora_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "mail.csv", "text,label\nbuy now,spam\n,ham\nsee you,ham\n")
+    page = Path(__file__).resolve().parents[2] / "docs" / "corpora.md"
+    (example,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    exec(example, {})  # noqa: S102 - our own text
+    assert capsys.readouterr().out.splitlines() == [
+        "2 ('ham', 'spam') ('mail.csv: line 3: empty text',)",
+        "0 2 ['spam', 'ham'] 1 ()",
+    ]
 
 
 def test_missing_file_unknown_encoding_and_empty_folder(tmp_path):

@@ -19,6 +19,7 @@ from rich.table import Table
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.datasets import DATASETS, Dataset, load_dataset
 from wfalens.corpus.readers import read_corpus
+from wfalens.corpus.sources.files import is_pattern
 from wfalens.corpus.vectors import WordVectors, read_vectors, wordllama_vectors
 from wfalens.errors import InputError
 from wfalens.html import page_html
@@ -127,7 +128,7 @@ def open_corpus(
     if name in DATASETS and not Path(spec).exists():
         corpus = load_dataset(name, chosen or split, data)
     else:
-        if not Path(spec).exists():
+        if not Path(spec).exists() and not is_pattern(spec):
             raise InputError(f"{spec}: no such file, and no data set of that name; known: {', '.join(DATASETS)}")
         corpus = read_corpus(spec, text_column=text_column, label_column=label_column, encoding=encoding, labels=labels)
     if corpus.skipped:
