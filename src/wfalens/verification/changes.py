@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import InputError
+from wfalens.bounds import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,8 +61,7 @@ class WordChanges:
 
     def seen_by(self, where: str) -> WordChanges:
         """Only the words seen by both, or by one alone."""
-        if where not in _SIDES:
-            raise InputError(f"unknown side {where!r}; choose one of {', '.join(_SIDES)}")
+        check_choice("side", where, (BOTH, BEFORE, AFTER))
         return self._subset(np.flatnonzero(_SIDES[self.side] == where))
 
     def to_dataframe(self) -> pd.DataFrame:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.export.subset import Subset, subset
 from wfalens.ragged import Ragged
@@ -64,8 +65,7 @@ class Game:
         return self.subset.words
 
     def column(self, class_name: str) -> int:
-        if class_name not in self.subset.class_names:
-            raise InputError(f"unknown class {class_name!r}; choose one of {', '.join(self.subset.class_names)}")
+        check_choice("class", class_name, self.subset.class_names)
         return self.subset.class_names.index(class_name)
 
     def absorbing(self, states: NDArray[np.bool_]) -> Game:

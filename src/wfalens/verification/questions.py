@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.export.drn import SAYS, START
 from wfalens.export.symbols import CLASS, escape
@@ -188,6 +189,5 @@ QUESTIONS: dict[str, type[Question]] = {kind.name: kind for kind in (Push, Raise
 
 def question(name: str, class_name: str, count: int | None) -> Question:
     """A ready-made question by its name."""
-    if name not in QUESTIONS:
-        raise InputError(f"unknown question {name!r}; choose one of {', '.join(QUESTIONS)}")
+    check_choice("question", name, QUESTIONS)
     return QUESTIONS[name](class_name, count)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import prior_of
 from wfalens.ragged import Ragged
 
 
@@ -39,8 +40,7 @@ def read_by_model(model: StepwiseClassifier, text: str, words: tuple[str, ...], 
 def _output(model: StepwiseClassifier, ids: NDArray[np.int32]) -> NDArray[np.float64]:
     if len(ids):
         return np.asarray(model.trace(Ragged(ids, np.array([0, len(ids)]))).last()[0], np.float64)
-    uniform = np.full(len(model.class_names), 1 / len(model.class_names))
-    return np.asarray(getattr(model, "initial_output", uniform), np.float64)
+    return prior_of(model).astype(np.float64)
 
 
 def _two_texts(reader: WFA | StepwiseClassifier, text: str, words: tuple[str, ...]) -> Ragged[np.int32]:
