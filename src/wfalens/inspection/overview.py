@@ -48,7 +48,7 @@ def fidelity(study: Study, texts: int | None = None, progress: Progress = SILENT
 
 
 def _command(study: Study) -> str:
-    """The command that makes such an automaton, as far as its provenance tells."""
+    """The command that makes such an automaton, as far as its provenance says."""
     made = study.wfa.provenance
     parameters, corpus = made.get("parameters"), made.get("corpus")
     known = parameters if isinstance(parameters, dict) else {}

@@ -66,7 +66,7 @@ class Step(NamedTuple):
 
 @dataclass(eq=False)
 class Experiment:
-    """Loads, trains and extracts when first asked, once."""
+    """Everything is loaded, trained or extracted once, on first use."""
 
     dataset: str
     seed: int

@@ -1,6 +1,6 @@
 """From a weighted automaton to a deterministic one: the formal language that a network has learned.
 
-Two ways. *likely* follows the likeliest state after every letter. *behaviour* tells prefixes apart by the classes
+Two ways. *likely* follows the likeliest state after every letter. *behaviour* distinguishes prefixes by the classes
 that the automaton gives them and all their short continuations, as in the theorem of Myhill and Nerode; it keeps
 whole distributions, and needs no rows that are nearly deterministic.
 """

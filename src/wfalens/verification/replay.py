@@ -1,4 +1,4 @@
-"""Reading a witness to the automaton and to the network."""
+"""What the automaton and the network say about a text without and with a witness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificates of many texts, tried out on the automaton and on its model."""
+"""Certificates of many texts, tested on the automaton and on its model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Kept:
-    """How the model stands by its class on texts of one status, of those where it agrees with the automaton."""
+    """How often the model keeps its class, over texts of one status on which it agrees with the automaton."""
 
     texts: int
     never_changed: Estimate | None  # share of the texts on which no variant changed the model's class
