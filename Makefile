@@ -1,17 +1,21 @@
 # Everything runs in .venv, made from nothing: make demo, make test.
+# Tests run in as many processes as there are cores (at most four), each with one thread.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4
+BENCHMARKS := $(filter-out benchmarks/common.py,$(wildcard benchmarks/*.py))
 
-.PHONY: help install demo test lint bench clean
+.PHONY: help install demo test test-slow lint bench clean
 
 help:
-	@echo "make demo     install, then train, extract and evaluate on real text (about two minutes)"
-	@echo "make test     install, then lint, type-check and test"
-	@echo "make lint     ruff and mypy --strict"
-	@echo "make bench    all benchmarks, quick (WFALENS_DATA: folder with the real data)"
-	@echo "make install  .venv with every extra"
+	@echo "make demo       install, then train, extract and evaluate on real text (about two minutes)"
+	@echo "make test       install, then lint, type-check and test (about four minutes)"
+	@echo "make test-slow  the long tests: clusters, kills, full disks, browsers, the whole reproduction"
+	@echo "make lint       ruff, mypy --strict and the order of the packages"
+	@echo "make bench      all benchmarks, quick (WFALENS_DATA: folder with the real data)"
+	@echo "make install    .venv with every extra"
 
 install: $(STAMP)
 
@@ -31,12 +35,13 @@ lint: install
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/pytest
+	$(PYTEST) -m "not slow"
+
+test-slow: install
+	$(PYTEST) -m slow --dist loadfile
 
 bench: install
-	for name in extraction inference scaling completion explanation faithfulness attack fidelity abstractions \
-		limits tomita languages checking explorer streaming merging; do \
-		$(BIN)/python benchmarks/$$name.py --quick || exit 1; done
+	for program in $(BENCHMARKS); do $(BIN)/python $$program --quick || exit 1; done
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info

@@ -3,19 +3,61 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
+from wfalens.automaton import WFA
 from wfalens.corpus import Corpus, TextEncoder, Vocabulary, load_dataset, newsroom
 from wfalens.corpus.datasets import is_available
 from wfalens.extraction import Extractor
-from wfalens.models import RNNConfig, Trainer
+from wfalens.models import RNNClassifier, RNNConfig, Trainer
 
 settings.register_profile("wfalens", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("wfalens")
+
+
+Make = Callable[[Path], object]
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory, request) -> Callable[[str, Make], Path]:
+    """once(name, make): the file or folder that make(path) makes; the first process of a run makes it for all.
+
+    It is for reading only: other processes read it at the same time.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):  # one of several processes (pytest-xdist), whose folders lie in one
+        folder = folder.parent
+
+    def made_once(name: str, make: Make) -> Path:
+        path = folder / f"once-{name}"
+        with FileLock(f"{path}.lock"):
+            if not path.exists():
+                unfinished = path.with_name(f"unfinished-{name}")
+                make(unfinished)
+                unfinished.rename(path)
+        return path
+
+    return made_once
+
+
+@pytest.fixture(scope="session")
+def copy_once(once, tmp_path_factory) -> Callable[[str, Make], Path]:
+    """copy_once(name, make): a copy for this process of the folder that make(path) fills, made once for all."""
+
+    def fill(make: Make) -> Make:
+        return lambda folder: (shutil.rmtree(folder, ignore_errors=True), folder.mkdir(), make(folder))
+
+    def copied(name: str, make: Make) -> Path:
+        return Path(shutil.copytree(once(name, fill(make)), tmp_path_factory.mktemp(name) / name))
+
+    return copied
 
 
 @pytest.fixture(scope="session")
@@ -37,22 +79,29 @@ def test_headlines() -> Corpus:
 
 
 @pytest.fixture(scope="session")
-def news_model(headlines):
+def news_model(once, headlines):
     """A small LSTM that has learned the generated headlines well."""
     config = RNNConfig(embedding=16, hidden=16, dropout=0.2)
-    return Trainer(config=config, epochs=12, learning_rate=1e-2, seed=0).train(headlines).model
+    trainer = Trainer(config=config, epochs=12, learning_rate=1e-2, seed=0)
+    return RNNClassifier.load(once("news.rnn", lambda path: trainer.train(headlines).model.save(path)))
 
 
 @pytest.fixture(scope="session")
-def newsroom_model():
+def newsroom_model(once):
     """The same on more headlines: what it has learned is the planted truth."""
     config = RNNConfig(embedding=32, hidden=32, dropout=0.3)
-    return Trainer(config=config, epochs=8, learning_rate=5e-3).train(load_dataset("newsroom")).model
+    trainer = Trainer(config=config, epochs=8, learning_rate=5e-3)
+    return RNNClassifier.load(
+        once("newsroom.rnn", lambda path: trainer.train(load_dataset("newsroom")).model.save(path))
+    )
 
 
 @pytest.fixture(scope="session")
-def newsroom_wfa(newsroom_model):
-    return Extractor.paper(states=30, completion="probe", alpha=0.0).extract(newsroom_model, load_dataset("newsroom"))
+def newsroom_wfa(once, newsroom_model):
+    extractor = Extractor.paper(states=30, completion="probe", alpha=0.0)
+    return WFA.load(
+        once("newsroom.wfa", lambda path: extractor.extract(newsroom_model, load_dataset("newsroom")).save(path))
+    )
 
 
 @pytest.fixture

@@ -5,19 +5,21 @@ import pytest
 
 from wfalens.attack import RECIPES, Arsenal, allowed_candidates, nearest_candidates, run_attack
 from wfalens.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome, summary_rows
+from wfalens.automaton import WFA
 from wfalens.corpus import Corpus, WordVectors, load_dataset, newsroom
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor
-from wfalens.models import RNNConfig, Trainer
+from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.passes.engines.local import ThreadEngine
 
 
 @pytest.fixture(scope="module")
-def setting():
+def setting(once):
     train = load_dataset("newsroom")
-    config = RNNConfig(embedding=24, hidden=24, dropout=0.3)
-    model = Trainer(config=config, epochs=5, learning_rate=5e-3).train(train).model
-    wfa = Extractor.paper(states=25, completion="probe", alpha=0.0).extract(model, train)
+    trainer = Trainer(config=RNNConfig(embedding=24, hidden=24, dropout=0.3), epochs=5, learning_rate=5e-3)
+    model = RNNClassifier.load(once("attacked.rnn", lambda path: trainer.train(train).model.save(path)))
+    extractor = Extractor.paper(states=25, completion="probe", alpha=0.0)
+    wfa = WFA.load(once("attacked.wfa", lambda path: extractor.extract(model, train).save(path)))
     vectors = newsroom.vectors()
     return model, wfa, vectors, load_dataset("newsroom", "test").subset(np.arange(300))
 

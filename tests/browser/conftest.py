@@ -3,8 +3,8 @@
 import shutil
 import socket
 import threading
-import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,18 +12,28 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the explorer's packages: pip install 'wfalens[explore]'")
 pytest.importorskip("playwright", reason="needs playwright")
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.studies import hostile_study
+from tests.waiting import wait_until
+from wfalens.explorer import app as application
 from wfalens.explorer.app import create_app
 from wfalens.report import Extent, write_report
 
+PATIENCE = 600_000  # milliseconds: only a page that hangs takes that long, however busy the machine
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 EXTENT = Extent(sentences=12, words=150, strongest=10, pages=5, attacked=200)
 SWITCHES = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 )
+
+
+def pytest_collection_modifyitems(items):
+    """All tests of this folder are slow."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +45,7 @@ def study():
 def browser():
     if CHROMIUM is None:
         pytest.skip("needs Chromium (apt-get install chromium)")
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES.split())
         yield browser
@@ -48,14 +59,17 @@ def explorer(study):
 
     bound = socket.socket()
     bound.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(study), log_level="warning"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(application, "_QUICK", PATIENCE)
+        patch.setattr(application, "_SLOW", PATIENCE)
+        app = create_app(study)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
-    while not server.started:
-        time.sleep(0.02)
+    wait_until(lambda: server.started or not thread.is_alive())
     yield f"http://127.0.0.1:{bound.getsockname()[1]}/"
     server.should_exit = True
-    thread.join(30)
+    thread.join()
 
 
 @pytest.fixture(scope="session")
@@ -94,7 +108,7 @@ def visit(browser):
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", accept_downloads=True
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         watch = Watch(urlsplit(address).netloc)
         watch.over(page)
@@ -112,4 +126,10 @@ def visit(browser):
 def go(page, address, view):
     """To another view of an open page; waits until it is drawn."""
     page.goto(f"{address}#{view}")
-    page.wait_for_selector(f'[data-ready="{view.partition("?")[0]}"]', timeout=60_000)
+    page.wait_for_selector(f'[data-ready="{view.partition("?")[0]}"]')
+    drawn(page)
+
+
+def drawn(page):
+    """Waits until what was changed is on the screen."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -5,8 +5,9 @@ from urllib.parse import quote
 
 import axe_playwright_python
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.conftest import go
+from tests.browser.conftest import drawn, go
 from tests.studies import HOSTILE, HOSTILE_CLASS, SCRIPT, TURNED, visible
 
 VIEWS = {
@@ -32,7 +33,6 @@ def test_hostile_words_are_shown_as_text_on_every_view(visit, address):
     page = visit(address)
     for view, words in VIEWS.items():
         go(page, address, view)
-        page.wait_for_timeout(100)
         text = page.locator("body").text_content()
         for word in words:
             assert word in text, (view, word)
@@ -44,8 +44,9 @@ def test_hostile_sentences_are_played_as_text(visit, explorer, report, study):
     texts = [next(text for text in study.corpus.texts if word in text) for word in HOSTILE]
     page = visit(explorer)
     for text in texts:
-        go(page, explorer, f"play?text={quote(text.encode('utf-8', 'replace'))}")
-        page.wait_for_timeout(500)  # the flips, too
+        with page.expect_response("**/api/flips"):
+            go(page, explorer, f"play?text={quote(text.encode('utf-8', 'replace'))}")
+        expect(page.get_by_text("forward and backward vectors")).to_be_visible()  # the flips, too
         assert page.evaluate(MARKUP) == 0
     assert visible(TURNED) in page.locator("body").text_content() or TURNED not in page.locator("body").text_content()
     carried = visit(report, "play")
@@ -85,7 +86,7 @@ def test_nothing_serious_for_axe_light_and_dark_wide_and_narrow(visit, explorer)
     for page, view in inspected(visit, explorer):
         for width in (1280, 390):
             page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_timeout(60)
+            drawn(page)
             assert violations(page) == [], f"{view}, {width} wide"
             assert fits(page), f"{view}, {width} wide: scrolls sideways"
         page.emulate_media(color_scheme="dark")
@@ -97,5 +98,5 @@ def test_nothing_serious_for_axe_in_the_report(visit, report):
     for page, view in inspected(visit, report):
         assert violations(page) == [], view
         page.set_viewport_size({"width": 390, "height": 900})
-        page.wait_for_timeout(60)
+        drawn(page)
         assert fits(page), f"{view}: scrolls sideways"

@@ -13,8 +13,11 @@ from wfalens.models import Trainer
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("explaining")
+def folder(copy_once):
+    return copy_once("explaining", fill)
+
+
+def fill(folder):
     options = ["--seed", "1", *SMALL]
     assert wfalens("train", "-c", "newsroom", "-o", "n.rnn", *options, cwd=folder).returncode == 0
     extract = ("extract", "n.rnn", "-c", "newsroom", "-o", "n.wfa", "-k", "15", "--completion", "probe", "--alpha", "0")
@@ -26,7 +29,6 @@ def folder(tmp_path_factory):
     (folder / "vectors.txt").write_text("\n".join(lines) + "\n")
     (folder / "broken.txt").write_text(lines[0] + "\n" + "senate 1 x" + " 0" * 30 + "\n")
     (folder / "strange.txt").write_text("zz 1 2\nyy 3 4\n")
-    return folder
 
 
 def run(folder, *arguments):
@@ -135,9 +137,12 @@ def test_same_part_of_speech_needs_a_tagger(folder, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory):
+def hostile(copy_once):
     """Words and classes full of markup, control characters and direction overrides."""
-    folder = tmp_path_factory.mktemp("hostile")
+    return copy_once("hostile", fill_hostile)
+
+
+def fill_hostile(folder):
     words = ["[/x]", "$\\foo$", "<script>", "\x1b[31m", "\u202eabc", "good", "bad", "the"]
     classes = ["[/x] $\\foo$", "<i>neg\x1b[31m"]
     rows = [
@@ -148,7 +153,6 @@ def hostile(tmp_path_factory):
     options = ["--tokenizer", "whitespace", *SMALL]
     assert wfalens("train", "-c", "h.jsonl", "-o", "h.rnn", *options, cwd=folder).returncode == 0
     assert wfalens("extract", "h.rnn", "-c", "h.jsonl", "-o", "h.wfa", "-k", "4", cwd=folder).returncode == 0
-    return folder
 
 
 @pytest.mark.parametrize(

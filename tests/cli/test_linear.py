@@ -1,10 +1,11 @@
 """Every command on a linear automaton, end to end."""
 
 import json
+import shutil
 
 import pytest
 
-from tests.cli.test_commands import SMALL, wfalens
+from tests.cli.test_commands import wfalens
 from tests.extraction.test_distillation import Stops
 from wfalens.automaton import WFA, LinearWFA
 from wfalens.corpus import newsroom
@@ -13,9 +14,12 @@ EXTRACT = ("extract", "n.rnn", "-c", "newsroom", "--kind", "linear", "-k", "20",
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("linear")
-    assert wfalens("train", "-c", "newsroom", "-o", "n.rnn", *SMALL, cwd=folder).returncode == 0
+def folder(copy_once, small_network):
+    return copy_once("linear", lambda folder: fill(folder, small_network))
+
+
+def fill(folder, small_network):
+    shutil.copy(small_network / "news.rnn", folder / "n.rnn")
     done = wfalens(*EXTRACT, "-o", "n.wfa", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "wrote n.wfa" in done.stdout
@@ -24,7 +28,6 @@ def folder(tmp_path_factory):
         f"{word} {' '.join(f'{x:.5f}' for x in row)}" for word, row in zip(vectors.words, vectors.matrix, strict=True)
     ]
     (folder / "vectors.txt").write_text("\n".join(lines) + "\n")
-    return folder
 
 
 def run(folder, *arguments):

@@ -1,6 +1,7 @@
 """The commands that compare, certify and check."""
 
 import json
+import shutil
 
 import pytest
 
@@ -8,14 +9,18 @@ from tests.cli.test_commands import SMALL, wfalens
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("verifying")
-    for name, options in (("early", [*SMALL, "--epochs", "1"]), ("late", SMALL)):
-        assert wfalens("train", "-c", "newsroom", "-o", f"{name}.rnn", *options, cwd=folder).returncode == 0
+def folder(copy_once, small_network):
+    return copy_once("verifying", lambda folder: fill(folder, small_network))
+
+
+def fill(folder, small_network):
+    shutil.copy(small_network / "news.rnn", folder / "late.rnn")
+    options = [*SMALL, "--epochs", "1"]
+    assert wfalens("train", "-c", "newsroom", "-o", "early.rnn", *options, cwd=folder).returncode == 0
+    for name in ("early", "late"):
         extract = ("extract", f"{name}.rnn", "-c", "newsroom", "-o", f"{name}.wfa", "-k", "15")
         assert wfalens(*extract, "--completion", "probe", "--alpha", "0", cwd=folder).returncode == 0
     (folder / "broken.wfa").write_text("no automaton")
-    return folder
 
 
 def run(folder, *arguments):

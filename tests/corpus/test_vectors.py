@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from wfalens.corpus import WordVectors, model_vectors, read_vectors, wordllama_vectors
+from wfalens.corpus import WordVectors, read_vectors, wordllama_vectors
 from wfalens.errors import InputError
 
 WORDS = ["king", "queen", "apple", "don't"]
@@ -103,11 +103,3 @@ def test_wordllama_knows_that_cats_are_like_dogs():
     vectors = wordllama_vectors(["cat", "dog", "bond", "stock"])
     assert vectors.nearest("cat", 1)[0][0] == "dog"
     assert vectors.width == 256
-
-
-def test_model_vectors_leave_padding_out(news_model):
-    vectors = model_vectors(news_model)
-    assert vectors.words[0] == "<unk>"
-    np.testing.assert_array_equal(
-        vectors["senate"], news_model.embedding[news_model.encoder.vocabulary.id_of("senate")]
-    )

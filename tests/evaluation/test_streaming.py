@@ -186,7 +186,7 @@ class TestDivision:
         assert streamed(tmp_path, worse, "other", on_bad="skip").overall.texts == len(setting[2]) + 1
 
     def test_an_evaluation_that_would_not_fit_is_refused(self, tmp_path, setting, monkeypatch):
-        monkeypatch.setattr("wfalens.evaluation.fidelity._BYTES_PER_TEXT", 10**10)
+        monkeypatch.setattr("wfalens.evaluation.measuring._BYTES_PER_TEXT", 10**10)
         with pytest.raises(InputError, match=r"the evaluation of .* texts needs .* GB, more than --memory"):
             streamed(tmp_path, setting)
 

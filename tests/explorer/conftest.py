@@ -5,7 +5,17 @@ pytest.importorskip("fastapi", reason="needs the explorer's packages: pip instal
 from starlette.testclient import TestClient
 
 from tests.studies import hostile_study
+from wfalens.explorer import app as application
 from wfalens.explorer.app import create_app
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience():
+    """However busy the machine, no answer takes too long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(application, "_QUICK", 1e6)
+        patch.setattr(application, "_SLOW", 1e6)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -3,12 +3,12 @@
 import errno
 import socket
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.testclient import TestClient
 
+from tests.waiting import wait_until
 from wfalens import inspection
 from wfalens.errors import InputError
 from wfalens.explorer import app as application
@@ -17,18 +17,27 @@ from wfalens.explorer.jobs import Jobs
 from wfalens.explorer.server import _bind
 
 
+class Gate(threading.Event):
+    """Opened at the latest when its block is left, so that nothing waits for ever when a test fails."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.set()
+
+
 @pytest.fixture
 def held(monkeypatch):
-    """Flips that take until the event is set."""
-    event = threading.Event()
+    """Flips that take until the gate is opened."""
+    gate = Gate()
 
     def slow(_study, text):
-        event.wait(20)
+        gate.wait()
         return {"text": text, "flips": []}
 
     monkeypatch.setattr(inspection, "flips", slow)
-    yield event
-    event.set()
+    return gate
 
 
 def opened(study):
@@ -43,15 +52,8 @@ def flips(client, text="the match"):
     return client.post("/api/flips", json={"text": text})
 
 
-def wait_for(condition, seconds=10.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "this took too long"
-        time.sleep(0.01)
-
-
 def test_slow_requests_do_not_block_others(study, held):
-    with opened(study) as client, ThreadPoolExecutor(8) as pool:
+    with opened(study) as client, ThreadPoolExecutor(8) as pool, held:
         slow = [pool.submit(flips, client, f"text {number}") for number in range(8)]
         for path in ("/", "/api/overview", "/api/map", "/api/words", "/api/job/fidelity"):
             assert client.get(path).status_code == 200
@@ -63,7 +65,7 @@ def test_slow_requests_do_not_block_others(study, held):
 
 def test_what_takes_too_long_is_given_up(study, held, monkeypatch):
     monkeypatch.setattr(application, "_SLOW", 0.2)
-    with opened(study) as client:
+    with opened(study) as client, held:
         answer = flips(client)
         assert answer.status_code == 503
         assert "too long" in answer.json()["error"]
@@ -72,33 +74,33 @@ def test_what_takes_too_long_is_given_up(study, held, monkeypatch):
 
 def test_work_that_was_given_up_keeps_its_place_until_it_ends(study, monkeypatch):
     """Else a patient visitor could have any number of threads running."""
-    running, most, lock, event = [0], [0], threading.Lock(), threading.Event()
+    running, most, lock, gate = [0], [0], threading.Lock(), Gate()
 
     def slow(_study, _text):
         with lock:
             running[0] += 1
             most[0] = max(most[0], running[0])
-        event.wait(20)
+        gate.wait()
         with lock:
             running[0] -= 1
         return {}
 
     monkeypatch.setattr(inspection, "flips", slow)
     monkeypatch.setattr(application, "_SLOW", 0.1)
-    with opened(study) as client:
+    with opened(study) as client, gate:
         assert [flips(client).status_code for _ in range(5)] == [503] * 5
         assert most[0] == 1
-        event.set()
-        wait_for(lambda: running[0] == 0)
+        gate.set()
+        wait_until(lambda: running[0] == 0)
         monkeypatch.setattr(inspection, "flips", lambda _study, text: {"text": text})
-        wait_for(lambda: flips(client).status_code == 200)
+        wait_until(lambda: flips(client).status_code == 200)
 
 
 def test_too_many_that_wait_are_sent_away(study, held, monkeypatch):
     monkeypatch.setattr(application, "_WAITING", 3)
-    with opened(study) as client, ThreadPoolExecutor(12) as pool:
+    with opened(study) as client, ThreadPoolExecutor(12) as pool, held:
         asked = [pool.submit(flips, client) for _ in range(12)]
-        wait_for(lambda: sum(each.done() for each in asked) == 9)
+        wait_until(lambda: sum(each.done() for each in asked) == 9)
         sent_away = [each.result() for each in asked if each.done()]
         assert {answer.status_code for answer in sent_away} == {503}
         assert "too many" in sent_away[0].json()["error"]
@@ -108,22 +110,22 @@ def test_too_many_that_wait_are_sent_away(study, held, monkeypatch):
 
 
 def test_a_job_runs_once_and_tells_how_far_it_is():
-    go, begun, runs = threading.Event(), threading.Event(), []
+    go, begun, runs = Gate(), threading.Event(), []
 
     def task(progress):
         runs.append(1)
         progress.start("reading", 4)
         progress.advance(3)
         begun.set()
-        assert go.wait(10)
+        go.wait()
         return {"found": 7}
 
     jobs = Jobs({"view": task})
     jobs.answer("view")
-    assert begun.wait(10)
-    assert jobs.answer("view") == {"state": "working", "task": "reading", "share": 0.75}
-    go.set()
-    wait_for(lambda: jobs.answer("view")["state"] == "done")
+    begun.wait()
+    with go:
+        assert jobs.answer("view") == {"state": "working", "task": "reading", "share": 0.75}
+    wait_until(lambda: jobs.answer("view")["state"] == "done")
     assert jobs.answer("view") == {"state": "done", "result": {"found": 7}}
     assert len(runs) == 1
     jobs.close()
@@ -139,7 +141,7 @@ def test_a_job_that_fails_tells_a_sentence_and_the_next_one_runs(caplog):
     jobs = Jobs({"refused": refuse, "broken": broken, "fine": lambda _progress: {"found": 1}})
     for name in jobs.names:
         jobs.begin(name)
-    wait_for(lambda: jobs.answer("fine")["state"] == "done")
+    wait_until(lambda: jobs.answer("fine")["state"] == "done")
     assert jobs.answer("refused") == {"state": "failed", "error": "give texts with --corpus"}
     assert "secret" not in jobs.answer("broken")["error"]
     assert "a secret of ours" in caplog.text
@@ -154,22 +156,21 @@ def test_a_job_does_not_outlive_the_server():
             while True:
                 progress.advance()
                 begun.set()
-                time.sleep(0.001)
         finally:
             ended.set()
 
     jobs = Jobs({"endless": endless})
     jobs.begin("endless")
-    assert begun.wait(10)
+    begun.wait()
     jobs.close()
-    assert ended.wait(10)
+    ended.wait()
 
 
 def test_views_that_take_seconds_are_jobs(study):
     names = ("fidelity", "sentences", "wordmap", "contrast", "attacks", "comparison")
     with opened(study) as client:
         for name in names:
-            wait_for(lambda name=name: client.get(f"/api/job/{name}").json()["state"] != "working", 60)
+            wait_until(lambda name=name: client.get(f"/api/job/{name}").json()["state"] != "working")
         found = {name: client.get(f"/api/job/{name}").json() for name in names}
     assert {data["state"] for data in found.values()} == {"done"}, found
     assert found["fidelity"]["result"]["texts"] == len(study.corpus)

@@ -1,10 +1,13 @@
 """A process that imports all once and forks a run for every line it reads, so that runs can be killed by the dozen.
 
-A line is "FOLDER OUT"; the answer is the process id of the run. A run that ends by itself writes OUT: an automaton, or
-what an evaluation says of one.
+A line is "FOLDER OUT MOMENT". A run's own time is counted in calls and returns of its functions: at the MOMENT-th the
+run is killed, unless it has ended before. The answer is "killed" or "ended". A run that ends by itself writes OUT: an
+automaton, or what an evaluation says of one. The first line printed is the length of a whole run in that time.
 """
 
+import itertools
 import json
+import math
 import os
 import signal
 import sys
@@ -34,20 +37,42 @@ def evaluation(files: TextFiles, folder: Path, out: Path) -> None:
     write_atomically(out, json.dumps(fidelity.to_json()).encode())
 
 
+class Fate:
+    """Kills this process at a moment of its own time."""
+
+    def __init__(self, moment: float = math.inf) -> None:
+        self.moment, self.clock, self.now = moment, itertools.count(1), 0
+
+    def __call__(self, *_event) -> None:
+        self.now = next(self.clock)
+        if self.now >= self.moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def __enter__(self) -> "Fate":
+        sys.setprofile(self)
+        return self
+
+    def __exit__(self, *_error) -> None:
+        sys.setprofile(None)
+
+
 def main(job: str, texts: Path) -> None:
     torch.set_num_threads(1)  # and no other thread: what is forked is whole
     run = {"extraction": extraction, "evaluation": evaluation}[job]
     files = corpus_files(texts, labels=True)
-    run(files, texts / "first.parts", texts / "first.out")
-    print("ready", flush=True)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended runs leave nothing behind
+    run(files, texts / "first.parts", texts / "first.out")  # compiles what has to be compiled
+    with Fate() as fate:
+        run(files, texts / "second.parts", texts / "second.out")
+    print(fate.now, flush=True)
     for line in sys.stdin:
-        folder, out = line.split()
+        folder, out, moment = line.split()
         child = os.fork()
         if child == 0:
-            run(files, Path(folder), Path(out))
+            with Fate(float(moment)):
+                run(files, Path(folder), Path(out))
             os._exit(0)
-        print(child, flush=True)
+        _, status = os.waitpid(child, 0)
+        print({signal.SIGKILL: "killed", 0: "ended"}[status], flush=True)
 
 
 if __name__ == "__main__":

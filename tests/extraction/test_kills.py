@@ -1,12 +1,11 @@
 """Runs killed at any moment, and disks that are full or closed: what is done stays, what is resumed ends alike."""
 
+import math
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ KILLS = 20
 
 
 class Zygote:
-    """Forks runs; see `killable`."""
+    """Forks runs and has them killed; see `killable`."""
 
     def __init__(self, job, texts):
         command = [sys.executable, "-m", "tests.extraction.killable", job, str(texts)]
@@ -29,32 +28,19 @@ class Zygote:
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        assert self.process.stdout.readline().strip() == "ready"
+        self.duration = int(self.process.stdout.readline())  # of a whole run, in its own time
 
-    def start(self, folder, out):
-        print(folder, out, file=self.process.stdin, flush=True)
-        return int(self.process.stdout.readline())
+    def run(self, folder, out, moment=math.inf):
+        print(folder, out, moment, file=self.process.stdin, flush=True)
+        return self.process.stdout.readline().strip()
 
     def close(self):
-        self.process.kill()
-        self.process.wait()
+        self.process.stdin.close()
+        assert self.process.wait() == 0
 
 
-def alive(process):
-    return Path(f"/proc/{process}").exists()
-
-
-def wait_for_end(process, seconds):
-    """Whether a process has ended by itself within so many seconds."""
-    until = time.monotonic() + seconds
-    while alive(process):
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.002)
-    return True
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes through /proc")
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks runs")
 @pytest.mark.parametrize(("job", "shards"), [("extraction", "counts-*.part"), ("evaluation", "judged-*.part")])
 def test_runs_killed_twenty_times_end_in_the_bytes_of_one_that_was_not(tmp_path, job, shards):
     texts = tmp_path / "texts"
@@ -62,24 +48,16 @@ def test_runs_killed_twenty_times_end_in_the_bytes_of_one_that_was_not(tmp_path,
     zygote = Zygote(job, texts)
     expected = (texts / "first.out").read_bytes()
     folder, out = tmp_path / "parts", tmp_path / "out"
-    began = time.monotonic()
-    assert wait_for_end(zygote.start(folder, out), 60)
-    duration = time.monotonic() - began
     chance, kills, resumed, ends = random.Random(7), 0, 0, 0  # noqa: S311
     while kills < KILLS or not ends:
+        resumed += any(folder.glob(shards))
+        moment = chance.randrange(1, int(0.9 * zygote.duration)) if kills < KILLS else math.inf
+        kills += zygote.run(folder, out, moment) == "killed"
         if out.exists():
             assert out.read_bytes() == expected
             ends += 1
             out.unlink()
             shutil.rmtree(folder)
-        resumed += any(folder.glob(shards))
-        run = zygote.start(folder, out)
-        if kills >= KILLS:
-            assert wait_for_end(run, 60)
-        elif not wait_for_end(run, chance.uniform(0, 0.7 * duration)):
-            os.kill(run, signal.SIGKILL)
-            assert wait_for_end(run, 10)
-            kills += 1
     zygote.close()
     assert resumed > 3  # runs were killed in the midst of the shards, too
 
@@ -119,6 +97,7 @@ def room_for_five_shards(tmp_path):
     return 4 * (sum(pages.values()) - sum(counts) + 5 * max(counts) + 2)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_sentence_and_the_earlier_parts_are_whole(small_disk, tmp_path):
     command = arguments(tmp_path)
     done = small_disk(f"size={room_for_five_shards(tmp_path)}k", *command, "-o", tmp_path / "disk" / "out.wfa")
@@ -141,6 +120,7 @@ def test_a_full_disk_is_one_sentence_and_the_earlier_parts_are_whole(small_disk,
     assert not left.exists()
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_is_one_sentence_before_the_work(small_disk, tmp_path):
     done = small_disk("size=1m,ro", *arguments(tmp_path, texts=20), "-o", tmp_path / "disk" / "out.wfa")
     assert done.returncode == 2

@@ -2,11 +2,11 @@
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.waiting import wait_until
 from wfalens.passes.engines import open_engine
 
 
@@ -21,8 +21,7 @@ class Held:
         folder = Path(self.folder)
         (folder / f"{job}.new").write_text(f"{os.getppid()} {os.getpid()}")
         (folder / f"{job}.new").rename(folder / f"{job}.node")
-        while not (folder / f"{job}.go").exists():
-            time.sleep(0.02)
+        wait_until((folder / f"{job}.go").exists)
         return job
 
 

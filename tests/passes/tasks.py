@@ -39,6 +39,7 @@ class Squares:
             raise RuntimeError("a hiccup")
         if job == self.poison or (job == self.deadly and self._first_time()):
             os.kill(os.getpid(), signal.SIGKILL)
+        (Path(self.folder) / f"done-{job}").touch()
         return job * job
 
     def _first_time(self) -> bool:
@@ -51,6 +52,13 @@ class Squares:
     def tries(self, job: int) -> int:
         path = Path(self.folder) / f"tried-{job}"
         return len(path.read_text()) if path.exists() else 0
+
+    def begun(self) -> int:
+        return len(list(Path(self.folder).glob("tried-*")))
+
+    def rests(self) -> bool:
+        """Whether every job that was begun is done."""
+        return self.begun() == len(list(Path(self.folder).glob("done-*")))
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ class TestThreads(EngineConformance):
         return ThreadEngine(3)
 
 
+@pytest.mark.slow
 class TestProcesses(ProcessConformance):
     @pytest.fixture
     def engine(self):
@@ -68,6 +69,7 @@ def cluster():
     engine.close()
 
 
+@pytest.mark.slow
 class TestRay(ProcessConformance):
     @pytest.fixture
     def engine(self, cluster):
@@ -87,6 +89,7 @@ class TestRay(ProcessConformance):
             list(engine.run(Locked(Lock()), [1]))
 
 
+@pytest.mark.slow
 class TestRayWithOneWorker(EngineConformance):
     @pytest.fixture
     def engine(self, cluster):
@@ -124,6 +127,7 @@ class Killer(Journal):
             os.kill(self.killed, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_ray_worker_killed_in_the_midst_of_a_run_leaves_no_trace(cluster, tmp_path):
     files, pids = corpus_files(tmp_path), tmp_path / "pids"
     pids.mkdir()

@@ -19,10 +19,11 @@ from rich.table import Table
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.datasets import DATASETS, Dataset, load_dataset
 from wfalens.corpus.readers import read_corpus
-from wfalens.corpus.vectors import WordVectors, model_vectors, read_vectors, wordllama_vectors
+from wfalens.corpus.vectors import WordVectors, read_vectors, wordllama_vectors
 from wfalens.errors import InputError
 from wfalens.html import page_html
 from wfalens.models.contract import EmbeddingClassifier, StepwiseClassifier
+from wfalens.models.embedding import model_vectors
 from wfalens.models.opening import open_model as open_model
 from wfalens.progress import Progress
 from wfalens.storage import write_atomically

@@ -4,7 +4,7 @@ from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.datasets import DATASETS, load_dataset
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.readers import read_corpus
-from wfalens.corpus.vectors import WordVectors, model_vectors, read_vectors, wordllama_vectors
+from wfalens.corpus.vectors import WordVectors, read_vectors, wordllama_vectors
 from wfalens.corpus.vocabulary import Vocabulary
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "Vocabulary",
     "WordVectors",
     "load_dataset",
-    "model_vectors",
     "read_corpus",
     "read_vectors",
     "wordllama_vectors",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.corpus.wording import listed, quoted
 from wfalens.errors import InputError
 
 
@@ -46,7 +48,7 @@ class Corpus:
             ids = np.fromiter((index[label] for label in labels), np.int64, len(labels))
         except KeyError as error:
             raise InputError(
-                f"label {error.args[0]!r} of {name} is not one of the classes {', '.join(names)}"
+                f"label {quoted(error.args[0])} of {name} is not one of the classes {listed(names)}"
             ) from None
         return cls(tuple(texts), ids, names, name, tuple(skipped))
 
@@ -103,7 +105,9 @@ def named_classes(names: Iterable[object]) -> tuple[str, ...]:
 
 
 def _label_order(label: str) -> tuple[int, float, str]:
+    """Numbers by value, then all other names, NaN among them."""
     try:
-        return (0, float(label), label)
+        value = float(label)
     except ValueError:
-        return (1, 0.0, label)
+        value = math.nan
+    return (1, 0.0, label) if math.isnan(value) else (0, value, label)

@@ -28,7 +28,7 @@ def read_corpus(
     an empty text are left out and listed in `Corpus.skipped`; a missing label is refused. `labels=False` reads
     the texts alone.
     """
-    files = replace(TextFiles.find(str(path), text_column, encoding), listed=sys.maxsize)
+    files = replace(TextFiles.find(str(path), text_column, encoding), most_named=sys.maxsize)
     if labels:
         files, remark = with_labels(files, label_column)
         if remark:

@@ -7,15 +7,12 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-
-if TYPE_CHECKING:
-    from wfalens.models.contract import EmbeddingClassifier
 
 _BLOCK = 1024  # rows of the distance table held at a time
 
@@ -133,11 +130,6 @@ def wordllama_vectors(words: Sequence[str]) -> WordVectors:
     if not words:
         raise InputError("there is no word to look up vectors for")
     return WordVectors(words, np.asarray(model.embed(list(words)), np.float32), "wordllama")
-
-
-def model_vectors(model: EmbeddingClassifier) -> WordVectors:
-    """A model's own embedding layer, one row per word of its vocabulary except padding."""
-    return WordVectors(model.encoder.vocabulary.words[1:], model.embedding[1:], "model embedding")
 
 
 def _is_binary(path: Path) -> bool:

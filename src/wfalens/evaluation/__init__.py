@@ -2,7 +2,8 @@
 
 from wfalens.divergence import jensen_shannon
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement
-from wfalens.evaluation.fidelity import Fidelity, measure_fidelity
+from wfalens.evaluation.fidelity import Fidelity
+from wfalens.evaluation.measuring import measure_fidelity
 from wfalens.evaluation.trust import Decile, Selection, Trust
 
 __all__ = [

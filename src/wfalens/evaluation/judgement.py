@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.divergence import jensen_shannon
+from wfalens.errors import InputError
+from wfalens.models.contract import StepwiseClassifier
 from wfalens.ragged import Ragged
 
 RARE = 5  # a word seen at most that often in extraction is rare
@@ -60,3 +62,14 @@ class Judgement:
     @property
     def agrees(self) -> NDArray[np.bool_]:
         return np.asarray(self.label == self.predicted)
+
+
+def check_pair(wfa: WFA, model: StepwiseClassifier) -> None:
+    """Refuse a model that cannot be the one that the automaton was extracted from."""
+    if wfa.class_names != tuple(model.class_names):
+        raise InputError(
+            f"the automaton's classes ({', '.join(wfa.class_names)}) are not the model's "
+            f"({', '.join(model.class_names)})"
+        )
+    if wfa.encoder.vocabulary != model.encoder.vocabulary:
+        raise InputError("the automaton was extracted from a model with another vocabulary")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from wfalens.evaluation.fidelity import measure_fidelity
+from wfalens.evaluation.measuring import measure_fidelity
 from wfalens.inspection.study import Study
 from wfalens.progress import SILENT, Progress
 

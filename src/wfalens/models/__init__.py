@@ -11,6 +11,7 @@ from wfalens.models.adapters.keras_model import wrap_keras
 from wfalens.models.adapters.pipeline import wrap_pipeline
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import EmbeddingClassifier, SteppableClassifier, StepwiseClassifier
+from wfalens.models.embedding import model_vectors
 from wfalens.models.onnx.model import load_onnx
 from wfalens.models.opening import open_model
 
@@ -35,6 +36,7 @@ __all__ = [
     "export_onnx",
     "load_onnx",
     "load_transformer",
+    "model_vectors",
     "open_model",
     "wrap_keras",
     "wrap_module",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.fidelity import check_pair
+from wfalens.evaluation.judgement import check_pair
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.verification.game import MOST_BYTES, Game
 from wfalens.verification.induction import stochastic_only

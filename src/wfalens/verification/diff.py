@@ -15,7 +15,7 @@ from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
-from wfalens.evaluation.fidelity import check_pair
+from wfalens.evaluation.judgement import check_pair
 from wfalens.explanation.influence import influence_of
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import output_traces

@@ -79,12 +79,12 @@ class Difference:
         moved = shown.after - shown.before
         for at, word in enumerate(shown.words):
             up, down = int(moved[at].argmax()), int(moved[at].argmin())
-            shown = [
+            moves = [
                 f"{self.class_names[column]} {shown.before[at, column]:+.3f} → {shown.after[at, column]:+.3f}"
                 for column in (up, down)
             ]
             seen = f"{shown.counts[at, 0]:,} / {shown.counts[at, 1]:,}"
-            rows.append([word, seen, f"{shown.change[at]:.3f}", *shown])
+            rows.append([word, seen, f"{shown.change[at]:.3f}", *moves])
         return ["word", "seen before / after", "change", "most gained", "most lost"], rows
 
     def state_rows(self, top: int) -> Table:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
-from wfalens.evaluation.fidelity import check_pair
+from wfalens.evaluation.judgement import check_pair
 from wfalens.html import table_html
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import SILENT, Progress

@@ -8,17 +8,18 @@ every block goes through the model by itself, results depend neither on the form
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.corpus.wording import listed, quoted
 from wfalens.ragged import Ragged
 
 BLOCK_BYTES = 1 << 18  # of a block: some ten thousand words, a good mouthful for a network
-LISTED = 20  # rows without text that a block names
+MOST_NAMED = 20  # rows without text that a block names
 
 
 class Place(NamedTuple):
@@ -46,9 +47,9 @@ class LeftOut(NamedTuple):
     first: tuple[str, ...] = ()
 
     @classmethod
-    def joined(cls, parts: Iterable[LeftOut], listed: int = LISTED) -> LeftOut:
+    def joined(cls, parts: Iterable[LeftOut]) -> LeftOut:
         parts = list(parts)
-        first = islice(chain.from_iterable(part.first for part in parts), listed)
+        first = islice(chain.from_iterable(part.first for part in parts), MOST_NAMED)
         return cls(sum(part.number for part in parts), tuple(first))
 
 
@@ -59,12 +60,16 @@ class Naming:
     path: str
     unit: str = "line"
     names: Sequence[str] = ()
+    reasons: Mapping[int, str] = field(default_factory=dict)  # why rows have no text, if not because they are empty
 
     def row(self, number: int) -> str:
         return self.names[number - 1] if self.names else f"{self.unit} {number}"
 
     def bad(self, number: int, reason: str) -> BadRow:
         return BadRow(self.path, self.row(number), reason)
+
+    def empty(self, number: int) -> BadRow:
+        return self.bad(number, self.reasons.get(number, "empty text"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,5 +150,5 @@ def classes_of(
 
 def _unknown(block: Block, text: int, classes: Mapping[str, int]) -> BadRow:
     label = block.labels[text] if block.labels is not None else ""
-    reason = f"label {label!r} is not one of the classes {', '.join(classes)}"
+    reason = f"label {quoted(label)} is not one of the classes {listed(classes)}"
     return block.naming.bad(int(block.rows[text]), reason)

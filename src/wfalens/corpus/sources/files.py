@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any
 
-from wfalens.corpus.sources.blocks import BLOCK_BYTES, LISTED, Block, Place
-from wfalens.corpus.sources.folders import FolderRows, folder_identity, folder_size
+from wfalens.corpus.sources.blocks import BLOCK_BYTES, MOST_NAMED, Block, Place
+from wfalens.corpus.sources.folders import FolderRows, class_folder
 from wfalens.corpus.sources.lines import DelimitedRows, JsonRows, known_encoding
 from wfalens.corpus.sources.parquet import ParquetRows
 from wfalens.corpus.sources.rows import LABEL_COLUMN, TEXT_COLUMN, RowReader, blocks_of
@@ -36,7 +37,7 @@ class TextFiles:
 
     `label_column` holds the labels; None: they are not read (`with_labels` looks for them). Results may depend on
     `block_bytes` in the last bit, see `corpus.sources.blocks`; on how blocks are dealt out they do not. A block names
-    the first `listed` of its rows without text.
+    the first `most_named` of its rows without text.
     """
 
     paths: tuple[str, ...]
@@ -45,7 +46,7 @@ class TextFiles:
     name: str = ""
     block_bytes: int = BLOCK_BYTES
     label_column: str | None = None
-    listed: int = LISTED
+    most_named: int = MOST_NAMED
 
     def __post_init__(self) -> None:
         if not self.paths:
@@ -57,7 +58,7 @@ class TextFiles:
         except InputError as error:
             raise InputError(f"{printable(self.paths[0])}: {error}") from None
         if not self.name:
-            object.__setattr__(self, "name", Path(self.paths[0]).name if len(self.paths) == 1 else "files")
+            object.__setattr__(self, "name", Path(self.paths[0]).resolve().name if len(self.paths) == 1 else "files")
 
     @classmethod
     def find(cls, specs: str | Sequence[str], text_column: str = TEXT_COLUMN, encoding: str = "utf-8") -> TextFiles:
@@ -78,7 +79,7 @@ class TextFiles:
     @property
     def sizes(self) -> list[int]:
         paths = map(Path, self.paths)
-        return [folder_size(path) if path.is_dir() else path.stat().st_size for path in paths]
+        return [class_folder(path).size if path.is_dir() else path.stat().st_size for path in paths]
 
     @property
     def has_labels(self) -> bool:
@@ -101,12 +102,15 @@ class TextFiles:
         return self.reader(file).lead(start)
 
     def blocks(self, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:
-        return blocks_of(self.reader(file), file, start, first, self.block_bytes, self.listed)
+        return blocks_of(self.reader(file), file, start, first, self.block_bytes, self.most_named)
 
     def reader(self, file: int) -> RowReader:
         path = Path(self.paths[file])
-        kind = FolderRows if path.is_dir() else _FORMATS[_suffix(path)]
-        return kind(path, self.text_column, known_encoding(self.encoding), self.label_column)
+        kind = FolderRows if S_ISDIR(path.stat().st_mode) else _FORMATS[_suffix(path)]
+        try:
+            return kind(path, self.text_column, known_encoding(self.encoding), self.label_column)
+        except PermissionError as error:
+            raise InputError(f"{printable(str(path))}: cannot be read ({error.strerror})") from None
 
 
 def with_labels(files: TextFiles, column: str | None = None) -> tuple[TextFiles, str]:
@@ -117,20 +121,21 @@ def with_labels(files: TextFiles, column: str | None = None) -> tuple[TextFiles,
     """
     if column is not None:
         return replace(files, label_column=column), ""
-    without = [path for number, path in enumerate(files.paths) if _lacks_labels(files, number)]
-    if not without:
+    found = {path: _columns(files, number) for number, path in enumerate(files.paths)}
+    without = [path for path, columns in found.items() if columns and LABEL_COLUMN not in columns]
+    if not without and any(found.values()):
         return replace(files, label_column=LABEL_COLUMN), ""
+    if len(without) == len(found) or not without:
+        return files, ""
     others = f" and {len(without) - 1:,} other files have" if len(without) > 1 else " has"
-    partly = len(without) < len(files.paths)
-    return files, f"labels are not used: {without[0]}{others} no column {LABEL_COLUMN!r}" if partly else ""
+    return files, f"labels are not used: {printable(without[0])}{others} no column {LABEL_COLUMN!r}"
 
 
-def _lacks_labels(files: TextFiles, number: int) -> bool:
+def _columns(files: TextFiles, number: int) -> list[str]:
     try:
-        columns = files.reader(number).columns()
+        return files.reader(number).columns()
     except InputError:
-        return False  # it cannot be read at all, and whoever reads it says so
-    return bool(columns) and LABEL_COLUMN not in columns
+        return []  # it cannot be read at all, and whoever reads it says so
 
 
 def _check(path: Path) -> None:
@@ -155,6 +160,6 @@ def _suffix(path: Path) -> str:
 
 def _identity(path: Path) -> list[Any]:
     if path.is_dir():
-        return folder_identity(path)
+        return class_folder(path).identity()
     stat = path.stat()
     return [str(path), stat.st_size, stat.st_mtime_ns]

@@ -27,10 +27,9 @@ from wfalens.corpus.sources.rows import (
     Row,
     Stretch,
     columns_of,
-    quoted,
-    reason_of,
     taken_apart,
 )
+from wfalens.corpus.wording import quoted, reason_of
 from wfalens.errors import InputError
 from wfalens.text import printable
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.packed import PackedTexts
-from wfalens.corpus.sources.blocks import BLOCK_BYTES, LISTED, Block, LeftOut, Naming, Place, Source
+from wfalens.corpus.sources.blocks import BLOCK_BYTES, MOST_NAMED, Block, LeftOut, Naming, Place, Source
 from wfalens.corpus.sources.rows import Stretch, Texts, blocks_of, part_of
+from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 
 _AT_ONCE = 4096  # texts of a stretch
@@ -36,6 +37,8 @@ class MemoryTexts:
         if isinstance(given, Corpus):
             labels = None if given.labels is None else [given.class_names[label] for label in given.labels.tolist()]
             return cls(given.texts, given.name, labels, given.skipped, block_bytes)
+        if not isinstance(given, Ragged | PackedTexts):
+            _check(given)
         return cls(given, "ids" if isinstance(given, Ragged) else "texts", block_bytes=block_bytes)
 
     @property
@@ -66,17 +69,26 @@ class MemoryTexts:
         return 0
 
     def blocks(self, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:
-        blocks = blocks_of(_MemoryRows(self), file, start, first, self.block_bytes, LISTED)
+        blocks = blocks_of(_MemoryRows(self), file, start, first, self.block_bytes, MOST_NAMED)
         return (self._with_skipped(block) if block.number == 0 else block for block in blocks)
 
     def _with_skipped(self, block: Block) -> Block:
-        before = LeftOut(len(self.skipped), self.skipped[:LISTED])
+        before = LeftOut(len(self.skipped), self.skipped[:MOST_NAMED])
         return replace(block, empty=LeftOut.joined([before, block.empty]))
 
 
 def source_of(given: Source | Corpus | Texts) -> Source:
     """What is given as a source of blocks: itself if it is one, else texts in memory."""
     return MemoryTexts.of(given) if isinstance(given, Corpus | Sequence | Ragged) else given
+
+
+def _check(texts: Sequence[str]) -> None:
+    """Refuse what is no list of texts."""
+    if isinstance(texts, str):
+        raise InputError("texts must be a list; wrap a single text in a list")
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError(f"text {number} is of type {type(text).__name__}, not a text")
 
 
 class _MemoryRows:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.sources.blocks import Naming, Place
-from wfalens.corpus.sources.rows import Row, Stretch, columns_of, label_of, quoted, reason_of, taken_apart
+from wfalens.corpus.sources.rows import Row, Stretch, columns_of, label_of, taken_apart
+from wfalens.corpus.wording import listed, quoted, reason_of
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 from wfalens.text import printable
@@ -20,7 +21,7 @@ from wfalens.text import printable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_AT_ONCE = 4096  # rows that are decoded
+_ROWS, _BYTES = 4096, 8 << 20  # that are decoded at a time, at most
 
 
 class ParquetRows:
@@ -35,14 +36,16 @@ class ParquetRows:
         self.path, self.text_column, self.label_column = path, text_column, label_column
         stat = path.stat()  # a file that is missing may be on another machine
         try:
-            schema, self._groups = _layout(str(path), stat.st_size, stat.st_mtime_ns)
+            schema, self._groups, self._at_once = _layout(str(path), stat.st_size, stat.st_mtime_ns)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self.naming.path}: not a readable parquet file ({reason_of(error)})") from None
         self._names = list(schema.names)
         columns_of(self.naming.path, self._names, text_column, label_column)
         for column in (text_column, label_column):
             if column is not None and pa.types.is_nested(kind := schema.field(column).type):
-                raise InputError(f"{self.naming.path}: the column {quoted(column)} holds {kind}, not texts")
+                raise InputError(
+                    f"{self.naming.path}: the column {quoted(column)} holds {listed([str(kind)])}, not texts"
+                )
 
     def columns(self) -> list[str]:
         return self._names
@@ -66,7 +69,9 @@ class ParquetRows:
                 if before <= start.offset:
                     continue
                 try:
-                    for batch in file.iter_batches(_AT_ONCE, row_groups=[group], columns=columns, use_threads=False):
+                    for batch in file.iter_batches(
+                        self._at_once[group], row_groups=[group], columns=columns, use_threads=False
+                    ):
                         skipped = min(len(batch), max(0, start.offset - row))
                         yield self._stretch(batch.slice(skipped), row + skipped)
                         row += len(batch)
@@ -109,13 +114,15 @@ def _value(scalar: pa.Scalar) -> object:
 
 
 @lru_cache(maxsize=64)
-def _layout(path: str, _size: int, _changed: int) -> tuple[pa.Schema, tuple[int, ...]]:
-    """The columns of a file, and the number of rows in each group."""
+def _layout(path: str, _size: int, _changed: int) -> tuple[pa.Schema, tuple[int, ...], tuple[int, ...]]:
+    """The columns of a file, the number of rows in each group, and how many of them are decoded at a time."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
-        groups = (file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups))
-        return file.schema_arrow, tuple(groups)
+        groups = [file.metadata.row_group(group) for group in range(file.metadata.num_row_groups)]
+        rows = tuple(group.num_rows for group in groups)
+        at_once = (_BYTES * group.num_rows // max(1, group.total_byte_size) for group in groups)
+        return file.schema_arrow, rows, tuple(min(_ROWS, max(1, number)) for number in at_once)
 
 
 def _as_text(values: pa.Array) -> pa.Array:
@@ -123,10 +130,9 @@ def _as_text(values: pa.Array) -> pa.Array:
     import pyarrow as pa
 
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+    if kind in (pa.binary(), pa.large_binary(), pa.binary_view()) or pa.types.is_fixed_size_binary(kind):
         return values.cast(pa.large_binary()).view(pa.large_string())
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    return values.cast(pa.large_string()) if is_text else values
+    return values.cast(pa.large_string()) if kind in (pa.string(), pa.large_string(), pa.string_view()) else values
 
 
 def _is_valid(values: pa.Array) -> bool:

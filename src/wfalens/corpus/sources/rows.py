@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.sources.blocks import BadRow, Block, LeftOut, Naming, Place
+from wfalens.corpus.wording import listed, quoted
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged, concatenate
-from wfalens.text import printable
 
 TEXT_COLUMN, LABEL_COLUMN = "text", "label"
 Texts = Sequence[str] | Ragged[np.int32]
 Row = tuple[int, int, object, object]  # offset, number, text, label; in place of a text, why it cannot be read
 ROWS, BYTES = 1000, 1 << 18  # of a stretch, about
 HALF_A_PAIR = "half of a surrogate pair, which is not text"
-_LONGEST_NAME, _MOST_NAMES, _LONGEST_REASON = 60, 20, 200  # in a sentence
+_MOST_BAD = 100_000  # bad rows of a block: more are no corpus
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +61,11 @@ class RowReader(Protocol):
 
 
 def blocks_of(
-    reader: RowReader, file: int, start: Place | None, first: int, enough: int, listed: int
+    reader: RowReader, file: int, start: Place | None, first: int, enough: int, most_named: int
 ) -> Iterator[Block]:
     """The rows of a file from a place on, cut into blocks of enough bytes."""
     here = reader.start if start is None else start
-    block = _OpenBlock(file, first, here, reader.naming, listed)
+    block = _OpenBlock(file, first, here, reader.naming, most_named)
     for stretch in reader.stretches(here):
         ends = np.cumsum(stretch.sizes)
         text = 0
@@ -74,7 +74,7 @@ def blocks_of(
                 here = Place(int(stretch.offsets[text]), int(stretch.rows[text]))
                 block.leave_out(stretch, here.line)
                 yield block.closed(here)
-                block = _OpenBlock(file, block.number + 1, here, reader.naming, listed)
+                block = _OpenBlock(file, block.number + 1, here, reader.naming, most_named)
             before = int(ends[text - 1]) if text else 0
             behind = min(int(np.searchsorted(ends, before + enough - block.size)) + 1, len(ends))
             block.add(stretch, text, behind, int(ends[behind - 1]) - before)
@@ -88,8 +88,8 @@ def blocks_of(
 class _OpenBlock:
     """A block that still grows."""
 
-    def __init__(self, file: int, number: int, start: Place, naming: Naming, listed: int) -> None:
-        self.file, self.number, self.start, self.naming, self.listed = file, number, start, naming, listed
+    def __init__(self, file: int, number: int, start: Place, naming: Naming, most_named: int) -> None:
+        self.file, self.number, self.start, self.naming, self.most_named = file, number, start, naming, most_named
         self.size = 0
         self._texts: list[Texts] = []
         self._labels: list[Sequence[str] | None] = []
@@ -112,13 +112,15 @@ class _OpenBlock:
         """Take the rows of a stretch without text or use, up to a row at which the next block begins."""
         if stretch.empty:
             rows = _between(stretch.empty, self.start.line, behind)
-            named = rows[: self.listed - len(self._empty.first)]
-            sentences = tuple(f"{self.naming.path}: {self.naming.row(row)}: empty text" for row in named)
+            named = rows[: self.most_named - len(self._empty.first)]
+            sentences = tuple(str(self.naming.empty(row)) for row in named)
             self._empty = LeftOut(self._empty.number + len(rows), self._empty.first + sentences)
         if stretch.bad:
             first = bisect_left(stretch.bad, (self.start.line, ""))
             last = len(stretch.bad) if behind is None else bisect_left(stretch.bad, (behind, ""))
             self._bad += [self.naming.bad(*each) for each in stretch.bad[first:last]]
+        if len(self._bad) > _MOST_BAD:
+            raise InputError(f"{self._bad[0]}; more than {_MOST_BAD:,} rows near it cannot be read either")
 
     def closed(self, behind: Place) -> Block:
         labels = [part for part in self._labels if part is not None]
@@ -244,24 +246,5 @@ def columns_of(path: str, header: Sequence[str], text_column: str, label_column:
         raise InputError(f"{path}: line 1: the column {quoted(repeated[0])} stands twice in the header")
     for wanted in (text_column, label_column):
         if wanted is not None and wanted not in header:
-            raise InputError(f"{path}: no column {quoted(wanted)}; the columns are {_listed(header)}")
+            raise InputError(f"{path}: no column {quoted(wanted)}; the columns are {listed(header)}")
     return header.index(text_column), None if label_column is None else header.index(label_column)
-
-
-def quoted(text: str) -> str:
-    """A word of a stranger in quotes, without control characters and not too long."""
-    return repr(_short(text, _LONGEST_NAME))
-
-
-def reason_of(error: BaseException) -> str:
-    """What a library says went wrong, in one short line."""
-    return _short(printable((str(error).splitlines() or [type(error).__name__])[0]), _LONGEST_REASON)
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = [_short(printable(name), _LONGEST_NAME) for name in names[:_MOST_NAMES]]
-    return ", ".join([*shown, *(["…"] if len(names) > _MOST_NAMES else [])]) or "none"
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,135 @@
+"""Measuring fidelity: a survey of the texts, a pass that judges every shard, and the figures of what was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wfalens.automaton.wfa import WFA
+from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.sources.blocks import Source
+from wfalens.corpus.sources.files import TextFiles, with_labels
+from wfalens.corpus.sources.memory import source_of
+from wfalens.errors import InputError
+from wfalens.evaluation.fidelity import Fidelity, reported
+from wfalens.evaluation.judged_parts import JudgedParts
+from wfalens.evaluation.judgement import check_pair
+from wfalens.evaluation.judging import JudgeTask, ShardJudgement
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import output_traces
+from wfalens.passes.run import DEFAULT_SAMPLE, Run, Session
+from wfalens.passes.running import Facts, Pass, run_pass
+from wfalens.passes.shards import Shard
+from wfalens.passes.survey import Survey, survey_corpus
+from wfalens.passes.tally import Tally
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+from wfalens.threads import model_threads_limited
+
+_BYTES_PER_TEXT = 120  # of a judgement and what is sorted and grouped of it (measured: 98)
+
+
+def measure_fidelity(
+    wfa: WFA,
+    model: StepwiseClassifier,
+    corpus: Source | Corpus | Sequence[str] | Ragged[np.int32],
+    *,
+    reference: Corpus | None = None,
+    seed: int = 0,
+    run: Run | None = None,
+    progress: Progress = SILENT,
+) -> Fidelity:
+    """Compare automaton and model on `corpus`: texts in memory, or a source such as `TextFiles` (of any size).
+
+    The bag-of-words stand-in is fitted on `reference` (best: the extraction texts); without it, on the other
+    four fifths of `corpus` for each fifth. `run` says how the corpus is read; the figures do not depend on it, but that
+    stand-ins are measured on a sample where a corpus of files is larger than 300,000 words.
+    """
+    check_pair(wfa, model)
+    source, run = _with_labels(source_of(corpus), progress), run or Run()
+    about = {"automaton": wfa.fingerprint, "seed": seed, **_about(model)}
+    sample_tokens = DEFAULT_SAMPLE if isinstance(source, TextFiles) else None
+    with run.opened(source, about, sample_tokens, progress) as session, model_threads_limited():
+        return _measured(wfa, model, reference, seed, session)
+
+
+def _with_labels(source: Source, progress: Progress) -> Source:
+    """The source, with labels where its files have some."""
+    if not isinstance(source, TextFiles) or source.has_labels:
+        return source
+    source, remark = with_labels(source)
+    if remark:
+        progress.say(remark)
+    return source
+
+
+def _about(model: StepwiseClassifier) -> dict[str, Any]:
+    """What outputs depend on."""
+    encoder = model.encoder
+    return {"model": model.fingerprint, "tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length}
+
+
+def _measured(wfa: WFA, model: StepwiseClassifier, reference: Corpus | None, seed: int, session: Session) -> Fidelity:
+    source, progress = session.source, session.progress
+    classes = {name: number for number, name in enumerate(wfa.class_names)} if source.has_labels else None
+    survey = survey_corpus(session, model.encoder, seed, classes)
+    parts = _judge(wfa, model, survey, session)
+    tally = Tally.of([*parts.tallies.values(), survey.unreadable])
+    tally.say_left_out(progress)
+    if tally.texts == 0:
+        raise InputError(f"{source.name}: there is no text with a word in it")
+    session.check_room(_BYTES_PER_TEXT * tally.texts, f"the evaluation of {tally.texts:,} texts")
+    ids = survey.sample.ids
+    knows_outputs = survey.is_whole and tally.texts == len(ids)  # unless a shard was left out
+    outputs = parts.outputs() if knows_outputs else output_traces(model, ids, progress).last()
+    judged = parts.joined(source.has_labels)
+    rng = np.random.default_rng(seed)
+    fidelity = reported(model, judged, ids, outputs.astype(np.float64), reference, rng, progress)
+    session.journal.write("finish", texts=tally.texts, tokens=tally.tokens, left_out=tally.left_out)
+    return fidelity
+
+
+def _judge(wfa: WFA, model: StepwiseClassifier, survey: Survey, session: Session) -> JudgedParts:
+    """Judge every shard that has no part yet; outputs are kept where stand-ins are measured on all texts."""
+    shards, progress = survey.shards, session.progress
+    parts = JudgedParts(session.parts, len(shards))
+    left = [shard for shard in shards if shard.number not in parts.tallies]
+    if len(left) < len(shards):
+        progress.say(f"going on: {len(shards) - len(left):,} of {len(shards):,} shards are judged already")
+    texts = sum(tally.texts for tally in parts.tallies.values())
+
+    def keep(shard: Shard, found: ShardJudgement) -> tuple[Facts, str]:
+        nonlocal texts
+        parts.add(shard.number, found)
+        tally = found.tally
+        texts += tally.texts
+        facts = {"shard": shard.number, "texts": tally.texts, "tokens": tally.tokens, "left_out": tally.reasons}
+        return facts, f"{texts:,} texts"
+
+    task = JudgeTask(
+        session.source,
+        session.model_source(model),
+        wfa,
+        session.source.has_labels,
+        survey.is_whole,
+        session.skips_bad,
+    )
+    work = Pass(
+        title="comparing automaton and model",
+        event="shard",
+        task=task,
+        name=lambda shard: shard.named(session.source),
+        keep=keep,
+        leave_out=(lambda shard, reason: parts.skip(shard, reason)) if session.skips_bad else None,
+    )
+    run_pass(
+        work,
+        left,
+        session.engine,
+        progress,
+        session.journal,
+        lambda: session.check_room(_BYTES_PER_TEXT * texts, f"the evaluation of {texts:,} texts"),
+    )
+    return parts

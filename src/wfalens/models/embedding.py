@@ -1,0 +1,11 @@
+"""A model's own word vectors."""
+
+from __future__ import annotations
+
+from wfalens.corpus.vectors import WordVectors
+from wfalens.models.contract import EmbeddingClassifier
+
+
+def model_vectors(model: EmbeddingClassifier) -> WordVectors:
+    """A model's embedding layer, one row per word of its vocabulary except padding."""
+    return WordVectors(model.encoder.vocabulary.words[1:], model.embedding[1:], "model embedding")
