@@ -48,18 +48,12 @@ def comparison(study: Study, *, words: int = 200, texts: int = 40, progress: Pro
 
 
 def _as_json(changes: TextChanges) -> list[dict[str, Any]]:
-    sides = {
-        "before": changes.before,
-        "after": changes.after,
-        "model_before": changes.model_before,
-        "model_after": changes.model_after,
-    }
     return [
         {
             "text": text,
             "divergence": round(float(changes.divergence[at]), 4),
             "truth": None if changes.truth is None else changes.class_names[changes.truth[at]],
-            **{name: short(outputs[at]) for name, outputs in sides.items() if outputs is not None},
+            **{name: short(outputs[at]) for name, outputs in changes.sides()},
         }
         for at, text in enumerate(changes.texts)
     ]

@@ -31,10 +31,7 @@ def read_by_automaton(wfa: WFA, text: str, words: tuple[str, ...], column: int) 
 
 def read_by_model(model: StepwiseClassifier, text: str, words: tuple[str, ...], column: int) -> Reading:
     ids = _two_texts(model, text, words)
-    outputs = np.empty((2, len(model.class_names)))
-    for at in range(2):
-        outputs[at] = _output(model, ids[at])
-    return _reading(model.class_names, outputs, column)
+    return _reading(model.class_names, np.array([_output(model, each) for each in ids]), column)
 
 
 def _output(model: StepwiseClassifier, ids: NDArray[np.int32]) -> NDArray[np.float64]:

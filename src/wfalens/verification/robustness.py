@@ -133,7 +133,7 @@ def certify_texts(
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> Robustness:
-    """Certify texts, and try each certificate: all variants if there are at most `samples`, else so many at random.
+    """Certify texts, and try each certificate: all variants if there are at most `samples`, else that many at random.
 
     The worst variant that the search found is always tried too. changes, effort: see `certify`.
     """

@@ -1,4 +1,4 @@
-"""Storm, the model checker, through stormpy: models by way of DRN, properties in PCTL."""
+"""Storm, the model checker, through stormpy: models through DRN files, properties in PCTL."""
 
 from __future__ import annotations
 
