@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,6 +19,7 @@ from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vocabulary import Vocabulary
 from wfalens.errors import FormatError, InputError, WfalensError
 from wfalens.ragged import Ragged
+from wfalens.writing import write_atomically
 
 Tensors = dict[str, NDArray[Any]]
 # safetensors keeps its metadata in no fixed order: one single entry, so that equal content gives equal bytes
@@ -42,21 +41,6 @@ def compact(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind == "f" and (top > np.iinfo(np.uint32).max or not np.array_equal(array, np.trunc(array))):
         return array
     return array.astype(np.min_scalar_type(int(top)))
-
-
-def write_atomically(path: Path, blob: bytes) -> None:
-    """Write to a temporary name beside `path`, then rename: a reader sees the old file or the new one."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with temporary.open("xb") as stream:
-            stream.write(blob)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)

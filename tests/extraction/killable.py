@@ -18,7 +18,7 @@ from wfalens.evaluation.streaming import measure_stream_fidelity
 from wfalens.extraction import Extractor
 from wfalens.extraction.streaming import extract_stream
 from wfalens.passes.stream import Stream
-from wfalens.storage import write_atomically
+from wfalens.writing import write_atomically
 
 
 def stream_of(files: TextFiles, folder: Path) -> Stream:

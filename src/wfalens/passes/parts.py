@@ -15,7 +15,8 @@ from typing import IO, Any
 from numpy.typing import NDArray
 
 from wfalens.errors import FormatError, InputError
-from wfalens.storage import StoredFile, read_file, write_atomically, write_file
+from wfalens.storage import StoredFile, read_file, write_file
+from wfalens.writing import write_atomically
 
 FORMAT, VERSION = "part", 2
 _MANIFEST, _LOCK = "manifest.json", "lock"
