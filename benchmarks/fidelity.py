@@ -24,7 +24,7 @@ from wfalens.corpus import load_dataset
 from wfalens.corpus.datasets import is_available
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Augmentation, Distillation, Extractor, Fitting
-from wfalens.storage import write_atomically
+from wfalens.writing import write_atomically
 
 SETTINGS = {"jigsaw_toxic": (20, 0.2)}  # K, α; else 40, .4
 SEEDS = {"tagmynews": 3, "jigsaw_toxic": 3}

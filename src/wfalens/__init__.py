@@ -1,7 +1,6 @@
 """wfalens: extract a weighted finite automaton from a sequence classifier and see what it has learned."""
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     )
     from wfalens.ragged import Ragged
 
-__version__ = version("wfalens")
+    __version__: str
 
 _HOME = {
     "WFA": "automaton",
@@ -102,6 +101,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Public names are loaded on first use, so that a `.wfa` can be used without torch or scikit-learn."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("wfalens")
     if name in _HOME:
         return getattr(import_module(f"wfalens.{_HOME[name]}"), name)
     raise AttributeError(f"module 'wfalens' has no attribute {name!r}")
