@@ -294,9 +294,7 @@ def extract_cli(
         model,
         corpus,
         out,
-        options=_given(options)
-        | ({} if sample is None else {"sample": sample or "all"})
-        | {"kind": kind, "seed": seed},
+        options=_given(options) | {"kind": kind, "seed": seed},
         augmentation=_given(augmentation) | ({"epochs": augment} if augment else {}),
         distillation=_given({"epochs": epochs}),
         vectors=vectors,
