@@ -49,7 +49,7 @@ def measure(options, method: str, name: str, seed: int) -> dict[str, float]:
     train, test = (load_dataset(name, split, options.data) for split in ("train", "test"))
     model = trained_model(name, train, options.quick, seed)
     ids, tests = (model.encoder.encode(corpus.texts) for corpus in (train, test))
-    ids, tests = (part.take(np.flatnonzero(part.lengths)) for part in (ids, tests))
+    ids, tests = (part.nonempty()[1] for part in (ids, tests))
     if options.quick:
         ids = ids.take(np.arange(min(3000, len(ids))))
     wanted = model.trace(tests).last()

@@ -145,11 +145,10 @@ class RNNClassifier:
 
     def predict_proba(self, texts: list[str]) -> NDArray[np.float32]:
         """Class distributions after the last word; (texts, classes). A text without words gets the prior."""
-        ids = self.encoder.encode(texts)
-        outputs = np.tile(self.initial_output, (len(ids), 1))
-        worded = np.flatnonzero(ids.lengths)
+        worded, ids = self.encoder.encode(texts).nonempty()
+        outputs = np.tile(self.initial_output, (len(texts), 1))
         if len(worded):
-            outputs[worded] = self.trace(ids.take(worded)).last()
+            outputs[worded] = self.trace(ids).last()
         return outputs
 
     @property
