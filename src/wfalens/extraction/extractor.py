@@ -133,9 +133,7 @@ class Extractor:
         ignored = [name for name in given if name not in _COMMON and (name in _LINEAR) != (self.kind == LinearWFA.kind)]
         if ignored:
             other = next(kind for kind in KINDS if kind != self.kind)
-            raise InputError(
-                f"{' and '.join(ignored)} belong to the {other} kind, not to the {self.kind} one"
-            )
+            raise InputError(f"{' and '.join(ignored)} belong to the {other} kind, not to the {self.kind} one")
         if self.kind == StochasticWFA.kind:
             check_used(given, self.completion or _DEFAULTS["completion"])
             if self.budget is not None and self.states not in (None, AUTO):
