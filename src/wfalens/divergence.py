@@ -1,4 +1,4 @@
-"""How far two distributions lie apart."""
+"""The Jensen–Shannon divergence of two distributions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def jensen_shannon(first: NDArray[np.floating], second: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Divergence of each pair of distributions, natural logarithm; (N, C), (N, C) -> (N,)"""
+    """Jensen–Shannon divergence of each pair of distributions, in nats; (N, C), (N, C) -> (N,)"""
     a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
     middle = (a + b) / 2
     return (_relative_entropy(a, middle) + _relative_entropy(b, middle)) / 2

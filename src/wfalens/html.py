@@ -39,7 +39,7 @@ def heat_html(title: str, words: Sequence[str], values: Sequence[float], unit: s
 def wide_table_html(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], links: Mapping[int, str] | None = None
 ) -> str:
-    """A table that scrolls on its own where the screen is narrow; `links` lead on from the first cell of a row."""
+    """A table that scrolls on its own where the screen is narrow; `links` make the first cell of a row a link."""
     wordy = [any(len(row[at]) > _LONGEST_NUMBER for row in rows) for at in range(len(columns))]
     kinds = [' class="words"' if flag else "" for flag in wordy]  # words are set left, numbers right and in one line
     head = "".join(f'<th scope="col"{kind}>{escape(column)}</th>' for column, kind in zip(columns, kinds, strict=True))
@@ -71,7 +71,7 @@ def verdicts_html(verdicts: Sequence[tuple[str, bool, str, str]]) -> str:
 
 
 def figure_html(source: str, caption: str, links: Mapping[str, str]) -> str:
-    """An image with its caption, which also tells those who cannot see it, and links to other formats."""
+    """An image, its caption (also the alternative text), and links to other formats."""
     more = " ".join(f'<a href="{escape(target)}">{escape(name)}</a>' for name, target in links.items())
     return (
         f'<figure><img src="{escape(source)}" alt="{escape(caption)}" loading="lazy">'

@@ -11,7 +11,7 @@ from wfalens.errors import InputError
 
 
 class Journal:
-    """Hears of events and forgets them: the default, and the base of the one that writes."""
+    """Ignores all events: the default, and the base class of `FileJournal`."""
 
     def write(self, event: str, **facts: Any) -> None:
         """Something happened: `event` names it, `facts` are plain values."""

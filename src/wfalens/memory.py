@@ -28,7 +28,7 @@ def shown_size(size: float) -> str:
 
 
 def resident(process: int | None = None) -> int:
-    """Bytes of physical memory that a process holds (0 where the system does not tell)."""
+    """Bytes of physical memory that a process holds (0 where the system does not say)."""
     try:
         pages = int(Path(f"/proc/{process or os.getpid()}/statm").read_text().split()[1])
     except (OSError, IndexError, ValueError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Progress:
-    """Hears of long work and does nothing: the default, and the base of all listeners."""
+    """Ignores all reports: the default, and the base class of all listeners."""
 
     def start(self, task: str, total: int | None = None) -> None:
         """A task begins; `total` is its number of units where it is known."""

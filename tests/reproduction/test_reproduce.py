@@ -185,7 +185,7 @@ def test_an_order_is_held_or_not(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--only", "table9"], "unknown section 'table9'; choose among table1"),
+        (["--only", "table9"], "unknown section 'table9'; choose one of table1"),
         (["--dataset", "nothing"], "unknown data set 'nothing'"),
         (["--dataset", "tagmynews"], "needs the file tagmynews/train.csv"),
         (["--dataset", "newsroom", "--model", "own.rnn"], "--model must be DATASET=FILE"),

@@ -22,7 +22,7 @@ _PAIRS = 8192  # pairs whose embeddings are compared at a time
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """For every word of the alphabet its allowed replacements, as one run each."""
+    """The allowed replacements of every word: those of word i are the entries from `start[i]` to `start[i + 1]`."""
 
     start: NDArray[np.int64]  # (V + 1,)
     word: NDArray[np.int32]  # (pairs,)

@@ -1,4 +1,4 @@
-"""Texts to attack, drawn at random from files of any size: each file is read once, what is not drawn is not kept."""
+"""Bottom-k sampling of the texts to attack: files of any size are read once, and only drawn texts are kept."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def draw_texts(
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> Corpus:
-    """So many labelled texts of all files (or all, if there are less), each as likely as any other, in their order.
+    """Draw `number` labelled texts uniformly from all files (all texts, if there are fewer), in the order of the files.
 
     A row that cannot be read is refused; labels of texts that are not drawn are not looked at.
     """
@@ -44,7 +44,7 @@ def draw_texts(
         raise InputError(remark or f"{files.name} has no labels; an attack needs to know the true classes")
     classes = {name: at for at, name in enumerate(class_names)}
     drawn: list[_Drawn] = []
-    limit: int | None = None  # a draw that cannot get in any more
+    limit: int | None = None  # a text with this draw or a larger one is no longer among the k smallest
     progress.start("reading the files", len(files.paths))
     for file, path in enumerate(files.paths):
         for block in files.blocks(file):

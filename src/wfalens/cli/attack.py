@@ -116,9 +116,7 @@ def attack(
     else:
         if known is None and is_pattern(corpus):
             raise InputError(f"{corpus} stands for many files; tell with --limit how many of their texts to attack")
-        texts = open_corpus(corpus, "test", data, text_column, label_column, encoding)
-        if limit is not None and limit < len(texts):
-            texts = texts.subset(np.sort(np.random.default_rng(seed).permutation(len(texts))[:limit]))
+        texts = open_corpus(corpus, "test", data, text_column, label_column, encoding).sample(limit, seed)
     weak, strong = _bounds(weak, strong, WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG))
     arsenal = Arsenal.prepare(
         wfa,

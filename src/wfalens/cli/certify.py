@@ -80,7 +80,6 @@ def certify(
 
     Example: wfalens certify films.wfa --corpus rotten_tomatoes --model films.rnn --changes 2 --limit 500
     """
-    import numpy as np
 
     from wfalens.automaton import WFA
     from wfalens.verification import Substitutes, certify_texts
@@ -94,8 +93,7 @@ def certify(
     texts = list(text or ())
     if corpus is not None:
         read = open_corpus(corpus, "test", data, text_column, None, encoding, labels=False)
-        chosen = np.sort(np.random.default_rng(seed).permutation(len(read))[:limit])
-        texts = [read.texts[at] for at in chosen]
+        texts = list(read.sample(limit, seed).texts)
     spare: frozenset[str] = frozenset()
     if stop_words:
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS

@@ -63,6 +63,12 @@ class Corpus:
             skipped=(),
         )
 
+    def sample(self, most: int | None, seed: int) -> Corpus:
+        """At most `most` texts (None: all), drawn at random, in their order."""
+        if most is None or most >= len(self):
+            return self
+        return self.subset(np.sort(np.random.default_rng(seed).permutation(len(self))[:most]))
+
     def split(self, share: float, rng: np.random.Generator) -> tuple[Corpus, Corpus]:
         """Two disjoint parts, the second with about `share` of every class (of all texts if unlabelled)."""
         labels = np.zeros(len(self), np.int64) if self.labels is None else self.labels

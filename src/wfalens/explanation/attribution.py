@@ -138,7 +138,7 @@ def attribute(wfa: WFA, text: str) -> Attribution:
 
 
 def forward_backward(wfa: WFA, ids: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """`α_0 … α_L` and `β_0 … β_L` of one text; -> (L + 1, n), (L + 1, n, C)"""
+    """The forward–backward algorithm: `α_0 … α_L` and `β_0 … β_L` of one text; -> (L + 1, n), (L + 1, n, C)"""
     forward = np.vstack([wfa.initial, wfa.state_vectors(Ragged(ids, np.array([0, len(ids)])), every=True)])
     backward = np.empty((len(ids) + 1, wfa.states, len(wfa.class_names)))
     backward[-1] = wfa.read_out(np.eye(wfa.states))

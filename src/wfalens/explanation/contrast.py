@@ -83,7 +83,7 @@ def find_pairs(
 ) -> Pairs:
     """All pairs of words seen `min_count` times that have a vector, block by block in bounded memory.
 
-    epsilon, delta  numbers, or quantiles over random pairs such as "q0.01"; `spaces` tells of which distance
+    epsilon, delta  numbers, or quantiles over random pairs such as "q0.01"; `spaces` names the distance of each
     convention      mean_square: mean squared difference per element; norm: Euclidean norm divided by the elements
     per_class       pairs kept for each class that the first word speaks for most
     """

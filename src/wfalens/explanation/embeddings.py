@@ -121,7 +121,7 @@ class ReducedEmbeddings:
     explained: NDArray[np.float64]  # (size,)
 
     def save_word2vec(self, path: str | Path) -> None:
-        """word2vec text: a header, then one line per word; words with white space cannot be written: left out."""
+        """word2vec text: a header, then one line per word; words with white space are left out."""
         pairs = zip(self.vectors.words, self.vectors.matrix, strict=True)
         lines = [
             f"{word} {' '.join(f'{value:.6g}' for value in row)}"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.explanation.attribution import forward_backward
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import prior_of
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
@@ -132,9 +133,7 @@ def _probability(
 ) -> NDArray[np.float64]:
     """The probability of each text's class; a text without words has the model's prior."""
     lengths = np.array([len(text) for text in texts])
-    own = getattr(model, "initial_output", None)
-    prior = np.full(len(model.class_names), 1 / len(model.class_names)) if own is None else own
-    result = np.asarray(prior, np.float64)[labels]
+    result = prior_of(model).astype(np.float64)[labels]
     worded = np.flatnonzero(lengths)
     if len(worded):
         ids = Ragged.from_lengths(np.concatenate([texts[at] for at in worded]), lengths[worded])

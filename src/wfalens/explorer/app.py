@@ -37,7 +37,7 @@ class Sentence(BaseModel):
 
 
 class Lane:
-    """Work off the event loop: so many at once, so many waiting, so many seconds each.
+    """Runs work outside the event loop; limits how much runs at once, how much waits, and how long each takes.
 
     A thread cannot be stopped: work that timed out keeps its thread until it ends, so that no more than `at_once`
     ever run.

@@ -1,4 +1,4 @@
-"""What stands between the network and the explorer: who may ask, how much, and what a browser may do with answers."""
+"""Middleware of the explorer: who may send requests, how large, and what a browser may do with the answers."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Guard:
 
 
 class _Answer:
-    """Sets the headers of whatever is sent; a refusal is sent only where nothing was yet."""
+    """Adds our headers to every answer; a refusal is sent only if nothing was sent before."""
 
     def __init__(self, send: Send) -> None:
         self._send, self._started = send, False
@@ -105,11 +105,11 @@ class _Answer:
 
 
 class _TooLargeError(Exception):
-    """More was sent than a request may have."""
+    """The body of a request is too large."""
 
 
 class _Body:
-    """Counts what comes in, whatever the request said about its length."""
+    """Counts the bytes that arrive, because the stated length of a request may be wrong."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive, self._seen = receive, 0

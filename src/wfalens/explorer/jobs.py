@@ -1,4 +1,4 @@
-"""Work that takes seconds: begun once, in the background, and asked about until it is done."""
+"""Background jobs that take seconds: each is started once and polled until it is done."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Jobs:
         return {"state": "failed", "error": "this view could not be made; the server's log tells why"}
 
     def close(self) -> None:
-        """What has not begun never will; what runs ends at its next report of progress."""
+        """Cancel jobs that have not begun; the running one ends at its next report of progress."""
         for share in self._progress.values():
             share.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 class _StoppedError(Exception):
-    """The server ends, and nobody will ask for the result."""
+    """The server is stopping, and nobody will ask for the result."""
 
 
 class _Share(Progress):

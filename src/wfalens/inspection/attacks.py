@@ -27,10 +27,7 @@ _ABOUT = {
 
 def attacks(study: Study, *, texts: int = 400, examples: int = 60, progress: Progress = SILENT) -> dict[str, Any]:
     """One word is changed in each of some texts; all recipes under the same constraints."""
-    corpus = study.texts
-    if texts < len(corpus):
-        order = np.random.default_rng(study.seed).permutation(len(corpus))[:texts]
-        corpus = corpus.subset(np.sort(order))
+    corpus = study.texts.sample(texts, study.seed)
     words = np.unique(study.wfa.encoder.encode(corpus.texts).values)
     bound = near_bound(study.meanings, study.seed)
     arsenal = Arsenal.prepare(study.wfa, study.meanings, weak=bound, strong=bound, only=words, progress=progress)

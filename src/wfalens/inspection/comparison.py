@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wfalens.errors import InputError
 from wfalens.inspection.study import Study, short
 from wfalens.progress import SILENT, Progress
@@ -20,9 +18,7 @@ def comparison(study: Study, *, words: int = 200, texts: int = 40, progress: Pro
     """The words whose influence changed most, the texts that prove it, and the states that moved."""
     if study.other is None:
         raise InputError("there is nothing to compare with; give an earlier automaton with --compare")
-    corpus: Any = () if study.corpus is None else study.corpus
-    if len(corpus) > _TEXTS_READ:
-        corpus = corpus.subset(np.sort(np.random.default_rng(study.seed).permutation(len(corpus))[:_TEXTS_READ]))
+    corpus = () if study.corpus is None else study.corpus.sample(_TEXTS_READ, study.seed)
     found = compare(
         study.other, study.wfa, corpus, models=study.compared_models, min_count=study.usual_count, progress=progress
     )
@@ -52,18 +48,12 @@ def comparison(study: Study, *, words: int = 200, texts: int = 40, progress: Pro
 
 
 def _as_json(changes: TextChanges) -> list[dict[str, Any]]:
-    sides = {
-        "before": changes.before,
-        "after": changes.after,
-        "model_before": changes.model_before,
-        "model_after": changes.model_after,
-    }
     return [
         {
             "text": text,
             "divergence": round(float(changes.divergence[at]), 4),
             "truth": None if changes.truth is None else changes.class_names[changes.truth[at]],
-            **{name: short(outputs[at]) for name, outputs in sides.items() if outputs is not None},
+            **{name: short(outputs[at]) for name, outputs in changes.sides()},
         }
         for at, text in enumerate(changes.texts)
     ]

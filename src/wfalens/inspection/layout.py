@@ -1,4 +1,4 @@
-"""Where states stand on the map: a linear projection of the class simplex, circles moved apart where they overlap."""
+"""The layout of the map: a linear projection of the class simplex; circles that overlap are moved apart."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def radii(frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def spread(points: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Circles near their points that overlap as little as possible; (n, 2), (n,) -> (n, 2)"""
+    """Force-directed layout: circles near their points that overlap as little as possible; (n, 2), (n,) -> (n, 2)"""
     angle = np.arange(len(points)) * 2.399963  # the golden angle: equal points move apart in all directions
     moved = points + 1e-3 * np.column_stack([np.cos(angle), np.sin(angle)])
     needed = (sizes[:, None] + sizes) * 1.04

@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-import numpy as np
-
 from wfalens.evaluation.measuring import measure_fidelity
 from wfalens.inspection.study import Study
 from wfalens.progress import SILENT, Progress
@@ -44,16 +42,13 @@ def overview(study: Study) -> dict[str, Any]:
 
 def fidelity(study: Study, texts: int | None = None, progress: Progress = SILENT) -> dict[str, Any]:
     """CR and JSD with intervals, by class and by confidence, on all texts or on some drawn at random."""
-    corpus = study.texts
-    whole = len(corpus)
-    if texts is not None and texts < whole:
-        corpus = corpus.subset(np.sort(np.random.default_rng(study.seed).permutation(whole)[:texts]))
+    corpus = study.texts.sample(texts, study.seed)
     measured = measure_fidelity(study.wfa, study.classifier, corpus, seed=study.seed, progress=progress)
-    return {"corpus": corpus.name, "texts": len(corpus), "of": whole, **measured.to_json()}
+    return {"corpus": corpus.name, "texts": len(corpus), "of": len(study.texts), **measured.to_json()}
 
 
 def _command(study: Study) -> str:
-    """The command that makes such an automaton, as far as its provenance tells."""
+    """The command that makes such an automaton, as far as its provenance says."""
     made = study.wfa.provenance
     parameters, corpus = made.get("parameters"), made.get("corpus")
     known = parameters if isinstance(parameters, dict) else {}

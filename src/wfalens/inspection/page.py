@@ -1,4 +1,4 @@
-"""The page around the views: one script and one style for the report and the explorer, nothing from elsewhere."""
+"""The page around the views: one script and one style for report and explorer; nothing is loaded from elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An automaton small enough to travel in a page: the commonest words with rounded weights, so that one can type."""
+"""An automaton small enough to embed in a page, so that readers can type: common words with rounded weights."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BLOCK = 256  # words whose matrices are held at once
 
 
 def pocket(wfa: WFA, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
-    """As many of the commonest words as fit; all others read as `<unk>`. The page's own code reads it."""
+    """As many of the most common words as fit; all others read as `<unk>`. The script of the page reads it."""
     if wfa.encoder.tokenizer_name not in TOKENIZERS:
         raise InputError("texts are split by a tokenizer of one's own, which a page cannot carry")
     common = np.argsort(-wfa.word_counts[UNKNOWN + 1 :], kind="stable") + UNKNOWN + 1
@@ -76,7 +76,7 @@ def _stochastic(
 
 
 def rounded(matrices: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Rows in 255ths; the largest remainders are rounded up so that sums are kept. (N, n, n) -> (N, n, n)"""
+    """Rows in 255ths by the largest remainder method, which keeps their sums. (N, n, n) -> (N, n, n)"""
     scaled = matrices * _ONE
     whole = np.floor(scaled + 1e-9)
     missing = np.rint(scaled.sum(2)) - whole.sum(2)

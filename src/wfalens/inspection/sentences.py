@@ -10,8 +10,6 @@ from wfalens.inspection.study import Study, short
 from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT, Progress
 
-SORTS = ("any", "disagree", "unsure")
-
 
 def sentences(study: Study, each: int = 100, progress: Progress = SILENT) -> dict[str, Any]:
     """Up to `each` texts of every sort from the sample, in random order; without a model nothing disagrees."""

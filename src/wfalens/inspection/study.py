@@ -1,4 +1,4 @@
-"""What is looked at: an automaton, and beside it what there is of its model, of texts and of word vectors."""
+"""What the views show: an automaton and, where they are given, its model, texts and word vectors."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _SAMPLED_TOKENS = 60_000
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """An automaton and its surroundings; what is missing, the views that need it say so.
+    """An automaton and what belongs to it. A view that needs something that is missing says so.
 
-    Everything that views share is worked out once, on first use.
+    Everything that views share is computed once, on first use.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Study:
 
     @cached_property
     def _occurrences(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For every word the texts that it stands in, as one run: starts (V + 1,), texts (tokens,)"""
+        """An inverted index, the texts that contain each word: starts (V + 1,), texts (tokens,)"""
         ids = self.encoded
         text = np.repeat(np.arange(len(ids)), ids.lengths)
         counts = np.bincount(ids.values, minlength=len(self.wfa.encoder.vocabulary))

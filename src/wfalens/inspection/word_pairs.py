@@ -1,4 +1,4 @@
-"""Pairs of words that act and mean unlike each other, and the sentences that show it."""
+"""Pairs of words that act alike but differ in meaning, or the other way round, and sentences that show it."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from wfalens.inspection.study import Study, short
 
 
 def word_map(study: Study, per_class: int = 50) -> dict[str, Any]:
-    """Two maps of the same words; distances on them tell who are neighbours, not how far others are."""
+    """Two maps of the same words; they show which words are neighbours, not how far apart others are."""
     maps = word_maps(study.wfa, study.meanings, per_class=per_class, min_count=study.usual_count, seed=study.seed)
     return {
         "class_names": list(maps.class_names),

@@ -82,7 +82,7 @@ class WordTable:
 
 
 def word_page(study: Study, word: str) -> dict[str, Any]:
-    """What one word does, which words act and mean alike, and where it stands."""
+    """What one word does, which words act or mean the same, and sentences that contain it."""
     return word_pages(study, [word])[0]
 
 

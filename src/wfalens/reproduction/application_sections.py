@@ -101,32 +101,21 @@ def _attacks(results: Results) -> Shown:
         for k in _KS:
             columns += [f"k = {k}: paper", "of correct", "of all", "difference", "words changed", "queries"]
         grids.append(Grid(f"Attack success through the {automaton} automaton", columns, rows))
+    return Shown(grids, claims=_attack_claims(results))
+
+
+def _attack_claims(results: Results) -> list[Claim]:
+    def more_often(text: str, smaller: Step, larger: Step) -> Claim:
+        return order_claim(text, results, (smaller, "asr_correct"), (larger, "asr_correct"))
+
     claims = []
     for k in _KS:
-        glove, weak, strong = (_attack_step("paper's", recipe, k) for recipe in _PAPERS)
-        key = "asr_correct"
-        claims.append(
-            order_claim(f"k = {k}: weak pairs succeed more often than GloVe", results, (glove, key), (weak, key))
-        )
-        claims.append(
-            order_claim(f"k = {k}: strong pairs more often than weak ones", results, (weak, key), (strong, key))
-        )
-        control = _attack_step("paper's", "random-word", k)
-        claims += own(
-            [
-                order_claim(
-                    f"k = {k}: strong pairs more often than a random allowed word",
-                    results,
-                    (control, key),
-                    (strong, key),
-                )
-            ]
-        )
+        glove, weak, strong, control = (_attack_step("paper's", recipe, k) for recipe in (*_PAPERS, "random-word"))
+        claims.append(more_often(f"k = {k}: weak pairs succeed more often than GloVe", glove, weak))
+        claims.append(more_often(f"k = {k}: strong pairs more often than weak ones", weak, strong))
+        claims += own([more_often(f"k = {k}: strong pairs more often than a random allowed word", control, strong)])
     one, two = (_attack_step("paper's", "strong", k) for k in _KS)
-    claims.append(
-        order_claim("two words succeed more often than one", results, (one, "asr_correct"), (two, "asr_correct"))
-    )
-    return Shown(grids, claims=claims)
+    return [*claims, more_often("two words succeed more often than one", one, two)]
 
 
 APPLICATION_SECTIONS = [

@@ -201,8 +201,7 @@ def attack(experiment: Experiment, automaton: str, recipe: str, k: int) -> Resul
     from wfalens.attack import run_attack
 
     arsenal = experiment.arsenal(**_AUTOMATA[automaton])
-    chosen = np.random.default_rng(experiment.seed).permutation(len(experiment.test))[: experiment.scale.attack_texts]
-    texts = experiment.test.subset(np.sort(chosen))
+    texts = experiment.test.sample(experiment.scale.attack_texts, experiment.seed)
     outcome = run_attack(recipe, k, arsenal.recipe(recipe, k), experiment.model, texts, seed=experiment.seed)
     summary = asdict(outcome.summary)
     return {name: summary[name] for name in ("asr_all", "asr_correct", "words_changed", "queries")} | {

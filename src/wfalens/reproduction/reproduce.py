@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from wfalens.bounds import check_choice
 from wfalens.corpus.datasets import DATASETS, load_dataset
 from wfalens.errors import InputError, WfalensError
 from wfalens.progress import SILENT, Progress
@@ -101,8 +102,7 @@ def _steps(sections: Sequence[Section], dataset: str) -> list[Step]:
 
 def _chosen(only: Sequence[str]) -> list[Section]:
     for name in only:
-        if name not in SECTIONS:
-            raise InputError(f"unknown section {name!r}; choose among {', '.join(SECTIONS)}")
+        check_choice("section", name, SECTIONS)
     return [section for section in SECTIONS.values() if not only or section.name in only]
 
 
@@ -112,8 +112,7 @@ def _check(datasets: Sequence[str], seeds: int, models: Mapping[str, Sequence[Pa
     if not datasets:
         raise InputError("name at least one data set")
     for name in datasets:
-        if name not in DATASETS:
-            raise InputError(f"unknown data set {name!r}; choose one of {', '.join(DATASETS)}")
+        check_choice("data set", name, DATASETS)
         load_dataset(name, "test", data)
     for name, paths in models.items():
         if name not in datasets:

@@ -35,7 +35,7 @@ class Store:
         return found if isinstance(found, dict) else None
 
     def keep(self, parameters: Mapping[str, Any], measure: Callable[[], Result]) -> Result:
-        """Measure unless it was done before. The result is what JSON gives back, so both ways are alike."""
+        """Measure unless it was done before. New results pass through JSON too, so that both are equal."""
         found = self.recall(parameters)
         if found is not None:
             return found

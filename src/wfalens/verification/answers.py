@@ -29,7 +29,7 @@ _AS_GOOD = 1e-6  # a shorter witness is preferred to one that is better by less
 
 @dataclass(frozen=True)
 class Witness:
-    """Words in a fixed order, and what they do, exactly. No text knows the state, so it may stay below the answer."""
+    """A fixed sequence of words and its exact effect, which may stay below the answer: no text can see the state."""
 
     words: tuple[str, ...]
     value: float  # of these words, in the question's terms
@@ -74,7 +74,7 @@ def check(
 ) -> Answer:
     """Ask what words of a list can do after a text, and read the best of them to the model.
 
-    effort  beginnings that are followed in the search for the best fixed words, for each number of them
+    effort  prefixes that best-first search may expand to find the best fixed words, for each number of words
     memory  bytes that the game may take at most
     """
     automaton = stochastic_only(wfa, "checked")
@@ -116,7 +116,7 @@ def check(
 def check_property(
     wfa: WFA, pctl: str, words: Sequence[str], text: str = "", *, memory: int = MOST_BYTES
 ) -> float | bool:
-    """A property of one's own in PCTL; the first step leads to where the text has led, so k words are k + 1 steps."""
+    """Check any property in PCTL. The first step leads to the state after the text, so k words are k + 1 steps."""
     return StormModel(make_game(stochastic_only(wfa, "checked"), words, text, memory)).ask(pctl).value
 
 

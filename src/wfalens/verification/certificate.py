@@ -1,8 +1,8 @@
-"""How far a text's class withstands substitutions, on the automaton.
+"""Certified robustness: whether any substitution of words changes the class that the automaton gives a text.
 
-Backward induction bounds the advantage that any other class can win over the predicted one. Below zero for all of them,
-no variant of the text is of another class: it is certified. The cost is linear in the words that may stand somewhere,
-though the variants are as many as their product.
+Backward induction bounds the advantage of every other class over the predicted one. If all bounds are below zero, no
+variant of the text has another class: the text is certified. The cost grows with the sum of the numbers of options
+over the positions; the number of variants is their product.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def certify(
     """Whether any substitution changes the class that the automaton gives to a text.
 
     changes  words that may be replaced at most (None: all)
-    effort   where the bound leaves it open, so many beginnings of variants are followed to decide it
+    effort   prefixes that best-first search may expand where the bound alone does not decide
     """
     words = wfa.encoder.tokens(text)
     if not words:
@@ -70,7 +70,7 @@ def certify(
 def certify_choices(
     wfa: WFA, words: list[str], choices: Choices, *, changes: int | None = None, effort: int = 0
 ) -> Certificate:
-    """The same for choices that are worked out already; `words` are what the text says."""
+    """The same for given choices; `words` are the words of the text."""
     automaton = stochastic_only(wfa, "certified")
     if changes is not None and changes < 0:
         raise InputError(f"the number of changes must be at least 0, not {changes}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import InputError
+from wfalens.bounds import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,8 +61,7 @@ class WordChanges:
 
     def seen_by(self, where: str) -> WordChanges:
         """Only the words seen by both, or by one alone."""
-        if where not in _SIDES:
-            raise InputError(f"unknown side {where!r}; choose one of {', '.join(_SIDES)}")
+        check_choice("side", where, (BOTH, BEFORE, AFTER))
         return self._subset(np.flatnonzero(_SIDES[self.side] == where))
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -142,14 +141,14 @@ class TextChanges:
         columns: dict[str, Any] = {"text": self.texts, "divergence": self.divergence}
         if self.truth is not None:
             columns["truth"] = [self.class_names[at] for at in self.truth]
-        for side, outputs in self._sides():
+        for side, outputs in self.sides():
             columns[f"label_{side}"] = self.labels(outputs)
             columns |= {f"{name}_{side}": outputs[:, at] for at, name in enumerate(self.class_names)}
         return pd.DataFrame(columns)
 
     def to_json(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
-        sides = self._sides()
+        sides = self.sides()
         for at, text in enumerate(self.texts):
             item: dict[str, Any] = {"text": text, "divergence": float(self.divergence[at])}
             item["truth"] = None if self.truth is None else self.class_names[self.truth[at]]
@@ -159,7 +158,8 @@ class TextChanges:
             found.append(item)
         return found
 
-    def _sides(self) -> list[tuple[str, NDArray[np.float64]]]:
+    def sides(self) -> list[tuple[str, NDArray[np.float64]]]:
+        """The outputs of both automata and of their models where they are known, by name."""
         sides = [(BEFORE, self.before), (AFTER, self.after)]
         models = [("model_before", self.model_before), ("model_after", self.model_after)]
         return sides + [(name, outputs) for name, outputs in models if outputs is not None]

@@ -83,9 +83,9 @@ def compare(
 
 
 def match_states(before: StochasticWFA, after: StochasticWFA) -> tuple[StateMatch, ...]:
-    """Start with start, the others so that the sum of distances between centres is least.
+    """Linear sum assignment: the pairs with the smallest sum of distances between centres; start goes with start.
 
-    States that are left over stand first, then the pairs, the farthest apart first.
+    States that are left over come first, then the pairs, the farthest apart first.
     """
     columns = [after.class_names.index(name) for name in before.class_names]
     first, second = before.centres, after.centres[:, columns]

@@ -102,10 +102,8 @@ class Difference:
         if self.texts is None:
             return [], []
         shown = self.texts.top(top)
-        sides = [("before", shown.before), ("after", shown.after)]
-        models = [("model before", shown.model_before), ("model after", shown.model_after)]
-        sides += [(name, side) for name, side in models if side is not None]
-        columns = ["text", "divergence", *(name for name, _ in sides)]
+        sides = shown.sides()
+        columns = ["text", "divergence", *(name.replace("_", " ") for name, _ in sides)]
         rows = [
             [
                 text,

@@ -1,9 +1,9 @@
-"""Words against a text: a Markov decision process whose actions are the words of a list, and what they can do.
+"""A Markov decision process whose actions are the words of a list, read after a text.
 
-After the text, the automaton is in a distribution d over its states. A word of the list is read, then another, up to a
-number of them. There are two kinds of player. An *adaptive* one sees the state before choosing each word; what it
-reaches is what a model checker computes, and an upper bound. A *fixed* sequence of words is what a text is; its
-value is exact, and it can be read to the network.
+After the text, the automaton is in a distribution d over its states. Then it reads a number of words of the list.
+There are two kinds of player. An *adaptive* one sees the state before choosing each word; what it reaches is what a
+model checker computes, and an upper bound. A *fixed* sequence of words is what a text is; its value is exact, and the
+network can read it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.export.subset import Subset, subset
 from wfalens.ragged import Ragged
@@ -64,8 +65,7 @@ class Game:
         return self.subset.words
 
     def column(self, class_name: str) -> int:
-        if class_name not in self.subset.class_names:
-            raise InputError(f"unknown class {class_name!r}; choose one of {', '.join(self.subset.class_names)}")
+        check_choice("class", class_name, self.subset.class_names)
         return self.subset.class_names.index(class_name)
 
     def absorbing(self, states: NDArray[np.bool_]) -> Game:
@@ -79,7 +79,7 @@ class Game:
         return steps, backward_induction(steps, final[:, None])
 
     def settled(self, final: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values of any number of words, for a game whose goal is absorbing; -> (n,)"""
+        """Value iteration: values of any number of words, for a game whose goal is absorbing; -> (n,)"""
         values = final
         for _ in range(_MOST_ROUNDS):
             after: NDArray[np.float64] = np.maximum(values, (self.matrices @ values).max(0))

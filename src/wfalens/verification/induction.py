@@ -1,11 +1,11 @@
-"""Backward induction: the most that an adversary reaches who chooses every word and sees the state.
+"""Backward induction: the most that an adversary can reach who sees the state and chooses every word.
 
 With f a number for every state, such as the advantage of one class over another,
 
     v_L = f,   v_t[i] = max over σ that may stand at t + 1 of Σⱼ Êσ[i,j]·v_{t+1}[j]
 
-`I·v_0` bounds `A(w)·f` over all texts of the choices, for a text does not see the state. It is the value of a Markov
-decision process whose actions are words, over as many steps as there are positions.
+`I·v_0` bounds `A(w)·f` over all texts of the choices, because a text does not see the state. It is the value of a
+Markov decision process whose actions are words, over as many steps as there are positions.
 """
 
 from __future__ import annotations

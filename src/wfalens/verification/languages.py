@@ -1,6 +1,6 @@
 """From a weighted automaton to a deterministic one: the formal language that a network has learned.
 
-Two ways. *likely* follows the likeliest state after every letter. *behaviour* tells prefixes apart by the classes
+Two ways. *likely* follows the likeliest state after every letter. *behaviour* distinguishes prefixes by the classes
 that the automaton gives them and all their short continuations, as in the theorem of Myhill and Nerode; it keeps
 whole distributions, and needs no rows that are nearly deterministic.
 """
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
+from wfalens.bounds import check_choice
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
 from wfalens.verification.induction import stochastic_only
@@ -32,8 +33,7 @@ def determinise(
     most   behaviour: states at which the search gives up
     """
     automaton = stochastic_only(wfa, "determinised")
-    if way not in WAYS:
-        raise InputError(f"unknown way {way!r}; choose one of {', '.join(WAYS)}")
+    check_choice("way", way, WAYS)
     vocabulary = automaton.encoder.vocabulary
     if letters is None:
         letters = [vocabulary.words[at] for at in np.flatnonzero(automaton.word_counts) if at > UNKNOWN]

@@ -44,9 +44,9 @@ class Machine:
 
 
 def minimal(machine: Machine) -> Machine:
-    """The smallest machine with the same classes, its states in the order in which they are first reached.
+    """Minimisation by Moore's partition refinement; states are numbered in the order in which they are first reached.
 
-    Moore's partition refinement: states are split by their classes, then by the blocks that their letters lead to,
+    States are split by their classes, then by the blocks that their letters lead to,
     until no block is split.
     """
     reached = _reachable(machine)
@@ -67,13 +67,13 @@ def minimal(machine: Machine) -> Machine:
 
 
 def minimal_but_for_the_empty_text(machine: Machine) -> Machine:
-    """The smallest machine with the same classes on all texts but the empty one, of which a network is never asked."""
+    """The smallest machine with the same classes on all texts but the empty one, which networks never read."""
     choices = sorted(set(machine.outputs))
     return min((minimal(machine.starting_with(output)) for output in choices), key=len)
 
 
 def shortest_difference(first: Machine, second: Machine, empty: bool = True) -> tuple[str, ...] | None:
-    """A shortest text to which the machines give different classes, None if there is none. `empty`: may it be empty?"""
+    """Breadth-first search of the product: a shortest text with different classes or None. `empty`: may it be empty?"""
     if first.letters != second.letters:
         raise InputError(f"the machines read {', '.join(first.letters)} and {', '.join(second.letters)}")
     seen: set[tuple[int, int]] = set() if not empty else {(0, 0)}

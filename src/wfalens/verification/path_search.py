@@ -1,4 +1,4 @@
-"""Texts followed forwards, with the values of backward induction as a bound on what is to come."""
+"""Greedy and best-first (A*) search for a sequence of options, with backward induction as the upper bound."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Path = tuple[int, ...]  # the option taken at each position
 
 
 class PathSearch:
-    """Looks for the options, one at each position, that give an objective its most.
+    """Looks for the options, one at each position, that maximise an objective.
 
     `values` are those of `backward_induction` on the same steps; an objective is one of their columns.
     """
@@ -34,7 +34,7 @@ class PathSearch:
         return float(vector @ self.values[-1][level][:, objective]), path
 
     def best_first(self, objective: int, effort: int, enough: float = -np.inf) -> tuple[float, Path | None, int]:
-        """Follow the most promising beginnings until the best is whole, or below `enough`, or the effort is spent.
+        """A* search: expand the best prefix until it is complete, its bound is below `enough`, or the effort is spent.
 
         -> a bound on the value, the path that reaches it where one is known, and the effort left
         """
@@ -42,7 +42,7 @@ class PathSearch:
         bound = float(self.start @ self.values[0][level][:, objective])
         queue: list[tuple[float, int, Path, int, NDArray[np.float64]]] = []
         heapq.heappush(queue, (-bound, next(number), (), level, self.start))
-        passed_over = -np.inf  # the best of the beginnings that are not worth following
+        passed_over = -np.inf  # the best bound of the prefixes that were dropped
         while queue:
             negated, _, path, level, vector = queue[0]
             if len(path) == self.steps.length:

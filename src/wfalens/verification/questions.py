@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.export.drn import SAYS, START
 from wfalens.export.symbols import CLASS, escape
@@ -17,7 +18,7 @@ from wfalens.verification.game import Game
 
 @dataclass(frozen=True)
 class Question(ABC):
-    """A question about a class and at most so many words (None: any number)."""
+    """A question about a class and at most `count` words (None: any number)."""
 
     class_name: str
     count: int | None
@@ -56,7 +57,7 @@ class Question(ABC):
 class _Weight(Question):
     """About the output, that is the weight of the class after the words."""
 
-    direction: ClassVar[str]
+    sign: ClassVar[int]  # +1: the player wants most of the class, −1: least
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -64,12 +65,21 @@ class _Weight(Question):
             raise InputError(f"say how many words may be read to {self.name} a class (--count)")
 
     def sentence(self, words: int, text: str) -> str:
-        end = {"max": "most", "min": "least"}[self.direction]
+        end = "most" if self.sign > 0 else "least"
         return f"What is the {end} that {self._within()} of {words:,} words can make of {self.class_name!r}{text}?"
 
     def properties(self) -> list[str]:
-        reward = escape(self.class_name, CLASS)
-        return [f'R{{"{reward}"}}{self.direction}=? [I={words + 1}]' for words in range((self.count or 0) + 1)]
+        reward, direction = escape(self.class_name, CLASS), "max" if self.sign > 0 else "min"
+        return [f'R{{"{reward}"}}{direction}=? [I={words + 1}]' for words in range((self.count or 0) + 1)]
+
+    def goal(self, game: Game) -> tuple[Game, NDArray[np.float64]]:
+        return game, self.sign * game.subset.final[:, game.column(self.class_name)]
+
+    def reported(self, value: float) -> float:
+        return self.sign * value
+
+    def best(self, answers: list[float]) -> float:
+        return max(answers, key=self.reported)
 
 
 @dataclass(frozen=True)
@@ -78,16 +88,7 @@ class Raise(_Weight):
 
     name: ClassVar[str] = "raise"
     about: ClassVar[str] = "the most that the words can make of the class's probability"
-    direction: ClassVar[str] = "max"
-
-    def goal(self, game: Game) -> tuple[Game, NDArray[np.float64]]:
-        return game, game.subset.final[:, game.column(self.class_name)]
-
-    def reported(self, value: float) -> float:
-        return value
-
-    def best(self, answers: list[float]) -> float:
-        return max(answers)
+    sign: ClassVar[int] = 1
 
 
 @dataclass(frozen=True)
@@ -96,16 +97,7 @@ class Lower(_Weight):
 
     name: ClassVar[str] = "lower"
     about: ClassVar[str] = "the least that the words can make of the class's probability"
-    direction: ClassVar[str] = "min"
-
-    def goal(self, game: Game) -> tuple[Game, NDArray[np.float64]]:
-        return game, -game.subset.final[:, game.column(self.class_name)]
-
-    def reported(self, value: float) -> float:
-        return -value
-
-    def best(self, answers: list[float]) -> float:
-        return min(answers)
+    sign: ClassVar[int] = -1
 
 
 class _Visit(Question):
@@ -188,6 +180,5 @@ QUESTIONS: dict[str, type[Question]] = {kind.name: kind for kind in (Push, Raise
 
 def question(name: str, class_name: str, count: int | None) -> Question:
     """A ready-made question by its name."""
-    if name not in QUESTIONS:
-        raise InputError(f"unknown question {name!r}; choose one of {', '.join(QUESTIONS)}")
+    check_choice("question", name, QUESTIONS)
     return QUESTIONS[name](class_name, count)

@@ -1,4 +1,4 @@
-"""Reading a witness to the automaton and to the network."""
+"""What the automaton and the network say about a text without and with a witness."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import prior_of
 from wfalens.ragged import Ragged
 
 
@@ -30,17 +31,13 @@ def read_by_automaton(wfa: WFA, text: str, words: tuple[str, ...], column: int) 
 
 def read_by_model(model: StepwiseClassifier, text: str, words: tuple[str, ...], column: int) -> Reading:
     ids = _two_texts(model, text, words)
-    outputs = np.empty((2, len(model.class_names)))
-    for at in range(2):
-        outputs[at] = _output(model, ids[at])
-    return _reading(model.class_names, outputs, column)
+    return _reading(model.class_names, np.array([_output(model, each) for each in ids]), column)
 
 
 def _output(model: StepwiseClassifier, ids: NDArray[np.int32]) -> NDArray[np.float64]:
     if len(ids):
         return np.asarray(model.trace(Ragged(ids, np.array([0, len(ids)]))).last()[0], np.float64)
-    uniform = np.full(len(model.class_names), 1 / len(model.class_names))
-    return np.asarray(getattr(model, "initial_output", uniform), np.float64)
+    return prior_of(model).astype(np.float64)
 
 
 def _two_texts(reader: WFA | StepwiseClassifier, text: str, words: tuple[str, ...]) -> Ragged[np.int32]:

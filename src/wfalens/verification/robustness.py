@@ -1,4 +1,4 @@
-"""Certificates of many texts, tried out on the automaton and on its model."""
+"""Certificates of many texts, tested on the automaton and on its model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Kept:
-    """How the model stands by its class on texts of one status, of those where it agrees with the automaton."""
+    """How often the model keeps its class, over texts of one status on which it agrees with the automaton."""
 
     texts: int
     never_changed: Estimate | None  # share of the texts on which no variant changed the model's class
@@ -133,7 +133,7 @@ def certify_texts(
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> Robustness:
-    """Certify texts, and try each certificate: all variants if there are at most `samples`, else so many at random.
+    """Certify texts, and try each certificate: all variants if there are at most `samples`, else that many at random.
 
     The worst variant that the search found is always tried too. changes, effort: see `certify`.
     """

@@ -1,4 +1,4 @@
-"""Storm, the model checker, through stormpy: models by way of DRN, properties in PCTL."""
+"""Storm, the model checker, through stormpy: models through DRN files, properties in PCTL."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Verdict:
 
 
 class StormModel:
-    """A game as Storm's own model. Its first step leads to where the text has led, so k words are k + 1 steps."""
+    """A game as Storm's own model. Its first step leads to the state after the text, so k words are k + 1 steps."""
 
     def __init__(self, game: Game) -> None:
         self._storm = _stormpy()

@@ -1,4 +1,4 @@
-"""Which words may stand for which: the choices of an adversary, word by word."""
+"""Which words may replace which: the choices of an adversary, word by word."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Substitutes:
 
 
 def count_variants(choices: Choices, changes: int | None = None) -> int:
-    """How many texts there are to choose from, the given one included, with at most so many words changed."""
+    """The number of texts with at most `changes` words changed, the given one included."""
     ways = [1]  # by the number of words changed so far
     for options in choices:
         more = [0, *(number * (len(options) - 1) for number in ways)]
@@ -92,7 +92,7 @@ def count_variants(choices: Choices, changes: int | None = None) -> int:
 
 
 def every_variant(choices: Choices, changes: int | None = None) -> NDArray[np.int32]:
-    """All texts with at most so many words changed; -> (variants, words)"""
+    """All texts with at most `changes` words changed; -> (variants, words)"""
     open_positions = [at for at, options in enumerate(choices) if len(options) > 1]
     own = np.array([options[0] for options in choices], np.int32)
     most = len(open_positions) if changes is None else min(changes, len(open_positions))
@@ -109,7 +109,7 @@ def every_variant(choices: Choices, changes: int | None = None) -> NDArray[np.in
 def random_variants(
     choices: Choices, number: int, rng: np.random.Generator, changes: int | None = None
 ) -> NDArray[np.int32]:
-    """Texts in which each word is any of its choices; of changed words, at most so many are kept. -> (number, words)"""
+    """Random texts: each word is drawn from its choices, at most `changes` of them stay changed. -> (number, words)"""
     sizes = np.array([len(options) for options in choices])
     drawn = (rng.random((number, len(choices))) * sizes).astype(np.int64)
     if changes is not None:
