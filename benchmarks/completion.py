@@ -25,7 +25,7 @@ def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:
     paper = printed(name)
     states, context = paper.states, paper.alpha
     ids, tests = (model.encoder.encode(corpus.texts) for corpus in (train, test))
-    ids, tests = (part.take(np.flatnonzero(part.lengths)) for part in (ids, tests))
+    ids, tests = (part.nonempty()[1] for part in (ids, tests))
     if options.quick:
         ids = ids.take(np.arange(min(4000, len(ids))))
     outputs = model.trace(tests).last()

@@ -110,7 +110,7 @@ def inputs(options: argparse.Namespace) -> tuple[RNNClassifier, Ids, Ids]:
     name, train_texts, test_texts = news(options)
     model = trained_model(name, train_texts, options.quick)
     train, test = (model.encoder.encode(corpus.texts) for corpus in (train_texts, test_texts))
-    train, test = (ids.take(np.flatnonzero(ids.lengths)) for ids in (train, test))
+    train, test = (ids.nonempty()[1] for ids in (train, test))
     if options.quick:
         train, test = train.take(np.arange(min(4000, len(train)))), test.take(np.arange(min(1000, len(test))))
     fast(model, train.take(np.arange(200)), test.take(np.arange(10)))  # compiled kernels are loaded here

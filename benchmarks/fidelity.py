@@ -24,7 +24,7 @@ from wfalens.corpus import load_dataset
 from wfalens.corpus.datasets import is_available
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Augmentation, Distillation, Extractor, Fitting
-from wfalens.storage import write_atomically
+from wfalens.writing import write_atomically
 
 SETTINGS = {"jigsaw_toxic": (20, 0.2)}  # K, α; else 40, .4
 SEEDS = {"tagmynews": 3, "jigsaw_toxic": 3}
@@ -49,7 +49,7 @@ def measure(options, method: str, name: str, seed: int) -> dict[str, float]:
     train, test = (load_dataset(name, split, options.data) for split in ("train", "test"))
     model = trained_model(name, train, options.quick, seed)
     ids, tests = (model.encoder.encode(corpus.texts) for corpus in (train, test))
-    ids, tests = (part.take(np.flatnonzero(part.lengths)) for part in (ids, tests))
+    ids, tests = (part.nonempty()[1] for part in (ids, tests))
     if options.quick:
         ids = ids.take(np.arange(min(3000, len(ids))))
     wanted = model.trace(tests).last()

@@ -57,7 +57,7 @@ def compare(options: argparse.Namespace, name: str, train_texts: Corpus, test_te
     states, alpha = SETTINGS.get(name, (40, 0.4))
     model = trained_model(name, train_texts, options.quick)
     train, test = (model.encoder.encode(corpus.texts) for corpus in (train_texts, test_texts))
-    train, test = (ids.take(np.flatnonzero(ids.lengths)) for ids in (train, test))
+    train, test = (ids.nonempty()[1] for ids in (train, test))
     if options.quick:
         train = train.take(np.arange(min(4000, len(train))))
     runs: dict[str, Callable[[], object]] = {LSTM: lambda: model.trace(test).last()}

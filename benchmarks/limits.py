@@ -43,7 +43,7 @@ def main() -> None:
     for name, train, test in data_sets(options):
         model = trained_model(name, train, options.quick)
         ids, tests = (model.encoder.encode(corpus.texts) for corpus in (train, test))
-        ids, tests = (part.take(np.flatnonzero(part.lengths)) for part in (ids, tests))
+        ids, tests = (part.nonempty()[1] for part in (ids, tests))
         if options.quick:
             ids = ids.take(np.arange(min(3000, len(ids))))
         traces = model.trace(tests)

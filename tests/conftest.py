@@ -60,6 +60,14 @@ def copy_once(once, tmp_path_factory) -> Callable[[str, Make], Path]:
     return copied
 
 
+@pytest.fixture(scope="session", autouse=True)
+def room_for_all_libraries():
+    """The tests' own process holds all that the suite imports, which is more than a run may take by default."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wfalens.passes.run.DEFAULT_MEMORY", 10**12)
+        yield
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     folder = os.environ.get("WFALENS_DATA")

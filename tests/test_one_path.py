@@ -22,6 +22,12 @@ EXTRACTORS = {
     "default": Extractor(fitting=Fitting(rounds=2), representatives=2),
     "linear": Extractor(kind="linear", states=6, distillation=Distillation(epochs=1, hidden=8, factors=4)),
 }
+LONG = {("default", "whole"), ("open", "whole")}  # their parts are tried among the quick tests
+CASES = [
+    pytest.param(kind, sample, marks=pytest.mark.slow if (kind, sample) in LONG else ())
+    for sample in SAMPLES
+    for kind in EXTRACTORS
+]
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +52,7 @@ def doors(path, tmp_path):
     yield "two threads", files, {"shard_bytes": 9000, "engine": ThreadEngine(2)}
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
-@pytest.mark.parametrize("kind", EXTRACTORS)
+@pytest.mark.parametrize(("kind", "sample"), CASES)
 def test_a_corpus_gives_the_same_bytes_through_every_door(tmp_path, path, model, kind, sample):
     found = {}
     for door, corpus, means in doors(path, tmp_path):

@@ -6,8 +6,10 @@ import pytest
 from wfalens.corpus import read_vectors, wordllama_vectors
 from wfalens.evaluation import jensen_shannon, measure_fidelity
 from wfalens.extraction import Augmentation, Extractor
-from wfalens.models import Trainer
+from wfalens.models import RNNClassifier, Trainer
 from wfalens.models.training import accuracy
+
+pytestmark = pytest.mark.slow  # with an LSTM of real size
 
 
 @pytest.fixture(scope="module")
@@ -16,10 +18,12 @@ def glove(data_folder):
 
 
 @pytest.fixture(scope="module")
-def titles(news_data, glove):
+def titles(once, news_data, glove):
     """The paper's LSTM, started from GloVe so that a few epochs are enough."""
     train, test = news_data
-    return Trainer(epochs=5, learning_rate=4e-3, max_length=25).train(train, glove).model, train, test
+    trainer = Trainer(epochs=5, learning_rate=4e-3, max_length=25)
+    path = once("titles.rnn", lambda path: trainer.train(train, glove).model.save(path))
+    return RNNClassifier.load(path), train, test
 
 
 @pytest.fixture(scope="module")

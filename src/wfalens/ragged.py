@@ -61,6 +61,11 @@ class Ragged(Generic[Scalar]):
         offsets = offsets_of(lengths)
         return Ragged(self.values[positions(self.offsets[items], lengths)], offsets)
 
+    def nonempty(self) -> tuple[NDArray[np.int64], Ragged[Scalar]]:
+        """Which items have values, and those items."""
+        filled = np.flatnonzero(self.lengths)
+        return filled, self if len(filled) == len(self) else self.take(filled)
+
     def cut(self, max_length: int) -> Ragged[Scalar]:
         """Every item cut after `max_length` values."""
         lengths = np.minimum(self.lengths, max_length)

@@ -7,8 +7,6 @@ is read. They guard against accidents, not against people: whoever reads a file 
 from __future__ import annotations
 
 import json
-import os
-import secrets
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from wfalens.errors import FormatError, InputError, WfalensError
+from wfalens.writing import write_atomically
 
 Tensors = dict[str, NDArray[Any]]
 # safetensors keeps its metadata in no fixed order: one single entry, so that equal content gives equal bytes
@@ -53,21 +52,6 @@ def compact(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind == "f" and (top > np.iinfo(np.uint32).max or not np.array_equal(array, np.trunc(array))):
         return array
     return array.astype(np.min_scalar_type(int(top)))
-
-
-def write_atomically(path: Path, blob: bytes) -> None:
-    """Write to a temporary name beside `path`, then rename: a reader sees the old file or the new one."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with temporary.open("xb") as stream:
-            stream.write(blob)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)

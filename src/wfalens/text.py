@@ -1,8 +1,10 @@
-"""Words and texts are of strangers: what of them may reach a terminal or a figure."""
+"""All words and texts are untrusted input: what of them may reach a terminal or a figure."""
 
 from __future__ import annotations
 
 _JOINERS = "\u200c\u200d"  # within emoji and some scripts
+_BREAKS = str.maketrans("\t\n\r", "   ")
+_LONGEST = 1000  # characters of a sentence
 
 
 def printable(text: str) -> str:
@@ -10,3 +12,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in _JOINERS else "�" for char in text)
+
+
+def sentence(text: str, longest: int = _LONGEST) -> str:
+    """One printable line of bounded length: the middle of a longer text is cut out."""
+    if len(text) > longest:
+        end = longest // 3
+        text = f"{text[: longest - end - 3]} … {text[-end:]}"
+    return printable(text.translate(_BREAKS))

@@ -1,8 +1,26 @@
-"""A network that the command line has trained, once for all tests."""
+"""What tests of the command line share."""
+
+import errno
+import os
+from pathlib import Path
 
 import pytest
 
 from tests.cli.test_commands import SMALL, wfalens
+
+
+@pytest.fixture
+def make_read_only(monkeypatch):
+    """Makes a folder one into which nobody can write, not even root, for whom permissions do not count."""
+    real, folders = Path.open, []
+
+    def opened(self, mode="r", *arguments, **options):
+        if set(mode) & set("wxa") and self.absolute().parent in folders:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
+        return real(self, mode, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", opened)
+    return folders.append
 
 
 @pytest.fixture(scope="session")

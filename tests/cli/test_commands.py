@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import pytest
 
 from wfalens.automaton import WFA
-from wfalens.cli.common import OUT
-from wfalens.cli.main import run
+from wfalens.cli.main import main
+from wfalens.cli.output import OUT
 
 SMALL = ["--embedding", "16", "--hidden", "16", "--epochs", "4", "--learning-rate", "0.01"]
 
@@ -29,13 +29,11 @@ def wfalens(*arguments, cwd=".", stdin=""):
     """Run a command in this process, as its entry point would; exit code and output as a shell sees them."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, chdir(cwd), redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "argv", ["wfalens", *map(str, arguments)])
         patch.setattr(sys, "stdin", io.StringIO(stdin))
         patch.delenv("WFALENS_DATA", raising=False)
         patch.setattr(OUT, "width", 160)
-        with pytest.raises(SystemExit) as left:
-            run()
-    return Done(left.value.code or 0, out.getvalue(), err.getvalue())
+        code = main([str(argument) for argument in arguments])
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 def in_a_process(*arguments):

@@ -1,7 +1,6 @@
 """Streaming from the command line: when it is used, what it says, and that it agrees with itself."""
 
 import json
-import os
 import sys
 
 import pytest
@@ -103,7 +102,7 @@ def test_a_stopped_evaluation_goes_on_beside_the_automaton_and_leaves_nothing(fo
     assert not list(folder.glob("stop.wfa.*"))
 
 
-def test_what_an_evaluation_has_done_may_be_kept_elsewhere(folder, monkeypatch):
+def test_what_an_evaluation_has_done_may_be_kept_elsewhere(folder, make_read_only):
     extract(folder, "kept.wfa", "--workers", "1")
     command = ("evaluate", "kept.wfa", "-m", "model.rnn", "-c", "texts*.jsonl", "--workers", "1")
     assert wfalens(*command, "--parts", "kept.parts", cwd=folder).returncode == 0
@@ -112,7 +111,7 @@ def test_what_an_evaluation_has_done_may_be_kept_elsewhere(folder, monkeypatch):
     assert (refused.returncode, "is not a folder of parts" in refused.stderr) == (2, True)
     assert (folder / "model.rnn").exists()
     assert not (folder / "lock").exists()
-    monkeypatch.setattr("os.access", lambda _, mode: mode != os.W_OK)
+    make_read_only(folder)
     closed = wfalens(*command, cwd=folder)
     assert closed.returncode == 2
     assert closed.stderr == "error: cannot write into .; name a folder for what is done with --parts\n"

@@ -69,6 +69,17 @@ def test_split_keeps_class_shares_and_loses_nothing():
     assert sorted(first.texts + second.texts, key=int) == list(corpus.texts)
 
 
+def test_a_sample_is_random_in_order_and_bounded():
+    corpus = Corpus.of([str(i) for i in range(100)], ["a" if i < 80 else "b" for i in range(100)])
+    drawn = corpus.sample(30, seed=1)
+    numbers = [int(text) for text in drawn.texts]
+    assert len(set(numbers)) == 30
+    assert numbers == sorted(numbers) != list(range(30))
+    assert drawn.labels.tolist() == [int(number >= 80) for number in numbers]
+    assert drawn.texts == corpus.sample(30, seed=1).texts != corpus.sample(30, seed=2).texts
+    assert corpus.sample(100, seed=1).texts == corpus.sample(None, seed=1).texts == corpus.texts
+
+
 def test_relabelled_follows_names():
     corpus = Corpus.of(["x", "y"], ["b", "a"])
     assert corpus.relabelled(("b", "c", "a")).labels.tolist() == [0, 2]

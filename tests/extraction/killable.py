@@ -20,7 +20,7 @@ from wfalens.corpus.sources.files import TextFiles
 from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Extractor
 from wfalens.passes.run import Run
-from wfalens.storage import write_atomically
+from wfalens.writing import write_atomically
 
 
 def run_in(folder: Path) -> Run:

@@ -9,7 +9,13 @@ from wfalens.corpus import newsroom
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Extractor, Fitting
 from wfalens.extraction.completion.probing import affordable, choose_representatives, probing_queries
-from wfalens.extraction.completion.queries import FITTING_SHARE, SEARCH_SHARE, Ledger, TooFewQueriesError, told
+from wfalens.extraction.completion.queries import (
+    FITTING_SHARE,
+    SEARCH_SHARE,
+    Ledger,
+    TooFewQueriesError,
+    query_sentence,
+)
 from wfalens.models import CallableClassifier
 from wfalens.models.causality import check_causal
 from wfalens.progress import Progress
@@ -32,9 +38,15 @@ class Counting:
         self.queries += len(ids)
         return self.model.step(state, ids)
 
+    has_grid = True
+
     def step_grid(self, state, ids):
         self.queries += len(state) * len(ids)
         return self.model.step_grid(state, ids)
+
+    def state_grid(self, state, ids):
+        self.queries += len(state) * len(ids)
+        return self.model.state_grid(state, ids)
 
 
 def closed(model):
@@ -158,10 +170,10 @@ def test_a_ledger_refuses_what_it_cannot_pay():
     with pytest.raises(TooFewQueriesError, match="only 4 of 10 are left"):
         ledger.enter("fitting", 5)
     assert ledger.total == 6
-    assert "6 times" in told(ledger.to_json())
-    assert "of 10 allowed" in told(ledger.to_json())
+    assert "6 times" in query_sentence(ledger.to_json())
+    assert "of 10 allowed" in query_sentence(ledger.to_json())
 
 
 @pytest.mark.parametrize("stored", [None, 3, [], {}, {"total": "many"}, {"total": True}])
 def test_a_strange_record_tells_nothing(stored):
-    assert told(stored) is None
+    assert query_sentence(stored) is None

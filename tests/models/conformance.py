@@ -7,7 +7,7 @@ import pytest
 
 from wfalens.extraction import Extractor
 from wfalens.models import SteppableClassifier, StepwiseClassifier, check_causal
-from wfalens.models.stepping import states_after, step_grid
+from wfalens.models.stepping import state_grid, states_after, step_grid
 from wfalens.ragged import Ragged
 
 
@@ -124,9 +124,12 @@ class SteppableConformance(StepwiseConformance):
         state = states_after(model, self.ids(model))
         words = np.arange(1, min(7, len(model.encoder.vocabulary)), dtype=np.int32)
         grid = step_grid(model, state, words)
+        states, said = state_grid(model, state, words)
         for column, word in enumerate(words):
-            _, outputs = model.step(state, np.full(len(state), word))
+            after, outputs = model.step(state, np.full(len(state), word))
             np.testing.assert_allclose(grid[:, column], outputs, atol=1e-5)
+            np.testing.assert_allclose(said[:, column], outputs, atol=1e-5)
+            np.testing.assert_allclose(states[:, column], after, atol=1e-5)
 
     def test_initial_output_is_a_distribution(self, model):
         assert model.initial_output.shape == (len(model.class_names),)

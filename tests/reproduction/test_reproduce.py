@@ -40,6 +40,7 @@ def without_times(value):
     return value
 
 
+@pytest.mark.slow
 def test_every_part_is_on_the_page_with_its_claims_marked(miniature):
     folder, summary = miniature
     page = (folder / "index.html").read_text()
@@ -52,6 +53,7 @@ def test_every_part_is_on_the_page_with_its_claims_marked(miniature):
     assert page.count('class="held"') == sum(claim["held"] for claim in claims)
 
 
+@pytest.mark.slow
 def test_every_figure_and_table_of_the_page_is_there(miniature):
     folder, _ = miniature
     page = (folder / "index.html").read_text()
@@ -63,6 +65,7 @@ def test_every_figure_and_table_of_the_page_is_there(miniature):
     assert "result_cr" in (folder / "tables" / "table1-newsroom.csv").read_text().splitlines()[0]
 
 
+@pytest.mark.slow
 def test_the_tables_also_come_as_text(miniature):
     folder, summary = miniature
     text = (folder / "tables.md").read_text()
@@ -72,6 +75,7 @@ def test_the_tables_also_come_as_text(miniature):
     assert "| empirical |" in text
 
 
+@pytest.mark.slow
 def test_what_must_hold_holds_even_in_miniature(miniature):
     _, summary = miniature
     claims = {part["part"]: part["claims"] for part in summary["parts"]}
@@ -79,6 +83,7 @@ def test_what_must_hold_holds_even_in_miniature(miniature):
     assert [claim["held"] for claim in claims["table1"][:3]] == [True, True, True]
 
 
+@pytest.mark.slow
 def test_a_second_run_measures_nothing_and_gives_the_same_page(miniature, monkeypatch):
     folder, _ = miniature
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
@@ -88,6 +93,7 @@ def test_a_second_run_measures_nothing_and_gives_the_same_page(miniature, monkey
     assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
 
 
+@pytest.mark.slow
 def test_stopped_half_way_it_goes_on_and_ends_alike(miniature, tmp_path, monkeypatch):
     _, whole = miniature
     done = []
@@ -220,6 +226,7 @@ def test_what_cannot_be_measured_is_said_and_the_rest_is_shown(tmp_path, monkeyp
     assert "Not measured: no such thing." in (tmp_path / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_our_own_checks_are_counted_apart(miniature):
     _, summary = miniature
     claims = [claim for part in summary["parts"] for claim in part["claims"]]

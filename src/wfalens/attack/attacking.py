@@ -45,16 +45,15 @@ def run_attack(
     corpus = corpus.relabelled(model.class_names)
     if corpus.labels is None:
         raise InputError(f"{corpus.name} has no labels; an attack needs to know the true classes")
-    encoded = model.encoder.encode(corpus.texts)
-    worded = np.flatnonzero(encoded.lengths)
+    worded, ids = model.encoder.encode(corpus.texts).nonempty()
     if len(worded) == 0:
         raise InputError(f"{corpus.name}: there is no text with a word in it")
     engine = engine or SerialEngine()
     jobs = []
     for number, start in enumerate(range(0, len(worded), _TEXTS_AT_ONCE)):
-        batch = worded[start : start + _TEXTS_AT_ONCE]
-        tokens = [tuple(model.encoder.tokens(corpus.texts[at])) for at in batch]
-        jobs.append(_Batch(number, encoded.take(batch), tokens, corpus.labels[batch]))
+        batch = np.arange(start, min(start + _TEXTS_AT_ONCE, len(worded)))
+        tokens = [tuple(model.encoder.tokens(corpus.texts[at])) for at in worded[batch]]
+        jobs.append(_Batch(number, ids.take(batch), tokens, corpus.labels[worded[batch]]))
     found: dict[int, list[Example]] = {}
     counts = {SUCCEEDED: 0, FAILED: 0, SKIPPED: 0}
 

@@ -24,8 +24,10 @@ class Walk:
     """State vectors and outputs before any word (row 0) and after every word."""
 
     words: tuple[str, ...]
+    ids: NDArray[np.int32]  # (words,)
     class_names: tuple[str, ...]
     states: NDArray[np.float64]  # (words + 1, n)
+    weights: NDArray[np.float64]  # (words + 1, classes): class weights, as the automaton computes with them
     outputs: NDArray[np.float64]  # (words + 1, classes)
     shares: NDArray[np.float64]  # (words, 3): mass that went through each kind of row, in the order of ROW_KINDS
     unit: str  # of the automaton

@@ -171,11 +171,14 @@ class WFA(ABC):
         words = self.encoder.tokens(text)
         ids = self.encoder.vocabulary.encode([words])
         vectors = np.vstack([self.initial, self.state_vectors(ids, every=True)])
+        weights = self.read_out(vectors)
         return Walk(
             tuple(words),
+            ids.values,
             self.class_names,
             vectors,
-            self.shown(self.read_out(vectors)),
+            weights,
+            self.shown(weights),
             self.row_shares(ids.values, vectors[:-1]),
             self.unit,
         )

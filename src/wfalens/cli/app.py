@@ -1,39 +1,120 @@
-"""The command line's root and its exit codes: 0 done, 1 a failure that was asked about, 2 bad usage or input."""
+"""The command line's root: commands by phase, each imported only when it is called or its help is asked for."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from wfalens import __version__
+from wfalens.cli.stopping import Stopped
 
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="See what a sequence classifier has learned: train one or bring your own, extract a weighted finite "
-    "automaton from it, and measure how faithful the copy is.\n\nStart with: wfalens demo",
-)
+PHASES = {
+    "Begin": {
+        "demo": "The whole way on real text, in a minute or two: start here.",
+        "train": "Train a recurrent classifier (LSTM, GRU or Elman).",
+        "extract": "Copy a classifier into an automaton.",
+        "data": "List the data sets that are known by name.",
+    },
+    "Measure": {
+        "evaluate": "How faithful is the automaton to the classifier?",
+        "predict": "Classify texts with the automaton alone.",
+        "walk": "Read one text word by word.",
+    },
+    "Understand": {
+        "explain": "Which words drive each class, or the class of a text?",
+        "neighbours": "Words that act alike, beside words that mean the same.",
+        "pairs": "Words that mean the same but act differently, or reversed.",
+    },
+    "Look": {
+        "report": "Write one page that shows it all and works offline.",
+        "explore": "The same in the browser, for any sentence you type.",
+    },
+    "Test and mend": {
+        "attack": "Change a few words so that the classifier errs.",
+        "certify": "Prove that no substitution of words changes a text's class.",
+        "check": "What can words do after a text? Storm, a model checker, answers.",
+        "diff": "What changed between two automata?",
+    },
+    "Hand on": {
+        "export": "Write the automaton for Graphviz, OpenFst, PRISM, ONNX …",
+        "pretrain": "Train again from what the automaton knows of the words.",
+        "reproduce": "Run the paper's experiments again.",
+    },
+}
+_CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
-class Settings:
-    """What the options before the command say."""
+class PhasedGroup(TyperGroup):
+    """Shows all commands, but imports only the one that is called."""
 
-    debug = False
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for phase, commands in PHASES.items():
+            for name, about in commands.items():
+                self.add_command(TyperCommand(name, short_help=about, rich_help_panel=phase))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, None if known is None else load_command(str(name)), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            raise Stopped(*stop.args) from None
+
+
+def load_command(name: str) -> Any:
+    """The command of `wfalens.cli.NAME`: the function NAME_cli, or a group of commands of that name."""
+    found = getattr(import_module(f"wfalens.cli.{name}"), f"{name}_cli")
+    if not isinstance(found, typer.Typer):
+        alone = typer.Typer(add_completion=False, context_settings=_CONTEXT)
+        alone.command(name, help=flowing(inspect.getdoc(found) or ""))(found)
+        found = alone
+    command = typer.main.get_command(found)
+    command.name = name
+    return command
+
+
+def flowing(text: str) -> str:
+    """Help whose paragraphs flow with the width of the terminal; the indented lines of examples stay as they are."""
+    paragraphs = [
+        part if any(line.startswith(" ") for line in part.split("\n")) else " ".join(part.split("\n"))
+        for part in text.split("\n\n")
+    ]
+    return "\n\n".join(paragraphs)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
+        from wfalens import __version__
+
         typer.echo(f"wfalens {__version__}")
         raise typer.Exit
 
 
+app = typer.Typer(
+    cls=PhasedGroup,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings=_CONTEXT,
+    help="See what a sequence classifier has learned: copy it into a weighted finite automaton, measure how faithful "
+    "the copy is, and let the copy explain and test the original.\n\nStart with: wfalens demo",
+    epilog="Exit codes: 0 done, 1 a failure that you asked about (such as --min-cr), 2 bad usage or input, "
+    "70 a defect of wfalens, 130 stopped. `wfalens COMMAND --help` shows the options of a command, with examples.",
+)
+
+
 @app.callback()
 def _options(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the full traceback of an error.")] = False,
-    version: Annotated[  # noqa: ARG001
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    debug: Annotated[  # `main` reads it, before the command line is parsed
+        bool, typer.Option("--debug", metavar="", help="Show where an error comes from (must come first).")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    Settings.debug = debug
+    """Options before the command."""

@@ -2,110 +2,126 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wfalens.cli.app import app
-from wfalens.cli.common import (
-    MODEL_HELP,
-    AutomatonArgument,
-    EncodingOption,
-    JsonOption,
-    open_model,
-    print_json,
-    print_table,
-    say,
-)
-from wfalens.cli.words import TopWordsOption, WordFileOption, WordsOption, chosen_words
+from wfalens.cli import options as opt
+from wfalens.cli.output import print_json, print_table, say
+from wfalens.cli.progress import TerminalProgress
+from wfalens.cli.words import WordChoice
 from wfalens.errors import InputError
+from wfalens.models.opening import open_model
+from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
     from wfalens.verification.answers import Answer
 
+_GB = 1e9
 
-@app.command()
-def check(
-    automaton: AutomatonArgument,
+
+@dataclass(frozen=True)
+class Checked:
+    """Whether a property holds, or its value, for so many words to choose from."""
+
+    value: bool | float
+    words: int
+
+
+def check_cli(
+    automaton: opt.Automaton,
     ask: Annotated[
         str | None,
         typer.Option(
             "--ask",
+            metavar="WHAT",
             help="push: the highest probability that the words lead to a state of --class; raise, lower: the most and "
             "the least that they can make of its probability; keep: the lowest probability that all states on the way "
             "are of it.",
         ),
     ] = None,
-    class_name: Annotated[str | None, typer.Option("--class", help="The class that is asked about.")] = None,
+    class_name: Annotated[
+        str | None, typer.Option("--class", metavar="CLASS", help="The class that is asked about.")
+    ] = None,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="Words read at most (push, keep: default any number).")
+        int | None,
+        typer.Option(
+            "--count", "-n", metavar="N", min=1, help="Words read at most.", show_default="push, keep: any number"
+        ),
     ] = None,
-    words: WordsOption = None,
-    word_file: WordFileOption = None,
-    top: TopWordsOption = None,
-    text: Annotated[str, typer.Option("--text", help="The text that the words follow (default: none).")] = "",
+    text: Annotated[
+        str, typer.Option("--text", metavar="TEXT", help="The text that the words follow.", show_default="none")
+    ] = "",
     came_from: Annotated[
-        str | None, typer.Option("--from", help="Refuse the text unless the automaton gives it this class.")
+        str | None,
+        typer.Option("--from", metavar="CLASS", help="Refuse the text unless the automaton gives it this class."),
     ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", help=f"The classifier, to read the witness to: {MODEL_HELP}")
-    ] = None,
+    model: opt.SomeModel = None,
     pctl: Annotated[
         str | None,
         typer.Option(
             "--property",
-            help="A property of your own in PCTL. Labels: says_class_NAME; rewards: class_NAME. The first step leads "
-            "to where the text has led, so k words are k + 1 steps.",
+            metavar="PCTL",
+            help="A property of your own. Labels: says_class_NAME; rewards: class_NAME. The first step leads to where "
+            "the text has led, so k words are k + 1 steps.",
         ),
     ] = None,
     at_most: Annotated[
-        float | None, typer.Option("--at-most", help="Leave with exit code 1 if the answer is higher.")
+        float | None, typer.Option("--at-most", metavar="VALUE", help="Exit with code 1 if the answer is higher.")
     ] = None,
     at_least: Annotated[
-        float | None, typer.Option("--at-least", help="Leave with exit code 1 if the answer is lower.")
+        float | None, typer.Option("--at-least", metavar="VALUE", help="Exit with code 1 if the answer is lower.")
     ] = None,
     effort: Annotated[
-        int, typer.Option(min=0, help="Beginnings to follow in the search for the best fixed words.")
+        int, typer.Option(metavar="N", min=0, help="Beginnings to follow in the search for the best fixed words.")
     ] = 200,
-    memory: Annotated[float, typer.Option(min=0, help="GB that the model may take at most (estimated).")] = 2.0,
-    encoding: EncodingOption = "utf-8",
-    as_json: JsonOption = False,
+    memory: Annotated[
+        float, typer.Option(metavar="GB", min=0, help="What the model may take at most (estimated).")
+    ] = 2.0,
+    words: opt.Words = None,
+    word_file: opt.WordFile = None,
+    top: opt.TopWords = None,
+    encoding: opt.Encoding = "utf-8",
+    as_json: opt.Json = False,
 ) -> None:
     """Ask what words of a list can do after a text; the model checker Storm answers (needs the extra verify).
 
     Storm's answer is for a reader who sees the automaton's state before choosing each word: no text can do more. The
     witness is a fixed sequence of words with its exact value; with --model it is read to the classifier, and the
-    verdict says whether that agrees. A property that is answered by no leaves with exit code 1.
+    verdict says whether that agrees. A property that is answered by no ends with exit code 1.
 
-    Example: wfalens check films.wfa --ask raise --class positive -n 3 --words "fine kind warm" --text "a dull film"
+    Example:
+      wfalens check films.wfa --ask raise --class positive -n 3 \\
+        --words "fine kind warm" --text "a dull film"
     """
-    from wfalens.automaton import WFA
-    from wfalens.verification.answers import check as answered
-    from wfalens.verification.answers import check_property
-    from wfalens.verification.questions import question
-
     if (ask is None) == (pctl is None):
         raise InputError("give either --ask or --property")
-    if ask is not None and class_name is None:
-        raise InputError("say which --class the question is about")
-    wfa = WFA.load(automaton)
-    chosen = chosen_words(wfa, words, word_file, top, encoding)
-    if chosen is None:
-        raise InputError("give the words to choose from by --words, --word-file or --top")
-    if came_from is not None:
-        _check_class(wfa, text, came_from)
-    limit = round(memory * 1e9)
+    choice = WordChoice(words or (), word_file, top, encoding)
+    limit, progress = round(memory * _GB), TerminalProgress()
     if pctl is not None:
-        value = check_property(wfa, pctl, chosen, text, memory=limit)
+        held = check_property(automaton, pctl, choice, text, came_from=came_from, memory=limit, progress=progress)
+        value = held.value
         if as_json:
-            print_json({"automaton": str(automaton), "property": pctl, "words": len(chosen), "value": value})
+            print_json({"automaton": str(automaton), "property": pctl, "words": held.words, "value": value})
         else:
             say(f"{pctl}: {('yes' if value else 'no') if isinstance(value, bool) else f'{value:.6g}'}")
     else:
-        classifier = None if model is None else open_model(model, wfa.encoder)
-        asked = question(str(ask), str(class_name), count)
-        found = answered(wfa, asked, chosen, text, model=classifier, effort=effort, memory=limit)
+        found = check(
+            automaton,
+            str(ask),
+            class_name,
+            choice,
+            text,
+            count=count,
+            came_from=came_from,
+            model=model,
+            effort=effort,
+            memory=limit,
+            progress=progress,
+        )
         value = found.value
         if as_json:
             print_json({"automaton": str(automaton), **found.to_json()})
@@ -115,15 +131,69 @@ def check(
         raise typer.Exit(1)
 
 
+def check(
+    automaton: Path,
+    ask: str,
+    class_name: str | None,
+    words: WordChoice,
+    text: str = "",
+    *,
+    count: int | None = None,
+    came_from: str | None = None,
+    model: str | None = None,
+    effort: int = 200,
+    memory: int = 2 * 10**9,
+    progress: Progress = SILENT,
+) -> Answer:
+    """What words can do after a text, by one of the ready-made questions."""
+    from wfalens.verification.answers import check as answered
+    from wfalens.verification.questions import question
+
+    if class_name is None:
+        raise InputError("say which --class the question is about")
+    wfa, chosen = _opened(automaton, words, text, came_from, progress)
+    classifier = None if model is None else open_model(model, wfa.encoder)
+    asked = question(ask, class_name, count)
+    return answered(wfa, asked, chosen, text, model=classifier, effort=effort, memory=memory)
+
+
+def check_property(
+    automaton: Path,
+    pctl: str,
+    words: WordChoice,
+    text: str = "",
+    *,
+    came_from: str | None = None,
+    memory: int = 2 * 10**9,
+    progress: Progress = SILENT,
+) -> Checked:
+    """Whether a property in PCTL holds of words after a text, or its value."""
+    from wfalens.verification.answers import check_property as answered
+
+    wfa, chosen = _opened(automaton, words, text, came_from, progress)
+    return Checked(answered(wfa, pctl, chosen, text, memory=memory), len(chosen))
+
+
+def _opened(
+    automaton: Path, words: WordChoice, text: str, came_from: str | None, progress: Progress
+) -> tuple[WFA, list[str]]:
+    """The automaton and the words to choose from."""
+    from wfalens.automaton import WFA
+
+    wfa = WFA.load(automaton)
+    chosen = words.of(wfa, progress)
+    if chosen is None:
+        raise InputError("give the words to choose from by --words, --word-file or --top")
+    if came_from is not None:
+        label = int(wfa.predict([text])[0])
+        said = "undecided" if label < 0 else wfa.class_names[label]
+        if said != came_from:
+            raise InputError(f"the automaton reads the text as {said!r}, not as {came_from!r}")
+    return wfa, chosen
+
+
 def _outside(value: float, at_most: float | None, at_least: float | None) -> bool:
     return (at_most is not None and value > at_most) or (at_least is not None and value < at_least)
-
-
-def _check_class(wfa: WFA, text: str, class_name: str) -> None:
-    label = int(wfa.predict([text])[0])
-    said = "undecided" if label < 0 else wfa.class_names[label]
-    if said != class_name:
-        raise InputError(f"the automaton reads the text as {said!r}, not as {class_name!r}")
 
 
 def _print(found: Answer, class_name: str) -> None:

@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import typer
 
-from wfalens.cli.app import app
-from wfalens.cli.common import DataOption, JsonOption, print_json, print_table
-from wfalens.corpus.datasets import DATASETS, is_available
+from wfalens.cli import options as opt
+from wfalens.cli.output import print_json, print_table
 
-data_app = typer.Typer(no_args_is_help=True, help="Data sets by name.")
-app.add_typer(data_app, name="data")
+data_cli = typer.Typer(
+    no_args_is_help=True, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
 
 
-@data_app.command("list")
-def list_datasets(data: DataOption = None, as_json: JsonOption = False) -> None:
-    """List the data sets that --corpus knows by name, and whether they are here."""
-    rows = [
+@data_cli.callback()
+def _about() -> None:
+    """Data sets by name."""
+
+
+@data_cli.command("list")
+def list_cli(data: opt.Data = None, as_json: opt.Json = False) -> None:
+    """List the data sets by name, and whether they are here.
+
+    Options such as --corpus take these names. Some sets are bundled or generated, others need files in --data.
+    """
+    found = list_datasets(data)
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        "Data sets",
+        ["name", "splits", "here", "about"],
+        [
+            [
+                each["name"],
+                ", ".join(each["splits"]),
+                "yes" if each["available"] else f"needs {each['needs']}",
+                each["about"],
+            ]
+            for each in found
+        ],
+    )
+
+
+def list_datasets(data: Path | None = None) -> list[dict[str, Any]]:
+    """The known data sets, and whether each is bundled or in the folder `data`."""
+    from wfalens.corpus.datasets import DATASETS, is_available
+
+    return [
         {
             "name": dataset.name,
             "about": dataset.about,
@@ -25,19 +59,3 @@ def list_datasets(data: DataOption = None, as_json: JsonOption = False) -> None:
         }
         for dataset in DATASETS.values()
     ]
-    if as_json:
-        print_json(rows)
-        return
-    print_table(
-        "Data sets",
-        ["name", "splits", "here", "about"],
-        [
-            [
-                str(row["name"]),
-                ", ".join(DATASETS[str(row["name"])].splits),
-                "yes" if row["available"] else f"needs {row['needs']} in --data",
-                str(row["about"]),
-            ]
-            for row in rows
-        ],
-    )

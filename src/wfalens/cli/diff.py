@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wfalens.cli.app import app
-from wfalens.cli.common import (
-    CORPUS_HELP,
-    MODEL_HELP,
-    DataOption,
-    EncodingOption,
-    HtmlOption,
-    JsonOption,
-    LabelColumnOption,
-    MinCountOption,
-    TerminalProgress,
-    TextColumnOption,
-    check_files,
-    check_share,
-    open_corpus,
-    open_model,
-    print_json,
-    print_table,
-    say,
-    write_html,
-)
+from wfalens.cli import options as opt
+from wfalens.cli.files import check_outputs, write_html
+from wfalens.cli.inputs import USUAL, Reader, check_share
+from wfalens.cli.output import print_json, print_table, say
+from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
+from wfalens.models.opening import open_model
+from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
@@ -36,69 +23,112 @@ if TYPE_CHECKING:
     from wfalens.verification import Difference
 
 
-@app.command()
-def diff(
-    before: Annotated[Path, typer.Argument(help="The first automaton: a .wfa file.")],
-    after: Annotated[Path, typer.Argument(help="The second automaton, with the same classes.")],
-    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help=f"Read these with both. {CORPUS_HELP}")] = None,
+@dataclass(frozen=True)
+class Compared:
+    """Two automata and their difference."""
+
+    before: WFA
+    after: WFA
+    difference: Difference
+
+
+def diff_cli(
+    before: Annotated[Path, opt.argument("BEFORE", "The first automaton, a .wfa file.")],
+    after: Annotated[Path, opt.argument("AFTER", "The second automaton, with the same classes.")],
+    corpus: opt.SomeCorpus = None,
     model_a: Annotated[
         str | None,
-        typer.Option("--model-a", help=f"The classifier of the first, to tell its fidelity on the texts: {MODEL_HELP}"),
+        typer.Option(
+            "--model-a", metavar="MODEL", help=f"The classifier of the first, to tell its fidelity: {opt.MODEL_HELP}"
+        ),
     ] = None,
-    model_b: Annotated[str | None, typer.Option("--model-b", help="The classifier of the second.")] = None,
-    top: Annotated[int, typer.Option("--top", "-k", min=1, help="States, words and texts to show.")] = 10,
-    min_count: MinCountOption = 5,
+    model_b: Annotated[
+        str | None, typer.Option("--model-b", metavar="MODEL", help="The classifier of the second.")
+    ] = None,
+    top: Annotated[int, typer.Option("--top", "-k", metavar="N", min=1, help="States, words and texts to show.")] = 10,
+    min_count: opt.MinCount = 5,
     min_agreement: Annotated[
         float | None,
-        typer.Option("--min-agreement", help="Leave with exit code 1 if they agree on a smaller share of the texts."),
+        typer.Option(
+            "--min-agreement", metavar="SHARE", help="Exit with code 1 if they agree on a smaller share of the texts."
+        ),
     ] = None,
-    data: DataOption = None,
-    text_column: TextColumnOption = "text",
-    label_column: LabelColumnOption = None,
-    encoding: EncodingOption = "utf-8",
-    html: HtmlOption = None,
-    as_json: JsonOption = False,
+    data: opt.Data = None,
+    text_column: opt.TextColumn = "text",
+    label_column: opt.LabelColumn = None,
+    encoding: opt.Encoding = "utf-8",
+    html: opt.Html = None,
+    force: opt.Force = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Tell what changed between two automata: two checkpoints, two data sets, two ways to extract.
 
     Words by the change of their influence; with --corpus, the texts that the two read most differently; states
     matched by their centres; with --model-a and --model-b, how faithful each is to its classifier.
 
-    Example: wfalens diff old.wfa new.wfa --corpus rotten_tomatoes
+    Example:
+      wfalens diff old.wfa new.wfa --corpus rotten_tomatoes
     """
-    from wfalens.automaton import WFA
-    from wfalens.verification import compare
-
-    check_files(html)
+    check_outputs(html, force=force)
     check_share("--min-agreement", min_agreement)
     if corpus is None and (min_agreement is not None or model_a is not None or model_b is not None):
         raise InputError("give --corpus too: agreement and fidelity are measured on texts")
-    first, second = WFA.load(before), WFA.load(after)
-    texts = () if corpus is None else open_corpus(corpus, "test", data, text_column, label_column, encoding)
-    models = tuple(
-        None if model is None else open_model(model, wfa.encoder)
-        for model, wfa in ((model_a, first), (model_b, second))
+    done = diff(
+        before,
+        after,
+        corpus,
+        models=(model_a, model_b),
+        min_count=min_count,
+        reader=Reader(data, text_column, label_column, encoding),
+        progress=TerminalProgress(),
     )
-    found = compare(
-        first, second, texts, models=(models[0], models[1]), min_count=min_count, progress=TerminalProgress()
-    )
-    failed = min_agreement is not None and found.agreement is not None and found.agreement.cr.value < min_agreement
-    write_html(html, f"{before.name} and {after.name}", found.to_html(top))
+    found, title = done.difference, f"{before.name} and {after.name}"
+    write_html(html, title, found.to_html(top))
     if as_json:
-        told = {"before": {"file": str(before), **first.summary()}, "after": {"file": str(after), **second.summary()}}
-        print_json({**told, **found.to_json(top)})
+        files: dict[str, Any] = {
+            "before": {"file": str(before), **done.before.summary()},
+            "after": {"file": str(after), **done.after.summary()},
+        }
+        print_json({**files, **found.to_json(top)})
     else:
-        _print(f"{before.name} and {after.name}", first, second, found, top)
-        if failed and found.agreement is not None:
-            typer.echo(f"they agree on {found.agreement.cr.value:.3f} of the texts, below {min_agreement:.3f}")
-    if failed:
+        _print(title, done, top)
+    if min_agreement is not None and found.agreement is not None and found.agreement.cr.value < min_agreement:
+        if not as_json:
+            say(f"they agree on {found.agreement.cr.value:.3f} of the texts, below {min_agreement:.3f}")
         raise typer.Exit(1)
 
 
-def _print(title: str, first: WFA, second: WFA, found: Difference, top: int) -> None:
+def diff(
+    before: Path,
+    after: Path,
+    corpus: str | None = None,
+    *,
+    models: tuple[str | None, str | None] = (None, None),
+    min_count: int = 5,
+    reader: Reader = USUAL,
+    progress: Progress = SILENT,
+) -> Compared:
+    """Compare two automata, on the texts of a corpus if one is given."""
+    from wfalens.automaton import WFA
+    from wfalens.verification import compare
+
+    first, second = WFA.load(before), WFA.load(after)
+    texts = () if corpus is None else reader.corpus(corpus, "test", progress=progress)
+    classifiers = (_opened(models[0], first), _opened(models[1], second))
+    return Compared(
+        first, second, compare(first, second, texts, models=classifiers, min_count=min_count, progress=progress)
+    )
+
+
+def _opened(model: str | None, wfa: WFA) -> Any:
+    return None if model is None else open_model(model, wfa.encoder)
+
+
+def _print(title: str, done: Compared, top: int) -> None:
     def shown(item: Agreement | None) -> str:
         return "–" if item is None else f"CR {item.cr:.3f}, JSD {item.jsd:.3f}"
 
+    first, second, found = done.before, done.after, done.difference
     rows = [
         ["kind", first.kind, second.kind],
         ["states", f"{first.states}", f"{second.states}"],

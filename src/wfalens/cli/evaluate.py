@@ -3,184 +3,219 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wfalens.cli.app import app
-from wfalens.cli.common import (
-    MODEL_HELP,
-    OUT,
-    CorpusOption,
-    DataOption,
-    EncodingOption,
-    JsonOption,
-    LabelColumnOption,
-    TerminalProgress,
-    TextColumnOption,
-    check_share,
-    note,
-    open_corpus,
-    open_model,
-    print_json,
-    print_table,
-    say,
-)
-from wfalens.cli.streams import (
-    STOP,
-    AddressOption,
-    BadOption,
-    EngineOption,
-    LogOption,
-    MemoryOption,
-    ShardOption,
-    WorkersOption,
-    opened_engine,
-    opened_stream,
-    text_files,
-    wants_stream,
-)
+from wfalens.cli import options as opt
+from wfalens.cli.inputs import USUAL, Reader, check_share
+from wfalens.cli.output import print_json, print_table, say
+from wfalens.cli.progress import TerminalProgress
+from wfalens.cli.streams import NO_SHARDS, Shards
 from wfalens.errors import InputError
-from wfalens.extraction.choice.tuning import Tuning
-from wfalens.extraction.completion.queries import query_sentence
+from wfalens.models.opening import open_model
+from wfalens.progress import SILENT, Progress
+from wfalens.writing import check_writable
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
     from wfalens.evaluation import Agreement, Fidelity, Selection, Trust
 
+ANSWERS = "Answering only where it is sure"
 _TOLD_COVERAGE = 0.8
 
 
-@app.command()
-def evaluate(
-    automaton: Annotated[Path, typer.Argument(help="The automaton: a .wfa file.")],
-    model: Annotated[
-        str, typer.Option("--model", "-m", help=f"The classifier that it was extracted from: {MODEL_HELP}")
-    ],
-    corpus: CorpusOption,
+@dataclass(frozen=True)
+class Evaluated:
+    """The fidelity of an automaton on a corpus; `parts` holds what was done in shards and may now be removed."""
+
+    wfa: WFA
+    corpus: str
+    fidelity: Fidelity
+    parts: Path | None = None
+
+
+def evaluate_cli(
+    automaton: opt.Automaton,
+    model: opt.Model,
+    corpus: opt.Corpus,
     reference: Annotated[
         str | None,
-        typer.Option("--reference", help="Texts to fit the bag-of-words stand-in on (best: the extraction texts)."),
+        typer.Option(
+            "--reference",
+            metavar="TEXTS",
+            help="Texts to fit the bag-of-words stand-in on (best: the extraction texts).",
+        ),
     ] = None,
     min_cr: Annotated[
         float | None,
-        typer.Option("--min-cr", help="Leave with exit code 1 if the consistency rate is lower."),
+        typer.Option("--min-cr", metavar="RATE", help="Exit with code 1 if the consistency rate is lower."),
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option("--coverage", help="Tell the --min-confidence at which that share of the texts is answered."),
+        typer.Option(
+            "--coverage",
+            metavar="SHARE",
+            help="Tell the --min-confidence at which that share of the texts is answered.",
+            rich_help_panel=ANSWERS,
+        ),
     ] = None,
     at_cr: Annotated[
         float | None,
         typer.Option(
             "--at-cr",
+            metavar="RATE",
             help="Tell the lowest --min-confidence at which the answers reach that consistency rate (its lower bound).",
+            rich_help_panel=ANSWERS,
         ),
     ] = None,
     min_confidence: Annotated[
         float | None,
-        typer.Option("--min-confidence", help="Tell what is answered, and how well, at that confidence and above."),
+        typer.Option(
+            "--min-confidence",
+            metavar="SHARE",
+            help="Tell what is answered, and how well, at that confidence and above.",
+            rich_help_panel=ANSWERS,
+        ),
     ] = None,
-    data: DataOption = None,
-    text_column: TextColumnOption = "text",
-    label_column: LabelColumnOption = None,
-    encoding: EncodingOption = "utf-8",
-    memory: MemoryOption = None,
-    engine: EngineOption = None,
-    workers: WorkersOption = None,
-    address: AddressOption = None,
-    shard: ShardOption = None,
+    data: opt.Data = None,
+    text_column: opt.TextColumn = "text",
+    label_column: opt.LabelColumn = None,
+    encoding: opt.Encoding = "utf-8",
+    memory: opt.Memory = None,
+    engine: opt.Engine = None,
+    workers: opt.Workers = None,
+    address: opt.Address = None,
+    shard: opt.Shard = None,
     parts: Annotated[
         Path | None,
         typer.Option(
             "--parts",
-            help="Folder that holds what is done of a corpus in shards, until the end (default: one beside the "
-            "automaton).",
+            metavar="FOLDER",
+            help="Holds what is done until the end.",
+            show_default="one beside the automaton",
+            rich_help_panel=opt.SHARDS,
         ),
     ] = None,
-    on_bad: BadOption = STOP,
-    log: LogOption = None,
-    as_json: JsonOption = False,
+    on_bad: opt.OnBad = opt.STOP,
+    log: opt.Log = None,
+    as_json: opt.Json = False,
 ) -> None:
-    """Measure how faithful an automaton is: consistency rate and divergence, with 95 % intervals.
+    """Measure how faithful an automaton is: consistency rate (CR) and divergence (JSD), each with its interval.
 
-    CR is the share of texts on which automaton and classifier choose the same class; JSD is the mean
-    Jensen-Shannon divergence of their outputs (0: equal, 0.69: opposite).
+    CR is the share of texts on which automaton and classifier choose the same class; JSD is the mean Jensen-Shannon
+    divergence of their outputs (0: equal, 0.69: opposite).
 
-    Confidence is the automaton's margin between its two likeliest classes. A --min-confidence chosen by --coverage or
-    --at-cr on some texts should be confirmed on others; `wfalens predict` takes it.
+    Confidence is the automaton's margin between its two likeliest classes. A --min-confidence that was chosen by
+    --coverage or --at-cr on some texts should be confirmed on others; `wfalens predict` takes it.
 
     A corpus that is larger than memory is read in shards with --memory, --engine or a pattern of files; the same
     command goes on after a stop. Stand-ins are then measured on a sample of the texts. Accuracy is told where all files
     have the column of labels.
 
-    Examples: wfalens evaluate films.wfa --model films.rnn --corpus rotten_tomatoes:test
-
-    Any size: wfalens evaluate news.wfa --model news.rnn -c 'held-out/*.parquet' --memory 2GB
+    Examples:
+      wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes --coverage 0.8
+      wfalens evaluate news.wfa -m news.rnn -c 'new/*.parquet' --memory 2GB
     """
+    for option, value in (("--min-cr", min_cr), ("--min-confidence", min_confidence), ("--at-cr", at_cr)):
+        check_share(option, value)
+    if coverage is not None and not 0 < coverage <= 1:
+        raise InputError(f"--coverage must be a share above 0 and at most 1, not {coverage}")
+    done = evaluate(
+        automaton,
+        model,
+        corpus,
+        reference=reference,
+        parts=parts,
+        reader=Reader(data, text_column, label_column, encoding),
+        shards=Shards(
+            memory=memory, engine=engine, workers=workers, address=address, shard=shard, on_bad=on_bad, log=log
+        ),
+        progress=TerminalProgress(),
+    )
+    selected = _selected(done.fidelity.trust, coverage, at_cr, min_confidence)
+    rate = done.fidelity.overall.cr.value
+    failed = min_cr is not None and rate < min_cr
+    if as_json:
+        print_json(_told(automaton, done, selected))
+    else:
+        _print(automaton.name, done, selected)
+        if failed:
+            say(f"CR {rate:.3f} is below {min_cr:.3f}")
+    if done.parts is not None:
+        shutil.rmtree(done.parts)
+    if failed:
+        raise typer.Exit(1)
+
+
+def evaluate(
+    automaton: Path,
+    model: str,
+    corpus: str,
+    *,
+    reference: str | None = None,
+    parts: Path | None = None,
+    reader: Reader = USUAL,
+    shards: Shards = NO_SHARDS,
+    progress: Progress = SILENT,
+) -> Evaluated:
+    """Compare an automaton with a classifier on a corpus; stand-ins learn from the texts of `reference`, if given."""
     from wfalens.automaton import WFA
     from wfalens.evaluation import measure_fidelity
 
-    check_share("--min-cr", min_cr)
-    check_share("--min-confidence", min_confidence)
-    check_share("--at-cr", at_cr)
-    if coverage is not None and not 0 < coverage <= 1:
-        raise InputError(f"--coverage must be a share above 0 and at most 1, not {coverage}")
-    files = text_files(corpus, text_column, encoding) if wants_stream(corpus, memory, engine) else None
+    in_shards = shards.wanted_for(corpus)
     kept = _parts_folder(automaton, model, corpus) if parts is None else parts
-    if files is not None and not os.access(kept.parent, os.W_OK):
-        raise InputError(f"cannot write into {kept.parent}; name a folder for what is done with --parts")
+    if in_shards and not kept.exists():
+        _check_parts(kept)
     wfa = WFA.load(automaton)
     classifier = open_model(model, wfa.encoder)
     made_from = wfa.provenance.get("model")
     if not isinstance(made_from, dict) or made_from.get("fingerprint") != classifier.fingerprint:
-        note(f"{automaton} was extracted from another model than {model}")
-    fit_on = open_corpus(reference, "train", data, text_column, label_column, encoding) if reference else None
-    if files is None:
-        texts = open_corpus(corpus, "test", data, text_column, label_column, encoding)
-        name = texts.name
-        fidelity = measure_fidelity(wfa, classifier, texts, reference=fit_on, progress=TerminalProgress())
-    else:
-        name = files.name
-        with (
-            opened_engine(engine, workers, memory, address) as chosen,
-            opened_stream(kept, chosen, memory, shard, on_bad, log, model) as run,
-        ):
-            source = replace(files, label_column=label_column)
-            fidelity = measure_fidelity(wfa, classifier, source, reference=fit_on, run=run, progress=TerminalProgress())
-    selected = _selected(fidelity.trust, coverage, at_cr, min_confidence)
-    failed = min_cr is not None and fidelity.overall.cr.value < min_cr
-    if as_json:
-        tuning = wfa.provenance.get("tuning")
-        told = {name: None if found is None else asdict(found) for name, (found, _) in selected.items()}
-        print_json(
-            {
-                "automaton": str(automaton),
-                "corpus": name,
-                **fidelity.to_json(),
-                "selected": told,
-                "tuning": tuning,
-                "queries": wfa.provenance.get("queries"),
-            }
-        )
-    else:
-        print_fidelity(f"{automaton.name} on {name}", fidelity)
-        for _, sentence in selected.values():
-            say(sentence)
-        print_tuning(wfa)
-        asked = query_sentence(wfa.provenance.get("queries"))
-        if asked:
-            say(asked)
-        if failed:
-            typer.echo(f"CR {fidelity.overall.cr.value:.3f} is below {min_cr:.3f}")
-    if files is not None:
-        shutil.rmtree(kept)
-    if failed:
-        raise typer.Exit(1)
+        progress.say(f"{automaton} was extracted from another model than {model}")
+    fit_on = reader.corpus(reference, "train", progress=progress) if reference else None
+    if in_shards:
+        source = reader.source(corpus, "test")
+        with shards.opened(kept, model) as run:
+            fidelity = measure_fidelity(wfa, classifier, source, reference=fit_on, run=run, progress=progress)
+        return Evaluated(wfa, source.name, fidelity, kept)
+    texts = reader.corpus(corpus, "test", progress=progress)
+    return Evaluated(wfa, texts.name, measure_fidelity(wfa, classifier, texts, reference=fit_on, progress=progress))
+
+
+def print_fidelity(title: str, fidelity: Fidelity) -> None:
+    """All that is known about a fidelity, in tables."""
+
+    def row(name: str, item: Agreement) -> list[str]:
+        return [name, f"{item.texts:,}", f"{item.cr:.3f}", f"{item.jsd:.3f}"]
+
+    columns = ["", "texts", "CR [95 %]", "JSD [95 %]"]
+    rows = [row("automaton, all texts", fidelity.overall)]
+    rows += [row(f"stand-in: {name}", item) for name, item in fidelity.stand_ins.items()]
+    print_table(title, columns, rows)
+    for name, groups in (
+        ("By the model's class", fidelity.by_class),
+        ("By length", fidelity.by_length),
+        ("By rare words", fidelity.by_rare_words),
+    ):
+        print_table(name, columns, [row(group, item) for group, item in groups.items()])
+    deciles = [
+        [
+            {1: "least sure tenth", 10: "surest tenth"}.get(each.number, f"{each.number}"),
+            f"{each.texts:,}",
+            f"{each.confidence:.3f}",
+            f"{each.cr:.3f}",
+        ]
+        for each in fidelity.trust.deciles
+    ]
+    print_table("By confidence", ["", "texts", "mean confidence", "CR [95 %]"], deciles)
+    say(f"allowed to be unsure, it {_answers(fidelity.trust.at_coverage(_TOLD_COVERAGE))}")
+    if fidelity.undecided:
+        say(f"undecided on {fidelity.undecided:,} texts (all mass met missing rows)")
+    if fidelity.model_accuracy and fidelity.automaton_accuracy:
+        say(f"accuracy: model {fidelity.model_accuracy:.3f}, automaton {fidelity.automaton_accuracy:.3f}")
 
 
 def _parts_folder(automaton: Path, model: str, corpus: str) -> Path:
@@ -189,8 +224,40 @@ def _parts_folder(automaton: Path, model: str, corpus: str) -> Path:
     return automaton.with_name(f"{automaton.name}.evaluation-{told}")
 
 
-def print_tuning(wfa: WFA) -> None:
+def _check_parts(folder: Path) -> None:
+    try:
+        check_writable(folder)
+    except InputError:
+        raise InputError(f"cannot write into {folder.parent}; name a folder for what is done with --parts") from None
+
+
+def _told(automaton: Path, done: Evaluated, selected: dict[str, tuple[Selection | None, str]]) -> dict[str, Any]:
+    return {
+        "automaton": str(automaton),
+        "corpus": done.corpus,
+        **done.fidelity.to_json(),
+        "selected": {name: None if found is None else asdict(found) for name, (found, _) in selected.items()},
+        "tuning": done.wfa.provenance.get("tuning"),
+        "queries": done.wfa.provenance.get("queries"),
+    }
+
+
+def _print(name: str, done: Evaluated, selected: dict[str, tuple[Selection | None, str]]) -> None:
+    from wfalens.extraction.completion.queries import query_sentence
+
+    print_fidelity(f"{name} on {done.corpus}", done.fidelity)
+    for _, sentence in selected.values():
+        say(sentence)
+    _print_tuning(done.wfa)
+    asked = query_sentence(done.wfa.provenance.get("queries"))
+    if asked:
+        say(asked)
+
+
+def _print_tuning(wfa: WFA) -> None:
     """The curve of an automatic choice: the best setting for every number of states that was tried."""
+    from wfalens.extraction.choice.tuning import Tuning
+
     tuning = Tuning.from_json(wfa.provenance.get("tuning"))
     if tuning is None:
         return
@@ -243,34 +310,3 @@ def _selected(
 
 def _answers(chosen: Selection) -> str:
     return f"answers {chosen.coverage:.1%} of the texts at CR {chosen.cr:.3f}"
-
-
-def print_fidelity(title: str, fidelity: Fidelity) -> None:
-    def row(name: str, item: Agreement) -> list[str]:
-        return [name, f"{item.texts:,}", f"{item.cr:.3f}", f"{item.jsd:.3f}"]
-
-    columns = ["", "texts", "CR [95 %]", "JSD [95 %]"]
-    rows = [row("automaton, all texts", fidelity.overall)]
-    rows += [row(f"stand-in: {name}", item) for name, item in fidelity.stand_ins.items()]
-    print_table(title, columns, rows)
-    for name, groups in (
-        ("By the model's class", fidelity.by_class),
-        ("By length", fidelity.by_length),
-        ("By rare words", fidelity.by_rare_words),
-    ):
-        print_table(name, columns, [row(group, item) for group, item in groups.items()])
-    deciles = [
-        [
-            {1: "least sure tenth", 10: "surest tenth"}.get(each.number, f"{each.number}"),
-            f"{each.texts:,}",
-            f"{each.confidence:.3f}",
-            f"{each.cr:.3f}",
-        ]
-        for each in fidelity.trust.deciles
-    ]
-    print_table("By confidence", ["", "texts", "mean confidence", "CR [95 %]"], deciles)
-    say(f"allowed to be unsure, it {_answers(fidelity.trust.at_coverage(_TOLD_COVERAGE))}")
-    if fidelity.undecided:
-        OUT.print(f"undecided on {fidelity.undecided:,} texts (all mass met missing rows)")
-    if fidelity.model_accuracy and fidelity.automaton_accuracy:
-        OUT.print(f"accuracy: model {fidelity.model_accuracy:.3f}, automaton {fidelity.automaton_accuracy:.3f}")

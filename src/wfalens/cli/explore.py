@@ -2,66 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wfalens.cli.app import app
-from wfalens.cli.common import (
-    AutomatonArgument,
-    DataOption,
-    EncodingOption,
-    LabelColumnOption,
-    SeedOption,
-    TextColumnOption,
-    note,
-    say,
-)
-from wfalens.cli.study import CompareModelOption, CompareOption, ModelOption, TextsOption, VectorsOption, open_study
+from wfalens.cli import options as opt
+from wfalens.cli import study
+from wfalens.cli.inputs import Reader
+from wfalens.cli.output import note, say
+from wfalens.cli.progress import TerminalProgress
+from wfalens.errors import InputError
+
+if TYPE_CHECKING:
+    from wfalens.inspection import Study
+
+SERVER = "Server"
+_MOST_PORTS = 65535
 
 
-@app.command()
-def explore(
-    automaton: AutomatonArgument,
-    model: ModelOption = None,
-    corpus: TextsOption = None,
-    vectors: VectorsOption = "wordllama",
-    compare: CompareOption = None,
-    compare_model: CompareModelOption = None,
+def explore_cli(
+    automaton: opt.Automaton,
+    model: opt.SomeModel = None,
+    corpus: study.Texts = None,
+    vectors: study.Vectors = "wordllama",
+    seed: opt.Seed = 0,
+    compare: study.Compare = None,
+    compare_model: study.CompareModel = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; others than 127.0.0.1 let other machines in.")
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Where to listen; others than 127.0.0.1 let other machines in.",
+            rich_help_panel=SERVER,
+        ),
     ] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Port to listen on (default: the first free one from 8000).")
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Port to listen on.",
+            show_default="the first free one from 8000",
+            rich_help_panel=SERVER,
+        ),
     ] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-    seed: SeedOption = 0,
-    data: DataOption = None,
-    text_column: TextColumnOption = "text",
-    label_column: LabelColumnOption = None,
-    encoding: EncodingOption = "utf-8",
+    browser: Annotated[
+        bool,
+        typer.Option("--browser/--no-browser", metavar="", help="Open the page in a browser.", rich_help_panel=SERVER),
+    ] = True,
+    data: opt.Data = None,
+    text_column: opt.TextColumn = "text",
+    label_column: opt.LabelColumn = None,
+    encoding: opt.Encoding = "utf-8",
 ) -> None:
     """Look at an automaton in the browser: its map, any sentence you type, words, pairs, attacks.
 
     A local web application; nothing leaves this machine, nothing is fetched from elsewhere. With --model the network
     answers beside the automaton, with --corpus there are sentences. Stop it with Ctrl-C.
 
-    Example: wfalens explore films.wfa --model films.rnn --corpus rotten_tomatoes
+    Example:
+      wfalens explore films.wfa --model films.rnn --corpus rotten_tomatoes
     """
-    from wfalens.explorer import serve
-    from wfalens.explorer.guard import LOOPBACK
-
-    study = open_study(
-        automaton, model, corpus, vectors, compare, compare_model, seed, data, text_column, label_column, encoding
+    if port is not None and not 1 <= port <= _MOST_PORTS:
+        raise InputError(f"--port must lie between 1 and {_MOST_PORTS}, not {port}")
+    shown = study.open_study(
+        automaton,
+        model,
+        corpus,
+        vectors=vectors,
+        compare=compare,
+        compare_model=compare_model,
+        seed=seed,
+        reader=Reader(data, text_column, label_column, encoding),
+        progress=TerminalProgress(),
     )
-    if host not in LOOPBACK:
-        note(f"listening on {host}: whoever reaches this address can use the explorer; there is no password")
 
     def ready(address: str) -> None:
-        say(f"{study.name} is at {address} (Ctrl-C stops it)")
+        say(f"{shown.name} is at {address} (Ctrl-C stops it)")
         if browser:
             import webbrowser
 
             webbrowser.open(address)
 
-    serve(study, host, port, ready)
+    from wfalens.explorer.guard import LOOPBACK
+
+    if host not in LOOPBACK:
+        note(f"listening on {host}: whoever reaches this address can use the explorer; there is no password")
+    explore(shown, host, port, ready)
+
+
+def explore(
+    shown: Study,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    ready: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve a study until interrupted; `ready` is told the address."""
+    from wfalens.explorer import serve
+
+    serve(shown, host, port, ready)

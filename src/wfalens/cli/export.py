@@ -3,60 +3,77 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wfalens.cli.app import app
-from wfalens.cli.common import (
-    AutomatonArgument,
-    EncodingOption,
-    ForceOption,
-    JsonOption,
-    check_output,
-    print_json,
-    say,
-)
-from wfalens.cli.words import TopWordsOption, WordFileOption, WordsOption, chosen_words
+from wfalens.cli import options as opt
+from wfalens.cli.files import check_outputs
+from wfalens.cli.output import print_json, say
+from wfalens.cli.progress import TerminalProgress
+from wfalens.cli.words import WordChoice
 from wfalens.errors import InputError
-from wfalens.storage import write_atomically
+from wfalens.progress import SILENT, Progress
+from wfalens.writing import write_atomically
 
 if TYPE_CHECKING:
-    pass
+    from wfalens.export.files import Exported
 
 _FLOWS = 60
+_ALL_WORDS = WordChoice()
 
 
-@app.command()
-def export(
-    automaton: AutomatonArgument,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write; others may be written beside it.")],
+@dataclass(frozen=True)
+class Written:
+    """The kind of an automaton, and the files that were written of it."""
+
+    kind: str
+    made: Exported
+
+
+def export_cli(
+    automaton: opt.Automaton,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The file to write; others may be written beside it.")
+    ],
     format_name: Annotated[
         str | None,
         typer.Option(
             "--format",
-            help="dot, openfst, prism, prism-explicit, drn, json, onnx or aalpy (default: by the file's ending).",
+            metavar="NAME",
+            help="dot, openfst, prism, prism-explicit, drn, json, onnx or aalpy.",
+            show_default="by the ending of the file",
         ),
     ] = None,
-    words: WordsOption = None,
-    word_file: WordFileOption = None,
-    top: TopWordsOption = None,
     states: Annotated[
-        str | None, typer.Option("--states", help="States to export, such as 0,3,7-12; state 0 is always among them.")
+        str | None,
+        typer.Option(
+            "--states", metavar="NUMBERS", help="States to export, such as 0,3,7-12; state 0 is always among them."
+        ),
     ] = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", help="Leave out weights below this, and scale the rows up again.")
+        float,
+        typer.Option(
+            "--threshold", metavar="WEIGHT", help="Leave out weights below this, and scale the rows up again."
+        ),
     ] = 0.0,
     class_name: Annotated[
-        str | None, typer.Option("--class", help="openfst: the class whose weights are written.")
+        str | None, typer.Option("--class", metavar="CLASS", help="openfst: the class whose weights are written.")
     ] = None,
     flows: Annotated[
-        int | None, typer.Option("--flows", min=0, help=f"dot: how many flows to draw ({_FLOWS}; 0: all).")
+        int | None,
+        typer.Option(
+            "--flows", metavar="N", min=0, help="dot: how many flows to draw; 0: all.", show_default=str(_FLOWS)
+        ),
     ] = None,
-    encoding: EncodingOption = "utf-8",
-    force: ForceOption = False,
-    as_json: JsonOption = False,
+    words: opt.Words = None,
+    word_file: opt.WordFile = None,
+    top: opt.TopWords = None,
+    encoding: opt.Encoding = "utf-8",
+    force: opt.Force = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Write an automaton for another tool: Graphviz, OpenFst, PRISM, Storm, onnxruntime, AALpy, or as JSON.
 
@@ -64,39 +81,59 @@ def export(
     completion, --states or --threshold left without a target goes to an extra state "lost". A linear automaton, whose
     weights are real numbers, goes to dot, json and onnx.
 
-    Example: wfalens export films.wfa --top 500 -o films.drn
+    Example:
+      wfalens export films.wfa --top 500 -o films.drn
     """
-    from wfalens.automaton import WFA
-    from wfalens.export.files import export_files, format_of, main_file
+    from wfalens.export.files import format_of
 
     name = format_name or format_of(out)
     _refuse_idle("--class", class_name, name, "openfst")
     _refuse_idle("--flows", flows, name, "dot")
-    check_output(main_file(out, name), force)
-    wfa = WFA.load(automaton)
-    made = export_files(
-        wfa,
+    done = export(
+        automaton,
         out,
         name,
-        words=chosen_words(wfa, words, word_file, top, encoding),
+        words=WordChoice(words or (), word_file, top, encoding),
+        force=force,
+        progress=TerminalProgress(),
         states=None if states is None else _numbers(states),
         threshold=threshold,
         class_name=class_name,
         flows=_FLOWS if flows is None else flows or None,
     )
-    for path in made.files:
-        check_output(path, force)
-    for path, blob in made.files.items():
-        write_atomically(path, blob)
+    made = done.made
     if as_json:
         files = [{"file": str(path), "bytes": len(blob)} for path, blob in made.files.items()]
         counts = {"words": made.words, "states": made.states, "transitions": made.transitions}
-        print_json({"format": name, "kind": wfa.kind, **counts, "files": files})
+        print_json({"format": name, "kind": done.kind, **counts, "files": files})
         return
     size = f"{made.words:,} words, {made.states} states"
     if made.transitions is not None:
         size += f", {made.transitions:,} transitions"
     say(f"wrote {', '.join(map(str, made.files))} ({size})")
+
+
+def export(
+    automaton: Path,
+    out: Path,
+    name: str,
+    *,
+    words: WordChoice = _ALL_WORDS,
+    force: bool = False,
+    progress: Progress = SILENT,
+    **choice: Any,
+) -> Written:
+    """Write an automaton in a format; `choice` holds further options of `export_files`."""
+    from wfalens.automaton import WFA
+    from wfalens.export.files import export_files, main_file
+
+    check_outputs(main_file(out, name), force=force)
+    wfa = WFA.load(automaton)
+    made = export_files(wfa, out, name, words=words.of(wfa, progress), **choice)
+    check_outputs(*made.files, force=force)
+    for path, blob in made.files.items():
+        write_atomically(path, blob)
+    return Written(wfa.kind, made)
 
 
 def _refuse_idle(option: str, value: object, name: str, owner: str) -> None:

@@ -2,94 +2,139 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wfalens.cli.app import app
-from wfalens.cli.common import (
-    AutomatonArgument,
-    HtmlOption,
-    JsonOption,
-    MinCountOption,
-    PlotOption,
-    TerminalProgress,
-    VectorsOption,
-    check_files,
-    open_vectors,
-    print_json,
-    print_table,
-    say,
-    write_html,
-    write_plot,
-)
+from wfalens.cli import options as opt
+from wfalens.cli.files import check_outputs, check_plot, write_html, write_plot
+from wfalens.cli.inputs import open_vectors
+from wfalens.cli.output import print_json, print_table, say
+from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
+from wfalens.progress import SILENT, Progress
 
-_KINDS = ("adversarial", "collaborative")
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from wfalens.automaton import WFA
+    from wfalens.corpus.vectors import WordVectors
+    from wfalens.explanation import Pairs
+
+USUAL_BOUNDS = {"adversarial": ("q0.001", "q0.5"), "collaborative": ("q0.01", "q0.5")}
 
 
-@app.command()
-def pairs(
-    automaton: AutomatonArgument,
+@dataclass(frozen=True)
+class Contrasted:
+    """Pairs of words, and what they were found in."""
+
+    wfa: WFA
+    vectors: WordVectors
+    pairs: Pairs
+
+
+def pairs_cli(
+    automaton: opt.Automaton,
     kind: Annotated[
         str,
         typer.Option(
-            help="adversarial (like words, treated differently) or collaborative (unlike words, treated alike)."
+            metavar="KIND",
+            help="adversarial (like words, treated differently) or collaborative (unlike words, treated alike).",
         ),
     ] = "adversarial",
-    vectors: VectorsOption = "wordllama",
+    vectors: opt.Vectors = "wordllama",
     epsilon: Annotated[
         str | None,
-        typer.Option(help="Upper bound (d_S of adversarial, d_T of collaborative pairs): a number, or q0.01."),
+        typer.Option(
+            metavar="BOUND",
+            help="Upper bound (d_S of adversarial, d_T of collaborative pairs): a number, or a quantile such as q0.01.",
+        ),
     ] = None,
     delta: Annotated[
         str | None,
-        typer.Option(help="Lower bound (d_T of adversarial, d_S of collaborative pairs): a number, or q0.9."),
+        typer.Option(
+            metavar="BOUND",
+            help="Lower bound (d_T of adversarial, d_S of collaborative pairs): a number, or a quantile such as q0.9.",
+        ),
     ] = None,
-    per_class: Annotated[int, typer.Option("--top", "-k", min=1, help="Pairs per class of the first word.")] = 10,
+    per_class: Annotated[
+        int, typer.Option("--top", "-k", metavar="N", min=1, help="Pairs per class of the first word.")
+    ] = 10,
     convention: Annotated[
-        str, typer.Option(help="mean_square, or norm: the Euclidean norm divided by the number of elements.")
+        str,
+        typer.Option(
+            metavar="NAME", help="mean_square, or norm: the Euclidean norm divided by the number of elements."
+        ),
     ] = "mean_square",
-    min_count: MinCountOption = 5,
-    html: HtmlOption = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
+    min_count: opt.MinCount = 5,
+    html: opt.Html = None,
+    plot: opt.Plot = None,
+    force: opt.Force = False,
+    as_json: opt.Json = False,
 ) -> None:
-    """Contrast what words do to the model (d_T) with what they mean (d_S, by word vectors).
+    """Contrast what words do to the model (distance d_T) with what they mean (d_S).
 
-    Thresholds default to quantiles of the distances over random pairs, because the scale of vectors differs:
-    adversarial d_S ≤ q0.001, d_T ≥ q0.5; collaborative d_T ≤ q0.01, d_S ≥ q0.5. --plot draws the words of the strongest
-    influence in both spaces (t-SNE).
+    The meaning comes from word vectors. Bounds default to quantiles of the distances over random pairs, because the
+    scale of vectors differs: adversarial d_S ≤ q0.001, d_T ≥ q0.5; collaborative d_T ≤ q0.01, d_S ≥ q0.5. --plot draws
+    the words of the strongest influence in both spaces (t-SNE).
 
-    Example: wfalens pairs films.wfa --kind adversarial
+    Example:
+      wfalens pairs films.wfa --kind adversarial
     """
-    if kind not in _KINDS:
-        raise InputError(f"unknown kind {kind!r}; choose one of {', '.join(_KINDS)}")
-    check_files(html, plot)
-    from wfalens import plots
-    from wfalens.automaton import WFA
-    from wfalens.explanation import adversarial_pairs, collaborative_pairs, word_maps
-
-    wfa = WFA.load(automaton)
-    known = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
-    find, bounds = (
-        (adversarial_pairs, ("q0.001", "q0.5")) if kind == "adversarial" else (collaborative_pairs, ("q0.01", "q0.5"))
-    )
-    found = find(
-        wfa,
-        known,
-        epsilon or bounds[0],
-        delta or bounds[1],
+    check_plot(plot)
+    check_outputs(html, plot, force=force)
+    done = pairs(
+        automaton,
+        kind,
+        vectors,
+        epsilon,
+        delta,
+        progress=TerminalProgress(),
         per_class=per_class,
         convention=convention,
         min_count=min_count,
-        progress=TerminalProgress(),
     )
-    write_html(html, f"{automaton.name}: {kind} pairs", found.to_html())
-    write_plot(plot, lambda: plots.word_maps(word_maps(wfa, known, min_count=min_count)))
+    write_html(html, f"{automaton.name}: {kind} pairs", done.pairs.to_html())
+    write_plot(plot, lambda: _map(done, min_count))
     if as_json:
-        print_json(found.to_json())
-        return
+        print_json(done.pairs.to_json())
+    else:
+        _print(kind, done.pairs)
+
+
+def pairs(
+    automaton: Path,
+    kind: str = "adversarial",
+    vectors: str = "wordllama",
+    epsilon: str | None = None,
+    delta: str | None = None,
+    *,
+    progress: Progress = SILENT,
+    **options: Any,
+) -> Contrasted:
+    """Pairs of a kind; `options` are further ones of `adversarial_pairs` and `collaborative_pairs`."""
+    from wfalens.automaton import WFA
+    from wfalens.explanation import adversarial_pairs, collaborative_pairs
+
+    if kind not in USUAL_BOUNDS:
+        raise InputError(f"unknown kind {kind!r}; choose one of {', '.join(USUAL_BOUNDS)}")
+    wfa = WFA.load(automaton)
+    known = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
+    find = adversarial_pairs if kind == "adversarial" else collaborative_pairs
+    least, most = USUAL_BOUNDS[kind]
+    return Contrasted(wfa, known, find(wfa, known, epsilon or least, delta or most, progress=progress, **options))
+
+
+def _map(done: Contrasted, min_count: int) -> Figure:
+    from wfalens import plots
+    from wfalens.explanation import word_maps
+
+    return plots.word_maps(word_maps(done.wfa, done.vectors, min_count=min_count))
+
+
+def _print(kind: str, found: Pairs) -> None:
     title = f"{found.total:,} {kind} pairs among {found.words:,} words (ε = {found.epsilon:.4g}, δ = {found.delta:.4g})"
     rows = [
         [

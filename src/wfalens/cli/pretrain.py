@@ -3,75 +3,118 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wfalens.cli.app import app
-from wfalens.cli.common import (
-    AutomatonArgument,
-    CorpusOption,
-    DataOption,
-    EncodingOption,
-    HtmlOption,
-    JsonOption,
-    LabelColumnOption,
-    PlotOption,
-    TerminalProgress,
-    TextColumnOption,
-    VectorsOption,
-    check_files,
-    dataset_of,
-    note,
-    open_corpus,
-    open_vectors,
-    print_json,
-    print_table,
-    write_html,
-    write_plot,
-)
+from wfalens.cli import options as opt
+from wfalens.cli.files import check_outputs, check_plot, write_html, write_plot
+from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
+from wfalens.cli.output import print_json, print_table
+from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
+from wfalens.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from wfalens.models.pretraining import Pretraining
 
 
-@app.command()
-def pretrain(
-    automaton: AutomatonArgument,
-    corpus: CorpusOption,
-    test: Annotated[str | None, typer.Option("--test", help="Labelled test texts (default: the data set's).")] = None,
-    vectors: VectorsOption = "wordllama",
+def pretrain_cli(
+    automaton: opt.Automaton,
+    corpus: opt.Corpus,
+    test: Annotated[
+        str | None,
+        typer.Option("--test", metavar="TEXTS", help="Labelled test texts.", show_default="those of the data set"),
+    ] = None,
+    vectors: opt.Vectors = "wordllama",
     model: Annotated[
-        Path | None, typer.Option("--model", "-m", help="Take the shape of this network (default: the paper's LSTM).")
+        Path | None,
+        typer.Option(
+            "--model", "-m", metavar="FILE", help="Take the shape of this .rnn.", show_default="the paper's LSTM"
+        ),
     ] = None,
     width: Annotated[
         int | None,
-        typer.Option(min=1, help="Width of the embeddings; wider ones are reduced by PCA (default: the vectors')."),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Width of the embeddings; wider ones are reduced by PCA.",
+            show_default="of the vectors",
+        ),
     ] = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Epochs of every run.")] = 10,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs per start.")] = 3,
+    epochs: Annotated[int, typer.Option(metavar="N", min=1, help="Epochs of every run.")] = 10,
+    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Runs per start.")] = 3,
     reach: Annotated[
-        float | None, typer.Option(help="Report the epochs to this accuracy (default: 99 % of the best reached).")
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Report the epochs to this accuracy.", show_default="99 % of the best reached"
+        ),
     ] = None,
-    data: DataOption = None,
-    text_column: TextColumnOption = "text",
-    label_column: LabelColumnOption = None,
-    encoding: EncodingOption = "utf-8",
-    html: HtmlOption = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
+    data: opt.Data = None,
+    text_column: opt.TextColumn = "text",
+    label_column: opt.LabelColumn = None,
+    encoding: opt.Encoding = "utf-8",
+    html: opt.Html = None,
+    plot: opt.Plot = None,
+    force: opt.Force = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Train the same network from transition embeddings, from word vectors and from random ones, and compare.
 
-    Example: wfalens pretrain films.wfa --corpus rotten_tomatoes --plot curves.png
+    It shows whether what the automaton knows of the words helps a network to learn faster.
+
+    Example:
+      wfalens pretrain films.wfa --corpus rotten_tomatoes --plot curves.png
     """
-    check_files(html, plot)
+    from wfalens.html import table_html
+
+    check_plot(plot)
+    check_outputs(html, plot, force=force)
+    result = pretrain(
+        automaton,
+        corpus,
+        test=test,
+        vectors=vectors,
+        model=model,
+        width=width,
+        epochs=epochs,
+        seeds=seeds,
+        reader=Reader(data, text_column, label_column, encoding),
+        progress=TerminalProgress(),
+    )
+    goal = 0.99 * max(float(curve.accuracy.mean(0).max()) for curve in result.curves) if reach is None else reach
+    columns = ["start", "after epoch 1", "best", "last", f"epochs to {goal:.3f}, by seed"]
+    rows = _rows(result, goal, epochs)
+    write_html(html, f"{automaton.name}: pretraining", table_html("Test accuracy", columns, rows))
+    write_plot(plot, lambda: _curves(result))
+    if as_json:
+        print_json({**result.to_json(), "goal": goal})
+    else:
+        print_table(f"Test accuracy, mean of {seeds} runs", columns, rows)
+
+
+def pretrain(
+    automaton: Path,
+    corpus: str,
+    *,
+    test: str | None = None,
+    vectors: str = "wordllama",
+    model: Path | None = None,
+    width: int | None = None,
+    epochs: int = 10,
+    seeds: int = 3,
+    reader: Reader = USUAL,
+    progress: Progress = SILENT,
+) -> Pretraining:
+    """Train a network from three starts and follow its accuracy on test texts."""
     if test is None and dataset_of(corpus) is None:
         raise InputError("give labelled test texts with --test")
-    train_texts = open_corpus(corpus, "train", data, text_column, label_column, encoding)
-    test_texts = open_corpus(test or corpus.partition(":")[0], "test", data, text_column, label_column, encoding)
-    from wfalens import plots
+    train_texts = reader.corpus(corpus, "train", progress=progress)
+    test_texts = reader.corpus(test or corpus.partition(":")[0], "test", progress=progress)
     from wfalens.automaton import WFA
     from wfalens.explanation import TransitionEmbeddings
-    from wfalens.html import table_html
     from wfalens.models.pretraining import compare_pretraining
     from wfalens.models.rnn import RNNClassifier, RNNConfig
     from wfalens.models.training import Trainer
@@ -81,7 +124,7 @@ def pretrain(
     table = TransitionEmbeddings.of(wfa)
     size = min(width or meaning.width, meaning.width, len(meaning), table.width, len(table))
     if size < (width or meaning.width):
-        note(f"embeddings are {size} wide, the most that this automaton and these vectors give")
+        progress.say(f"embeddings are {size} wide, the most that this automaton and these vectors give")
     starts = {
         "transition embeddings": table.reduced(size).vectors,
         meaning.source: meaning.reduced(size),
@@ -89,9 +132,10 @@ def pretrain(
     }
     config = RNNConfig() if model is None else RNNClassifier.load(model).config
     trainer = Trainer(config=config, epochs=epochs, max_length=wfa.encoder.max_length, tokenizer=wfa.encoder.tokenizer)
-    result = compare_pretraining(train_texts, test_texts, starts, trainer, range(seeds), TerminalProgress())
-    best = max(float(curve.accuracy.mean(0).max()) for curve in result.curves)
-    goal = 0.99 * best if reach is None else reach
+    return compare_pretraining(train_texts, test_texts, starts, trainer, range(seeds), progress)
+
+
+def _rows(result: Pretraining, goal: float, epochs: int) -> list[list[str]]:
     rows = []
     for curve in result.curves:
         mean = curve.accuracy.mean(0)
@@ -105,10 +149,10 @@ def pretrain(
                 ", ".join(map(str, reached)),
             ]
         )
-    columns = ["start", "after epoch 1", "best", "last", f"epochs to {goal:.3f}, by seed"]
-    write_html(html, f"{automaton.name}: pretraining", table_html("Test accuracy", columns, rows))
-    write_plot(plot, lambda: plots.pretraining_curves(result))
-    if as_json:
-        print_json({**result.to_json(), "goal": goal})
-        return
-    print_table(f"Test accuracy, mean of {seeds} runs", columns, rows)
+    return rows
+
+
+def _curves(result: Pretraining) -> Figure:
+    from wfalens import plots
+
+    return plots.pretraining_curves(result)

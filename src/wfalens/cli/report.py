@@ -3,60 +3,68 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wfalens.cli.app import app
-from wfalens.cli.common import (
-    AutomatonArgument,
-    DataOption,
-    EncodingOption,
-    ForceOption,
-    JsonOption,
-    LabelColumnOption,
-    SeedOption,
-    TerminalProgress,
-    TextColumnOption,
-    check_output,
-    print_json,
-    say,
-)
-from wfalens.cli.study import CompareModelOption, CompareOption, ModelOption, TextsOption, VectorsOption, open_study
+from wfalens.cli import options as opt
+from wfalens.cli import study
+from wfalens.cli.files import check_outputs
+from wfalens.cli.inputs import Reader
+from wfalens.cli.output import print_json, say
+from wfalens.cli.progress import TerminalProgress
+from wfalens.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from wfalens.inspection import Study
 
 
-@app.command()
-def report(
-    automaton: AutomatonArgument,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("report.html"),
-    model: ModelOption = None,
-    corpus: TextsOption = None,
-    vectors: VectorsOption = "wordllama",
-    compare: CompareOption = None,
-    compare_model: CompareModelOption = None,
-    force: ForceOption = False,
-    seed: SeedOption = 0,
-    data: DataOption = None,
-    text_column: TextColumnOption = "text",
-    label_column: LabelColumnOption = None,
-    encoding: EncodingOption = "utf-8",
-    as_json: JsonOption = False,
+def report_cli(
+    automaton: opt.Automaton,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")] = Path("report.html"),
+    model: opt.SomeModel = None,
+    corpus: study.Texts = None,
+    vectors: study.Vectors = "wordllama",
+    seed: opt.Seed = 0,
+    compare: study.Compare = None,
+    compare_model: study.CompareModel = None,
+    data: opt.Data = None,
+    text_column: opt.TextColumn = "text",
+    label_column: opt.LabelColumn = None,
+    encoding: opt.Encoding = "utf-8",
+    force: opt.Force = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Write one page that shows an automaton: map, sentences, words, pairs, attacks. It works offline.
 
     With --model the network stands beside the automaton, with --corpus there are sentences, with --compare an earlier
     automaton. What is sampled to keep the page small, the page tells.
 
-    Example: wfalens report films.wfa --model films.rnn --corpus rotten_tomatoes --out films.html
+    Example:
+      wfalens report films.wfa -m films.rnn -c rotten_tomatoes -o films.html
     """
-    from wfalens.report import write_report
-
-    check_output(out, force)
-    study = open_study(
-        automaton, model, corpus, vectors, compare, compare_model, seed, data, text_column, label_column, encoding
+    check_outputs(out, force=force)
+    progress = TerminalProgress()
+    shown = study.open_study(
+        automaton,
+        model,
+        corpus,
+        vectors=vectors,
+        compare=compare,
+        compare_model=compare_model,
+        seed=seed,
+        reader=Reader(data, text_column, label_column, encoding),
+        progress=progress,
     )
-    size = write_report(study, out, progress=TerminalProgress())
+    size = report(shown, out, progress)
     if as_json:
         print_json({"report": str(out), "bytes": size})
     else:
         say(f"wrote {out} ({size / 1e6:.1f} MB); open it in a browser")
+
+
+def report(shown: Study, out: Path, progress: Progress = SILENT) -> int:
+    """Write the page of a study; -> its size in bytes."""
+    from wfalens.report import write_report
+
+    return write_report(shown, out, progress=progress)

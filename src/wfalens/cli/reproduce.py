@@ -2,42 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from wfalens.cli.app import app
-from wfalens.cli.common import DataOption, JsonOption, TerminalProgress, print_json, say
-from wfalens.corpus.datasets import is_available
+from wfalens.cli import options as opt
+from wfalens.cli.files import check_folder
+from wfalens.cli.output import print_json, say
+from wfalens.cli.progress import TerminalProgress
+from wfalens.cli.stopping import resumable
 from wfalens.errors import InputError
+from wfalens.progress import SILENT, Progress
 
 _PAPERS = ("tagmynews", "jigsaw_toxic")
-_STOPPED = 130
 
 
-@app.command()
-def reproduce(
+def reproduce_cli(
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the page, figures, tables and measurements.")
+        Path,
+        typer.Option("--out", "-o", metavar="FOLDER", help="For the page, figures, tables and measurements."),
     ] = Path("reproduction"),
     only: Annotated[
-        str, typer.Option(help="Sections to run, with commas: table1,table2,…; see below (default: all).")
+        str,
+        typer.Option(
+            metavar="SECTIONS", help="Sections to run, with commas: table1,table2,… (see above).", show_default="all"
+        ),
     ] = "",
     dataset: Annotated[
         str,
         typer.Option(
-            help="Data sets, with commas (default: the paper's two where the data folder has them, else newsroom)."
+            metavar="NAMES",
+            help="Data sets, with commas.",
+            show_default="the paper's two where the data folder has them, else newsroom",
         ),
     ] = "",
-    seeds: Annotated[int | None, typer.Option(min=1, help="Seeds of everything random (default: 3; quick: 1).")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A small version of everything, in five minutes.")] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Seeds of everything random.", show_default="3; quick: 1"),
+    ] = None,
+    quick: Annotated[bool, opt.flag("--quick", help="A small version of everything, in five minutes.")] = False,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="Take a trained model: DATASET=FILE. Several for one data set are its seeds."),
+        typer.Option(metavar="DATASET=FILE", help="Take a trained model. Several for one data set are its seeds."),
     ] = None,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    data: opt.Data = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Run the paper's experiments again and set our figures beside the printed ones.
 
@@ -48,37 +59,62 @@ def reproduce(
     fig-beta, fig-alpha, fig-states, zipf (proposition 1), proposition2, words (influence), maps (t-SNE), pairs,
     pretraining, attacks, cost, beyond (probing and automatic choice).
 
-    Example: wfalens reproduce --quick --only table1,fig-beta
+    Example:
+      wfalens reproduce --quick --only table1,fig-beta
     """
-    from wfalens.reproduction import FULL, QUICK
-    from wfalens.reproduction import reproduce as run
     from wfalens.reproduction.result_folder import claims_sentence
 
-    names = _listed(dataset) or [name for name in _PAPERS if is_available(name, data)] or ["newsroom"]
-    try:
-        summary = run(
-            out,
-            names,
-            seeds=seeds or (1 if quick else 3),
-            only=_listed(only),
-            scale=QUICK if quick else FULL,
-            data=data,
-            models=_models(model or []),
-            progress=TerminalProgress(),
-        )
-    except KeyboardInterrupt:
-        typer.echo(f"stopped; what is finished is kept in {out}, and the same command goes on from there", err=True)
-        raise typer.Exit(_STOPPED) from None
+    summary = reproduce(
+        out,
+        _listed(dataset),
+        seeds=seeds,
+        only=_listed(only),
+        quick=quick,
+        data=data,
+        models=_models(model or []),
+        progress=TerminalProgress(),
+    )
     if as_json:
         print_json(summary)
         return
-    for section in summary["parts"]:
-        say(f"{section['part']}, {section['dataset']}" + (f": {section['missing']}" if section["missing"] else ""))
-        for claim in section["claims"]:
+    for part in summary["parts"]:
+        say(f"{part['part']}, {part['dataset']}" + (f": {part['missing']}" if part["missing"] else ""))
+        for claim in part["claims"]:
             agree = f"; {claim['seeds']} seeds" if claim["seeds"] else ""
             say(f"  {'held    ' if claim['held'] else 'NOT HELD'} {claim['text']} ({claim['evidence']}{agree})")
     say(f"{claims_sentence(summary)}; {summary['seconds'] / 60:.0f} minutes of measuring")
     say(f"wrote {out / 'index.html'}")
+
+
+def reproduce(
+    out: Path,
+    datasets: Sequence[str] = (),
+    *,
+    seeds: int | None = None,
+    only: Sequence[str] = (),
+    quick: bool = False,
+    data: Path | None = None,
+    models: Mapping[str, Sequence[Path]] | None = None,
+    progress: Progress = SILENT,
+) -> dict[str, Any]:
+    """Run the experiments, by default on the paper's data sets if they are here, and write the page to a folder."""
+    from wfalens.corpus.datasets import is_available
+    from wfalens.reproduction import FULL, QUICK
+    from wfalens.reproduction import reproduce as run
+
+    names = list(datasets) or [name for name in _PAPERS if is_available(name, data)] or ["newsroom"]
+    check_folder(out)
+    with resumable(out):
+        return run(
+            out,
+            names,
+            seeds=seeds or (1 if quick else 3),
+            only=only,
+            scale=QUICK if quick else FULL,
+            data=data,
+            models=models,
+            progress=progress,
+        )
 
 
 def _listed(names: str) -> list[str]:

@@ -1,18 +1,18 @@
-"""What the commands share about corpora that are read in shards: options, engines and the log."""
+"""Corpora in shards: when they are read so, with what engine, and where what is done is kept until the end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from wfalens.cli.common import dataset_of
-from wfalens.corpus.sources.files import TextFiles, is_pattern
+from wfalens.cli.inputs import dataset_of
+from wfalens.cli.options import SKIP, STOP
+from wfalens.cli.stopping import resumable, undisturbed
+from wfalens.corpus.sources.files import is_pattern
 from wfalens.errors import InputError
-from wfalens.journal import NO_JOURNAL, FileJournal
 from wfalens.memory import parse_size
 from wfalens.models.opening import reads_texts
 
@@ -20,103 +20,67 @@ if TYPE_CHECKING:
     from wfalens.passes.engines import Engine
     from wfalens.passes.run import Run
 
-STOP, SKIP = "stop", "skip"
-_STOPPED = 130
-MemoryOption = Annotated[
-    str | None,
-    typer.Option(
-        "--memory",
-        help="Read the corpus in shards and stay below so much memory, for example 2GB (a pattern such as "
-        "'texts/*.parquet' is always read so).",
-    ),
-]
-EngineOption = Annotated[
-    str | None, typer.Option("--engine", help="Read the corpus in shards: on this machine (local) or on ray.")
-]
-WorkersOption = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Parts worked on at a time (default: one for each core).")
-]
-AddressOption = Annotated[
-    str | None,
-    typer.Option(
-        "--address", help="A Ray cluster: auto, or HOST:PORT (default: $RAY_ADDRESS, else a Ray of this machine's own)."
-    ),
-]
-ShardOption = Annotated[
-    str | None,
-    typer.Option("--shard", help="Text in a shard, for example 16MB: how much is read again after a stop at most."),
-]
-BadOption = Annotated[
-    str,
-    typer.Option("--on-bad", help="At a row that cannot be read, or a shard that fails: stop, or skip and count it."),
-]
-LogOption = Annotated[
-    Path | None, typer.Option("--log", help="Append what happens to this file, one JSON object on a line.")
-]
+
+@dataclass(frozen=True, kw_only=True)
+class Shards:
+    """The options about corpora in shards, as they are given; `docs/scale.md` explains them."""
+
+    memory: str | None = None
+    engine: str | None = None
+    workers: int | None = None
+    address: str | None = None
+    shard: str | None = None
+    on_bad: str = STOP
+    log: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.on_bad not in (STOP, SKIP):
+            raise InputError(f"--on-bad must be {STOP} or {SKIP}, not {self.on_bad!r}")
+
+    def wanted_for(self, corpus: str) -> bool:
+        """Whether a corpus is to be read in shards; where it is not, options about shards are refused."""
+        if self.memory is not None or self.engine is not None or (dataset_of(corpus) is None and is_pattern(corpus)):
+            return True
+        for field in fields(self):
+            if getattr(self, field.name) != field.default:
+                option = field.name.replace("_", "-")
+                raise InputError(f"--{option} is about corpora in shards; give --memory or --engine too")
+        return False
+
+    @contextmanager
+    def opened_engine(self) -> Iterator[Engine]:
+        """The engine; ask for it when the model is loaded."""
+        from wfalens.passes.engines.choice import LOCAL, open_engine
+        from wfalens.passes.run import DEFAULT_MEMORY
+
+        with undisturbed():
+            memory = DEFAULT_MEMORY if self.memory is None else parse_size(self.memory)
+            engine = open_engine(self.engine or LOCAL, self.workers, memory, self.address)
+        try:
+            yield engine
+        finally:
+            engine.close()
+
+    @contextmanager
+    def opened(self, parts: Path, model: str) -> Iterator[Run]:
+        """How a corpus is read in shards; `parts` keeps what is done."""
+        from wfalens.journal import NO_JOURNAL, FileJournal
+        from wfalens.passes.run import Run
+
+        journal = NO_JOURNAL if self.log is None else FileJournal(self.log)
+        try:
+            with resumable(parts), self.opened_engine() as engine:
+                yield Run(
+                    parts=parts,
+                    engine=engine,
+                    memory=self.memory,
+                    shard_bytes=self.shard,
+                    on_bad=self.on_bad,
+                    model_file=None if reads_texts(model) else Path(model),
+                    journal=journal,
+                )
+        finally:
+            journal.close()
 
 
-def wants_stream(corpus: str, memory: str | None, engine: str | None) -> bool:
-    """Whether a corpus is to be read in shards."""
-    return memory is not None or engine is not None or (dataset_of(corpus) is None and is_pattern(corpus))
-
-
-def stream_files(model: str, corpus: str, text_column: str, encoding: str) -> TextFiles:
-    """The files of a corpus that an automaton is to be extracted from."""
-    if reads_texts(model):
-        raise InputError(
-            f"{model} takes its words from the corpus, which must then fit into memory; give a single file"
-        )
-    return text_files(corpus, text_column, encoding)
-
-
-def text_files(corpus: str, text_column: str, encoding: str) -> TextFiles:
-    if dataset_of(corpus) is not None and not Path(corpus).exists():
-        raise InputError(f"{corpus} is a data set by name; --memory and --engine are for files and patterns of files")
-    return TextFiles.find(corpus, text_column, encoding)
-
-
-@contextmanager
-def opened_engine(engine: str | None, workers: int | None, memory: str | None, address: str | None) -> Iterator[Engine]:
-    """The engine of the options; call it when the model is loaded."""
-    from wfalens.passes.engines import open_engine
-    from wfalens.passes.run import DEFAULT_MEMORY
-
-    chosen = open_engine(engine or "local", workers, _bytes(memory, DEFAULT_MEMORY), address)
-    try:
-        yield chosen
-    finally:
-        chosen.close()
-
-
-@contextmanager
-def opened_stream(
-    folder: Path,
-    engine: Engine,
-    memory: str | None,
-    shard: str | None,
-    on_bad: str,
-    log: Path | None,
-    model: str,
-) -> Iterator[Run]:
-    from wfalens.passes.run import Run
-
-    journal = NO_JOURNAL if log is None else FileJournal(log)
-    try:
-        yield Run(
-            parts=folder,
-            engine=engine,
-            memory=memory,
-            shard_bytes=shard,
-            on_bad=on_bad,
-            model_file=None if reads_texts(model) else Path(model),
-            journal=journal,
-        )
-    except KeyboardInterrupt:
-        typer.echo(f"stopped; what is done is kept in {folder}, and the same command goes on from there", err=True)
-        raise typer.Exit(_STOPPED) from None
-    finally:
-        journal.close()
-
-
-def _bytes(text: str | None, usual: int) -> int:
-    return usual if text is None else parse_size(text)
+NO_SHARDS = Shards()

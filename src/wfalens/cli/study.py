@@ -7,44 +7,60 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wfalens.cli.common import CORPUS_HELP, MODEL_HELP, dataset_of, note, open_corpus, open_model, open_vectors
+from wfalens.cli import options as opt
+from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.corpus.datasets import is_available
+from wfalens.models.opening import open_model
+from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
     from wfalens.corpus.corpus import Corpus
     from wfalens.inspection import Study
 
-ModelOption = Annotated[
-    str | None, typer.Option("--model", "-m", help=f"The classifier that it was extracted from: {MODEL_HELP}")
-]
-TextsOption = Annotated[
+COMPARISON = "Comparison"
+Texts = Annotated[
     str | None,
     typer.Option(
-        "--corpus", "-c", help=f"{CORPUS_HELP} Default: the test texts of the data set it was extracted from, if known."
+        "--corpus",
+        "-c",
+        metavar="TEXTS",
+        help=f"The texts: {opt.CORPUS_HELP}",
+        show_default="the test texts of the data set it was extracted from, if known",
     ),
 ]
-VectorsOption = Annotated[
-    str, typer.Option("--vectors", help="Word vectors: wordllama, model, none, or a GloVe or word2vec file.")
+Vectors = Annotated[
+    str,
+    typer.Option(
+        "--vectors", metavar="VECTORS", help="Word vectors: wordllama, model, none, or a GloVe or word2vec file."
+    ),
 ]
-CompareOption = Annotated[Path | None, typer.Option("--compare", help="An earlier automaton to compare with.")]
-CompareModelOption = Annotated[
-    str | None, typer.Option("--compare-model", help="The classifier that the earlier one was extracted from.")
+Compare = Annotated[
+    Path | None,
+    typer.Option("--compare", metavar="FILE", help="An earlier automaton to compare with.", rich_help_panel=COMPARISON),
+]
+CompareModel = Annotated[
+    str | None,
+    typer.Option(
+        "--compare-model",
+        metavar="MODEL",
+        help="The classifier that the earlier one was extracted from.",
+        rich_help_panel=COMPARISON,
+    ),
 ]
 
 
 def open_study(
     automaton: Path,
-    model: str | None,
-    corpus: str | None,
-    vectors: str,
-    compare: Path | None,
-    compare_model: str | None,
-    seed: int,
-    data: Path | None,
-    text_column: str,
-    label_column: str | None,
-    encoding: str,
+    model: str | None = None,
+    corpus: str | None = None,
+    *,
+    vectors: str = "wordllama",
+    compare: Path | None = None,
+    compare_model: str | None = None,
+    seed: int = 0,
+    reader: Reader = USUAL,
+    progress: Progress = SILENT,
 ) -> Study:
     """Everything that was named, opened and checked; texts of a known data set are found by themselves."""
     from wfalens.automaton import WFA
@@ -52,15 +68,11 @@ def open_study(
 
     wfa = WFA.load(automaton)
     classifier = None if model is None else open_model(model, wfa.encoder)
-    texts = (
-        _usual_texts(wfa, data)
-        if corpus is None
-        else open_corpus(corpus, "test", data, text_column, label_column, encoding)
-    )
+    texts = _usual_texts(wfa, reader, progress) if corpus is None else reader.corpus(corpus, "test", progress=progress)
     if texts is None:
-        note("without --corpus there are no sentences, and nothing can be measured")
+        progress.say("without --corpus there are no sentences, and nothing can be measured")
     if classifier is None:
-        note("without --model the network does not answer beside the automaton")
+        progress.say("without --model the network does not answer beside the automaton")
     known = None if vectors == "none" else open_vectors(vectors, wfa.encoder.vocabulary.words[2:], classifier)
     earlier = None if compare is None else WFA.load(compare)
     return Study(
@@ -76,11 +88,11 @@ def open_study(
     )
 
 
-def _usual_texts(wfa: WFA, data: Path | None) -> Corpus | None:
+def _usual_texts(wfa: WFA, reader: Reader, progress: Progress) -> Corpus | None:
     """The test texts of the data set that the automaton's provenance names, if it can be loaded here."""
     made_from = wfa.provenance.get("corpus")
     known = dataset_of(str(made_from.get("name", ""))) if isinstance(made_from, dict) else None
-    if known is None or not is_available(known.name, data):
+    if known is None or not is_available(known.name, reader.data):
         return None
-    note(f"texts: {known.name}:test")
-    return open_corpus(f"{known.name}:test", "test", data)
+    progress.say(f"texts: {known.name}:test")
+    return reader.corpus(f"{known.name}:test", "test", progress=progress)

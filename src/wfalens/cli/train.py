@@ -2,100 +2,130 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wfalens.cli.app import app
-from wfalens.cli.common import (
-    CorpusOption,
-    DataOption,
-    EncodingOption,
-    ForceOption,
-    JsonOption,
-    LabelColumnOption,
-    SeedOption,
-    TerminalProgress,
-    TextColumnOption,
-    check_output,
-    dataset_of,
-    note,
-    open_corpus,
-    open_vectors,
-    print_json,
-    print_table,
-)
-from wfalens.corpus.encoder import TextEncoder
-from wfalens.corpus.vocabulary import Vocabulary
+from wfalens.cli import options as opt
+from wfalens.cli.files import check_outputs
+from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
+from wfalens.cli.output import note, print_json, print_table, say
+from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
+from wfalens.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from wfalens.corpus.corpus import Corpus
+    from wfalens.models import Training
+
+NETWORK, TRAINING = "Network", "Training"
 
 
-@app.command()
-def train(
-    corpus: CorpusOption,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The checkpoint to write, for example news.rnn.")],
+@dataclass(frozen=True)
+class Trained:
+    """A training, and the accuracy of its model on test texts if there were any."""
+
+    training: Training
+    test_accuracy: float | None
+
+
+def train_cli(
+    corpus: opt.Corpus,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The network to write, such as news.rnn.")],
     test: Annotated[
         str | None,
-        typer.Option("--test", help="Labelled texts to report the accuracy on (default: the data set's)."),
+        typer.Option(
+            "--test",
+            metavar="TEXTS",
+            help="Labelled texts to report the accuracy on.",
+            show_default="those of the data set, if it has some",
+        ),
     ] = None,
-    cell: Annotated[str, typer.Option(help="Kind of network: lstm, gru or elman.")] = "lstm",
-    embedding: Annotated[int, typer.Option(help="Width of the embedding (the vectors' width with --vectors).")] = 100,
-    hidden: Annotated[int, typer.Option(help="Width of the hidden state.")] = 64,
-    layers: Annotated[int, typer.Option(help="Number of recurrent layers.")] = 1,
-    dropout: Annotated[float, typer.Option(help="Dropout on embedding and hidden state.")] = 0.5,
+    seed: opt.Seed = 0,
+    cell: Annotated[str, typer.Option(metavar="KIND", help="lstm, gru or elman.", rich_help_panel=NETWORK)] = "lstm",
+    embedding: Annotated[int, typer.Option(metavar="N", help="Width of the embedding.", rich_help_panel=NETWORK)] = 100,
+    hidden: Annotated[int, typer.Option(metavar="N", help="Width of the hidden state.", rich_help_panel=NETWORK)] = 64,
+    layers: Annotated[int, typer.Option(metavar="N", help="Number of recurrent layers.", rich_help_panel=NETWORK)] = 1,
+    dropout: Annotated[
+        float, typer.Option(metavar="SHARE", help="On embedding and hidden state.", rich_help_panel=NETWORK)
+    ] = 0.5,
     vectors: Annotated[
         str | None,
-        typer.Option(help="Start the embedding from word vectors: a GloVe or word2vec file, or wordllama."),
+        typer.Option(
+            metavar="VECTORS",
+            help="Start the embedding from word vectors, which give its width: wordllama, or a GloVe or word2vec file.",
+            rich_help_panel=NETWORK,
+        ),
     ] = None,
-    epochs: Annotated[int, typer.Option(help="Passes over the texts at most.")] = 25,
-    patience: Annotated[int, typer.Option(help="Stop after so many epochs without a better held-out accuracy.")] = 4,
-    batch_size: Annotated[int, typer.Option(help="Texts per step.")] = 64,
-    learning_rate: Annotated[float, typer.Option(help="Adam's learning rate.")] = 2e-3,
-    validation: Annotated[float, typer.Option(help="Share of the texts held out to choose the best epoch.")] = 0.1,
-    balance: Annotated[bool, typer.Option("--balance", help="Weight classes inversely to their size.")] = False,
-    min_count: Annotated[int, typer.Option(help="Words seen less often become <unk>.")] = 1,
+    epochs: Annotated[
+        int, typer.Option(metavar="N", help="Passes over the texts at most.", rich_help_panel=TRAINING)
+    ] = 25,
+    patience: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Stop after so many epochs without a better held-out accuracy.",
+            rich_help_panel=TRAINING,
+        ),
+    ] = 4,
+    batch_size: Annotated[int, typer.Option(metavar="N", help="Texts per step.", rich_help_panel=TRAINING)] = 64,
+    learning_rate: Annotated[float, typer.Option(metavar="RATE", help="Of Adam.", rich_help_panel=TRAINING)] = 2e-3,
+    validation: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="Texts held out to choose the best epoch.", rich_help_panel=TRAINING),
+    ] = 0.1,
+    balance: Annotated[
+        bool, opt.flag("--balance", help="Weight classes inversely to their size.", panel=TRAINING)
+    ] = False,
+    min_count: Annotated[
+        int, typer.Option(metavar="N", help="Words seen less often become <unk>.", rich_help_panel=opt.TEXTS)
+    ] = 1,
     max_length: Annotated[
         int | None,
-        typer.Option(help="Cut texts after so many tokens, 0: never (default: the data set's, else never)."),
+        typer.Option(
+            metavar="N",
+            help="Cut texts after so many tokens; 0: never.",
+            show_default="of the data set, else never",
+            rich_help_panel=opt.TEXTS,
+        ),
     ] = None,
     tokenizer: Annotated[
-        str | None, typer.Option(help="basic_english, whitespace or characters (default: the data set's).")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="basic_english, whitespace or characters.",
+            show_default="of the data set, else basic_english",
+            rich_help_panel=opt.TEXTS,
+        ),
     ] = None,
-    seed: SeedOption = 0,
-    data: DataOption = None,
-    text_column: TextColumnOption = "text",
-    label_column: LabelColumnOption = None,
-    encoding: EncodingOption = "utf-8",
-    force: ForceOption = False,
-    as_json: JsonOption = False,
+    data: opt.Data = None,
+    text_column: opt.TextColumn = "text",
+    label_column: opt.LabelColumn = None,
+    encoding: opt.Encoding = "utf-8",
+    force: opt.Force = False,
+    as_json: opt.Json = False,
 ) -> None:
-    """Train a recurrent classifier and keep its best epoch. Ctrl-C ends early and keeps the best so far.
+    """Train a recurrent classifier and keep its best epoch.
 
-    Example: wfalens train --corpus rotten_tomatoes --out films.rnn
+    Ctrl-C ends the training early and keeps the best epoch so far.
+
+    Examples:
+      wfalens train --corpus rotten_tomatoes --out films.rnn
+      wfalens train --corpus mail.csv --test mail_test.csv --out mail.rnn
     """
-    check_output(out, force)
-    known = dataset_of(corpus)
-    max_length = (known.max_length if known else None) if max_length is None else max_length or None
-    tokenizer = tokenizer or (known.tokenizer if known else "basic_english")
-    texts = open_corpus(corpus, "train", data, text_column, label_column, encoding)
-    test_texts = None
-    if test or known:
-        test_texts = open_corpus(test or corpus.partition(":")[0], "test", data, text_column, label_column, encoding)
-        test_texts = test_texts.relabelled(texts.class_names)  # a label that is not trained is refused before training
-        if test_texts.labels is None:
-            raise InputError(f"{test_texts.name} has no labels to test on")
-    from wfalens.models.rnn import RNNConfig  # torch takes a second to load: only once the texts are sound
-    from wfalens.models.training import Trainer, accuracy
-
-    start = None
-    if vectors:
-        tokenize = TextEncoder(Vocabulary.of_words([]), tokenizer, max_length).tokens
-        start = open_vectors(vectors, Vocabulary.build(map(tokenize, texts.texts)).words[2:])
-        embedding = start.width
-    trainer = Trainer(
-        config=RNNConfig(cell=cell, embedding=embedding, hidden=hidden, layers=layers, dropout=dropout),
+    check_outputs(out, force=force)
+    done = train(
+        corpus,
+        out,
+        test=test,
+        vectors=vectors,
+        network={"cell": cell, "embedding": embedding, "hidden": hidden, "layers": layers, "dropout": dropout},
+        max_length=max_length,
+        tokenizer=tokenizer,
+        reader=Reader(data, text_column, label_column, encoding),
+        progress=TerminalProgress(),
         epochs=epochs,
         patience=patience,
         batch_size=batch_size,
@@ -103,29 +133,84 @@ def train(
         validation=validation,
         balance_classes=balance,
         min_count=min_count,
-        max_length=max_length,
-        tokenizer=tokenizer,
         seed=seed,
     )
-    training = trainer.train(texts, start, TerminalProgress())
-    if training.interrupted:
-        if training.best_epoch == 0:
-            note("interrupted before the first epoch ended: nothing was written")
-            raise typer.Exit(130)
-        note(f"interrupted: keeping epoch {training.best_epoch}, the best so far")
-    tested = None if test_texts is None else accuracy(training.model, test_texts)
-    training.model.save(out)
-    result = {
+    if done.training.interrupted:
+        note(f"stopped: keeping epoch {done.training.best_epoch}, the best so far")
+    if as_json:
+        print_json(_told(out, done))
+    else:
+        _print(out, done)
+
+
+def train(
+    corpus: str,
+    out: Path,
+    *,
+    test: str | None = None,
+    vectors: str | None = None,
+    network: dict[str, Any] | None = None,
+    max_length: int | None = None,
+    tokenizer: str | None = None,
+    reader: Reader = USUAL,
+    progress: Progress = SILENT,
+    **training: Any,
+) -> Trained:
+    """Train on a corpus and write the network to `out`.
+
+    `network` holds options of `RNNConfig`, `training` those of `Trainer`; a data set by name knows its own test texts,
+    cut-off length (0: none) and tokenizer.
+    """
+    known = dataset_of(corpus)
+    max_length = (known.max_length if known else None) if max_length is None else max_length or None
+    tokenizer = tokenizer or (known.tokenizer if known else "basic_english")
+    texts = reader.corpus(corpus, "train", progress=progress)
+    wanted = test or (corpus.partition(":")[0] if known else None)
+    test_texts = None if wanted is None else _test_texts(wanted, texts.class_names, reader, progress)
+    from wfalens.models.rnn import RNNConfig  # torch takes a second to load: only once the texts are sound
+    from wfalens.models.training import Trainer, accuracy
+
+    shape, start = dict(network or {}), None
+    if vectors:
+        start = open_vectors(vectors, _words(texts, tokenizer, max_length))
+        shape["embedding"] = start.width
+    trainer = Trainer(config=RNNConfig(**shape), max_length=max_length, tokenizer=tokenizer, **training)
+    found = trainer.train(texts, start, progress)
+    if found.interrupted and found.best_epoch == 0:
+        raise KeyboardInterrupt("the first epoch had not ended, so nothing was written")
+    tested = None if test_texts is None else accuracy(found.model, test_texts)
+    found.model.save(out)
+    return Trained(found, tested)
+
+
+def _test_texts(spec: str, class_names: tuple[str, ...], reader: Reader, progress: Progress) -> Corpus:
+    """Labelled test texts; a label that is not trained is refused before the training."""
+    texts = reader.corpus(spec, "test", progress=progress).relabelled(class_names)
+    if texts.labels is None:
+        raise InputError(f"{texts.name} has no labels to test on")
+    return texts
+
+
+def _words(texts: Corpus, tokenizer: str, max_length: int | None) -> tuple[str, ...]:
+    from wfalens.corpus.encoder import TextEncoder
+
+    return TextEncoder.of_texts(texts.texts, tokenizer, max_length).vocabulary.words[2:]
+
+
+def _told(out: Path, done: Trained) -> dict[str, Any]:
+    training = done.training
+    return {
         "out": str(out),
         "words": len(training.model.encoder.vocabulary),
         "classes": list(training.model.class_names),
         "epochs": [asdict(epoch) for epoch in training.epochs],
         "best_epoch": training.best_epoch,
-        "test_accuracy": tested,
+        "test_accuracy": done.test_accuracy,
     }
-    if as_json:
-        print_json(result)
-        return
+
+
+def _print(out: Path, done: Trained) -> None:
+    training = done.training
     print_table(
         f"Training {out.name}",
         ["epoch", "loss", "accuracy", "held-out loss", "held-out accuracy"],
@@ -140,6 +225,6 @@ def train(
             for number, epoch in enumerate(training.epochs, 1)
         ],
     )
-    if tested is not None:
-        typer.echo(f"test accuracy {tested:.3f}")
-    typer.echo(f"wrote {out} ({len(training.model.encoder.vocabulary):,} words)")
+    if done.test_accuracy is not None:
+        say(f"test accuracy {done.test_accuracy:.3f}")
+    say(f"wrote {out} ({len(training.model.encoder.vocabulary):,} words)")

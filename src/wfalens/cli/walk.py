@@ -3,50 +3,62 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from wfalens.cli.app import app
-from wfalens.cli.common import JsonOption, print_json, print_table
+from wfalens.cli import options as opt
+from wfalens.cli.output import print_json, print_table
+from wfalens.cli.quick import load_numba
 from wfalens.errors import InputError
+
+if TYPE_CHECKING:
+    from wfalens.automaton import Walk
 
 _CLASSES_SHOWN = 3
 
 
-@app.command()
-def walk(
-    automaton: Annotated[Path, typer.Argument(help="The automaton: a .wfa file.")],
-    text: Annotated[str, typer.Argument(help="The text to read.")],
-    as_json: JsonOption = False,
+def walk_cli(
+    automaton: opt.Automaton,
+    text: Annotated[str, opt.argument("TEXT", "The text to read.")],
+    as_json: opt.Json = False,
 ) -> None:
     """Read a text word by word: the likely state, the output, and the kind of row each word went through.
 
     observed: the word was seen in this state; completed: the rule for missing rows; unknown: the word was never
-    seen and reads as <unk>. A linear automaton's states are directions, none of which is likely: they are not shown.
+    seen and reads as <unk>. The states of a linear automaton are not shown, as they are directions and none is likely.
 
-    Example: wfalens walk films.wfa "a wonderful film"
+    Example:
+      wfalens walk films.wfa "a wonderful film"
     """
-    from wfalens.automaton import WFA
-
-    wfa = WFA.load(automaton)
-    way = wfa.walk(text)
-    if not way.words:
-        raise InputError("the text has no words")
+    load_numba()
+    way = walk(automaton, text)
     if as_json:
         print_json(way.to_json())
-        return
+    else:
+        _print(automaton.name, way)
+
+
+def walk(automaton: Path, text: str) -> Walk:
+    """The way of a text through the automaton."""
+    from wfalens.automaton import WFA
+
+    way = WFA.load(automaton).walk(text)
+    if not way.words:
+        raise InputError("the text has no words")
+    return way
+
+
+def _print(name: str, way: Walk) -> None:
     kinds = ["", *way.row_kinds]
     columns, rows = ["word", "row", *(["state"] if way.names_states else []), "output"], []
-    for position, word in enumerate(["(start)", *way.words]):
-        output = way.outputs[position]
+    for at, word in enumerate(["(start)", *way.words]):
+        output = way.outputs[at]
         top = output.argsort()[::-1][:_CLASSES_SHOWN]
         rows.append(
             [
                 word,
-                kinds[position],
-                *([f"{way.likely_states[position]} ({way.states[position].max():.2f})"] if way.names_states else []),
-                ", ".join(f"{wfa.class_names[label]} {output[label]:.2f}" for label in top),
+                kinds[at],
+                *([f"{way.likely_states[at]} ({way.states[at].max():.2f})"] if way.names_states else []),
+                ", ".join(f"{way.class_names[label]} {output[label]:.2f}" for label in top),
             ]
         )
-    print_table(f"{automaton.name}: {way.label or 'undecided'}", columns, rows)
+    print_table(f"{name}: {way.label or 'undecided'}", columns, rows)

@@ -2,47 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from wfalens.automaton.wfa import WFA
-from wfalens.cli.common import note
-from wfalens.corpus.vocabulary import UNKNOWN_WORD
 from wfalens.errors import InputError
+from wfalens.progress import SILENT, Progress
 
-WordsOption = Annotated[
-    list[str] | None, typer.Option("--words", "-w", help="Words to use, separated by spaces (may be repeated).")
-]
-WordFileOption = Annotated[
-    Path | None, typer.Option("--word-file", help="Words to use, one per line; unknown ones are left out.")
-]
-TopWordsOption = Annotated[
-    int | None, typer.Option("--top", "-k", min=1, help="The words seen most often in extraction, and <unk>.")
-]
+if TYPE_CHECKING:
+    from wfalens.automaton import WFA
+
+_TOLD = 3
 
 
-def chosen_words(
-    wfa: WFA, words: list[str] | None, word_file: Path | None, top: int | None, encoding: str
-) -> list[str] | None:
-    """The words of all three options together, each once; None if no option is given."""
-    from wfalens.export.choice import frequent_words
+@dataclass(frozen=True)
+class WordChoice:
+    """Words of three options together: given ones (with spaces), a file of words, the most frequent ones."""
 
-    if not words and word_file is None and top is None:
-        return None
-    chosen = [word for some in words or [] for word in some.split()]
-    if word_file is not None:
-        listed = _lines(word_file, encoding)
+    words: Sequence[str] = ()
+    file: Path | None = None
+    top: int | None = None
+    encoding: str = "utf-8"
+
+    def of(self, wfa: WFA, progress: Progress = SILENT) -> list[str] | None:
+        """Each word once; None if nothing is chosen."""
+        from wfalens.export.choice import frequent_words
+
+        if not self.words and self.file is None and self.top is None:
+            return None
+        chosen = [word for some in self.words for word in some.split()]
+        if self.file is not None:
+            chosen += self._listed(self.file, wfa, progress)
+        if self.top is not None:
+            chosen += frequent_words(wfa, self.top)
+        return list(dict.fromkeys(chosen))
+
+    def _listed(self, file: Path, wfa: WFA, progress: Progress) -> list[str]:
+        from wfalens.corpus.vocabulary import UNKNOWN_WORD
+
+        listed = _lines(file, self.encoding)
         known = [word for word in listed if word in wfa.encoder.vocabulary or word == UNKNOWN_WORD]
         if len(known) < len(listed):
             missing = [word for word in listed if word not in set(known)]
-            shown = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
-            note(f"{word_file}: left out {len(missing)} words that are not in the automaton's alphabet ({shown})")
-        chosen += known
-    if top is not None:
-        chosen += frequent_words(wfa, top)
-    return list(dict.fromkeys(chosen))
+            told = ", ".join(missing[:_TOLD]) + (", …" if len(missing) > _TOLD else "")
+            progress.say(f"{file}: left out {len(missing)} words that are not in the automaton's alphabet ({told})")
+        return known
 
 
 def _lines(path: Path, encoding: str) -> list[str]:

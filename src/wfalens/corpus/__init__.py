@@ -4,6 +4,7 @@ from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.datasets import DATASETS, load_dataset
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.readers import read_corpus
+from wfalens.corpus.sources.files import TextFiles
 from wfalens.corpus.vectors import WordVectors, read_vectors, wordllama_vectors
 from wfalens.corpus.vocabulary import Vocabulary
 
@@ -11,6 +12,7 @@ __all__ = [
     "DATASETS",
     "Corpus",
     "TextEncoder",
+    "TextFiles",
     "Vocabulary",
     "WordVectors",
     "load_dataset",

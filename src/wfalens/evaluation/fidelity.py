@@ -139,8 +139,7 @@ def _stand_ins(
         if fitted is not None:
             guesses["bag of words (5-fold)"] = fitted
     else:
-        fit_ids = model.encoder.encode(reference.texts)
-        fit_ids = fit_ids.take(np.flatnonzero(fit_ids.lengths))
+        _, fit_ids = model.encoder.encode(reference.texts).nonempty()
         if len(fit_ids) == 0:
             raise InputError(f"{reference.name}: there is no text with a word in it")
         fit_outputs = output_traces(model, fit_ids, progress).last().astype(np.float64)

@@ -13,7 +13,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.bounds import Bounds, whole
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
-from wfalens.storage import write_atomically
+from wfalens.writing import write_atomically
 
 _BLOCK_FLOATS = 1 << 22  # of the table held at a time
 _OVERSAMPLING, _POWER_STEPS = 10, 3

@@ -27,14 +27,13 @@ def play(study: Study, state_map: StateMap | None, text: str) -> dict[str, Any]:
     """All that the sentence player shows; an empty text shows the beginning."""
     wfa = study.wfa
     walk = wfa.walk(text)
-    weights = wfa.read_out(walk.states)
+    weights, ids = walk.weights, walk.ids
     outputs = wfa.probabilities(weights)
-    ids = wfa.encoder.vocabulary.encode([list(walk.words)])
     result: dict[str, Any] = {
         "text": text,
         "words": list(walk.words),
         "cut": wfa.encoder.count_cut([text]) > 0,
-        "counts": wfa.word_counts[ids.values].tolist(),
+        "counts": wfa.word_counts[ids].tolist(),
         "rows": walk.row_kinds,
         "unit": wfa.unit,
         "automaton": short(outputs),
@@ -46,8 +45,8 @@ def play(study: Study, state_map: StateMap | None, text: str) -> dict[str, Any]:
         result["states"] = [_likely(row) for row in walk.states]
     if state_map is not None:
         result["path"] = short(state_map.project(outputs))
-    if study.model is not None and len(ids.values):
-        said = study.model.trace(ids).values.astype(np.float64)
+    if study.model is not None and len(ids):
+        said = study.model.trace(Ragged(ids, np.array([0, len(ids)]))).values.astype(np.float64)
         if isinstance(study.model, SteppableClassifier):  # it has an output before any word, too
             said = np.vstack([study.model.initial_output, said])
         label = study.wfa.class_names[int(said[-1].argmax())]

@@ -58,8 +58,17 @@ class SteppableClassifier(StepwiseClassifier, Protocol):
 class GridSteppable(Protocol):
     """A steppable classifier with a quicker way to read every word from every state."""
 
+    @property
+    def has_grid(self) -> bool:
+        """Whether this one has it."""
+        ...
+
     def step_grid(self, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
         """(states, width), (words,) -> (states, words, classes)."""
+        ...
+
+    def state_grid(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+        """The new states too: (states, width), (words,) -> (states, words, width), (states, words, classes)."""
         ...
 
 

@@ -83,8 +83,10 @@ def compare_pretraining(
             setup = replace(
                 trainer, config=replace(trainer.config, embedding=width), seed=seed, patience=trainer.epochs
             )
-            history = setup.train(train, vectors, progress, held_out=test).epochs
-            runs.append([(epoch.validation_loss, epoch.validation_accuracy) for epoch in history])
+            training = setup.train(train, vectors, progress, held_out=test)
+            if training.interrupted:
+                raise KeyboardInterrupt  # a curve that ends early compares to nothing
+            runs.append([(epoch.validation_loss, epoch.validation_accuracy) for epoch in training.epochs])
         table = np.array(runs)
         curves.append(Curve(name, table[:, :, 0], table[:, :, 1]))
     return Pretraining(tuple(curves))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -145,11 +145,10 @@ class RNNClassifier:
 
     def predict_proba(self, texts: list[str]) -> NDArray[np.float32]:
         """Class distributions after the last word; (texts, classes). A text without words gets the prior."""
-        ids = self.encoder.encode(texts)
-        outputs = np.tile(self.initial_output, (len(ids), 1))
-        worded = np.flatnonzero(ids.lengths)
+        worded, ids = self.encoder.encode(texts).nonempty()
+        outputs = np.tile(self.initial_output, (len(texts), 1))
         if len(worded):
-            outputs[worded] = self.trace(ids.take(worded)).last()
+            outputs[worded] = self.trace(ids).last()
         return outputs
 
     @property
@@ -171,26 +170,40 @@ class RNNClassifier:
 
     @torch.inference_mode()
     def step_grid(self, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Read every word from every state.
+        outputs = np.empty((len(state), len(ids), len(self.class_names)), np.float32)
+        for block, parts in self._grid(state, ids):
+            outputs[block] = self.network.output(parts[0]).softmax(-1).numpy()
+        return outputs
 
-        The first layer's input part depends on the word only and its recurrent part on the state only, so each
-        is one matrix product; a pair costs an addition and the gates.
+    @torch.inference_mode()
+    def state_grid(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+        states = np.empty((len(state), len(ids), state.shape[1]), np.float32)
+        outputs = np.empty((len(state), len(ids), len(self.class_names)), np.float32)
+        for block, parts in self._grid(state, ids):
+            torch.cat(parts, -1, out=torch.from_numpy(states[block]))
+            outputs[block] = self.network.output(parts[0]).softmax(-1).numpy()
+        return states, outputs
+
+    @property
+    def has_grid(self) -> bool:
+        return self.config.layers == 1
+
+    def _grid(self, state: State, ids: NDArray[np.int32]) -> Iterator[tuple[slice, tuple[Tensor, ...]]]:
+        """Read every word from every state: the parts of the new states, for some states after the other.
+
+        The input part of the gates depends on the word only and the recurrent part on the state only, so each is one
+        matrix product; a pair costs an addition and the gates. -> parts: (states, words, hidden)
         """
-        if self.config.layers > 1:
-            pairs = np.repeat(state, len(ids), axis=0), np.tile(ids, len(state))
-            return self.step(*pairs)[1].reshape(len(state), len(ids), -1)
-        parts = [part[0] for part in self._unpack(state)]
+        before = [part[0] for part in self._unpack(state)]
         weights = dict(self.network.recurrent.named_parameters())
         words = self.network.embedding(torch.from_numpy(np.asarray(ids, np.int64)))
         by_word = torch.addmm(weights["bias_ih_l0"], words, weights["weight_ih_l0"].T)
-        by_state = torch.addmm(weights["bias_hh_l0"], parts[0], weights["weight_hh_l0"].T)
-        outputs = np.empty((len(state), len(ids), len(self.class_names)), np.float32)
+        by_state = torch.addmm(weights["bias_hh_l0"], before[0], weights["weight_hh_l0"].T)
         rows = max(1, _GRID_FLOATS // max(1, by_word.numel()))
         for start in range(0, len(state), rows):
             block = slice(start, start + rows)
-            hidden = _GATES[self.config.cell](by_word[None], by_state[block, None], [p[block, None] for p in parts])
-            outputs[block] = self.network.output(hidden).softmax(-1).numpy()
-        return outputs
+            gates = _GATES[self.config.cell]
+            yield block, gates(by_word[None], by_state[block, None], [part[block, None] for part in before])
 
     def save(self, path: str | Path) -> None:
         header, tensors = store_encoder(self.encoder)
@@ -234,22 +247,22 @@ class RNNClassifier:
         return torch.stack([part.transpose(0, 1) for part in parts], 1).flatten(1).numpy()
 
 
-def _lstm(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> Tensor:
+def _lstm(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> tuple[Tensor, ...]:
     gate_in, gate_forget, candidate, gate_out = (by_word + by_state).chunk(4, -1)
     cell = gate_forget.sigmoid() * parts[1] + gate_in.sigmoid() * candidate.tanh()
-    return gate_out.sigmoid() * cell.tanh()
+    return gate_out.sigmoid() * cell.tanh(), cell
 
 
-def _gru(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> Tensor:
+def _gru(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> tuple[Tensor, ...]:
     reset_w, update_w, new_w = by_word.chunk(3, -1)
     reset_s, update_s, new_s = by_state.chunk(3, -1)
     new = (new_w + (reset_w + reset_s).sigmoid() * new_s).tanh()
     update = (update_w + update_s).sigmoid()
-    return new + update * (parts[0] - new)
+    return (new + update * (parts[0] - new),)
 
 
-def _elman(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> Tensor:  # noqa: ARG001
-    return (by_word + by_state).tanh()
+def _elman(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> tuple[Tensor, ...]:  # noqa: ARG001
+    return ((by_word + by_state).tanh(),)
 
 
 _GATES = {"lstm": _lstm, "gru": _gru, "elman": _elman}

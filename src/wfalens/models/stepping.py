@@ -26,10 +26,18 @@ def states_after(model: SteppableClassifier, prefixes: Ragged[np.int32]) -> Stat
 
 def step_grid(model: SteppableClassifier, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
     """Outputs after reading every word from every state: (states, width), (words,) -> (states, words, classes)."""
-    if isinstance(model, GridSteppable):
+    if isinstance(model, GridSteppable) and model.has_grid:
         return model.step_grid(state, ids)
-    _, outputs = model.step(np.repeat(state, len(ids), axis=0), np.tile(ids, len(state)))
-    return outputs.reshape(len(state), len(ids), -1)
+    return state_grid(model, state, ids)[1]
+
+
+def state_grid(model: SteppableClassifier, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+    """The new states, (states, words, width), and the outputs as `step_grid` gives them."""
+    if isinstance(model, GridSteppable) and model.has_grid:
+        return model.state_grid(state, ids)
+    states, outputs = model.step(np.repeat(state, len(ids), axis=0), np.tile(ids, len(state)))
+    shape = len(state), len(ids), -1
+    return states.reshape(shape), outputs.reshape(shape)
 
 
 def state_traces(

@@ -222,9 +222,9 @@ def _checked_labels(corpus: Corpus) -> NDArray[np.int64]:
 def _without_empty(
     ids: Ragged[np.int32], labels: NDArray[np.int64] | None
 ) -> tuple[Ragged[np.int32], NDArray[np.int64]]:
-    worded = np.flatnonzero(ids.lengths)
+    worded, ids = ids.nonempty()
     assert labels is not None  # noqa: S101 - checked at the border
-    return ids.take(worded), labels[worded]
+    return ids, labels[worded]
 
 
 def _class_weights(labels: NDArray[np.int64], classes: int) -> torch.Tensor:

@@ -9,7 +9,7 @@ from wfalens.inspection import Study
 from wfalens.inspection.page import report_html
 from wfalens.progress import SILENT, Progress
 from wfalens.report.collect import USUAL, Extent, collect
-from wfalens.storage import write_atomically
+from wfalens.writing import write_atomically
 
 
 def write_report(study: Study, path: str | Path, extent: Extent = USUAL, progress: Progress = SILENT) -> int:

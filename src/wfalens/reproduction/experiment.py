@@ -115,11 +115,11 @@ class Experiment:
 
     @cached_property
     def ids(self) -> Ragged[np.int32]:
-        return _worded(self.model.encoder.encode(self.train.texts))
+        return self.model.encoder.encode(self.train.texts).nonempty()[1]
 
     @cached_property
     def tests(self) -> Ragged[np.int32]:
-        return _worded(self.model.encoder.encode(self.test.texts))
+        return self.model.encoder.encode(self.test.texts).nonempty()[1]
 
     @cached_property
     def wanted(self) -> NDArray[np.float32]:
@@ -192,10 +192,6 @@ class Experiment:
             return {**result, "took": time.perf_counter() - began}
 
         return store.keep(parameters, timed)
-
-
-def _worded(ids: Ragged[np.int32]) -> Ragged[np.int32]:
-    return ids.take(np.flatnonzero(ids.lengths))
 
 
 def _digest_of(corpus: Corpus) -> str:

@@ -15,7 +15,7 @@ from wfalens import __version__
 from wfalens.html import anchored_html, figure_html, page_html, text_html, verdicts_html, wide_table_html
 from wfalens.reproduction.experiment import Scale, Step
 from wfalens.reproduction.section import Claim, Results, Section, Shown
-from wfalens.storage import write_atomically
+from wfalens.writing import write_atomically
 
 _FORMATS = ("png", "pdf")
 

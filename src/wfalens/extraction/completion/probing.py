@@ -15,7 +15,7 @@ from wfalens.extraction.states.abstraction import States
 from wfalens.extraction.states.views import View
 from wfalens.models.contract import State, SteppableClassifier, StepwiseClassifier, checked_probabilities
 from wfalens.models.prefixes import prefix_tree
-from wfalens.models.stepping import states_after, step_grid
+from wfalens.models.stepping import state_grid, states_after, step_grid
 from wfalens.ragged import Ragged, offsets_of, positions
 from wfalens.threads import passes_of_model
 
@@ -144,7 +144,7 @@ def _answers(
 ) -> NDArray[np.float32]:
     """Points after each word from each representative; -> (representatives · words, D)"""
     if view.needs_states and saved is not None and isinstance(model, SteppableClassifier):
-        states, outputs = model.step(np.repeat(saved, len(words), axis=0), np.tile(words, len(saved)))
+        states, outputs = (grid.reshape(-1, grid.shape[-1]) for grid in state_grid(model, saved, words))
         return view.points(checked_probabilities(outputs, len(states), len(model.class_names), "the model"), states)
     return view.points(ask(model, representatives, saved, words), None)
 

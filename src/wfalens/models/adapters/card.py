@@ -18,7 +18,7 @@ from wfalens.corpus.vocabulary import PADDING_WORD, UNKNOWN_WORD, Vocabulary
 from wfalens.errors import FormatError, InputError
 from wfalens.models.contract import checked_probabilities, uniform
 from wfalens.models.readout import readout_named
-from wfalens.storage import write_atomically
+from wfalens.writing import write_atomically
 
 VERSION = 1
 

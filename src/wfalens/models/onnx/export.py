@@ -12,7 +12,7 @@ from wfalens.errors import MissingDependencyError
 from wfalens.models.adapters.card import ModelCard
 from wfalens.models.onnx.graph import METADATA
 from wfalens.models.rnn import RNNClassifier
-from wfalens.storage import write_atomically
+from wfalens.writing import write_atomically
 
 OPSET = 17
 _OPERATORS = {"lstm": "LSTM", "gru": "GRU", "elman": "RNN"}

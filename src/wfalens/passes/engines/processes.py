@@ -7,8 +7,9 @@ import pickle
 import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
@@ -97,7 +98,8 @@ def _started(blob: bytes) -> _Worker:
     earlier = {name: os.environ.get(name) for name in _THREAD_LIMITS}
     os.environ.update(dict.fromkeys(_THREAD_LIMITS, "1"))  # read while the child's libraries load
     try:
-        process.start()
+        with _interrupts_held():
+            process.start()
     finally:
         for name, value in earlier.items():
             if value is None:
@@ -108,6 +110,17 @@ def _started(blob: bytes) -> _Worker:
     worker = _Worker(process, ours)
     _send(worker, blob)
     return worker
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back, here and in a process that is started meanwhile: it is the driver's to handle."""
+    resource_tracker.ensure_running()  # it would let Ctrl-C through again when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _send(worker: _Worker, item: Any) -> None:

@@ -1,0 +1,35 @@
+from .automaton import WFA as WFA
+from .automaton import LinearWFA as LinearWFA
+from .automaton import StochasticWFA as StochasticWFA
+from .automaton import Walk as Walk
+from .corpus import Corpus as Corpus
+from .corpus import TextEncoder as TextEncoder
+from .corpus import TextFiles as TextFiles
+from .corpus import Vocabulary as Vocabulary
+from .corpus import WordVectors as WordVectors
+from .corpus import load_dataset as load_dataset
+from .corpus import read_corpus as read_corpus
+from .corpus import read_vectors as read_vectors
+from .evaluation import Fidelity as Fidelity
+from .evaluation import measure_fidelity as measure_fidelity
+from .extraction import Augmentation as Augmentation
+from .extraction import Distillation as Distillation
+from .extraction import Extractor as Extractor
+from .extraction import Fitting as Fitting
+from .models import CallableClassifier as CallableClassifier
+from .models import ModelCard as ModelCard
+from .models import RNNClassifier as RNNClassifier
+from .models import RNNConfig as RNNConfig
+from .models import Trainer as Trainer
+from .models import export_onnx as export_onnx
+from .models import load_onnx as load_onnx
+from .models import load_transformer as load_transformer
+from .models import open_model as open_model
+from .models import wrap_keras as wrap_keras
+from .models import wrap_module as wrap_module
+from .models import wrap_pipeline as wrap_pipeline
+from .models import wrap_transformer as wrap_transformer
+from .passes import Run as Run
+from .ragged import Ragged as Ragged
+
+__version__: str
