@@ -243,10 +243,6 @@ BAD = {
             "x.wfa",
             "-k",
             "50",
-            "--alpha",
-            "0",
-            "--beta",
-            "0.3",
             "--abstraction",
             "outputs",
         ),
@@ -291,7 +287,7 @@ BAD = {
     "predict without text": (("predict", "news.wfa"), "no text to classify"),
     "labels that the model does not know": (
         ("evaluate", "news.wfa", "-m", "news.rnn", "-c", "one.csv"),
-        "label 'a' of one.csv is not one of the classes",
+        "one.csv: text 1: label 'a' is not one of the classes",
     ),
 }
 
@@ -351,4 +347,4 @@ def test_skipped_rows_are_told(tmp_path):
     (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
     done = wfalens("train", "-c", "a.csv", "-o", "a.rnn", *SMALL, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "left out 2 rows (line 42: empty text; line 43: empty text)" in done.stderr
+    assert "left out 2 rows (a.csv: line 42: empty text; a.csv: line 43: empty text)" in done.stderr

@@ -59,7 +59,7 @@ def test_a_whole_session_from_python_prints_nothing(folder, capfd):
     texts, model = str(folder / "texts.csv"), str(folder / "a.rnn")
     done = train(texts, folder / "b.rnn", test=texts, network=SMALL, epochs=1, progress=heard)
     assert 0 <= done.test_accuracy <= 1
-    assert set(heard.said) == {"texts.csv: left out 1 rows (line 82: empty text)"}
+    assert set(heard.said) == {f"left out 1 rows ({texts}: line 82: empty text)"}
     made = extract(model, texts, folder / "b.wfa", options=ROWS)
     assert made.states == 5
     assert evaluate(folder / "a.wfa", model, texts).fidelity.overall.texts == 80

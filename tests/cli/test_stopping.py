@@ -90,7 +90,7 @@ def test_a_stopped_linear_extraction_says_where_it_goes_on(folder, number):
 @BOTH
 def test_a_stopped_extraction_in_shards_says_where_it_goes_on(folder, number):
     out = f"shards{int(number)}.wfa"
-    rows = ("--completion", "empirical", "--alpha", "0.4", "--beta", "0.3", "--abstraction", "outputs", "-k", "5")
+    rows = ("--completion", "empirical", "--alpha", "0.4", "--beta", "0.3", "--abstraction", "outputs", "-k", "2")
     command = ("extract", "model.rnn", "-c", "texts*.jsonl", "-o", out, *rows, "--workers", "1")
     done = stopped(IN_PROGRESS.format(written=f"{out}.parts/counts-*", number=int(number)), *command, cwd=folder)
     sentence = f"stopped; what is done is kept in {out}.parts, and the same command goes on from there\n"
@@ -137,8 +137,8 @@ processes._started = started
     command = ("extract", "model.rnn", "-c", "texts*.jsonl", "-o", "group.wfa", "-k", "4", "--workers", "2")
     done = stopped(hook, *command, "--memory", "64GB", cwd=folder)
     assert done.returncode == 130
-    assert done.stderr.startswith("stopped")
-    assert done.stderr.count("\n") == 1
+    assert done.stderr.splitlines()[-1].startswith("stopped")
+    assert "Traceback" not in done.stderr
 
 
 TRAIN = ("train", "-c", "known.csv", "--embedding", "8", "--hidden", "8", "--epochs", "3")

@@ -71,7 +71,7 @@ def explain_cli(
     force: opt.Force = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Explain a classifier by its automaton: all words, one word, a phrase or a text.
+    """Explain a classifier by its automaton: all words, a word, a phrase or a text.
 
     Without --text, --word or --phrase: the words that speak most for each class. Influence is the mean change of the
     output over all states. The contributions of a text's words add up exactly to its output minus the prior; for each

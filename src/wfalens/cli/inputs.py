@@ -57,7 +57,7 @@ class Reader:
             )
         if corpus.skipped:
             told = "; ".join(corpus.skipped[:_TOLD_ROWS]) + ("; …" if len(corpus.skipped) > _TOLD_ROWS else "")
-            progress.say(f"{corpus.name}: left out {len(corpus.skipped)} rows ({told})")
+            progress.say(f"left out {len(corpus.skipped)} rows ({told})")
         return corpus
 
     def source(self, spec: str, split: str) -> Corpus | TextFiles:

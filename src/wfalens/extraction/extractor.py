@@ -134,7 +134,7 @@ class Extractor:
         if ignored:
             other = next(kind for kind in KINDS if kind != self.kind)
             raise InputError(
-                f"{' and '.join(ignored)} belong to the {other} kind, and the {self.kind} kind is asked for"
+                f"{' and '.join(ignored)} belong to the {other} kind, not to the {self.kind} one"
             )
         if self.kind == StochasticWFA.kind:
             check_used(given, self.completion or _DEFAULTS["completion"])
