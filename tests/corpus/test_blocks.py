@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from wfalens.corpus import Corpus
 from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.sources import MemoryTexts, TextFiles, with_labels
-from wfalens.corpus.sources.lines import _split
+from wfalens.corpus.text_lines import _split
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 

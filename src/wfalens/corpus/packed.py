@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import overload
 
 import numpy as np
@@ -41,6 +42,13 @@ class PackedTexts(Sequence[str]):
         if isinstance(item, slice):
             return [self[one] for one in range(*item.indices(len(self)))]
         return self.content[item].tobytes().decode("utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        blob, bounds = self.content.values.tobytes(), pairwise(self.content.offsets.tolist())
+        if blob.isascii():
+            whole = blob.decode("ascii")
+            return (whole[first:behind] for first, behind in bounds)
+        return (blob[first:behind].decode("utf-8", "surrogatepass") for first, behind in bounds)
 
     def take(self, items: NDArray[np.int64]) -> PackedTexts:
         return PackedTexts(self.content.take(items))

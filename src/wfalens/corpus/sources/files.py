@@ -12,9 +12,10 @@ from typing import Any
 
 from wfalens.corpus.sources.blocks import BLOCK_BYTES, MOST_NAMED, Block, Place
 from wfalens.corpus.sources.folders import FolderRows, class_folder
-from wfalens.corpus.sources.lines import DelimitedRows, JsonRows, known_encoding
+from wfalens.corpus.sources.lines import DelimitedRows, JsonRows
 from wfalens.corpus.sources.parquet import ParquetRows
 from wfalens.corpus.sources.rows import LABEL_COLUMN, TEXT_COLUMN, RowReader, blocks_of
+from wfalens.corpus.text_lines import known_encoding
 from wfalens.errors import InputError
 from wfalens.text import printable
 

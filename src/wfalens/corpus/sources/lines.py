@@ -1,4 +1,4 @@
-"""Rows of a text file: csv, tsv or jsonl, gzipped or not, read from any place on.
+"""Rows of a text file: csv, tsv or jsonl.
 
 A row that cannot be read is handed on with the reason. After an error that hides where the next row begins (broken
 quoting, a damaged archive) the file ends.
@@ -6,18 +6,14 @@ quoting, a damaged archive) the file ends.
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
-import io
 import json
-import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from wfalens.corpus.sources.blocks import Naming, Place
 from wfalens.corpus.sources.rows import (
@@ -30,137 +26,20 @@ from wfalens.corpus.sources.rows import (
     columns_of,
     taken_apart,
 )
+from wfalens.corpus.text_lines import LONGEST, MARK, UNREADABLE, EndlessLineError, Line, TextLines
 from wfalens.corpus.wording import quoted, reason_of
 from wfalens.errors import InputError
 from wfalens.text import printable
 
-_UNREADABLE = (gzip.BadGzipFile, EOFError, zlib.error, UnicodeError, csv.Error)
-_GZIP = b"\x1f\x8b"
-_CHUNK = 1 << 16  # bytes that are read at a time
-_LONGEST = 1 << 26  # characters of a line or a value: what is longer is no text, and would fill the memory
+_UNREADABLE = (*UNREADABLE, csv.Error)
 _LOOKED_AT, _LOOKED_THROUGH = 100, 1 << 20  # JSON objects that tell which fields there are, and their characters
 _JSON_SPACES = " \t\n\r"
-_SHIFTING = ("utf-7", "hz", "iso2022")  # encodings in which a line may depend on the lines before it
-
-_TOO_LONG = f"a line of more than {_LONGEST >> 20} MB"
-
-Line = bytes | str
-
-
-def known_encoding(encoding: str) -> str:
-    """An encoding by its usual name; a byte order mark is no part of the text in any of them."""
-    try:
-        name = codecs.lookup(encoding).name
-        "".encode(encoding)
-    except (LookupError, ValueError) as error:
-        raise InputError(reason_of(error)) from None
-    return name.removesuffix("-sig")
-
-
-def _has_plain_lines(encoding: str) -> bool:
-    """Whether bytes in an encoding can be cut into lines before they are decoded."""
-    try:
-        return "\r\n".encode(encoding) == b"\r\n" and not encoding.startswith(_SHIFTING)
-    except UnicodeError:
-        return False
-
-
-class TextLines:
-    """The lines of a text file with their line ends: \\n, \\r\\n or \\r.
-
-    Lines are bytes, and offsets count bytes, where lines can be told before they are decoded. Else the file is decoded
-    from its start, lines are texts and offsets count characters.
-    """
-
-    def __init__(self, path: Path, encoding: str) -> None:
-        self.path, self.encoding = path, encoding
-        with path.open("rb") as handle:
-            self.is_gzip = path.suffix.lower() == ".gz" or handle.read(2) == _GZIP
-        self.is_plain = _has_plain_lines(encoding)
-        with self._opened() as handle:
-            self.start = Place(self._mark(handle), 1)
-
-    @property
-    def divisible(self) -> bool:
-        return self.is_plain and not self.is_gzip
-
-    def read(self, offset: int) -> Iterator[Line]:
-        """The lines from an offset on."""
-        with self._opened() as handle:
-            yield from self._plain(handle, offset) if self.is_plain else self._decoded(handle, offset)
-
-    def _opened(self) -> IO[bytes]:
-        return gzip.open(self.path, "rb") if self.is_gzip else self.path.open("rb")  # type: ignore[return-value]
-
-    def _mark(self, handle: IO[bytes]) -> int:
-        """The size of the byte order mark."""
-        if not self.is_plain:
-            return int(self._wrapped(handle).read(1) == "\ufeff")
-        return len(codecs.BOM_UTF8) if self.encoding == "utf-8" and handle.read(3) == codecs.BOM_UTF8 else 0
-
-    def _wrapped(self, handle: IO[bytes]) -> io.TextIOWrapper:
-        return io.TextIOWrapper(handle, self.encoding, newline="")
-
-    def _plain(self, handle: IO[bytes], offset: int) -> Iterator[bytes]:
-        if self.is_gzip:
-            return _split(_skipped(_chunks(handle), offset))
-        handle.seek(offset)
-        return _split(_chunks(handle))
-
-    def _decoded(self, handle: IO[bytes], offset: int) -> Iterator[str]:
-        """Everything is decoded from the start, so that damage hides the same lines wherever reading begins."""
-        lines = self._wrapped(handle)
-        passed = len(lines.read(self.start.offset))
-        for line in iter(lambda: lines.readline(_LONGEST), ""):
-            if len(line) >= _LONGEST:
-                raise csv.Error(_TOO_LONG)
-            if passed >= offset:
-                yield line
-            passed += len(line)
-
-
-def _chunks(handle: IO[bytes]) -> Iterator[bytes]:
-    return iter(lambda: handle.read1(_CHUNK), b"")  # type: ignore[attr-defined]
-
-
-def _skipped(chunks: Iterable[bytes], offset: int) -> Iterator[bytes]:
-    """Chunks without their first bytes; an archive is always read from its start, in the same steps."""
-    for chunk in chunks:
-        if offset < len(chunk):
-            yield chunk[offset:]
-        offset = max(0, offset - len(chunk))
-
-
-def _split(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines with their ends."""
-    held: list[bytes] = []  # of the line that is not complete
-    for chunk in chunks:
-        if b"\n" not in chunk and b"\r" not in chunk and not (held and held[-1].endswith(b"\r")):
-            held.append(chunk)
-            if sum(map(len, held)) > _LONGEST:
-                raise csv.Error(_TOO_LONG)
-            continue
-        lines = b"".join([*held, chunk]).splitlines(keepends=True)
-        held = [] if lines[-1].endswith(b"\n") else [lines.pop()]  # after \r, \n may follow
-        yield from lines
-    yield from b"".join(held).splitlines(keepends=True)
-
-
-def _marking(error: UnicodeError) -> tuple[str, int]:
-    """Bytes that are not text become characters that are none, so that the rest of a line can be read."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    return "".join(chr(0xDC00 + byte) for byte in error.object[error.start : error.end]), error.end
-
-
-codecs.register_error("wfalens.mark", _marking)
 
 
 class _LineRows(ABC):
     """What text files share."""
 
     _no_text = HALF_A_PAIR  # why a text with characters that are none is no text
-    _broken = "not JSON"
 
     def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None) -> None:
         self.naming = Naming(printable(str(path)))
@@ -170,7 +49,7 @@ class _LineRows(ABC):
             self.lines = TextLines(path, encoding)
         except _UNREADABLE as error:
             raise InputError(f"{self.naming.path}: {self._damage(error)}") from None
-        self.divisible, self.start = self.lines.divisible, self.lines.start
+        self.divisible, self.start = self.lines.divisible, Place(self.lines.start, 1)
 
     def lead(self, start: Place) -> int:  # noqa: ARG002
         return 0
@@ -202,7 +81,9 @@ class _LineRows(ABC):
         if isinstance(error, UnicodeError):
             return f"not {self.encoding} text ({reason_of(error)})"
         if isinstance(error, csv.Error):
-            return f"{self._broken} ({reason_of(error)}); the rest is not read"
+            return f"broken quoting ({reason_of(error)}); the rest is not read"
+        if isinstance(error, EndlessLineError):
+            return f"{error}; the rest is not read"
         return f"damaged gzip file ({reason_of(error)}); the rest is not read"
 
 
@@ -279,14 +160,12 @@ class JsonRows(_LineRows):
 class DelimitedRows(_LineRows):
     """Comma or tab separated values under a header; a quoted value may span lines."""
 
-    _broken = "broken quoting"
-
     def __init__(
         self, path: Path, text_column: str, encoding: str, label_column: str | None, delimiter: str = ","
     ) -> None:
         super().__init__(path, text_column, encoding, label_column)
         self._no_text = self._wrong_byte  # bytes are marked
-        csv.field_size_limit(_LONGEST)
+        csv.field_size_limit(LONGEST)
         self.delimiter = delimiter
         try:
             first = next(self._records(self.start), None)
@@ -335,7 +214,7 @@ class DelimitedRows(_LineRows):
             nonlocal behind
             for line in self.lines.read(start.offset):
                 behind += len(line)
-                yield line if isinstance(line, str) else line.decode(self.encoding, "wfalens.mark")
+                yield line if isinstance(line, str) else line.decode(self.encoding, MARK)
 
         reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
         for values in reader:  # it takes no line more than a record needs, so `behind` is where the next begins

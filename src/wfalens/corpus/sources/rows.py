@@ -16,7 +16,7 @@ from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.sources.blocks import BadRow, Block, LeftOut, Naming, Place
 from wfalens.corpus.wording import listed, quoted
 from wfalens.errors import InputError
-from wfalens.ragged import Ragged, concatenate
+from wfalens.ragged import Ragged, Scalar, concatenate
 
 TEXT_COLUMN, LABEL_COLUMN = "text", "label"
 Texts = Sequence[str] | Ragged[np.int32]
@@ -154,7 +154,7 @@ def part_of(texts: Texts, first: int, behind: int) -> Texts:
     return _part(texts, first, behind) if isinstance(texts, Ragged) else texts[first:behind]
 
 
-def _part(items: Ragged, first: int, behind: int) -> Ragged:  # type: ignore[type-arg]
+def _part(items: Ragged[Scalar], first: int, behind: int) -> Ragged[Scalar]:
     start, stop = items.offsets[first], items.offsets[behind]
     return Ragged(items.values[start:stop], items.offsets[first : behind + 1] - start)
 
