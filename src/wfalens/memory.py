@@ -1,4 +1,4 @@
-"""How much memory this process and its children hold, and sizes as people write them."""
+"""How much memory this process and its children hold, how much a file may want, and sizes as people write them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wfalens.errors import InputError
 
+_ALWAYS_ALLOWED, _TIMES_STORED = 1 << 30, 1000  # bytes that anything may take in use, and that each stored byte may
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30}
 
 
@@ -25,6 +26,15 @@ def shown_size(size: float) -> str:
             return f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:,.3g} GB" if size < 1000 else f"{size:,.0f} GB"
+
+
+def check_in_use(needed: int, stored: int) -> None:
+    """Refuse what would take far more memory in use than it takes in a file; both in bytes."""
+    if needed > max(_ALWAYS_ALLOWED, _TIMES_STORED * stored):
+        raise InputError(
+            f"it would take {shown_size(needed)} of memory in use, out of proportion to the {shown_size(stored)} "
+            "that it holds"
+        )
 
 
 def resident(process: int | None = None) -> int:

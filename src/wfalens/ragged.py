@@ -61,6 +61,16 @@ class Ragged(Generic[Scalar]):
         offsets = offsets_of(lengths)
         return Ragged(self.values[positions(self.offsets[items], lengths)], offsets)
 
+    def between(self, first: int, last: int) -> Ragged[Scalar]:
+        """Neighbouring items: `first … last − 1`, as far as there are any; nothing is copied."""
+        offsets = self.offsets[first : last + 1]
+        return Ragged(self.values[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    def nonempty(self) -> tuple[NDArray[np.int64], Ragged[Scalar]]:
+        """The numbers of the items that have values, and these items."""
+        items = np.flatnonzero(self.lengths)
+        return items, self if len(items) == len(self) else self.take(items)
+
     def cut(self, max_length: int) -> Ragged[Scalar]:
         """Every item cut after `max_length` values."""
         lengths = np.minimum(self.lengths, max_length)
@@ -71,8 +81,7 @@ class Ragged(Generic[Scalar]):
         marks = np.searchsorted(self.offsets, np.arange(size, len(self.values), size))
         cuts = np.unique(np.concatenate([[0], marks, [len(self)]]))
         for first, last in pairwise(cuts):
-            start, stop = self.offsets[first], self.offsets[last]
-            yield Ragged(self.values[start:stop], self.offsets[first : last + 1] - start)
+            yield self.between(first, last)
 
     def last(self) -> NDArray[Scalar]:
         """The last value of every item; no item may be empty."""

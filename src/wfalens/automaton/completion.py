@@ -15,6 +15,7 @@ from wfalens.bounds import Bounds, check_choice, check_numbers, real, whole
 
 DISTANCES = ("euclidean", "squared")
 STRENGTHS = Bounds(real, 1e-9, 1e9)  # of probed rows: a sum with one of these is a number, and so is its inverse
+_FLOATS_AT_ONCE = 1 << 17  # of differences between centres
 REPRESENTATIVES = Bounds(whole, 1, 1 << 20)
 
 
@@ -105,5 +106,9 @@ def _rule(code: int, alpha: float) -> Rule:
 def similarity(centres: NDArray[np.float64], distance: str) -> NDArray[np.float64]:
     """`g[i,k] = exp(−M[i,k])`, M the Euclidean distance of the centres, or its square (authors' code)."""
     # (n, C) -> (n, n)
-    squared = np.square(centres[:, None] - centres[None]).sum(2)
-    return np.asarray(np.exp(-(squared if distance == "squared" else np.sqrt(squared))))
+    n, classes = centres.shape
+    near, step = np.empty((n, n)), max(1, _FLOATS_AT_ONCE // (n * classes))
+    for start in range(0, n, step):
+        squared = np.square(centres[start : start + step, None] - centres).sum(2)
+        near[start : start + step] = np.exp(-(squared if distance == "squared" else np.sqrt(squared)))
+    return near

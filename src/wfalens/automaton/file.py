@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton import layers, stochastic
 from wfalens.automaton.completion import COMPLETIONS, Completion, Empirical, Fitted, Null, Probe, Uniform
 from wfalens.automaton.kernels import Rows
 from wfalens.automaton.linear import Factors, LinearWFA
@@ -20,20 +21,35 @@ from wfalens.automaton.wfa import WFA
 from wfalens.corpus.encoder_file import restore_encoder, store_encoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.errors import InputError
+from wfalens.memory import check_in_use
 from wfalens.storage import StoredFile, Tensors, compact, read_file, write_file
 
 FORMAT, VERSION = "wfa", 1
 _SUM_TOLERANCE = 1e-6
 _MOST_COUNTED = 1 << 53
 _LARGEST_FACTOR = 1e9
+_INDICES, _WIDEST_INDEX = ("per_word", "entries", "state", "target"), 4  # tensors of rows; bytes
 
 
 def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
-    write_file(path, FORMAT, VERSION, *_store_stochastic(wfa))
+    header, tensors = _store_stochastic(wfa)
+    _check_in_use(tensors, stochastic.bytes_in_use(wfa.states))
+    write_file(path, FORMAT, VERSION, header, tensors)
 
 
 def save_linear(wfa: LinearWFA, path: str | Path) -> None:
-    write_file(path, FORMAT, VERSION, *_store_linear(wfa))
+    header, tensors = _store_linear(wfa)
+    _check_in_use(tensors, _linear_bytes(wfa.factors))
+    write_file(path, FORMAT, VERSION, header, tensors)
+
+
+def _check_in_use(tensors: Tensors, needed: int) -> None:
+    check_in_use(needed, sum(tensor.nbytes for tensor in tensors.values()))
+
+
+def _linear_bytes(factors: Factors) -> int:
+    fits = 0 < factors.width <= len(factors.start)  # else there are no layers, which the automaton says itself
+    return layers.bytes_in_use(len(factors.words), len(factors.start), factors.width) if fits else 0
 
 
 def fingerprint(wfa: WFA) -> str:
@@ -95,11 +111,10 @@ def _load_stochastic(file: StoredFile, tokenizer: Tokenizer | None) -> Stochasti
     encoder, class_names = restore_encoder(file, tokenizer), file.class_names()
     centres = file.tensor("centres", "f", 2)
     n, words = len(centres), len(encoder.vocabulary)
+    _check_in_use(file.tensors, stochastic.bytes_in_use(n))
     if np.any(centres < 0) or np.any(np.abs(centres.sum(1) - 1) > _SUM_TOLERANCE):
         raise file.fail("its centres are not distributions")
-    visits, counts = file.tensor("state_visits", "iu"), file.tensor("word_counts", "iu")
-    if any(np.any(part < 0) or np.any(part > _MOST_COUNTED) for part in (visits, counts)):
-        raise file.fail("its counts are out of range")
+    visits, counts = _counts(file, "state_visits"), _counts(file, "word_counts")
     return StochasticWFA(
         encoder=encoder,
         class_names=class_names,
@@ -114,22 +129,29 @@ def _load_stochastic(file: StoredFile, tokenizer: Tokenizer | None) -> Stochasti
 
 
 def _load_linear(file: StoredFile, tokenizer: Tokenizer | None) -> LinearWFA:
-    counts = file.tensor("word_counts", "iu")
-    if np.any(counts < 0) or np.any(counts > _MOST_COUNTED):
-        raise file.fail("its counts are out of range")
+    counts = _counts(file, "word_counts")
     with np.errstate(over="ignore"):  # what is too large for single precision is refused below
         parts = {name: file.tensor(f"factors.{name}", "f", axes).astype(np.float32) for name, axes in _FACTORS.items()}
     mean_state = file.tensor("mean_state", "f")
     if any(np.any(np.abs(part) > _LARGEST_FACTOR) for part in (mean_state, *parts.values())):
         raise file.fail("its factors are out of range")
+    factors = Factors(**parts, decay=file.number(file.header, "decay"))
+    _check_in_use(file.tensors, _linear_bytes(factors))
     return LinearWFA(
         encoder=restore_encoder(file, tokenizer),
         class_names=file.class_names(),
-        factors=Factors(**parts, decay=file.number(file.header, "decay")),
+        factors=factors,
         mean_state=mean_state,
         word_counts=counts,
         provenance=file.field("provenance", dict),
     )
+
+
+def _counts(file: StoredFile, name: str) -> NDArray[np.integer]:
+    counts = file.tensor(name, "iu")
+    if np.any(counts < 0) or counts.sum(dtype=np.float64) > _MOST_COUNTED:
+        raise file.fail("its counts are out of range")
+    return counts
 
 
 _FACTORS = {"words": 2, "expansion": 2, "offset": 1, "links": 2, "start": 1, "final": 2, "bias": 1}  # and their axes
@@ -164,12 +186,12 @@ def _load_completion(file: StoredFile, words: int, states: int) -> Completion:
         if name == Uniform.name:
             return Uniform()
         if name == Empirical.name:
-            return Empirical(file.number(header, "beta"), header["distance"])
+            return Empirical(header["beta"], header["distance"])
         if name == Probe.name:
             rows = _load_rows(file, "probed", words, states)
-            return Probe(file.number(header, "strength"), int(file.number(header, "representatives")), rows)
+            return Probe(header["strength"], header["representatives"], rows)
         if name == Fitted.name:
-            return Fitted(_load_rows(file, "fitted", words, states), file.number(header, "drift"))
+            return Fitted(_load_rows(file, "fitted", words, states), header["drift"])
     except (KeyError, TypeError, InputError) as error:
         raise file.fail(f"its completion is not valid ({error})") from None
     raise file.fail(f"its completion {name!r} is not one of {', '.join(COMPLETIONS)}")
@@ -186,8 +208,9 @@ def _store_rows(name: str, rows: Rows) -> Tensors:
 
 
 def _load_rows(file: StoredFile, name: str, words: int, states: int) -> Rows:
-    per_word, entries = (file.tensor(f"{name}.{part}", "u") for part in ("per_word", "entries"))
-    state, target = (file.tensor(f"{name}.{part}", "u") for part in ("state", "target"))
+    per_word, entries, state, target = (file.tensor(f"{name}.{part}", "u") for part in _INDICES)
+    if any(part.itemsize > _WIDEST_INDEX for part in (per_word, entries, state, target)):
+        raise file.fail(f"the rows of {name!r} are numbered by more than {8 * _WIDEST_INDEX} bits")
     with np.errstate(over="ignore"):  # what is too large for single precision is refused below
         weight = file.tensor(f"{name}.weight", "uf").astype(np.float32)
     if np.any(per_word > len(state)) or np.any(entries > len(target)):

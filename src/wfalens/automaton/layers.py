@@ -50,6 +50,12 @@ class Layers(NamedTuple):
         return layers[..., : self.width].reshape(3, len(ids), self.states)
 
 
+def bytes_in_use(words: int, states: int, width: int) -> int:
+    """About what layers take while they are made, which is more than they take afterwards."""
+    lanes = states // width * -(-width // LANES) * LANES
+    return 24 * words * lanes + 8 * lanes**2
+
+
 def in_blocks(table: NDArray[np.floating], width: int) -> NDArray[np.floating]:
     """Numbers of layers of that width, padded; (…, n) -> (…, B, LANES)"""
     layers = table.reshape(*table.shape[:-1], -1, width)

@@ -32,17 +32,17 @@ def make_rows(
 ) -> Rows:
     """Rows from their number per word, their states and their number of entries (at least one each)."""
     row_start = offsets_of(per_word)
-    stored = np.ascontiguousarray(weight, np.float32)
+    stored, sizes = np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(entries, np.uint32)
     states = np.ascontiguousarray(state, np.uint16)
     total, entry_start = np.empty(len(states)), np.zeros(len(row_start), np.int64)
-    _add_up(stored, entries, row_start, total, entry_start)
+    _add_up(stored, sizes, row_start, total, entry_start)
     return Rows(
         row_start,
         states,
         total,
         1 / total,
         entry_start,
-        np.repeat(states, entries),
+        np.repeat(states, sizes),
         np.ascontiguousarray(target, np.uint16),
         stored,
     )

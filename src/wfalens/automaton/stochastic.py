@@ -22,6 +22,11 @@ from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 
 
+def bytes_in_use(states: int) -> int:
+    """About what an automaton with so many states takes in use: a table over their pairs, as any Êσ is."""
+    return 8 * states**2
+
+
 class StochasticWFA(WFA):
     """Observed rows as sparse counts, a rule for the missing ones, and the static probability α.
 

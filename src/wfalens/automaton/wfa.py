@@ -20,7 +20,7 @@ from wfalens.ragged import Ragged
 
 Texts = Sequence[str] | Ragged[np.int32]
 UNDECIDED = -1
-_TRACE_FLOATS = 1 << 24  # state distributions held at once while tracing
+_FLOATS_AT_ONCE = 1 << 24  # of state vectors held while texts are read
 
 
 class WFA(ABC):
@@ -137,7 +137,13 @@ class WFA(ABC):
 
     def weights(self, texts: Texts) -> NDArray[np.float64]:
         """`A(w)` as it is; all zero where null completion lost the mass. -> (texts, classes)"""
-        return self.read_out(self.state_vectors(self.ids(texts), every=False))
+        ids = self.ids(texts)
+        step = max(1, _FLOATS_AT_ONCE // self.states)
+        parts = [
+            self.read_out(self.state_vectors(ids.between(first, first + step), every=False))
+            for first in range(0, len(ids), step)
+        ]
+        return np.concatenate([np.zeros((0, len(self.class_names))), *parts])
 
     def predict_proba(self, texts: Texts) -> NDArray[np.float64]:
         """Class distributions; uniform where the automaton is undecided. -> (texts, classes)"""
@@ -162,7 +168,7 @@ class WFA(ABC):
         ids = self.ids(texts)
         parts = [
             self.probabilities(self.read_out(self.state_vectors(part, every=True)))
-            for part in ids.chunks(max(1, _TRACE_FLOATS // self.states))
+            for part in ids.chunks(max(1, _FLOATS_AT_ONCE // max(self.states, len(self.class_names))))
         ]
         return Ragged(np.concatenate(parts) if parts else np.zeros((0, len(self.class_names))), ids.offsets)
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -21,10 +20,11 @@ from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import PADDING
 from wfalens.errors import InputError
-from wfalens.models.batches import trace_padded
+from wfalens.memory import check_in_use
+from wfalens.models.batches import TOKENS_PER_BATCH, trace_padded
 from wfalens.models.contract import State, checked_probabilities
 from wfalens.ragged import Ragged
-from wfalens.storage import read_file, write_file
+from wfalens.storage import StoredFile, read_file, write_file
 
 FORMAT, VERSION = "rnn", 1
 CELLS: dict[str, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "elman": nn.RNN}
@@ -34,6 +34,7 @@ _BOUNDS = {
     "layers": Bounds(whole, 1, 64),
     "dropout": Bounds(real, 0, 1, excluded=(1,)),
 }
+_LARGEST_WEIGHT = 1e9  # states lie between -1 and 1, so that no sum leaves single precision, however long the text
 _GRID_FLOATS = 1 << 18  # gate values held at once in `step_grid`
 
 
@@ -194,6 +195,7 @@ class RNNClassifier:
         header, tensors = store_encoder(self.encoder)
         header |= {"class_names": list(self.class_names), "config": asdict(self.config)}
         weights = {f"network.{name}": tensor.numpy() for name, tensor in self.network.state_dict().items()}
+        check_in_use(_bytes_in_use(self.network), sum(array.nbytes for array in weights.values()))
         write_file(path, FORMAT, VERSION, header, tensors | weights)
 
     @classmethod
@@ -205,17 +207,9 @@ class RNNClassifier:
             config = RNNConfig(**file.field("config", dict))
         except (TypeError, InputError) as error:
             raise file.fail(f"its configuration is not valid ({error})") from None
-        expected = _shapes(config, len(encoder.vocabulary), len(class_names))
-        stored = {name[8:]: array for name, array in file.tensors.items() if name.startswith("network.")}
-        if {name: array.shape for name, array in stored.items()} != expected:
-            raise file.fail("its weights do not fit its configuration")
         with torch.device("meta"):  # the weights are taken as they are, without a second copy
             network = RNNNetwork(config, len(encoder.vocabulary), len(class_names))
-        weights: dict[str, Any] = {
-            name: torch.from_numpy(np.ascontiguousarray(file.tensor(f"network.{name}", "f", array.ndim), np.float32))
-            for name, array in stored.items()
-        }
-        network.load_state_dict(weights, assign=True)
+        network.load_state_dict(_stored_weights(file, network), assign=True)
         return cls(network, encoder, class_names)
 
     def _outputs(self, state: State) -> NDArray[np.float32]:
@@ -253,11 +247,27 @@ def _elman(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> Tensor:  #
 _GATES = {"lstm": _lstm, "gru": _gru, "elman": _elman}
 
 
-def _shapes(config: RNNConfig, words: int, classes: int) -> dict[str, tuple[int, ...]]:
-    """Shapes of all weights, without allocating them."""
-    with torch.device("meta"):
-        network = RNNNetwork(config, words, classes)
-    return {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+def _stored_weights(file: StoredFile, network: RNNNetwork) -> dict[str, Tensor]:
+    """The weights in a file for a network that has none yet."""
+    stored = {name[8:]: array for name, array in file.tensors.items() if name.startswith("network.")}
+    expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    if {name: array.shape for name, array in stored.items()} != expected:
+        raise file.fail("its weights do not fit its configuration")
+    try:
+        check_in_use(_bytes_in_use(network), sum(array.nbytes for array in stored.values()))
+    except InputError as error:
+        raise file.fail(str(error)) from None
+    weights = {name: file.tensor(f"network.{name}", "f", array.ndim) for name, array in stored.items()}
+    for name, array in weights.items():
+        if np.any(np.abs(array) > _LARGEST_WEIGHT):
+            raise file.fail(f"its weights {name!r} are out of range")
+    return {name: torch.from_numpy(np.ascontiguousarray(array, np.float32)) for name, array in weights.items()}
+
+
+def _bytes_in_use(network: RNNNetwork) -> int:
+    """About what one batch takes: a word's vector, the gates of a layer and its state, and the classes."""
+    config = network.config
+    return 4 * TOKENS_PER_BATCH * (config.embedding + 6 * config.hidden + network.output.out_features)
 
 
 def _fill_embedding(layer: nn.Embedding, encoder: TextEncoder, vectors: WordVectors) -> None:
