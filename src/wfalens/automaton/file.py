@@ -147,11 +147,11 @@ def _load_linear(file: StoredFile, tokenizer: Tokenizer | None) -> LinearWFA:
     )
 
 
-def _counts(file: StoredFile, name: str) -> NDArray[np.integer]:
+def _counts(file: StoredFile, name: str) -> NDArray[np.int64]:
     counts = file.tensor(name, "iu")
     if np.any(counts < 0) or counts.sum(dtype=np.float64) > _MOST_COUNTED:
         raise file.fail("its counts are out of range")
-    return counts
+    return counts.astype(np.int64)
 
 
 _FACTORS = {"words": 2, "expansion": 2, "offset": 1, "links": 2, "start": 1, "final": 2, "bias": 1}  # and their axes
