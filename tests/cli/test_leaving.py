@@ -1,5 +1,6 @@
 """How a command ends: exit codes, sentences that a terminal can show, and output that nobody reads."""
 
+import json
 import os
 import re
 import subprocess
@@ -135,6 +136,15 @@ def test_texts_that_are_no_unicode_are_printed_as_json_spells_them(folder):
     done = in_a_process("predict", "some.wfa", os.fsdecode(b"w1 \xff"), "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert '"text": "w1 \\udcff"' in done.stdout
+
+
+def test_a_terminal_without_unicode_gets_what_it_can_show_and_machines_get_all(folder):
+    streams = {"env": {**os.environ, "PYTHONIOENCODING": "ascii"}}
+    people = in_a_process("predict", "some.wfa", "w1 é", cwd=folder, **streams)
+    assert people.returncode == 0, people.stderr
+    assert "w1 ?" in people.stdout
+    machine = in_a_process("predict", "some.wfa", "w1 é 👧", "--json", cwd=folder, **streams)
+    assert json.loads(machine.stdout)[0]["text"] == "w1 é 👧"
 
 
 def test_bytes_that_are_no_text_are_refused_on_standard_input(folder):

@@ -340,7 +340,7 @@ def extract(
     extractor = Extractor(**(options or {}), distillation=Distillation(**distillation) if distillation else None)
     _check_augmentation(extractor, augmentation or {}, vectors)
     kept = out.with_name(f"{out.name}.training") if extractor.kind == _LINEAR else None
-    check_outputs(kept, force=True)
+    check_outputs(out, kept, force=True)
     if shards.wanted_for(corpus):
         if reads_texts(model):
             raise InputError(f"{model} takes its words from the corpus, which must fit into memory; give a single file")

@@ -9,8 +9,9 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from io import TextIOWrapper
 
-from wfalens.cli.stopping import Stopped, ignore_stops, listen
+from wfalens.cli.stopping import Stopped, listen, listen_no_more
 from wfalens.errors import WfalensError
 from wfalens.text import sentence
 
@@ -21,11 +22,14 @@ BROKEN_PIPE = 141  # as a shell reports a program that SIGPIPE has ended
 def run() -> None:
     """The installed command: `main` in a process of its own."""
     listen()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        if isinstance(stream, TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(errors="replace")  # a terminal that cannot show all characters shows the others
     try:
         code = main(sys.argv[1:])
     except KeyboardInterrupt:
         code = _told("stopped", STOPPED)
-    ignore_stops()
+    listen_no_more()
     sys.exit(code)
 
 

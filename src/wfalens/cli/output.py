@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,7 +31,8 @@ def say(text: str) -> None:
 
 
 def print_json(result: Any) -> None:
-    text = json.dumps(result, ensure_ascii=False, indent=2)
+    spelled_out = (getattr(sys.stdout, "encoding", None) or "utf-8").lower() == "utf-8"
+    text = json.dumps(result, ensure_ascii=not spelled_out, indent=2)
     typer.echo(text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs, as JSON spells them
 
 

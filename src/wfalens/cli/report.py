@@ -67,4 +67,5 @@ def report(shown: Study, out: Path, progress: Progress = SILENT) -> int:
     """Write the page of a study; -> its size in bytes."""
     from wfalens.report import write_report
 
+    check_outputs(out, force=True)
     return write_report(shown, out, progress=progress)

@@ -21,10 +21,11 @@ def listen() -> None:
     signal.signal(signal.SIGTERM, _interrupt)
 
 
-def ignore_stops() -> None:
-    """From now on the process ends by itself."""
+def listen_no_more() -> None:
+    """All is said: from now on a stop ends the process at once and without a word."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager

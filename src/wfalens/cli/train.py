@@ -161,6 +161,7 @@ def train(
     `network` holds options of `RNNConfig`, `training` those of `Trainer`; a data set by name knows its own test texts,
     cut-off length (0: none) and tokenizer.
     """
+    check_outputs(out, force=True)
     known = dataset_of(corpus)
     max_length = (known.max_length if known else None) if max_length is None else max_length or None
     tokenizer = tokenizer or (known.tokenizer if known else "basic_english")
