@@ -6,10 +6,14 @@ from wfalens.explanation.embeddings import ReducedEmbeddings, TransitionEmbeddin
 from wfalens.explanation.influence import Influence, influence, phrase_influence
 from wfalens.explanation.maps import WordMaps, word_maps
 from wfalens.explanation.pairs import Pair, Pairs
+from wfalens.explanation.result import Explanation
+from wfalens.explanation.shapley import Interactions, banzhaf, interactions, shapley, shapley_each
 
 __all__ = [
     "Attribution",
+    "Explanation",
     "Influence",
+    "Interactions",
     "Pair",
     "Pairs",
     "ReducedEmbeddings",
@@ -18,9 +22,13 @@ __all__ = [
     "WordMaps",
     "adversarial_pairs",
     "attribute",
+    "banzhaf",
     "best_replacements",
     "collaborative_pairs",
     "influence",
+    "interactions",
     "phrase_influence",
+    "shapley",
+    "shapley_each",
     "word_maps",
 ]
