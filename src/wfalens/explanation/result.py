@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
+from wfalens.explanation.intervals import half_widths
 from wfalens.html import heat_html, table_html
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Explanation:
     absence: str
     error: float = 0.0  # bound of the error of quadrature in every value; 0: exact up to rounding
     standard_error: NDArray[np.float64] | None = None  # (words, classes), where values were sampled
+    pairs: int = 0  # of orders that were sampled; 0: none, the values are exact
 
     @property
     def label(self) -> str | None:
@@ -62,6 +64,13 @@ class Explanation:
         """Values for one class (default: the one with the highest output); (words,)"""
         values: NDArray[np.float64] = self.values[:, self.column(class_name)]
         return values
+
+    def interval(self, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The ends of the interval of every value; NaN from a single pair of orders. -> (words, classes) each"""
+        if self.standard_error is None:
+            return self.values, self.values
+        half = half_widths(self.standard_error, self.pairs, level)
+        return self.values - half, self.values + half
 
     def to_dataframe(self) -> pd.DataFrame:
         import pandas as pd
@@ -87,6 +96,7 @@ class Explanation:
             "base": by_class(self.base),
             "output": by_class(self.output),
             "error": self.error,
+            "pairs": self.pairs,
             "words": words,
         }
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHAPLEY, BANZHAF = "Shapley values", "Banzhaf values"
-MOST_WORDS, MOST_SAMPLED, MOST_PAIRED = 20_000, 1_000, 500  # words of a text, see `_check_length`
+MOST_WORDS, MOST_SAMPLED, MOST_PAIRED = 20_000, 1_000, 500  # words of a text, see `check_length`
 ENUMERATED = 12  # words up to which all coalitions are read
 PAIRS = 64  # antithetic pairs of orders where values are sampled
 
@@ -75,7 +75,7 @@ def shapley_each(
     if unit != wfa.unit:
         rng = np.random.default_rng(seed)
         return [_in_probabilities(wfa, each, text, absence, pairs, rng) for each, text in zip(words, ids, strict=True)]
-    _check_length(ids, MOST_WORDS, "explained word by word")
+    check_length(ids, MOST_WORDS, "explained word by word")
     values, errors = exact_shapley(wfa, ids, absence, tolerance)
     base, output = empty_weights(wfa, ids.lengths, absence), wfa.weights(ids)
     return [
@@ -110,7 +110,8 @@ def _in_probabilities(
         unit=PROBABILITY,
         method=SHAPLEY,
         absence=absence,
-        standard_error=found.standard_error if len(ids) > ENUMERATED else None,
+        standard_error=found.standard_error if found.samples else None,
+        pairs=found.samples,
     )
 
 
@@ -118,11 +119,10 @@ def probability_values(wfa: WFA, ids: NDArray[np.int32], absence: str, pairs: in
     """Shapley values of one text in probabilities, with standard errors, 0 where values are exact; -> (L, C) each"""
     if wfa.unit == PROBABILITY:
         values, _ = exact_shapley(wfa, Ragged(ids, np.array([0, len(ids)])), absence)
-        return Sampled(values.values, np.zeros_like(values.values))
+        return Sampled.exact(values.values)
     if len(ids) <= ENUMERATED:
-        exact = enumerated_shapley(wfa.probabilities(every_coalition_weights(wfa, ids, absence)))
-        return Sampled(exact, np.zeros_like(exact))
-    _check_length(Ragged(ids, np.array([0, len(ids)])), MOST_SAMPLED, "sampled")
+        return Sampled.exact(enumerated_shapley(wfa.probabilities(every_coalition_weights(wfa, ids, absence))))
+    check_length(Ragged(ids, np.array([0, len(ids)])), MOST_SAMPLED, "sampled")
     return sampled_shapley(
         lambda present: wfa.probabilities(coalition_weights(wfa, ids, present, absence)), len(ids), pairs, rng
     )
@@ -131,7 +131,7 @@ def probability_values(wfa: WFA, ids: NDArray[np.int32], absence: str, pairs: in
 def banzhaf(wfa: WFA, text: str, *, absence: str = "delete") -> Explanation:
     """Banzhaf values of every word of a text: its mean marginal over all coalitions, each as likely as the other."""
     words, ids = _read(wfa, [text])
-    _check_length(ids, MOST_WORDS, "explained word by word")
+    check_length(ids, MOST_WORDS, "explained word by word")
     return Explanation(
         words=words[0],
         class_names=wfa.class_names,
@@ -196,7 +196,7 @@ class Interactions:
 def interactions(wfa: WFA, text: str, *, absence: str = "delete") -> Interactions:
     """Interactions of all pairs of words of a text, exact, in the automaton's unit."""
     words, ids = _read(wfa, [text])
-    _check_length(ids, MOST_PAIRED, "explained by pairs of words")
+    check_length(ids, MOST_PAIRED, "explained by pairs of words")
     (values,) = exact_interactions(wfa, ids, checked_absence(absence))
     return Interactions(words[0], wfa.class_names, values, wfa.unit, absence)
 
@@ -224,7 +224,7 @@ def _read(wfa: WFA, texts: Texts) -> tuple[list[tuple[str, ...]], Ragged[np.int3
     return [tuple(each) for each in words], ids
 
 
-def _check_length(ids: Ragged[np.int32], most: int, done: str) -> None:
+def check_length(ids: Ragged[np.int32], most: int, done: str) -> None:
     longest = int(ids.lengths.max(initial=0))
     if longest > most:
         raise InputError(f"a text of {longest:,} words is too long to be {done}; cut it to {most:,} words at most")
