@@ -110,3 +110,9 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+    def to_shap(self) -> Any:
+        """This text as a `shap.Explanation`, which the plots of shap draw; needs the package shap."""
+        from wfalens.explanation.interop import to_shap
+
+        return to_shap([self])[0]
