@@ -50,12 +50,12 @@ class Rule(NamedTuple):
     similarity: NDArray[np.float64]  # g: (n, n), empirical only
     probed: Rows  # probe and fit: a row in every state for every word
     strength: float  # m; probe, and 1 for fit
-    kept: NDArray[np.float64]  # (kept words, n): scales, see `_scales`
+    kept: NDArray[np.float64]  # (kept words, n): scales, see `word_scales`
     kept_at: NDArray[np.int32]  # (V,): a word's place in `kept`, -1 if it has none
 
 
 @njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
-def _scales(scale, place, word, rows, rule):  # type: ignore[no-untyped-def]
+def word_scales(scale, place, word, rows, rule):  # type: ignore[no-untyped-def]
     """What a step needs of the word alone, by state, into scale[place]: (…, n)
 
     1/t > 0 where the row was observed; where it is missing, −1/z (empirical) or 0 (null, uniform). For probe
@@ -88,7 +88,7 @@ def _scales(scale, place, word, rows, rule):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _keep_scales(words, rows, rule, kept):  # type: ignore[no-untyped-def]
     for place in range(words.shape[0]):
-        _scales(kept, place, words[place], rows, rule)
+        word_scales(kept, place, words[place], rows, rule)
 
 
 def with_kept_scales(rule: Rule, rows: Rows, states: int) -> Rule:
@@ -137,7 +137,7 @@ def _run(words, offsets, first, last, initial, rows, rule, every, result):  # ty
                     scale = rule.kept
                 else:
                     scale, kept = scratch, 0
-                    _scales(scratch, 0, word, rows, rule)
+                    word_scales(scratch, 0, word, rows, rule)
                 for i in range(n):
                     value, mass = scale[kept, i], d[at, i]
                     missing = value < 0.0

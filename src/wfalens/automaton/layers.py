@@ -46,7 +46,8 @@ class Layers(NamedTuple):
 
     def parts(self, ids: NDArray[np.int32]) -> NDArray[np.float32]:
         """d, s and b of words; ids: (N,) -> (3, N, n)"""
-        layers = self.words[ids].transpose(2, 0, 1, 3).reshape(3, len(ids), -1, self.per_layer * LANES)
+        parts = self.words[ids].transpose(2, 0, 1, 3)
+        layers = parts.reshape(3, len(ids), self.states // self.width, self.per_layer * LANES)
         return layers[..., : self.width].reshape(3, len(ids), self.states)
 
 

@@ -124,8 +124,8 @@ class LinearWFA(WFA):
         """
         n, m = self.states - 1, self.factors.width
         words = np.arange(UNKNOWN, len(self.word_counts), dtype=np.int32)  # padding changes nothing
-        decay, gate, entry = self._layers.parts(words)
-        bounds, links = np.abs(self.initial[:-1]), np.abs(self._links)
+        decay, gate, entry = self.layers.parts(words)
+        bounds, links = np.abs(self.initial[:-1]), np.abs(self.links)
         for layer in range(0, n, m):
             here = slice(layer, layer + m)
             inputs = np.abs(entry[:, here]) + np.abs(gate[:, here]) * (bounds[:layer] @ links[:layer, here])
@@ -148,12 +148,12 @@ class LinearWFA(WFA):
 
     def advance(self, vectors: NDArray[np.float64], ids: NDArray[np.int32]) -> NDArray[np.float64]:
         x, one = vectors[:, :-1], vectors[:, -1:]
-        decay, gate, entry = self._layers.parts(ids)
-        moved = x * decay + (x @ self._links) * gate + one * entry
+        decay, gate, entry = self.layers.parts(ids)
+        moved = x * decay + (x @ self.links) * gate + one * entry
         return np.hstack([moved, np.broadcast_to(one, (len(moved), 1))])
 
     def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
-        return layered_states(ids.values, ids.offsets, self._layers, every)
+        return layered_states(ids.values, ids.offsets, self.layers, every)
 
     def summary(self) -> dict[str, Any]:
         return {
@@ -214,11 +214,11 @@ class LinearWFA(WFA):
         return np.asarray(table - table.mean(1, keepdims=True))
 
     @cached_property
-    def _links(self) -> NDArray[np.float64]:
+    def links(self) -> NDArray[np.float64]:
         return self.factors.links.astype(np.float64)
 
     @cached_property
-    def _layers(self) -> Layers:
+    def layers(self) -> Layers:
         """The factors as the kernel reads them, made on first use; padding reads as nothing."""
         n, m = self.states - 1, self.factors.width
         words = self.factors.words.astype(np.float64)
@@ -233,4 +233,4 @@ class LinearWFA(WFA):
         entry = columns(2 * n - m, 3 * n - m).astype(np.float32)
         decay[PADDING], gate[PADDING], entry[PADDING] = 1, 0, 0
         table = np.stack([in_blocks(part, m) for part in (decay, gate, entry)], 2)
-        return Layers(table, packed_links(self._links, m), in_blocks(self.initial[:-1], m).astype(np.float64), m)
+        return Layers(table, packed_links(self.links, m), in_blocks(self.initial[:-1], m).astype(np.float64), m)

@@ -82,7 +82,7 @@ class StochasticWFA(WFA):
         return np.asarray(self.state_visits / max(1, self.state_visits.sum()))
 
     def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
-        return self._distributions(self._row_set[ids.values], ids.offsets, self.initial[None], every)
+        return self._distributions(self.row_set[ids.values], ids.offsets, self.initial[None], every)
 
     def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         return kernels.product(vectors, self.centres)
@@ -100,7 +100,7 @@ class StochasticWFA(WFA):
 
     def advance(self, vectors: NDArray[np.float64], ids: NDArray[np.int32]) -> NDArray[np.float64]:
         # texts of one word, each with its own beginning
-        return self._distributions(self._row_set[ids], np.arange(len(ids) + 1), vectors, every=False)
+        return self._distributions(self.row_set[ids], np.arange(len(ids) + 1), vectors, every=False)
 
     @property
     def unit(self) -> str:
@@ -112,7 +112,7 @@ class StochasticWFA(WFA):
         for position, word in enumerate(ids):
             if not vectors[position].any():
                 continue  # all mass was lost before: the word has no row to go through
-            if word == UNKNOWN or self._row_set[word] != word:
+            if word == UNKNOWN or self.row_set[word] != word:
                 shares[position, 2] = 1
             else:
                 observed = vectors[position, states_with_rows(self.rows, word)].sum() / mass[position]
@@ -155,14 +155,14 @@ class StochasticWFA(WFA):
     def _distributions(
         self, words: NDArray[np.int64], offsets: NDArray[np.int64], initial: NDArray[np.float64], every: bool
     ) -> NDArray[np.float64]:
-        return kernels.distributions(words, offsets, initial, self.rows, self._rule, every)
+        return kernels.distributions(words, offsets, initial, self.rows, self.rule, every)
 
     @cached_property
-    def _rule(self) -> Rule:
+    def rule(self) -> Rule:
         return kernels.with_kept_scales(self.completion.rule(self.alpha, self.centres), self.rows, self.states)
 
     @cached_property
-    def _row_set(self) -> NDArray[np.int64]:
+    def row_set(self) -> NDArray[np.int64]:
         """For every word the one whose rows it uses: itself, `<unk>`, or -1 for the identity; (V,)"""
         known = has_rows(self.rows)
         if isinstance(self.completion, Probe | Fitted):

@@ -2,6 +2,7 @@
 
 from wfalens.divergence import jensen_shannon
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement
+from wfalens.evaluation.explanations import ExplanationScores, evaluate_explanations
 from wfalens.evaluation.fidelity import Fidelity
 from wfalens.evaluation.measuring import measure_fidelity
 from wfalens.evaluation.trust import Decile, Selection, Trust
@@ -10,10 +11,12 @@ __all__ = [
     "Agreement",
     "Decile",
     "Estimate",
+    "ExplanationScores",
     "Fidelity",
     "Selection",
     "Trust",
     "agreement",
+    "evaluate_explanations",
     "jensen_shannon",
     "measure_fidelity",
 ]

@@ -3,24 +3,54 @@
 from wfalens.explanation.attribution import Attribution, Replacement, attribute, best_replacements
 from wfalens.explanation.contrast import adversarial_pairs, collaborative_pairs
 from wfalens.explanation.embeddings import ReducedEmbeddings, TransitionEmbeddings
+from wfalens.explanation.importance import Importance, pair_importance, rank_correlation, word_importance
 from wfalens.explanation.influence import Influence, influence, phrase_influence
+from wfalens.explanation.interop import WFAExplainer, to_shap, word_table
 from wfalens.explanation.maps import WordMaps, word_maps
+from wfalens.explanation.occurrences import Occurrences, word_occurrences
 from wfalens.explanation.pairs import Pair, Pairs
+from wfalens.explanation.result import Explanation
+from wfalens.explanation.shapley import (
+    Interactions,
+    NetworkExplanation,
+    banzhaf,
+    interactions,
+    network_shapley,
+    shapley,
+    shapley_each,
+)
 
 __all__ = [
     "Attribution",
+    "Explanation",
+    "Importance",
     "Influence",
+    "Interactions",
+    "NetworkExplanation",
+    "Occurrences",
     "Pair",
     "Pairs",
     "ReducedEmbeddings",
     "Replacement",
     "TransitionEmbeddings",
+    "WFAExplainer",
     "WordMaps",
     "adversarial_pairs",
     "attribute",
+    "banzhaf",
     "best_replacements",
     "collaborative_pairs",
     "influence",
+    "interactions",
+    "network_shapley",
+    "pair_importance",
     "phrase_influence",
+    "rank_correlation",
+    "shapley",
+    "shapley_each",
+    "to_shap",
+    "word_importance",
     "word_maps",
+    "word_occurrences",
+    "word_table",
 ]

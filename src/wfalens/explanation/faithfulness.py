@@ -1,7 +1,6 @@
-"""Are explanations of texts faithful to the model? Comprehensiveness and sufficiency, averaged over removals (AOPC).
+"""Ways to explain texts, of automata and of models, and how faithful to the model each is.
 
-Comprehensiveness: how much the model's probability of its class falls when the words with the highest scores are
-removed (more is better). Sufficiency: how much it falls when only they are kept (less is better).
+The measures are those of `evaluation.explanations`; here scorers work on word ids and tell what they ask of the model.
 """
 
 from __future__ import annotations
@@ -14,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
+from wfalens.evaluation.explanations import erasure, leave_one_out
 from wfalens.explanation.attribution import forward_backward
+from wfalens.explanation.shapley import shapley_each
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import prior_of
+from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
-SHARES = (0.1, 0.2, 0.3, 0.5)  # of the words that are removed or kept
 Scorer = Callable[[NDArray[np.int32], int], tuple[NDArray[np.float64], int]]  # ids, class -> scores, model passes
 
 
@@ -39,32 +39,36 @@ def measure_faithfulness(
     method: str, scorer: Scorer, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress = SILENT
 ) -> Faithfulness:
     """Score every text's words for the model's class, then remove and keep the best; all variants in one batch."""
-    outputs = model.trace(ids).last()
+    outputs = final_outputs(model, ids)
     labels = outputs.argmax(1)
-    removed, kept, passes, seconds = [], [], 0, 0.0
+    scores, passes, seconds = [], 0, 0.0
     progress.start(f"explaining ({method})", len(ids))
     for at in range(len(ids)):
         began = time.perf_counter()
-        scores, asked = scorer(ids[at], int(labels[at]))
+        found, asked = scorer(ids[at], int(labels[at]))
         seconds += time.perf_counter() - began
+        scores.append(found)
         passes += asked
-        order = np.argsort(-scores, kind="stable")
-        for share in SHARES:
-            top = order[: max(1, round(share * len(order)))]
-            without, only = np.delete(ids[at], top), ids[at][np.sort(top)]
-            removed.append(without)
-            kept.append(only)
         progress.advance()
     progress.finish()
-    before = np.repeat(outputs[np.arange(len(ids)), labels], len(SHARES))
-    target = np.repeat(labels, len(SHARES))
+    comprehensiveness, sufficiency = erasure(model, ids, scores, labels, outputs)
     return Faithfulness(
         method,
-        float(np.mean(before - _probability(model, removed, target))),
-        float(np.mean(before - _probability(model, kept, target))),
+        float(comprehensiveness.mean()),
+        float(sufficiency.mean()),
         passes / len(ids),
         1000 * seconds / len(ids),
     )
+
+
+def shapley_scorer(wfa: WFA, absence: str = "delete", unit: str | None = None) -> Scorer:
+    """Shapley values of the automaton: no model pass."""
+
+    def score(ids: NDArray[np.int32], label: int) -> tuple[NDArray[np.float64], int]:
+        (found,) = shapley_each(wfa, Ragged(ids, np.array([0, len(ids)])), absence=absence, unit=unit)
+        return found.values[:, label], 0
+
+    return score
 
 
 def automaton_scorer(wfa: WFA) -> Scorer:
@@ -97,9 +101,9 @@ def leave_one_out_scorer(model: StepwiseClassifier) -> Scorer:
     """The fall of the model's own output when a word is left out: one pass per word."""
 
     def score(ids: NDArray[np.int32], label: int) -> tuple[NDArray[np.float64], int]:
-        texts = [np.delete(ids, at) for at in range(len(ids))]
-        whole = _probability(model, [ids], np.array([label]))[0]
-        return np.asarray(whole - _probability(model, texts, np.full(len(ids), label))), len(ids) + 1
+        text = Ragged(ids, np.array([0, len(ids)]))
+        (scores,) = leave_one_out(model, text, np.array([label]), final_outputs(model, text))
+        return scores, len(ids) + 1
 
     return score
 
@@ -126,16 +130,3 @@ def integrated_gradients_scorer(model: StepwiseClassifier, steps: int = 32) -> S
         return (gradient.mean(0) * words).sum(1).double().numpy(), 2 * steps  # forward and backward
 
     return score
-
-
-def _probability(
-    model: StepwiseClassifier, texts: list[NDArray[np.int32]], labels: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """The probability of each text's class; a text without words has the model's prior."""
-    lengths = np.array([len(text) for text in texts])
-    result = prior_of(model).astype(np.float64)[labels]
-    worded = np.flatnonzero(lengths)
-    if len(worded):
-        ids = Ragged.from_lengths(np.concatenate([texts[at] for at in worded]), lengths[worded])
-        result[worded] = model.trace(ids).last()[np.arange(len(worded)), labels[worded]]
-    return result

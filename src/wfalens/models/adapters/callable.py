@@ -42,15 +42,17 @@ class PrefixClassifier(ABC):
         """Unknown without asking for an empty text, which many models refuse: uniform."""
         return uniform(len(self.class_names))
 
+    def ask(self, texts: Ragged[np.int32]) -> NDArray[np.float32]:
+        """Checked answers for texts as they stand, in one call; -> (texts, classes)"""
+        answer = self.answers(texts)
+        self.queries += len(texts)
+        return checked_probabilities(answer, len(texts), len(self.class_names), f"{self.fingerprint}()")
+
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         tree = prefix_tree(ids)
         outputs = np.empty((len(tree), len(self.class_names)), np.float32)
         for numbers, sequences in tree.sequences(self.batch_size):
-            answer = self.answers(sequences)
-            outputs[numbers] = checked_probabilities(
-                answer, len(numbers), len(self.class_names), f"{self.fingerprint}()"
-            )
-        self.queries += len(tree)
+            outputs[numbers] = self.ask(sequences)
         return Ragged(outputs[tree.of_token], ids.offsets)
 
 

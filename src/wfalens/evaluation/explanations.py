@@ -1,0 +1,263 @@
+"""How good are explanations of texts? The six measures that ferret (Attanasio et al. 2023) gathers.
+
+Faithful to the model (DeYoung et al. 2020; τ: Jain and Wallace 2019):
+  comprehensiveness  how far the model's probability falls when the highest words are removed (high is good)
+  sufficiency        how far it falls when only they are kept (low is good); both: means over several shares (AOPC)
+  tau_loo            Kendall's τ-b of the scores and of the falls when one word is left out (high is good)
+Plausible to people, where their rationales are given (DeYoung et al. 2020; high is good):
+  auprc              area under the precision-recall curve of the scores
+  token_f1           F1 of the k words with the highest scores; k is the mean length of a rationale
+  token_iou          their intersection with the rationale over the union
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wfalens.errors import InputError
+from wfalens.evaluation.agreement import MANY, Estimate, bootstrap_mean, normal_mean
+from wfalens.html import table_html
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.final import final_outputs
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHARES = (0.1, 0.2, 0.3, 0.5)  # of the words that are removed or kept
+FAITHFULNESS = ("comprehensiveness", "sufficiency", "tau_loo")
+PLAUSIBILITY = ("auprc", "token_f1", "token_iou")
+TextScorer = Callable[[str], ArrayLike]  # a text -> a score for every word, or for every word and class
+Scores = Sequence[NDArray[np.float64]]  # of every text: (words,)
+
+
+@dataclass(frozen=True, eq=False)
+class ExplanationScores:
+    """Every measure of every method on every text; NaN where a measure is not defined."""
+
+    methods: tuple[str, ...]
+    measures: tuple[str, ...]
+    values: NDArray[np.float64]  # (methods, measures, texts)
+    ms: NDArray[np.float64]  # (methods,): mean milliseconds for a text
+    seed: int
+
+    def estimate(self, method: str, measure: str) -> Estimate | None:
+        """The mean with its 95 % interval over the texts where the measure is defined; None where it never is."""
+        values = self.values[_place(method, self.methods), _place(measure, self.measures)]
+        values = values[~np.isnan(values)]
+        if len(values) == 0:
+            return None
+        return normal_mean(values) if len(values) >= MANY else bootstrap_mean(values, np.random.default_rng(self.seed))
+
+    def defined(self, method: str, measure: str) -> int:
+        """On how many texts a measure is defined."""
+        return int((~np.isnan(self.values[_place(method, self.methods), _place(measure, self.measures)])).sum())
+
+    def to_dataframe(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = []
+        for method in self.methods:
+            for measure in self.measures:
+                found = self.estimate(method, measure)
+                ends = (None, None, None) if found is None else (found.value, found.low, found.high)
+                rows.append((method, measure, *ends, self.defined(method, measure)))
+        return pd.DataFrame(rows, columns=["method", "measure", "value", "low", "high", "texts"])
+
+    def to_json(self) -> dict[str, Any]:
+        def told(method: str, measure: str) -> dict[str, Any] | None:
+            found, texts = self.estimate(method, measure), self.defined(method, measure)
+            return None if found is None else {**asdict(found), "texts": texts}
+
+        return {
+            method: {**{name: told(method, name) for name in self.measures}, "ms": float(self.ms[at])}
+            for at, method in enumerate(self.methods)
+        }
+
+    def to_html(self) -> str:
+        rows = []
+        for at, method in enumerate(self.methods):
+            found = [self.estimate(method, measure) for measure in self.measures]
+            cells = ["–" if each is None else f"{each:.3f}" for each in found]
+            rows.append([method, *cells, f"{self.ms[at]:.2f}"])
+        return table_html(f"Explanations of {self.values.shape[2]} texts", ["method", *self.measures, "ms"], rows)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def _place(name: str, names: Sequence[str]) -> int:
+    if name not in names:
+        raise InputError(f"there is no {name!r}; choose one of {', '.join(names)}")
+    return list(names).index(name)
+
+
+def evaluate_explanations(
+    scorers: Mapping[str, TextScorer],
+    model: StepwiseClassifier,
+    texts: Sequence[str],
+    *,
+    rationales: Sequence[Sequence[int]] | None = None,
+    shares: Sequence[float] | None = SHARES,
+    top: int | None = None,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> ExplanationScores:
+    """Compare methods that explain the class that a model chooses.
+
+    scorers     by name: any function from a text to a score for every word that the model reads, or for every word and
+                class (the column of the model's class is then taken)
+    rationales  what people marked: for every text a 0 or 1 for every word
+    shares      of the words that are removed or kept; None: every number of words, as ferret does
+    top         words that count as a method's rationale (default: the mean length of the rationales)
+    """
+    if isinstance(texts, str):
+        raise InputError("give a list of texts; wrap a single text in a list")
+    if not scorers or len(texts) == 0:
+        raise InputError("an evaluation needs at least one scorer and one text")
+    words = [model.encoder.tokens(text) for text in texts]
+    ids = model.encoder.vocabulary.encode(words)
+    if np.any(ids.lengths == 0):
+        raise InputError(f"text {int(np.argmin(ids.lengths))} has no words")
+    marked = None if rationales is None else _checked_rationales(rationales, ids.lengths)
+    outputs = final_outputs(model, ids)
+    labels = outputs.argmax(1)
+    alone = leave_one_out(model, ids, labels, outputs)
+    rows, times = [], []
+    for name, scorer in scorers.items():
+        scores, ms = _scored(name, scorer, texts, ids.lengths, labels, progress)
+        measures = [*erasure(model, ids, scores, labels, outputs, shares), rank_agreement(scores, alone)]
+        if marked is not None:
+            measures += plausibility(scores, marked, top)
+        rows.append(np.stack(measures))
+        times.append(ms)
+    names = FAITHFULNESS + (PLAUSIBILITY if marked is not None else ())
+    return ExplanationScores(tuple(scorers), names, np.stack(rows), np.array(times), seed)
+
+
+def erasure(
+    model: StepwiseClassifier,
+    ids: Ragged[np.int32],
+    scores: Scores,
+    labels: NDArray[np.int64],
+    outputs: NDArray[np.float64],
+    shares: Sequence[float] | None = SHARES,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Comprehensiveness and sufficiency of every text, all its variants in one batch; -> (texts,), (texts,)"""
+    removed, kept, owner = [], [], []
+    for at, (text, own) in enumerate(zip(ids, scores, strict=True)):
+        order = np.argsort(-own, kind="stable")
+        for count in _counts(len(text), shares):
+            top = np.sort(order[:count])
+            removed.append(np.delete(text, top))
+            kept.append(text[top])
+            owner.append(at)
+    variants, rows = _joined([*removed, *kept]), np.tile(owner, 2)
+    before = outputs[np.arange(len(ids)), labels]
+    falls = before[rows] - final_outputs(model, variants)[np.arange(len(rows)), labels[rows]]
+    without, only = np.split(falls, 2)
+    number = np.bincount(owner, minlength=len(ids))
+    return np.bincount(owner, without) / number, np.bincount(owner, only) / number
+
+
+def _counts(length: int, shares: Sequence[float] | None) -> list[int]:
+    """How many of the highest words are removed or kept, again and again."""
+    if shares is None:
+        return list(range(1, length + 1))
+    return [min(length, max(1, round(share * length))) for share in shares]
+
+
+def leave_one_out(
+    model: StepwiseClassifier, ids: Ragged[np.int32], labels: NDArray[np.int64], outputs: NDArray[np.float64]
+) -> Scores:
+    """The fall of the model's probability of its class when a word is left out; -> (words,) of every text"""
+    texts = [np.delete(text, position) for text in ids for position in range(len(text))]
+    rows = ids.item_of_value()
+    left = final_outputs(model, _joined(texts))[np.arange(len(rows)), labels[rows]]
+    return list(Ragged(outputs[rows, labels[rows]] - left, ids.offsets))
+
+
+def _joined(texts: Sequence[NDArray[np.int32]]) -> Ragged[np.int32]:
+    return Ragged.from_lengths(np.concatenate(texts), np.array([len(text) for text in texts]))
+
+
+def rank_agreement(scores: Scores, others: Scores) -> NDArray[np.float64]:
+    """Kendall's τ-b, text by text; NaN where all scores of a text are equal. -> (texts,)"""
+    from scipy.stats import kendalltau
+
+    found = [
+        kendalltau(one, other).statistic if len(one) > 1 else np.nan for one, other in zip(scores, others, strict=True)
+    ]
+    return np.array(found, np.float64)
+
+
+def plausibility(
+    scores: Scores, rationales: Sequence[NDArray[np.bool_]], top: int | None = None
+) -> list[NDArray[np.float64]]:
+    """AUPRC, F1 and IoU of the tokens; NaN where people marked no word. -> (texts,) each"""
+    mean_length = float(np.mean([marked.sum() for marked in rationales if marked.any()] or [1]))
+    k = max(1, round(mean_length)) if top is None else top
+    if k < 1:
+        raise InputError(f"a rationale has at least 1 word, not {k}")
+    found = np.full((3, len(scores)), np.nan)
+    for at, (own, marked) in enumerate(zip(scores, rationales, strict=True)):
+        if marked.any():
+            chosen = np.zeros(len(own), bool)
+            chosen[np.argsort(-own, kind="stable")[:k]] = True
+            both = int((chosen & marked).sum())
+            found[:, at] = (
+                area_under_precision_recall(own, marked),
+                2 * both / int(chosen.sum() + marked.sum()),
+                both / int((chosen | marked).sum()),
+            )
+    return list(found)
+
+
+def area_under_precision_recall(scores: NDArray[np.float64], marked: NDArray[np.bool_]) -> float:
+    """By trapezoids, as ERASER and ferret have it."""
+    from sklearn.metrics import auc, precision_recall_curve
+
+    precision, recall, _ = precision_recall_curve(marked, scores)
+    return float(auc(recall, precision))
+
+
+def _scored(
+    name: str,
+    scorer: TextScorer,
+    texts: Sequence[str],
+    lengths: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    progress: Progress,
+) -> tuple[Scores, float]:
+    """The scores of every text for the model's class, and the mean milliseconds for a text."""
+    scores, seconds = [], 0.0
+    progress.start(f"explaining ({name})", len(texts))
+    for text, length, label in zip(texts, lengths, labels, strict=True):
+        began = time.perf_counter()
+        found = np.asarray(scorer(text), np.float64)
+        seconds += time.perf_counter() - began
+        if found.ndim not in (1, 2) or len(found) != length or (found.ndim == 2 and found.shape[1] <= label):
+            raise InputError(f"{name} returned scores of the shape {found.shape} for a text of {length} words")
+        if not np.all(np.isfinite(found)):
+            raise InputError(f"{name} returned scores that are not numbers")
+        scores.append(found if found.ndim == 1 else found[:, label])
+        progress.advance()
+    progress.finish()
+    return scores, 1000 * seconds / len(texts)
+
+
+def _checked_rationales(rationales: Sequence[Sequence[int]], lengths: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
+    if len(rationales) != len(lengths):
+        raise InputError(f"there are {len(rationales)} rationales for {len(lengths)} texts")
+    marked = [np.asarray(each) for each in rationales]
+    for at, (each, length) in enumerate(zip(marked, lengths, strict=True)):
+        if each.shape != (length,) or not np.all((each == 0) | (each == 1)):
+            raise InputError(f"rationale {at} must be a 0 or 1 for each of the {length} words that the model reads")
+    return [each.astype(bool) for each in marked]

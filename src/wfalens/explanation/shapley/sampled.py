@@ -1,0 +1,107 @@
+"""Shapley values of any game: from all coalitions, or from random orders of the words in antithetic pairs.
+
+Along an order the words enter one by one; the marginal of a word is what its entry changes. Its mean over all orders is
+the Shapley value. Every order is followed by its reverse, in which a word that came early comes late: the mean of the
+two varies less than that of two independent orders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import factorial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.explanation.intervals import moderated_errors
+
+Game = Callable[[NDArray[np.bool_]], NDArray[np.float64]]  # coalitions (N, L) -> what they are worth (N, classes)
+_COALITION_CELLS = 1 << 24  # of coalitions held at a time
+_FITTED, _FOLDS, _LEEWAY = 5, 10, 0.2
+
+
+def enumerated_shapley(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """From the values of all coalitions; bit t of a row's number tells whether word t is in. (2^L, C) -> (L, C)"""
+    length = len(values).bit_length() - 1
+    present = np.arange(len(values))[:, None] >> np.arange(length) & 1  # (2^L, L)
+    sizes = present.sum(1)
+    share = np.array([factorial(k) * factorial(length - 1 - k) / factorial(length) for k in range(length)])
+    entering, staying_out = share[np.maximum(sizes - 1, 0)], share[np.minimum(sizes, length - 1)]
+    return np.asarray(np.where(present, entering[:, None], -staying_out[:, None]).T @ values)
+
+
+def all_coalitions(length: int) -> NDArray[np.bool_]:
+    """In the order of their numbers; -> (2^L, L)"""
+    return np.asarray((np.arange(1 << length)[:, None] >> np.arange(length) & 1).astype(bool))
+
+
+def antithetic_ranks(length: int, pairs: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """When each word enters, in random orders and their reverses; -> (pairs, 2, L)"""
+    ranks = rng.permuted(np.tile(np.arange(length), (pairs, 1)), axis=1)
+    return np.stack([ranks, length - 1 - ranks], 1)
+
+
+def coalitions_along(ranks: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """The coalitions that the orders pass, from none to all; (…, L) -> (…, L + 1, L)"""
+    return np.asarray(ranks[..., None, :] < np.arange(ranks.shape[-1] + 1)[:, None])
+
+
+def marginals(game: Game, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Mean marginals of antithetic pairs; ranks: (pairs, 2, L) -> (pairs, L, C)"""
+    coalitions = coalitions_along(ranks)
+    values = game(coalitions.reshape(-1, ranks.shape[-1])).reshape(*coalitions.shape[:-1], -1)
+    return np.asarray(np.take_along_axis(np.diff(values, axis=2), ranks[..., None], 2).mean(1))
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Means over independent samples, and how sure they are."""
+
+    mean: NDArray[np.float64]  # (L, C)
+    standard_error: NDArray[np.float64]  # (L, C); NaN from a single sample, 0 where nothing was sampled
+    samples: int  # 0: the values are exact
+
+    @classmethod
+    def exact(cls, values: NDArray[np.float64]) -> Sampled:
+        return cls(values, np.zeros_like(values), 0)
+
+    @classmethod
+    def of(cls, samples: NDArray[np.float64]) -> Sampled:
+        # (samples, L, C)
+        return cls(samples.mean(0), moderated_errors(samples), len(samples))
+
+
+def controlled(
+    samples: NDArray[np.float64], controls: NDArray[np.float64], known: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Samples less what their controls tell about them, without changing their expected value: (samples, L, C) all
+
+    `known` is the expected value of the controls, (L, C). A sample loses `(control − known)·W`. W mixes the classes; it
+    is the identity at first and, from `_FITTED` samples on, fitted by ridge regression to *other* samples: it must be
+    independent of the sample that it corrects.
+    """
+    shifted, classes = controls - known, samples.shape[2]
+    if len(samples) < _FITTED:
+        return np.asarray(samples - shifted)
+    result = np.empty_like(samples)
+    for fold in np.array_split(np.arange(len(samples)), min(_FOLDS, len(samples))):
+        others = np.delete(np.arange(len(samples)), fold)
+        target, control = ((part[others] - part[others].mean(0)).reshape(-1, classes) for part in (samples, shifted))
+        result[fold] = samples[fold] - shifted[fold] @ _ridge(control, target)
+    return result
+
+
+def _ridge(control: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+    """W near the identity with `control·W ≈ target`; entries may leave it by about `_LEEWAY`. (N, C) both -> (C, C)"""
+    identity = np.eye(control.shape[1])
+    noise = float(np.mean((target - control) ** 2))
+    rows = np.sqrt(noise) / _LEEWAY * identity
+    return np.asarray(np.linalg.lstsq(np.vstack([control, rows]), np.vstack([target, rows]), rcond=None)[0])
+
+
+def sampled_shapley(game: Game, length: int, pairs: int, rng: np.random.Generator) -> Sampled:
+    """From `pairs` antithetic pairs of orders."""
+    ranks = antithetic_ranks(length, pairs, rng)
+    step = max(1, _COALITION_CELLS // (2 * (length + 1) * length))
+    return Sampled.of(np.concatenate([marginals(game, ranks[at : at + step]) for at in range(0, pairs, step)]))

@@ -1,0 +1,57 @@
+"""What a model says of whole texts: each distinct text is read once, and none that only begins another."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.models.adapters.callable import PrefixClassifier
+from wfalens.models.contract import StepwiseClassifier, checked_probabilities, uniform
+from wfalens.models.prefixes import prefix_tree
+from wfalens.ragged import Ragged
+
+
+def final_outputs(model: StepwiseClassifier, texts: Ragged[np.int32]) -> NDArray[np.float64]:
+    """The output after the last word of every text, the model's prior for a text without words; -> (texts, classes)
+
+    A trace tells the outputs of all prefixes, so a text that begins another one costs nothing. A black box that would
+    be asked for every prefix is asked for the texts themselves.
+    """
+    tree = prefix_tree(texts)
+    ends = np.full(len(texts), -1)
+    worded = np.flatnonzero(texts.lengths)
+    ends[worded] = tree.of_token[texts.offsets[worded + 1] - 1]
+    wanted = np.unique(ends[worded])
+    outputs = np.empty((len(tree) + 1, len(model.class_names)))  # the last row, -1, is the output before any word
+    outputs[-1] = prior_output(model)
+    if isinstance(model, PrefixClassifier):
+        for start in range(0, len(wanted), model.batch_size):
+            some = wanted[start : start + model.batch_size]
+            outputs[some] = model.ask(tree.spelled(some))
+    elif len(tree):
+        leaves = np.setdiff1d(np.arange(len(tree)), tree.parent)
+        spelled = tree.spelled(leaves)
+        values = model.trace(spelled).values
+        checked_probabilities(values, len(spelled.values), len(model.class_names), "the model")
+        outputs[_prefixes_of(tree.parent, leaves, spelled.lengths)] = values
+    return np.asarray(outputs[ends])
+
+
+def prior_output(model: StepwiseClassifier) -> NDArray[np.float64]:
+    """The model's output before any word, uniform where it does not tell one; (classes,)"""
+    own = getattr(model, "initial_output", None)
+    return np.asarray(uniform(len(model.class_names)) if own is None else own, np.float64)
+
+
+def _prefixes_of(parent: NDArray[np.int64], leaves: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The prefixes along the way to each leaf, one leaf after the other; -> (sum of lengths,)"""
+    ends = np.cumsum(lengths)
+    found = np.empty(int(lengths.sum()), np.int64)
+    here, place = leaves.copy(), ends - 1
+    going = np.arange(len(leaves))
+    while len(going):
+        found[place[going]] = here[going]
+        here[going] = parent[here[going]]
+        place[going] -= 1
+        going = going[here[going] >= 0]
+    return found
