@@ -7,7 +7,7 @@ from wfalens.export.drn import to_drn
 from wfalens.export.files import FORMATS, Exported, export_files
 from wfalens.export.json_file import read_json, to_json
 from wfalens.export.networkx_graph import to_networkx
-from wfalens.export.onnx_graph import to_onnx
+from wfalens.export.onnx_automaton import to_onnx
 from wfalens.export.openfst import to_openfst
 from wfalens.export.prism import to_prism
 from wfalens.export.prism_explicit import to_prism_explicit

@@ -13,7 +13,7 @@ from wfalens.export.choice import chosen_ids, chosen_states, with_unknown
 from wfalens.export.dot import to_dot
 from wfalens.export.drn import to_drn
 from wfalens.export.json_file import to_json
-from wfalens.export.onnx_graph import to_onnx
+from wfalens.export.onnx_automaton import to_onnx
 from wfalens.export.openfst import to_openfst
 from wfalens.export.prism import to_prism
 from wfalens.export.prism_explicit import to_prism_explicit

@@ -27,9 +27,8 @@ from wfalens.export.choice import chosen_ids, chosen_states, with_unknown
 from wfalens.export.subset import Subset, subset
 
 if TYPE_CHECKING:
-    from wfalens.export.onnx_builder import Graph
+    from wfalens.models.onnx.builder import GraphBuilder
 
-_OPSET, _IR = 17, 8  # old enough for the runtimes in use
 _MOST_FLOATS = 1 << 26  # of the matrices: protobuf ends at 2 GB, and several copies are made on the way
 
 
@@ -38,33 +37,33 @@ def to_onnx(
 ) -> bytes:
     """The automaton as a serialised model; words, states and threshold as for `subset`. `<unk>` is always in."""
     try:
-        from wfalens.export.onnx_builder import Graph
+        from wfalens.models.onnx.builder import GraphBuilder
     except ImportError:
         raise MissingDependencyError("onnx", "onnx") from None
 
     words = with_unknown(words)
     ids = chosen_ids(wfa, words)
-    graph = Graph(_OPSET)
-    # every id of the alphabet has a place: that of its word, of <unk>, or the one behind all words for padding
-    places = np.full(len(wfa.encoder.vocabulary), np.flatnonzero(ids == UNKNOWN)[0], np.int64)
-    places[ids], places[PADDING] = np.arange(len(ids)), len(ids)
-    place = _places(graph, places)
+    graph = GraphBuilder()
+    # every id of the alphabet has a slot: that of its word, of <unk>, or the one behind all words for padding
+    slots = np.full(len(wfa.encoder.vocabulary), np.flatnonzero(ids == UNKNOWN)[0], np.int64)
+    slots[ids], slots[PADDING] = np.arange(len(ids)), len(ids)
+    slot = _slots(graph, slots)
     if isinstance(wfa, LinearWFA):
         chosen_states(wfa, states, threshold)  # none can be left out
-        weights, trace = _linear(graph, place, wfa, ids)
+        weights, trace = _linear(graph, slot, wfa, ids)
         last, every = graph.add("Softmax", weights, axis=-1), graph.add("Softmax", trace, axis=-1)
     else:
-        weights, trace = _stochastic(graph, place, subset(wfa, words, states, threshold))
+        weights, trace = _stochastic(graph, slot, subset(wfa, words, states, threshold))
         last, every = _scaled(graph, weights), _scaled(graph, trace)
     classes = len(wfa.class_names)
     return graph.model(
-        {"ids": ["batch", "time"]},
+        "automaton",
+        {"ids": (np.int64, ["batch", "time"])},
         {
-            "probabilities": (last, ["batch", classes]),
-            "trace": (every, ["batch", "time", classes]),
-            "weights": (weights, ["batch", classes]),
+            "probabilities": (last, (np.float64, ["batch", classes])),
+            "trace": (every, (np.float64, ["batch", "time", classes])),
+            "weights": (weights, (np.float64, ["batch", classes])),
         },
-        _IR,
         {"wfalens": json.dumps(_about(wfa, ids))},
     )
 
@@ -81,29 +80,29 @@ def _about(wfa: WFA, ids: NDArray[np.int32]) -> dict[str, Any]:
     }
 
 
-def _places(graph: Graph, places: NDArray[np.int64]) -> str:
-    """Ids (batch, time) to the places of their words (time + 1, batch), padding first: a scan of nothing is refused."""
+def _slots(graph: GraphBuilder, slots: NDArray[np.int64]) -> str:
+    """Ids (batch, time) to the slots of their words (time + 1, batch), padding first: a scan of nothing is refused."""
     positive = graph.add("GreaterOrEqual", "ids", graph.hold(np.int64(0)))
-    known = graph.add("And", positive, graph.add("Less", "ids", graph.hold(np.int64(len(places)))))
+    known = graph.add("And", positive, graph.add("Less", "ids", graph.hold(np.int64(len(slots)))))
     inside = graph.add("Where", known, "ids", graph.hold(np.int64(UNKNOWN)))
     led = graph.add("Pad", inside, graph.hold([0, 1, 0, 0]), graph.hold(np.int64(PADDING)))
-    return graph.add("Transpose", graph.add("Gather", graph.hold(places), led), perm=[1, 0])
+    return graph.add("Transpose", graph.add("Gather", graph.hold(slots), led), perm=[1, 0])
 
 
-def _by_text(graph: Graph, every: str) -> str:
+def _by_text(graph: GraphBuilder, every: str) -> str:
     """State vectors (time + 1, batch, n) to (batch, time, n), without the one before the first word."""
     words = graph.add("Slice", every, graph.hold([1]), graph.hold([np.iinfo(np.int64).max]), graph.hold([0]))
     return graph.add("Transpose", words, perm=[1, 0, 2])
 
 
-def _initial(graph: Graph, place: str, initial: NDArray[np.float64]) -> str:
+def _initial(graph: GraphBuilder, slot: str, initial: NDArray[np.float64]) -> str:
     """The initial vector once per text; (batch, n)"""
-    batch = graph.add("Slice", graph.add("Shape", place), graph.hold([1]), graph.hold([2]))
+    batch = graph.add("Slice", graph.add("Shape", slot), graph.hold([1]), graph.hold([2]))
     shape = graph.add("Concat", batch, graph.hold([len(initial)]), axis=0)
     return graph.add("Expand", graph.hold(initial), shape)
 
 
-def _stochastic(graph: Graph, place: str, part: Subset) -> tuple[str, str]:
+def _stochastic(graph: GraphBuilder, slot: str, part: Subset) -> tuple[str, str]:
     """Class weights after the last word and after every word."""
     n = len(part.states)
     if len(part.words) * n * n > _MOST_FLOATS:
@@ -113,23 +112,23 @@ def _stochastic(graph: Graph, place: str, part: Subset) -> tuple[str, str]:
         )
     matrices = graph.hold(np.concatenate([part.matrices(), np.eye(n)[None]]))
     body = graph.body()
-    matrix = body.add("Gather", matrices, body.step("place", np.int64, ["batch"]))
+    matrix = body.add("Gather", matrices, body.step("slot", np.int64, ["batch"]))
     state = body.carried("state", ["batch", n])
     row = body.add("Unsqueeze", state, graph.hold([1]))
     moved = body.add("Squeeze", body.add("MatMul", row, matrix), graph.hold([1]))
-    last, every = graph.scan(body, moved, _initial(graph, place, part.initial), [place])
+    last, every = graph.scan(body, moved, _initial(graph, slot, part.initial), [slot])
     final = graph.hold(part.final)
     return graph.add("MatMul", last, final), graph.add("MatMul", _by_text(graph, every), final)
 
 
-def _linear(graph: Graph, place: str, wfa: LinearWFA, ids: NDArray[np.int32]) -> tuple[str, str]:
+def _linear(graph: GraphBuilder, slot: str, wfa: LinearWFA, ids: NDArray[np.int32]) -> tuple[str, str]:
     """Class weights after the last word and after every word, by `x ← x∘d + (x·P)∘s + b`."""
     factors, n, m = wfa.factors, wfa.states - 1, wfa.factors.width
     words = np.vstack([factors.words[ids], np.zeros((1, factors.words.shape[1]), np.float32)])
-    known = graph.double(graph.add("Gather", graph.hold(words), place))
+    known = graph.double(graph.add("Gather", graph.hold(words), slot))
     described = graph.add("MatMul", known, graph.hold(factors.expansion.astype(np.float64)))
     described = graph.add("Add", described, graph.hold(factors.offset.astype(np.float64)))
-    padding = graph.add("Unsqueeze", graph.add("Equal", place, graph.hold(np.int64(len(ids)))), graph.hold([2]))
+    padding = graph.add("Unsqueeze", graph.add("Equal", slot, graph.hold(np.int64(len(ids)))), graph.hold([2]))
 
     def columns(first: int, last: int) -> str:
         return graph.add("Slice", described, graph.hold([first]), graph.hold([last]), graph.hold([2]))
@@ -148,14 +147,14 @@ def _linear(graph: Graph, place: str, wfa: LinearWFA, ids: NDArray[np.int32]) ->
     read = body.add("MatMul", state, graph.hold(factors.links.astype(np.float64)))
     kept = body.add("Add", body.add("Mul", state, decay), body.add("Mul", read, gate))
     moved = body.add("Add", kept, entry)
-    last, every = graph.scan(body, moved, _initial(graph, place, wfa.initial[:-1]), [decays, gates, entries])
+    last, every = graph.scan(body, moved, _initial(graph, slot, wfa.initial[:-1]), [decays, gates, entries])
     table = wfa.read_out(np.eye(n + 1))  # F and f, centred over the classes
     final, bias = graph.hold(table[:-1]), graph.hold(table[-1])
     trace = graph.add("MatMul", _by_text(graph, every), final)
     return graph.add("Add", graph.add("MatMul", last, final), bias), graph.add("Add", trace, bias)
 
 
-def _scaled(graph: Graph, weights: str) -> str:
+def _scaled(graph: GraphBuilder, weights: str) -> str:
     """Weights scaled to sum 1 over the last axis; equal ones where all mass was lost."""
     total = graph.add("ReduceSum", weights, graph.hold([-1]), keepdims=1)
     lost = graph.add("LessOrEqual", total, graph.hold(np.float64(0)))

@@ -11,19 +11,29 @@ import onnx
 from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 
+OPSET, IR_VERSION = 17, 8  # old enough for the runtimes in use
 Shape = Sequence[int | str]
+Port = tuple[type, Shape]  # of a graph: the type and the shape of an input or output
 
 
-class Graph:
+class GraphBuilder:
     """Nodes and constants of a graph under construction; every method returns the name of what it adds."""
 
-    def __init__(self, opset: int) -> None:
-        self._opset, self._numbers = opset, count()
+    def __init__(self) -> None:
+        self._numbers = count()
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
 
     def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
         return _add(self._nodes, self._numbers, operator, inputs, attributes)
+
+    def add_all(
+        self, operator: str, inputs: Sequence[str], outputs: int, skipped: int = 0, **attributes: Any
+    ) -> list[str]:
+        """A node with several outputs, the first of which may be skipped."""
+        names = [f"{operator.lower()}{next(self._numbers)}" for _ in range(outputs)]
+        self._nodes.append(helper.make_node(operator, list(inputs), [""] * skipped + names, **attributes))
+        return names
 
     def hold(self, values: ArrayLike) -> str:
         """A constant; whole numbers are 64 bits wide."""
@@ -51,22 +61,22 @@ class Graph:
 
     def model(
         self,
-        inputs: Mapping[str, Shape],
-        outputs: Mapping[str, tuple[str, Shape]],
-        ir_version: int,
+        name: str,
+        inputs: Mapping[str, Port],
+        outputs: Mapping[str, tuple[str, Port]],
         metadata: Mapping[str, str],
     ) -> bytes:
-        """The serialised model, checked; inputs are 64-bit integers, outputs doubles."""
-        for name, (found, _) in outputs.items():
-            self._nodes.append(helper.make_node("Identity", [found], [name]))
+        """The serialised model, checked; an output is called as its key says."""
+        for output, (found, _) in outputs.items():
+            self._nodes.append(helper.make_node("Identity", [found], [output]))
         graph = helper.make_graph(
             self._nodes,
-            "automaton",
-            [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name, shape in inputs.items()],
-            [helper.make_tensor_value_info(name, TensorProto.DOUBLE, shape) for name, (_, shape) in outputs.items()],
+            name,
+            [_described(key, port) for key, port in inputs.items()],
+            [_described(key, port) for key, (_, port) in outputs.items()],
             self._constants,
         )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self._opset)], ir_version=ir_version)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
         model.producer_name = "wfalens"
         helper.set_model_props(model, dict(metadata))
         onnx.checker.check_model(model, full_check=True)
@@ -87,13 +97,12 @@ class Body:
 
     def carried(self, name: str, shape: Shape) -> str:
         """The state that a step receives from the one before."""
-        self._carried.append(helper.make_tensor_value_info(name, TensorProto.DOUBLE, shape))
+        self._carried.append(_described(name, (np.float64, shape)))
         return name
 
     def step(self, name: str, dtype: type, shape: Shape) -> str:
         """A slice of one of the inputs that are scanned, in their order."""
-        kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        self._steps.append(helper.make_tensor_value_info(name, kind, shape))
+        self._steps.append(_described(name, (dtype, shape)))
         return name
 
     def graph(self, moved: str) -> Any:
@@ -101,8 +110,13 @@ class Body:
         results = []
         for name in ("state_after", "state_shown"):
             self._nodes.append(helper.make_node("Identity", [moved], [name]))
-            results.append(helper.make_tensor_value_info(name, TensorProto.DOUBLE, shape))
+            results.append(_described(name, (np.float64, shape)))
         return helper.make_graph(self._nodes, "step", [*self._carried, *self._steps], results)
+
+
+def _described(name: str, port: Port) -> Any:
+    kind, shape = port
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), list(shape))
 
 
 def _add(
