@@ -56,7 +56,7 @@ def test_values_equal_their_definition(case, absence):
     close(exact_banzhaf(case.wfa, case.ragged, absence).values, banzhaf_by_definition(values), values)
 
 
-@given(cases(most_words=6), absences)
+@given(cases(most_words=5), absences)
 def test_interactions_equal_their_definition(case, absence):
     assume(absence != "background" or has_background(case))
     values = case.weights(absence)
