@@ -35,9 +35,8 @@ def fidelity(titles):
 
     def measure(completion, context=False, augmented=False):
         rule = Augmentation(vectors=vectors, epochs=2) if augmented else None
-        extractor = Extractor.paper(
-            completion=completion, alpha=0.4 * context, beta=0.3, augmentation=rule, representatives=5
-        )
+        fewer = {"representatives": 5} if completion == "probe" else {}
+        extractor = Extractor.paper(completion=completion, alpha=0.4 * context, augmentation=rule, **fewer)
         wfa = extractor.extract(model, train)
         rate = np.mean(wfa.predict(ids) == outputs.argmax(1))
         return float(rate), float(jensen_shannon(wfa.predict_proba(ids), outputs).mean())

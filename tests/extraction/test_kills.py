@@ -124,6 +124,4 @@ def test_a_full_disk_is_one_sentence_and_the_earlier_parts_are_whole(small_disk,
 def test_a_folder_that_cannot_be_written_is_one_sentence_before_the_work(small_disk, tmp_path):
     done = small_disk("size=1m,ro", *arguments(tmp_path, texts=20), "-o", tmp_path / "disk" / "out.wfa")
     assert done.returncode == 2
-    assert done.stderr.strip().splitlines() == [
-        f"error: cannot write {tmp_path}/disk/out.wfa.parts: Read-only file system"
-    ]
+    assert done.stderr.strip().splitlines() == [f"error: cannot write {tmp_path}/disk/out.wfa: Read-only file system"]
