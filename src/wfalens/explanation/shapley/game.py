@@ -1,4 +1,4 @@
-"""A text as a game (SPEC §12): a coalition of its words is present, the others are absent.
+"""A text as a game: a coalition of its words is present, the others are absent.
 
 Absence is a matrix B: the identity (`delete`), `Ê_<unk>` (`unknown`), or `Σσ p(σ)·Êσ` (`background`: a random word of
 the extraction corpus). The weight of a coalition is `I·M_1⋯M_L·F`, with `M_i = Ê_wi` for present words and B for absent

@@ -1,6 +1,6 @@
 """The compiled core of exact values: integrals of the multilinear extension over z, for all words and classes at once.
 
-With `M_i(z) = (1−z)·B + z·Ê_wi` (SPEC §12), `g_t(z) = I·M_1⋯M_{t−1}·(Ê_wt − B)` from a forward pass and
+With `M_i(z) = (1−z)·B + z·Ê_wi`, `g_t(z) = I·M_1⋯M_{t−1}·(Ê_wt − B)` from a forward pass and
 `β_t(z) = M_{t+1}⋯M_L·F` from a backward pass,
 
     φ_t = Σ_q ω_q · g_t(z_q)·β_t(z_q)          I_st = Σ_q ω_q · g_s·M_{s+1}⋯M_{t−1}·(Ê_wt − B)·β_t

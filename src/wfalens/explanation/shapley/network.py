@@ -1,4 +1,4 @@
-"""The network's own Shapley values, with the automaton as control variate (SPEC §13).
+"""The network's own Shapley values, with the automaton as control variate.
 
 With the automaton's values φ(A) known, random orders need to tell only how far the network is from its copy:
 

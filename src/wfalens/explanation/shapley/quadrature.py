@@ -1,4 +1,4 @@
-"""Exact Shapley and Banzhaf values and interactions of an automaton (SPEC §12): no sampling, no 2^L, no model query.
+"""Exact Shapley and Banzhaf values and interactions of an automaton: no sampling, no 2^L, no model query.
 
 `φ_t = ∫₀¹ I·M_1(z)⋯M_{t−1}(z)·(Ê_wt − B)·M_{t+1}(z)⋯M_L(z)·F dz` has a polynomial of degree L − 1 under the integral,
 so Gauss-Legendre quadrature with ⌈L/2⌉ nodes is exact. Fewer nodes are enough for long texts, with an error that is
