@@ -24,6 +24,7 @@ PHASES = {
         "walk": "Read one text word by word.",
     },
     "Understand": {
+        "phrases": "Which words and phrases decide by themselves?",
         "explain": "Which words drive each class, or the class of a text?",
         "neighbours": "Words that act alike, beside words that mean the same.",
         "pairs": "Words that mean the same but act differently, or reversed.",
