@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton import kernels
+from wfalens.automaton import kernels, naming
 from wfalens.automaton.completion import Completion, Fitted, Probe, Shared
 from wfalens.automaton.kernels import Rows, Rule
-from wfalens.automaton.rows import MAX_STATES, has_rows, states_with_rows
+from wfalens.automaton.naming import Anatomy, Names
+from wfalens.automaton.rows import MAX_STATES, dense, has_rows, states_with_rows
 from wfalens.automaton.wfa import UNDECIDED, WFA, frozen
 from wfalens.bounds import Bounds, real
 from wfalens.corpus.encoder import TextEncoder
@@ -69,6 +70,29 @@ class StochasticWFA(WFA):
         return len(self.centres)
 
     @cached_property
+    def names(self) -> Names | None:
+        """Of states and classes of words, where words share rows; else states have numbers only."""
+        return None if self.anatomy is None else naming.name(self.anatomy, self.encoder.vocabulary)
+
+    @cached_property
+    def anatomy(self) -> Anatomy | None:
+        """The classes of words and what they do in each state, where words share rows."""
+        shared = self.completion
+        if not isinstance(shared, Shared):
+            return None
+        matrices = np.array([dense(shared.rows, number, self.states) for number in range(shared.classes)])
+        matrices /= matrices.sum(2, keepdims=True)
+        return Anatomy(
+            self.class_names,
+            self.centres,
+            matrices,
+            shared.visits,
+            shared.word_class,
+            shared.typicality,
+            self.word_counts,
+        )
+
+    @cached_property
     def initial(self) -> NDArray[np.float64]:
         return frozen(np.eye(1, self.states)[0])
 
@@ -117,6 +141,12 @@ class StochasticWFA(WFA):
                 observed = vectors[position, states_with_rows(self.rows, word)].sum() / mass[position]
                 shares[position, :2] = observed, 1 - observed
         return shares
+
+    def _names_along(self, ids: NDArray[np.int32]) -> dict[str, tuple[str, ...]]:
+        if self.names is None or self.anatomy is None:
+            return {}
+        classes = tuple(self.names.classes[number].name for number in self.anatomy.word_class[ids])
+        return {"state_names": self.names.states, "word_classes": classes}
 
     def summary(self) -> dict[str, Any]:
         return {

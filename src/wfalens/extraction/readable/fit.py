@@ -53,7 +53,7 @@ class _Mixtures(nn.Module):
         self.effects = torch.from_numpy(standardised(found.numbers))
         own = torch.zeros(len(of_word), classes)
         own[torch.arange(len(of_word)), torch.from_numpy(of_word)] = _FIRST_CLASS
-        self.own = nn.Embedding.from_pretrained(own, freeze=False, sparse=True)
+        self.own = nn.Embedding(len(of_word), classes, _weight=own, sparse=True)
         self.common = nn.Parameter(torch.zeros(self.effects.shape[1], classes))
 
     def matrices(self) -> Tensor:
@@ -132,10 +132,10 @@ class _Training:
             for group in optimiser.param_groups:
                 group["lr"] = group["rate"] * _pace(done / sharing.passes)
         slope = [torch.from_numpy(part / len(texts)) for part in (found.matrices, found.centres)]
-        torch.autograd.backward([matrices, centres], slope)  # type: ignore[no-untyped-call]
+        torch.autograd.backward([matrices, centres], slope)
         self.dense.step()
         if self.hard is None:
-            self.sparse.step()
+            self.sparse.step()  # type: ignore[no-untyped-call]
 
     @torch.no_grad()
     def reached(self) -> Fit:

@@ -43,7 +43,7 @@ class Sharing:
     word_rate: float = 0.1
     effect_rate: float = 0.01
     coldest: float = 0.1
-    every: float = 2.0
+    every: float = 1.0
     prefixes: int = 3
     replaced: float = 0.2
     clean: float = 0.3

@@ -13,22 +13,24 @@ from wfalens.corpus.vocabulary import PADDING
 from wfalens.extraction.completion.probing import (
     Representatives,
     affordable,
-    ask,
     choose_representatives,
+    points_after,
     probing_queries,
+    words_per_call,
 )
 from wfalens.extraction.completion.queries import PROBING, Ledger
-from wfalens.extraction.states.abstraction import TooFewOutputsError, cluster, state_centres
+from wfalens.extraction.states.abstraction import States, TooFewOutputsError, cluster, state_centres
+from wfalens.extraction.states.views import LookAhead, Outputs, View, make_view, see
 from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
 from wfalens.models.stepping import states_after
-from wfalens.models.traces import output_traces, prior_of
+from wfalens.models.traces import prior_of
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
+from wfalens.threads import passes_of_model
 
-_ANSWERS_AT_ONCE = 1 << 19
-_MOST_FLOATS = 1 << 27  # of answers that are kept
-_MOST_EFFECTS = 128  # numbers that tell the effect of a word
-_WIDTH = 0.02  # squared distance between outputs at which a state has 1/e of the share of one that is hit
+_MOST_FLOATS = 1 << 27  # of points that are kept
+_MOST_NUMBERS = 128  # that tell the effect of a word
+_HARDNESS = 0.5  # of the assignment of points to near states
 _NEVER_SEEN = 0.3  # occurrences that a word counts for which the texts do not have
 _FARTHEST = 5.0  # standard deviations
 _PER_STATE = 256  # outputs that k-means sees
@@ -37,13 +39,14 @@ _QUERY_SHARE = 0.5  # of what is left
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """What the model says of states and words before anything is fitted."""
+    """What the model shows of states and words before anything is fitted."""
 
+    states: States
     centres: NDArray[np.float64]  # (n, C)
     words: NDArray[np.int32]  # those that the model was asked about, rising
     representatives: Representatives
-    answers: NDArray[np.float32]  # (words, representatives, C): the output after the word
-    numbers: NDArray[np.float32]  # (V, ·): the effect of each word, standardised; 0 where the model was not asked
+    points: NDArray[np.float32]  # (words, representatives, D): where the word leads
+    numbers: NDArray[np.float32]  # (V, ·): the effect of each word; 0 where the model was not asked
     counts: NDArray[np.int64]  # (V,)
 
 
@@ -56,72 +59,79 @@ def effects(
     ledger: Ledger,
     progress: Progress,
 ) -> Effects:
-    """Form the states of texts, and ask the model what every word does in each of them."""
-    outputs = output_traces(model, ids, progress).values
+    """Form the states of texts, and ask the model where every word leads from each of them.
+
+    Prefixes with the same future are one state, where the model lets one look ahead.
+    """
+    looks = isinstance(model, SteppableClassifier) and ledger.limit is None
+    view = make_view(LookAhead.name if looks else Outputs.name, model, ids, rng, ledger)
+    seen = see(model, ids, view, progress)
     try:
-        formed = cluster(outputs, states, _PER_STATE, rng)
+        formed = cluster(seen.points, states, _PER_STATE, rng)
     except TooFewOutputsError as error:
-        formed = cluster(outputs, error.distinct, _PER_STATE, rng)
-    formed, path = formed.visited(outputs)
-    centres = state_centres(outputs, path, prior_of(model), len(formed))
+        formed = cluster(seen.points, error.distinct, _PER_STATE, rng)
+    formed, path = formed.visited(seen.points)
+    centres = state_centres(seen.outputs, path, prior_of(model), len(formed))
     counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
     alphabet = np.arange(PADDING + 1, len(counts), dtype=np.int32)
-    most = max(1, _MOST_FLOATS // (len(alphabet) * len(formed) * centres.shape[1]))
+    most = max(1, _MOST_FLOATS // (len(alphabet) * len(formed) * seen.points.shape[1]))
     wanted = choose_representatives(ids, path, min(prefixes, most), rng)
     words, chosen = affordable(model, alphabet, counts, wanted, ledger.left(_QUERY_SHARE))
     ledger.enter(PROBING, probing_queries(model, chosen, len(words)))
-    answers = _answers(model, chosen, words, progress)
+    points = _points(model, chosen, view, words, progress)
     visits = np.bincount(path, minlength=len(formed)).astype(np.float64)
     visits[0] = len(ids)
-    return Effects(centres, words, chosen, answers, _numbers(answers, chosen, centres, visits, words, counts), counts)
+    numbers = _numbers(points, chosen, visits, words, counts)
+    return Effects(formed, centres, words, chosen, points, numbers, counts)
 
 
-def _answers(
-    model: StepwiseClassifier, representatives: Representatives, words: NDArray[np.int32], progress: Progress
+def _points(
+    model: StepwiseClassifier,
+    representatives: Representatives,
+    view: View,
+    words: NDArray[np.int32],
+    progress: Progress,
 ) -> NDArray[np.float32]:
+    """Where each word leads from each representative; -> (words, representatives, D)"""
     saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
-    reps, classes = len(representatives.state), len(model.class_names)
-    answers = np.empty((len(words), reps, classes), np.float32)
-    step = max(1, _ANSWERS_AT_ONCE // reps)
+    size, reps = words_per_call(representatives), len(representatives.state)
+    parts = [words[first : first + size] for first in range(0, len(words), size)]
+    found = []
     progress.start("reading every word", len(words))
-    for first in range(0, len(words), step):
-        part = words[first : first + step]
-        said = ask(model, representatives, saved, part).reshape(reps, len(part), classes)
-        answers[first : first + step] = said.swapaxes(0, 1)
-        progress.advance(len(part))
+    for points in passes_of_model(model, lambda part: points_after(model, representatives, saved, view, part), parts):
+        found.append(points.reshape(reps, -1, points.shape[1]).swapaxes(0, 1))
+        progress.advance(len(found[-1]))
     progress.finish()
-    return answers
+    return np.concatenate(found)
 
 
 def _numbers(
-    answers: NDArray[np.float32],
+    points: NDArray[np.float32],
     representatives: Representatives,
-    centres: NDArray[np.float64],
     visits: NDArray[np.float64],
     words: NDArray[np.int32],
     counts: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """The mean change of the output that a word makes in each state, weighted by √u of the state; (V, ·)"""
-    n = len(centres)
+    """Where a word leads from each state beside where others lead, weighted by √u of the state; (V, ·)"""
+    n = len(visits)
     sizes = np.bincount(representatives.state, minlength=n)
     starts = np.searchsorted(representatives.state, np.arange(n))
-    change = np.add.reduceat(answers, starts, axis=1) / sizes[:, None].astype(np.float32) - centres.astype(np.float32)
-    change *= np.sqrt(visits / visits.sum()).astype(np.float32)[:, None]
-    flat = change.reshape(len(words), -1)
-    weights = _weights(counts)[words]
-    flat = flat - np.average(flat, axis=0, weights=weights)
-    if flat.shape[1] > _MOST_EFFECTS:
+    weight = np.sqrt(visits / visits.sum()) / sizes
+    flat = (np.add.reduceat(points, starts, axis=1) * weight.astype(np.float32)[:, None]).reshape(len(words), -1)
+    frequency = _weights(counts)[words].astype(np.float32)
+    flat -= np.average(flat, axis=0, weights=frequency)
+    if flat.shape[1] > _MOST_NUMBERS:
         with threadpool_limits(1):
-            spread = (flat * weights[:, None]).T @ flat
-            directions = np.linalg.eigh(spread.astype(np.float64))[1][:, ::-1][:, :_MOST_EFFECTS]
-        flat = flat @ directions.astype(np.float32)
+            spread = (flat * frequency[:, None]).T @ flat
+            directions = np.linalg.eigh(spread.astype(np.float64))[1][:, ::-1][:, :_MOST_NUMBERS]
+            flat = flat @ directions.astype(np.float32)
     table = np.zeros((len(counts), flat.shape[1]), np.float32)
     table[words] = flat
     return table
 
 
 def _weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.sqrt(counts + _NEVER_SEEN)
+    return np.asarray(np.sqrt(counts + _NEVER_SEEN))
 
 
 def standardised(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -141,15 +151,12 @@ def first_classes(found: Effects, classes: int, rng: np.random.Generator) -> NDA
 
 
 def first_matrices(found: Effects, of_word: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
-    """Where the words of each class lead from each state: to states whose output is near; (classes, n, n)"""
-    n = len(found.centres)
+    """Where the words of each class lead from each state, to near states in shares; (classes, n, n)"""
+    n = len(found.states)
     sums = np.zeros((classes, n, n))
     weights = found.counts[found.words] + _NEVER_SEEN
-    inner = found.centres[1:].astype(np.float32)
     for at, state in enumerate(found.representatives.state):
-        distance = np.square(found.answers[:, at, None] - inner).sum(2)
-        near = np.exp(-(distance - distance.min(1, keepdims=True)) / _WIDTH)
-        near *= (weights / near.sum(1))[:, None]
-        np.add.at(sums[:, state, 1:], of_word[found.words], near)
+        near, shares = found.states.mixtures(np.ascontiguousarray(found.points[:, at]), _HARDNESS)
+        np.add.at(sums, (of_word[found.words][:, None], state, near), shares * weights[:, None])
     total = sums.sum(2, keepdims=True)
     return np.asarray(np.where(total > 0, sums / np.where(total > 0, total, 1), 1 / n))
