@@ -13,10 +13,11 @@ from wfalens.corpus.vocabulary import UNKNOWN, Vocabulary
 
 START, NO_WORDS = "start", "unknown words"
 SURE, LEANING, LEANING_OF_TWO = 0.8, 0.5, 0.6  # the least probability of the likeliest class
-_CERTAIN = 0.97  # told apart from sure where there are several of a class
+# told apart where several states are sure of a class, by the least probability
+_DEGREES = {"wholly certain": 0.995, "certain": 0.97, "sure": 0.9, "fairly sure": SURE}
 _BETWEEN = 0.75  # the least probability of two classes together
-_HARDLY = 0.05  # share of the probability that a word moves
-_MAINLY = 0.5  # share of what is moved that goes to, or comes from, one class
+HARDLY = 0.1  # share of the probability that a word moves while the automaton is not sure yet
+MAINLY = 0.5  # share of what is moved that goes to, or comes from, one class
 _AS_MUCH = 0.6  # of what the first class gains, for a second to be named
 _ROUND = 0.5  # share of the cases in which the likeliest class changes
 _TYPICAL_WORDS = 5
@@ -30,8 +31,8 @@ class WordClass:
     effect: str  # what it does, in a few words
     size: int  # words in it
     share: float  # of all words read in the extraction texts
-    change: NDArray[np.float64]  # (C,): of the output, in the mean over where it is read
-    moved: float  # share of the probability that it moves, in the mean
+    change: NDArray[np.float64]  # (C,): of the output, in the mean over where it is read before the automaton is sure
+    moved: float  # share of the probability that it moves, likewise
 
     @property
     def name(self) -> str:
@@ -67,7 +68,7 @@ class Anatomy:
 def name(anatomy: Anatomy, vocabulary: Vocabulary) -> Names:
     typical = [_typical_words(anatomy, number, vocabulary) for number in range(len(anatomy.matrices))]
     changes = anatomy.matrices @ anatomy.centres - anatomy.centres  # (G, n, C)
-    weights = anatomy.visits / np.maximum(1e-12, anatomy.visits.sum(1, keepdims=True))
+    weights = _open_places(anatomy)
     change = np.einsum("gi,gic->gc", weights, changes)
     moved = np.einsum("gi,gic->g", weights, np.abs(changes)) / 2
     states = _state_names(anatomy, typical, moved)
@@ -87,6 +88,16 @@ def name(anatomy: Anatomy, vocabulary: Vocabulary) -> Names:
     return Names(states, classes)
 
 
+def _open_places(anatomy: Anatomy) -> NDArray[np.float64]:
+    """Where each class is read while it can still matter: in states that are not sure, or in all if there are none.
+
+    A sure state hardly moves, whatever the word; with it, common words would seem to do nothing. Rows sum to 1; (G, n)
+    """
+    unsure = anatomy.visits * (anatomy.centres.max(1) < SURE)
+    weights = np.where(unsure.sum(1, keepdims=True) > 0, unsure, anatomy.visits)
+    return np.asarray(weights / np.maximum(1e-12, weights.sum(1, keepdims=True)))
+
+
 def _typical_words(anatomy: Anatomy, number: int, vocabulary: Vocabulary) -> tuple[str, ...]:
     """Frequent words that clearly belong to the class; stop words only where they are most of what is read of it."""
     members = np.flatnonzero(anatomy.word_class == number)
@@ -104,10 +115,12 @@ def _typical_words(anatomy: Anatomy, number: int, vocabulary: Vocabulary) -> tup
 
 
 def _state_names(anatomy: Anatomy, typical: Sequence[tuple[str, ...]], moved: NDArray[np.float64]) -> tuple[str, ...]:
-    plain = [START, *(_said(row, anatomy.class_names) for row in anatomy.centres[1:])]
-    for state, each in enumerate(plain):
-        if each.startswith("sure ") and plain.count(each) > 1 and anatomy.centres[state].max() >= _CERTAIN:
-            plain[state] = each.replace("sure ", "certain ", 1)
+    said = [START, *(_said(row, anatomy.class_names) for row in anatomy.centres[1:])]
+    plain = list(said)
+    for state, each in enumerate(said):
+        if each.startswith("sure ") and said.count(each) > 1:
+            degree = next(name for name, least in _DEGREES.items() if anatomy.centres[state].max() >= least)
+            plain[state] = each.replace("sure", degree, 1)
     leads = _leading_classes(anatomy)
     taken: set[str] = {each for each in plain if plain.count(each) == 1}
     names = []
@@ -117,7 +130,7 @@ def _state_names(anatomy: Anatomy, typical: Sequence[tuple[str, ...]], moved: ND
             continue
         leading = [group for group in leads[state] if typical[group]]
         told = [f"{each}, after {' or '.join(typical[group][:2])}" for group in leading]
-        if leading and moved[leading[0]] < _HARDLY:
+        if leading and moved[leading[0]] < HARDLY:
             told.insert(0, each)  # words that hardly matter tell nothing
         told += [f"{each} ({number})" for number in range(2, len(plain) + 2)]
         names.append(next(choice for choice in told if choice not in taken))
@@ -160,17 +173,17 @@ def _effect(
     names = anatomy.class_names
     if _turns_round(anatomy, number):
         return "turns the opinion round"
-    if moved < _HARDLY:
+    if moved < HARDLY:
         leaves = weights @ (anatomy.matrices[number] * (1 - np.eye(len(states))))
         to = int(leaves.argmax())
-        return f"leads to {states[to]}" if leaves[to] >= _MAINLY else "hardly matters"
+        return f"leads to {states[to]}" if leaves[to] >= MAINLY else "hardly matters"
     gains = np.argsort(-change, kind="stable")
     most, least = change[gains[0]], change[gains[-1]]
     gained = change[change > 0].sum()
-    if most >= _MAINLY * moved and most >= _MAINLY * gained:
+    if most >= MAINLY * moved and most >= MAINLY * gained:
         second = change[gains[1]] >= _AS_MUCH * most and len(names) > 2
         return f"turns towards {names[gains[0]]}" + (f" or {names[gains[1]]}" if second else "")
-    if -least >= _MAINLY * moved:
+    if -least >= MAINLY * moved:
         return f"turns away from {names[gains[-1]]}"
     surer = weights @ ((anatomy.matrices[number] @ anatomy.centres).max(1) - anatomy.centres.max(1))
     return "makes it surer" if surer > 0 else "makes it less sure"
