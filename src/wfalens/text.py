@@ -20,3 +20,13 @@ def sentence(text: str, longest: int = _LONGEST) -> str:
         end = longest // 3
         text = f"{text[: longest - end - 3]} … {text[-end:]}"
     return printable(text.translate(_BREAKS))
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share as people read it, without calling a rare thing impossible or a usual one certain."""
+    least = 10.0**-digits
+    if 0 < share < least / 200:
+        return f"< {least:g} %"
+    if 1 - least / 200 < share < 1:
+        return f"> {100 - least:g} %"
+    return f"{100 * share:.{digits}f} %"

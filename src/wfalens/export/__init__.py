@@ -2,6 +2,8 @@
 
 from wfalens.export.aalpy_dot import to_aalpy
 from wfalens.export.choice import frequent_words
+from wfalens.export.diagram import Diagram
+from wfalens.export.diagram_files import DIAGRAM_FORMATS, diagram_of, draw_diagram
 from wfalens.export.dot import to_dot
 from wfalens.export.drn import to_drn
 from wfalens.export.files import FORMATS, Exported, export_files
@@ -15,12 +17,16 @@ from wfalens.export.subset import LOST, MOST_TRANSITIONS, Subset, subset
 from wfalens.export.symbols import SymbolTable, escape, unescape
 
 __all__ = [
+    "DIAGRAM_FORMATS",
     "FORMATS",
     "LOST",
     "MOST_TRANSITIONS",
+    "Diagram",
     "Exported",
     "Subset",
     "SymbolTable",
+    "diagram_of",
+    "draw_diagram",
     "escape",
     "export_files",
     "frequent_words",
