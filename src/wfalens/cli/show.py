@@ -15,7 +15,7 @@ from wfalens.writing import write_atomically
 
 if TYPE_CHECKING:
     from wfalens.explanation import MoveTable
-    from wfalens.export import Diagram
+    from wfalens.export.diagram import Diagram
 
 DRAWING = "Drawing"
 

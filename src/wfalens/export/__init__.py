@@ -1,9 +1,10 @@
-"""Automata for other tools: one module per format, all of them writing a `Subset`."""
+"""Automata for other tools: one module per format, all of them writing a `Subset`.
+
+Drawings of readable automata are in `export.diagram_files`, which is not loaded with the others.
+"""
 
 from wfalens.export.aalpy_dot import to_aalpy
 from wfalens.export.choice import frequent_words
-from wfalens.export.diagram import Diagram
-from wfalens.export.diagram_files import DIAGRAM_FORMATS, diagram_of, draw_diagram
 from wfalens.export.dot import to_dot
 from wfalens.export.drn import to_drn
 from wfalens.export.files import FORMATS, Exported, export_files
@@ -17,16 +18,12 @@ from wfalens.export.subset import LOST, MOST_TRANSITIONS, Subset, subset
 from wfalens.export.symbols import SymbolTable, escape, unescape
 
 __all__ = [
-    "DIAGRAM_FORMATS",
     "FORMATS",
     "LOST",
     "MOST_TRANSITIONS",
-    "Diagram",
     "Exported",
     "Subset",
     "SymbolTable",
-    "diagram_of",
-    "draw_diagram",
     "escape",
     "export_files",
     "frequent_words",
