@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _JOINERS = "\u200c\u200d"  # within emoji and some scripts
 _BREAKS = str.maketrans("\t\n\r", "   ")
+_ROUNDING = 1e-9  # of a share
 _LONGEST = 1000  # characters of a sentence
 
 
@@ -24,9 +25,9 @@ def sentence(text: str, longest: int = _LONGEST) -> str:
 
 def percent(share: float, digits: int = 0) -> str:
     """A share as people read it, without calling a rare thing impossible or a usual one certain."""
-    least = 10.0**-digits
-    if 0 < share < least / 200:
+    shown, least = f"{100 * share:.{digits}f}", 10.0**-digits
+    if float(shown) == 0 and share > _ROUNDING:
         return f"< {least:g} %"
-    if 1 - least / 200 < share < 1:
+    if float(shown) == 100 and share < 1 - _ROUNDING:
         return f"> {100 - least:g} %"
-    return f"{100 * share:.{digits}f} %"
+    return f"{shown} %"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ GREY, WHITE = "#8A8F98", "#FFFFFF"
 _CERTAIN = 0.97
 _PALEST, _FULLEST = 0.1, 0.5  # how much of a class's colour a box has
 _LONGEST_LABEL, _LONGEST_CLASS = 44, 20  # characters in a box
+_LONGEST_EFFECT = 60
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,19 @@ class Edge:
     share: float  # of all words
     rate: float  # of the words read in the source
     words: str  # of the class that makes it most beyond its share
+
+
+class Kind(NamedTuple):
+    """A line of the legend."""
+
+    words: str
+    effect: str
+    moved: str
+    share: str
+    colour: str
+
+
+KIND_TITLES = ("kinds of words", "what they do", "moves", "of all words")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +87,8 @@ class Diagram:
             f"of {every} that occur{short}. "
             "The wider an arrow, the more often it is taken; it has the colour of the class that it leads to, "
             "and is dashed where it leads back to a less sure state. Its label: how many of the words read at its "
-            "beginning take it, and the kind of word that takes it most beyond its share."
+            "beginning take it, and the kind of word that takes it most beyond its share. Below: how much of the "
+            "probability a word of each kind moves, on average as long as the automaton is not sure."
         )
 
     @cached_property
@@ -114,14 +131,15 @@ class Diagram:
             return [*lines, "before the first word"]
         return [*lines, f"stays on {percent(table.rates[state, state])} of words"]
 
-    def legend(self) -> list[tuple[str, str, str, str]]:
-        """Of each class of words: typical ones, what it does, its share of all words, its colour; grouped by effect."""
+    def legend(self) -> list[Kind]:
+        """The classes of words, grouped by what they do."""
         classes = self.table.names.classes
         order = sorted(range(len(classes)), key=lambda at: _place(classes[at]))
         return [
-            (
+            Kind(
                 shown_words(classes[at].words, 5),
-                sentence(classes[at].effect, 60),
+                sentence(classes[at].effect, _LONGEST_EFFECT),
+                percent(classes[at].moved),
                 percent(classes[at].share, 1),
                 self._kind_colour(classes[at]),
             )
@@ -155,6 +173,11 @@ def mixed(colour: str, share: float) -> str:
     """A colour on white."""
     parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
+
+
+def self_contained(svg: bytes) -> bytes:
+    """A drawing without its document type, which names an address."""
+    return re.sub(rb"<!DOCTYPE[^>]*>\s*", b"", svg, count=1)
 
 
 def _place(kind: WordClass) -> tuple[bool, bool, int, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import textwrap
@@ -12,7 +11,7 @@ import numpy as np
 
 from wfalens.bounds import check_choice
 from wfalens.errors import InputError
-from wfalens.export.diagram import Diagram, Edge, mixed
+from wfalens.export.diagram import KIND_TITLES, Diagram, Edge, Kind, mixed, self_contained
 from wfalens.text import percent
 
 GRAPHVIZ_FORMATS = ("svg", "pdf", "png")
@@ -63,17 +62,12 @@ def drawn_by_graphviz(dot: str, ending: str) -> bytes:
         raise InputError(f"Graphviz did not finish within {_SECONDS:g} seconds; draw fewer arrows") from None
     except (subprocess.CalledProcessError, OSError) as error:
         raise InputError(f"Graphviz failed: {_reason(error)}") from None
-    return _self_contained(done.stdout) if ending == "svg" else done.stdout
+    return self_contained(done.stdout) if ending == "svg" else done.stdout
 
 
 def _reason(error: Exception) -> str:
     said = error.stderr.decode(errors="replace").strip() if isinstance(error, subprocess.CalledProcessError) else ""
     return said or str(error)
-
-
-def _self_contained(svg: bytes) -> bytes:
-    """Without the document type, which names an address."""
-    return re.sub(rb"<!DOCTYPE[^>]*>\s*", b"", svg, count=1)
 
 
 def _arrow(diagram: Diagram, edge: Edge, strength: float) -> str:
@@ -106,13 +100,13 @@ def _foot(diagram: Diagram) -> str:
     )
 
 
-def _legend(kinds: list[tuple[str, str, str, str]]) -> str:
-    titles = (" ", "kinds of words", "what they do", "of all words")
-    head = "".join(f'<TD ALIGN="LEFT"><B>{each}</B></TD>' for each in titles)
+def _legend(kinds: list[Kind]) -> str:
+    head = "".join(f'<TD ALIGN="LEFT"><B>{each}</B></TD>' for each in (" ", *KIND_TITLES))
     rows = "".join(
-        f'<TR><TD FIXEDSIZE="TRUE" WIDTH="12" HEIGHT="12" BGCOLOR="{colour}"></TD><TD ALIGN="LEFT">{_safe(words)}</TD>'
-        f'<TD ALIGN="LEFT">{_safe(effect)}</TD><TD ALIGN="RIGHT">{_safe(share)}</TD></TR>'
-        for words, effect, share, colour in kinds
+        f'<TR><TD FIXEDSIZE="TRUE" WIDTH="12" HEIGHT="12" BGCOLOR="{kind.colour}"></TD>'
+        f'<TD ALIGN="LEFT">{_safe(kind.words)}</TD><TD ALIGN="LEFT">{_safe(kind.effect)}</TD>'
+        f'<TD ALIGN="RIGHT">{_safe(kind.moved)}</TD><TD ALIGN="RIGHT">{_safe(kind.share)}</TD></TR>'
+        for kind in kinds
     )
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="1" CELLPADDING="2"><TR>{head}</TR>{rows}</TABLE>'
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.export.diagram import Diagram, Edge, mixed
+from wfalens.export.diagram import KIND_TITLES, Diagram, Edge, Kind, mixed, self_contained
 from wfalens.text import percent
 
 _WIDTH, _HEIGHT = 2.0, 0.72  # of a box; everything is in inches
@@ -17,8 +17,7 @@ _COLUMN, _ROW = 4.0, 1.5  # between the middles of boxes
 _LINE = 0.21
 _WIDEST, _BEND = 6.0, 0.16
 _CAPTION_WIDTH = 110  # characters
-_TITLES = ("kinds of words", "what they do", "of all words")
-_STOPS = (0.25, 4.5, 7.0)  # where the columns of the legend begin
+_STOPS = (0.25, 4.5, 7.2, 8.1)  # where the columns of the legend begin
 
 
 def drawn_plainly(diagram: Diagram, ending: str) -> bytes:
@@ -27,9 +26,9 @@ def drawn_plainly(diagram: Diagram, ending: str) -> bytes:
 
     blob = BytesIO()
     stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
-    with mpl.rc_context({"svg.hashsalt": "wfalens", "svg.fonttype": "path"}):
+    with mpl.rc_context({"svg.hashsalt": "wfalens", "svg.fonttype": "none"}):
         _figure(diagram).savefig(blob, format=ending, dpi=110, metadata=stamp)
-    return blob.getvalue()
+    return self_contained(blob.getvalue()) if ending == "svg" else blob.getvalue()
 
 
 def middles(diagram: Diagram) -> NDArray[np.float64]:
@@ -123,11 +122,11 @@ def _arrow(
     axes.text(*top, _plain(label), size=7, style="italic", ha="center", va="center", zorder=2, bbox=held)
 
 
-def _foot(axes: Any, caption: list[str], kinds: list[tuple[str, str, str, str]], left: float, top: float) -> None:
+def _foot(axes: Any, caption: list[str], kinds: list[Kind], left: float, top: float) -> None:
     """The caption and the legend of the kinds of words."""
     for at, line in enumerate(caption):
         axes.text(left, top + _LINE * at, _plain(line), size=9, va="center")
-    rows = [(*_TITLES, "none"), *kinds]
+    rows = [(*KIND_TITLES, "none"), *kinds]
     for at, (*cells, colour) in enumerate(rows):
         y = top + _LINE * (len(caption) + 1 + at)
         axes.plot([left + 0.08], [y], marker="s", markersize=7, color=colour, clip_on=False)
