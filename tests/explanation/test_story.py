@@ -105,7 +105,7 @@ def test_which_words_turn_towards_which_class(made):
             share = sum(word in made.words[number] for text in made.texts for word in text) / words
             assert kind["share"] == pytest.approx(share, abs=1e-6)
             assert kind["change"] == pytest.approx(change[number, label], abs=1e-6)
-            assert f"{percent(share, 1)} of words) by {100 * change[number, label]:.0f} points" in sentence.text
+            assert f"{percent(share, 1)} of words, by {100 * change[number, label]:.0f} points)" in sentence.text
             told += 1
     little = only(story, "hardly matters")
     assert little.figures["kinds"] == int((moved < 0.1).sum())

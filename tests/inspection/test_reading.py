@@ -32,7 +32,8 @@ def test_a_readable_automaton_is_told_and_drawn(monkeypatch, graphviz):
 def test_what_cannot_be_drawn_says_why(monkeypatch):
     monkeypatch.setattr(diagram_dot.shutil, "which", lambda name: "/nowhere/dot")
     reading = overview(Study("a.wfa", negation().wfa))["reading"]
-    assert list(reading) == ["error"]
+    assert list(reading) == ["story", "error"]
+    assert len(reading["story"]) > 5
     assert "Graphviz failed" in reading["error"]
 
 

@@ -13,13 +13,19 @@ from wfalens.export.diagram_files import diagram_of, draw_diagram
 
 
 def reading(wfa: WFA) -> dict[str, Any] | None:
-    """The story and the diagram, whose caption stands below it; None for automata that cannot be read on a page."""
+    """The story and the diagram, whose caption stands below it; None for automata that cannot be read on a page.
+
+    What cannot be told or drawn carries the reason instead.
+    """
     if not isinstance(wfa, StochasticWFA) or wfa.names is None:
         return None
     try:
-        story, diagram = describe(wfa), diagram_of(wfa)
+        told = [{"about": each.about, "text": each.text} for each in describe(wfa).sentences]
+    except InputError as error:
+        return {"story": [], "error": str(error)}
+    try:
+        diagram = diagram_of(wfa)
         image = base64.b64encode(draw_diagram(diagram, "svg")).decode()
     except InputError as error:
-        return {"error": str(error)}
-    told = [{"about": each.about, "text": each.text} for each in story.sentences]
+        return {"story": told, "error": str(error)}
     return {"story": told, "diagram": f"data:image/svg+xml;base64,{image}", "caption": diagram.caption}

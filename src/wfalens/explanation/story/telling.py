@@ -124,11 +124,11 @@ class _Teller:
         found = sorted(most, key=lambda at: -self.classes[at].change[label])
         kinds = [self._as_push(self.classes[at], label) for at in found]
         told = "; ".join(
-            f"{self._kind(self.classes[at])} by {100 * each['change']:.0f} points"
+            self._kind(self.classes[at], f", by {100 * each['change']:.0f} points")
             for at, each in zip(found, kinds, strict=True)
         )
         text = (
-            f"Towards {self.labels[label]} turn, as long as it is not sure: {told}."
+            f"Words that turn it towards {self.labels[label]} while it is not sure yet: {told}."
             if found
             else f"No kind of word turns mainly towards {self.labels[label]}."
         )
@@ -137,8 +137,8 @@ class _Teller:
     def _as_push(self, kind: WordClass, label: int) -> dict[str, Any]:
         return {"word_class": kind.name, "share": kind.share, "change": float(kind.change[label])}
 
-    def _kind(self, kind: WordClass) -> str:
-        return f"{_quoted(kind.words)} ({percent(kind.share, 1)} of words)"
+    def _kind(self, kind: WordClass, more: str = "") -> str:
+        return f"{_quoted(kind.words)} ({percent(kind.share, 1)} of words{more})"
 
     def others(self) -> Iterator[Sentence]:
         """What kinds of words do that matter but do not speak for one class."""

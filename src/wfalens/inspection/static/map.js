@@ -94,7 +94,7 @@ function listed(map, choose) {
   return [
     h('p', null, `Choose a ${map.kind === 'states' ? 'state' : 'region'} to see what it stands for, which words lead there and away, and sentences that pass through it.`),
     lens.table(map.kind === 'states' ? 'States by visits' : 'Regions by visits', [map.kind === 'states' ? 'state' : 'region', 'speaks for', 'visits', 'stays'], order.map((state) => [
-      h('button', { type: 'button', class: 'small', on: { click: () => choose(state.id) } }, state.name === null ? `${state.id}${state.initial ? ' (start)' : ''}` : lens.visible(state.name)),
+      h('button', { type: 'button', class: 'small', on: { click: () => choose(state.id) } }, state.name === null ? `${state.id}${state.initial ? ' (start)' : ''}` : `${state.id} ${lens.visible(state.name)}`),
       [lens.className(map.class_names, lens.argmax(state.mix)), ` ${lens.percent(Math.max(...state.mix))}`], lens.percent(state.frequency, 1), lens.percent(state.stays)])),
   ];
 }

@@ -27,11 +27,10 @@ function faithful(data, names) {
 
 // What a readable automaton does; the drawing is an image, in which nothing runs.
 function told({ story, diagram, caption, error }) {
-  if (error) return h('p', { class: 'note' }, lens.visible(error));
   return [
     h('h2', null, 'What it does'),
     h('ul', { class: 'story' }, story.map(({ text }) => h('li', null, lens.word(text)))),
-    h('div', { class: 'drawing', tabindex: 0, role: 'region', 'aria-label': 'The automaton as a diagram' }, h('img', { src: diagram, alt: `The states of the automaton and the moves between them. ${lens.visible(caption)}` })),
+    error ? h('p', { class: 'note' }, lens.visible(error)) : h('div', { class: 'drawing', tabindex: 0, role: 'region', 'aria-label': 'The automaton as a diagram' }, h('img', { src: diagram, alt: `The states of the automaton and the moves between them. ${lens.visible(caption)}` })),
   ];
 }
 
