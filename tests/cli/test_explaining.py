@@ -62,8 +62,26 @@ def test_explain_words_phrases_and_texts(folder):
     assert "lowest with" in done.stdout
     assert (folder / "t.pdf").read_bytes()[:4] == b"%PDF"
     report = json.loads(run(folder, "explain", "n.wfa", "--text", "the senate votes", "--json").stdout)
-    total = sum(item["contribution"]["us"] for item in report["words"])
-    assert total == pytest.approx(report["output"]["us"] - report["prior"]["us"])
+    walk = json.loads(
+        run(folder, "explain", "n.wfa", "--text", "the senate votes", "--method", "walk", "--json").stdout
+    )
+    for told, method in ((report, "shapley"), (walk, "walk")):
+        assert told["method"] == method
+        total = sum(item["contribution"]["us"] for item in told["words"])
+        assert total == pytest.approx(told["output"]["us"] - told["prior"]["us"])
+    assert report["words"] != walk["words"]
+
+
+def test_explanations_are_evaluated_on_the_network(folder):
+    options = ("evaluate-explanations", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "--limit", "40", "--html", "e.html")
+    done = run(folder, *options)
+    assert "comprehensiveness" in done.stdout
+    assert "<table" in (folder / "e.html").read_text()
+    told = json.loads(run(folder, *options[:-2], "--json").stdout)
+    ours, chance = told["Shapley values of the automaton"], told["random"]
+    assert ours["comprehensiveness"]["low"] > chance["comprehensiveness"]["high"]
+    assert ours["sufficiency"]["high"] < chance["sufficiency"]["low"]
+    assert told["leave-one-out on the classifier"]["tau_loo"]["value"] == pytest.approx(1)
 
 
 def test_embeddings_are_written_as_word2vec_text(folder):
@@ -253,6 +271,11 @@ BAD = {
     "unknown word": (("explain", "n.wfa", "--word", "zzz"), "lower --min-count"),
     "two questions": (("explain", "n.wfa", "--word", "a", "--text", "b"), "give one of"),
     "empty text": (("explain", "n.wfa", "--text", "  "), "no words"),
+    "a method that does not exist": (
+        ("explain", "n.wfa", "--text", "the senate", "--method", "lime"),
+        "unknown method 'lime'; choose one of shapley, walk",
+    ),
+    "a method without a text": (("explain", "n.wfa", "--method", "walk"), "give a --text, or no --method"),
     "empty phrase": (("explain", "n.wfa", "--phrase", " "), "has no words"),
     "plot of unknown kind": (("explain", "n.wfa", "--plot", "x.bmp"), "must end in .png, .pdf, .svg"),
     "neighbour of an unknown word": (("neighbours", "n.wfa", "zzz"), "does not know the word 'zzz'"),

@@ -18,7 +18,7 @@ from wfalens.explanation.intervals import moderated_errors
 
 Game = Callable[[NDArray[np.bool_]], NDArray[np.float64]]  # coalitions (N, L) -> what they are worth (N, classes)
 _COALITION_CELLS = 1 << 24  # of coalitions held at a time
-_FITTED, _FOLDS, _LEEWAY = 5, 10, 0.2
+_FITTED, _FOLDS, _LEEWAY = 4, 10, 0.15
 
 
 def enumerated_shapley(values: NDArray[np.float64]) -> NDArray[np.float64]:
