@@ -182,7 +182,10 @@ def faithfulness(options, model, wfas: dict[str, WFA], test) -> dict[str, dict[s
 
 
 def speed(wfa: WFA, test) -> dict[str, float]:
-    """Milliseconds for one text (median of 200) and for 150 words, seconds for 10,000 texts; all words and classes."""
+    """Milliseconds for one text (median of 200) and for 150 words, seconds for 10,000 texts; all words and classes.
+
+    Processor time tells more than the clock where others use the machine, too.
+    """
     ids = wfa.encoder.encode(test.texts)
     ids = ids.take(np.flatnonzero(ids.lengths))
     tokens = np.resize(ids.values, 150)
@@ -194,10 +197,14 @@ def speed(wfa: WFA, test) -> dict[str, float]:
         shapley_each(wfa, texts)
         return time.perf_counter() - began
 
+    began = time.process_time()
+    clock = seconds(many)
+    processor = time.process_time() - began
     return {
         "ms": 1000 * median(seconds(ids.take(np.array([at]))) for at in range(min(200, len(ids)))),
         "ms_150": 1000 * min(seconds(Ragged(tokens, np.array([0, 150]))) for _ in range(5)),
-        "s_10000": seconds(many),
+        "s_10000": clock,
+        "processor_s_10000": processor,
     }
 
 
