@@ -9,7 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tests import oracle
-from wfalens.automaton import Empirical, Fitted, LinearWFA, Null, Probe, StochasticWFA, Uniform
+from wfalens.automaton import Empirical, Fitted, LinearWFA, Null, Probe, Shared, StochasticWFA, Uniform
+from wfalens.automaton.completion import COMPLETIONS
 from wfalens.automaton.linear import Factors
 from wfalens.automaton.rows import rows_from_keys
 from wfalens.corpus import TextEncoder, Vocabulary
@@ -54,12 +55,18 @@ def sample(completion: str, seed: int, n: int = 6, words: int = 9, alpha: float 
     if completion in ("probe", "fit"):
         probed = rng.multinomial(10, np.ones(n) / n, (words, n)).astype(float)
         probed[0] = 0
+    if completion == "shared":
+        shared, of_word = rng.multinomial(10, np.ones(n) / n, (2, n)).astype(float), rng.integers(0, 2, words)
+        probed, counts = shared[of_word], counts * 0
     rule = {
         "null": lambda: Null(),
         "uniform": lambda: Uniform(),
         "empirical": lambda: Empirical(beta, "squared" if squared else "euclidean"),
         "probe": lambda: Probe(strength, 10, _rows(probed)),
         "fit": lambda: Fitted(_rows(probed), 0.1),
+        "shared": lambda: Shared(
+            _rows(shared), of_word, rng.integers(0, 9, (2, n)).astype(float), rng.integers(0, 256, words, np.uint8)
+        ),
     }[completion]()
     vocabulary = Vocabulary.of_words([f"w{number}" for number in range(words - 2)])
     wfa = StochasticWFA(
@@ -70,11 +77,20 @@ def sample(completion: str, seed: int, n: int = 6, words: int = 9, alpha: float 
         completion=rule,
         alpha=alpha,
         state_visits=rng.integers(0, 50, n),
-        word_counts=counts.sum((1, 2)).astype(int),
+        word_counts=np.append(0, rng.integers(0, 9, words - 1)) if completion == "shared" else _sums(counts),
         provenance={"seed": seed},
     )
-    options = {"completion": completion, "beta": beta, "squared": squared, "strength": strength}
+    options = {
+        "completion": "fit" if completion == "shared" else completion,
+        "beta": beta,
+        "squared": squared,
+        "strength": strength,
+    }
     return Sample(wfa, counts, probed, centres, options)
+
+
+def _sums(counts: np.ndarray) -> np.ndarray:
+    return counts.sum((1, 2)).astype(int)
 
 
 def _rows(dense: np.ndarray):
@@ -85,7 +101,7 @@ def _rows(dense: np.ndarray):
 
 
 @st.composite
-def samples(draw, completions=("null", "uniform", "empirical", "probe", "fit")) -> Sample:
+def samples(draw, completions=COMPLETIONS) -> Sample:
     return sample(
         draw(st.sampled_from(completions)),
         draw(st.integers(0, 10**6)),

@@ -112,6 +112,15 @@ def newsroom_wfa(once, newsroom_model):
     )
 
 
+@pytest.fixture(scope="session")
+def opinions_model(once):
+    """A small LSTM that has learned what negation and "but" do."""
+    trainer = Trainer(config=RNNConfig(embedding=16, hidden=32, dropout=0.1), epochs=4, learning_rate=1e-2)
+    return RNNClassifier.load(
+        once("opinions.rnn", lambda path: trainer.train(load_dataset("opinions")).model.save(path))
+    )
+
+
 @pytest.fixture
 def letters() -> TextEncoder:
     return TextEncoder(Vocabulary.of_words("abcdefgh"), "whitespace")

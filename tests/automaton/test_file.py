@@ -9,7 +9,7 @@ from hypothesis import given
 
 from tests.automata import sample, samples
 from tests.files import contents, without_checksums, write_contents
-from wfalens.automaton import WFA, Fitted, Probe
+from wfalens.automaton import WFA, Fitted, Probe, Shared
 from wfalens.errors import FormatError, InputError
 
 
@@ -27,6 +27,11 @@ def assert_same(first, second):
     if isinstance(first.completion, Probe | Fitted):
         for name in ("strength", "representatives", "drift"):
             assert getattr(first.completion, name, None) == getattr(second.completion, name, None)
+        for one, two in zip(first.completion.rows, second.completion.rows, strict=True):
+            np.testing.assert_array_equal(one, two)
+    elif isinstance(first.completion, Shared):
+        for name in ("word_class", "visits", "typicality"):
+            np.testing.assert_array_equal(getattr(first.completion, name), getattr(second.completion, name))
         for one, two in zip(first.completion.rows, second.completion.rows, strict=True):
             np.testing.assert_array_equal(one, two)
     else:
@@ -96,9 +101,9 @@ DAMAGE = {
     "weights cut": lambda t, h: t.update({"rows.weight": t["rows.weight"][:-1]}),
     "unsorted rows": lambda t, h: t.update({"probed.state": t["probed.state"][::-1].copy()}),
     "float states": lambda t, h: t.update({"rows.state": t["rows.state"].astype(np.float32)}),
-    "words cut": lambda t, h: t.update({"alphabet_offsets": t["alphabet_offsets"][:-1]}),
+    "words cut": lambda t, h: t.update({"alphabet_lengths": t["alphabet_lengths"][:-1]}),
     "words not UTF-8": lambda t, h: t["alphabet_bytes"].__setitem__(slice(None), 255),
-    "falling word offsets": lambda t, h: t["alphabet_offsets"].__setitem__(2, 10**6),
+    "words longer than their bytes": lambda t, h: t["alphabet_lengths"].__setitem__(2, 200),
     "word counts cut": lambda t, h: t.update({"word_counts": t["word_counts"][:-1]}),
     "visits of wrong length": lambda t, h: t.update({"state_visits": t["state_visits"][:-1]}),
     "missing tensor": lambda t, h: t.pop("rows.weight"),

@@ -74,7 +74,7 @@ def test_null_rows_sum_to_one_or_to_alpha(item):
         assert np.all(np.isclose(sums, 1) | np.isclose(sums, alpha))
 
 
-@pytest.mark.parametrize("completion", ["null", "uniform", "empirical", "probe", "fit"])
+@pytest.mark.parametrize("completion", ["null", "uniform", "empirical", "probe", "fit", "shared"])
 def test_batch_order_and_threads_do_not_change_a_bit(completion, monkeypatch):
     item = sample(completion, 5, n=10, words=30)
     rng = np.random.default_rng(0)

@@ -21,7 +21,7 @@ READ = """texts => {
 SMALL = Extent(sentences=2, words=20, strongest=2, pages=1, attacked=1)
 
 
-@pytest.mark.parametrize("kind", ["null", "empirical", "fit", "linear"])
+@pytest.mark.parametrize("kind", ["null", "empirical", "fit", "shared", "linear"])
 def test_the_page_reads_as_the_automaton_does(visit, tmp_path, kind):
     wfa = (linear_sample(2) if kind == "linear" else sample(kind, 5)).wfa
     path = tmp_path / "report.html"

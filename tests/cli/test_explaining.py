@@ -1,6 +1,8 @@
 """The commands that explain and attack."""
 
+import csv
 import json
+import re
 import sys
 from types import SimpleNamespace
 
@@ -96,6 +98,29 @@ def test_embeddings_are_written_as_word2vec_text(folder):
     assert newsroom.TRUTH.topic_of(vectors.nearest("senate", 1)[0][0]) == "us"
 
 
+def test_phrases_and_their_files(folder):
+    command = ("phrases", "n.wfa", "-m", "n.rnn", "-c", "newsroom")
+    done = run(folder, *command, "-o", "phrases.csv", "--html", "phrases.html")
+    assert "Words and phrases that decide by themselves (effect in probability)" in done.stdout
+    assert "precision: for the network, in 2,000 texts" in done.stdout
+    assert "<table" in (folder / "phrases.html").read_text()
+    told = json.loads(run(folder, *command, "--json", "--longest", "1").stdout)
+    assert (told["judge"], told["gap"], set(told["base_rates"])) == ("network", 3, set(newsroom.TOPICS))
+    single = [row for row in told["phrases"] if newsroom.TRUTH.topic_of(row["phrase"])]
+    assert len(single) > 100
+    assert np.mean([newsroom.TRUTH.topic_of(row["phrase"]) == row["class"] for row in single]) > 0.95
+    with (folder / "phrases.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    texts = load_dataset("newsroom", "test").texts
+    for row in rows[:5]:
+        assert sum(re.search(row["regex"], text) is not None for text in texts) == int(row["texts"])
+    alone = json.loads(run(folder, "phrases", "n.wfa", "-c", "newsroom", "--min-support", "50", "--json").stdout)
+    assert alone["judge"] == "automaton"
+    assert min(row["texts"] for row in alone["phrases"]) >= 50
+    nothing = run(folder, *command, "--min-effect", "2")
+    assert "no phrase decides by itself" in nothing.stdout
+
+
 def test_neighbours_and_pairs(folder):
     report = json.loads(run(folder, "neighbours", "n.wfa", "senate", "--vectors", "vectors.txt", "--json").stdout)
     assert newsroom.TRUTH.topic_of(report["acts_alike"][0][0]) == "us"
@@ -188,6 +213,7 @@ def fill_hostile(folder):
         ("pairs", "h.wfa", "--plot", "m.png", "--epsilon", "q0.9", "--delta", "q0.1"),
         ("attack", "h.wfa", "-m", "h.rnn", "-c", "h.jsonl", "--strong", "9", "--min-transition", "0"),
         ("pretrain", "h.wfa", "-c", "h.jsonl", "--test", "h.jsonl", "--epochs", "1", "--seeds", "1", "--plot", "c.png"),
+        ("phrases", "h.wfa", "-m", "h.rnn", "-c", "h.jsonl", "--min-support", "1", "--html", "ph.html", "-o", "ph.csv"),
         ("walk", "h.wfa", "[/x] \x1b[31m good"),
         ("predict", "h.wfa", "[/x] \x1b[31m good"),
         ("evaluate", "h.wfa", "-m", "h.rnn", "-c", "h.jsonl"),
@@ -294,6 +320,7 @@ BAD = {
     ),
     "empty phrase": (("explain", "n.wfa", "--phrase", " "), "has no words"),
     "plot of unknown kind": (("explain", "n.wfa", "--plot", "x.bmp"), "must end in .png, .pdf, .svg"),
+    "phrases that are too rare": (("phrases", "n.wfa", "-c", "newsroom", "--min-support", "9999"), "lower the minimum"),
     "neighbour of an unknown word": (("neighbours", "n.wfa", "zzz"), "does not know the word 'zzz'"),
     "vectors that cover nothing": (("pairs", "n.wfa", "--vectors", "strange.txt"), "no vector for any of the"),
     "broken vectors": (("pairs", "n.wfa", "--vectors", "broken.txt"), "line 2: not a number in the vector of 'senate'"),

@@ -21,6 +21,8 @@ OUTPUTS = {
     "neighbours --html": ("neighbours", "none.wfa", "x", "--html"),
     "pairs --html": ("pairs", "none.wfa", "--html"),
     "pairs --plot": ("pairs", "none.wfa", "--plot"),
+    "phrases --csv": ("phrases", "none.wfa", "-c", "none.csv", "-o"),
+    "phrases --html": ("phrases", "none.wfa", "-c", "none.csv", "--html"),
     "pretrain --html": ("pretrain", "none.wfa", "-c", "none.csv", "--test", "none.csv", "--html"),
     "pretrain --plot": ("pretrain", "none.wfa", "-c", "none.csv", "--test", "none.csv", "--plot"),
 }

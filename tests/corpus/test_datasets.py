@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from wfalens.corpus import load_dataset, newsroom, tomita
+from wfalens.corpus import load_dataset, newsroom, opinions, tomita
 from wfalens.corpus.datasets import DATASETS, is_available
 from wfalens.errors import InputError
 
@@ -91,6 +91,56 @@ def test_newsroom_synonyms_are_nearest_neighbours_with_other_topics():
     for word, double in newsroom.TRUTH.synonyms:
         assert vectors.nearest(word, 1)[0][0] == double
         assert newsroom.TRUTH.topic_of(word) != newsroom.TRUTH.topic_of(double)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("good", "positive"),
+        ("the film is not good", "negative"),
+        ("the film is not very really good", "negative"),
+        ("never boring", "positive"),
+        ("the plot is good but boring", "negative"),
+        ("the plot is boring yet the cast is scarcely dull", "positive"),
+        ("not good and funny and clever", "positive"),  # the negation turns one opinion round, not the others
+        ("never the film but good", "positive"),  # it does not reach across "but"
+        ("good and boring", None),
+        ("the film is very", None),
+        ("good but the film", None),
+    ],
+)
+def test_the_grammar_of_opinions(text, expected):
+    assert opinions.TRUTH.class_of(text) == expected
+
+
+def test_opinions_have_the_class_that_the_grammar_gives_them():
+    corpus = load_dataset("opinions")
+    assert np.bincount(corpus.labels).tolist() == [3000, 3000]
+    for text, label in zip(corpus.texts, corpus.labels, strict=True):
+        assert opinions.TRUTH.class_of(text) == opinions.CLASSES[label]
+        assert 1 <= len(text.split()) <= 40
+
+
+def test_words_of_opinions_have_one_role_each_and_are_seen_often():
+    truth = opinions.TRUTH
+    words = [*truth.positive, *truth.negative, *truth.negators, *truth.contrasts, *truth.neutral]
+    assert len(set(words)) == len(words)
+    counts = Counter(word for text in load_dataset("opinions").texts for word in text.split())
+    assert set(counts) == set(words)
+    assert min(counts.values()) >= 50
+    assert [truth.polarity(word) for word in ("good", "boring", "not", "but", "the")] == [1, -1, 0, 0, 0]
+
+
+def test_negations_stand_up_to_two_words_before_the_opinion():
+    text = " ".join(f"{each} ." for each in load_dataset("opinions").texts)
+    words = text.split()
+    truth = opinions.TRUTH
+    gaps = Counter()
+    for at, word in enumerate(words):
+        if word in truth.negators:
+            gaps[next(gap for gap in range(9) if truth.polarity(words[at + 1 + gap]))] += 1
+    assert set(gaps) == {0, 1, 2}
+    assert gaps[0] > gaps[1] > gaps[2] > 200
 
 
 def test_bundled_reviews_are_split_without_overlap():

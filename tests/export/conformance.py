@@ -146,7 +146,7 @@ class ExporterConformance:
         assert (found.matrices >= 0).all()
         np.testing.assert_allclose(found.matrices.sum(2), 1, atol=1e-15 * len(found.matrices[0]))
 
-    @pytest.mark.parametrize("completion", ["null", "fit"])
+    @pytest.mark.parametrize("completion", ["null", "fit", "shared"])
     def test_any_word_survives(self, tmp_path, completion):
         wfa = renamed(sample(completion, 3, words=len(NASTY) + 2).wfa, NASTY)
         found = self.reading(wfa, tmp_path)

@@ -14,9 +14,10 @@ from wfalens.errors import FormatError, InputError
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Distillation, Extractor
 from wfalens.extraction.completion.probing import choose_representatives
-from wfalens.extraction.linear.distiller import batches, distil, perturbed
+from wfalens.extraction.linear.distiller import distil
 from wfalens.extraction.linear.generator import Generator, _Scan
 from wfalens.extraction.linear.inputs import word_inputs
+from wfalens.extraction.perturbation import batches, perturbed
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -272,7 +273,7 @@ def test_perturbed_texts_keep_their_shape_and_their_shares():
     ids = Ragged.from_lengths(rng.integers(2, 50, lengths.sum()).astype(np.int32), lengths)
     counts = np.bincount(ids.values, minlength=60)  # the last ten words do not occur
     rule = replace(SMALL, replaced=0.2, clean=0.5, anything=0.5, unknown=0.0)
-    found = perturbed(ids, counts, rule, np.random.default_rng(1))
+    found = perturbed(ids, counts, rule.perturbation, np.random.default_rng(1))
     np.testing.assert_array_equal(found.offsets, ids.offsets)
     assert found.values.min() >= 1
     assert found.values.max() < 60
@@ -283,7 +284,7 @@ def test_perturbed_texts_keep_their_shape_and_their_shares():
     assert 0.5 < np.mean(untouched) < 0.7
     strange = found.values[changed] >= 50
     assert strange.mean() == pytest.approx(0.5 * 10 / 59, abs=0.03)
-    blind = perturbed(ids, counts, replace(rule, replaced=0.0, unknown=0.3), np.random.default_rng(1))
+    blind = perturbed(ids, counts, rule.perturbation._replace(replaced=0.0, unknown=0.3), np.random.default_rng(1))
     assert np.mean(blind.values == 1) == pytest.approx(0.3, abs=0.02)
 
 

@@ -37,7 +37,7 @@ def test_rounded_rows_keep_their_sums_and_lie_near(seed, n, evenness):
     assert np.abs(whole / 255 - matrices).max() <= 1 / 255 + 1e-9
 
 
-@pytest.mark.parametrize("completion", ["null", "uniform", "empirical", "probe", "fit"])
+@pytest.mark.parametrize("completion", ["null", "uniform", "empirical", "probe", "fit", "shared"])
 def test_carried_rows_are_those_of_the_automaton_rounded(completion):
     wfa = sample(completion, 3).wfa
     data = pocket(wfa)

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from tests.files import contents, write_contents
-from wfalens.corpus import Corpus, WordVectors, newsroom
+from wfalens.corpus import Corpus, WordVectors, load_dataset, newsroom
 from wfalens.errors import FormatError, InputError
+from wfalens.evaluation.standins import bag_of_words
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.models.batches import trace_padded
 from wfalens.models.training import accuracy
@@ -20,6 +21,15 @@ SMALL = RNNConfig(embedding=8, hidden=8, dropout=0.1)
 
 def test_it_learns_the_headlines(news_model, test_headlines):
     assert accuracy(news_model, test_headlines) > 0.85
+
+
+def test_it_learns_negation_which_a_bag_of_words_cannot(opinions_model):
+    train, test = load_dataset("opinions", "train"), load_dataset("opinions", "test")
+    assert accuracy(opinions_model, test) >= 0.97
+    encoder = opinions_model.encoder
+    train_ids, test_ids = encoder.encode(train.texts), encoder.encode(test.texts)
+    answers = bag_of_words(train_ids, np.eye(2)[train.labels], test_ids, len(encoder.vocabulary)).argmax(1)
+    assert 0.55 < np.mean(answers == test.labels) < 0.8
 
 
 def test_same_seed_same_weights(headlines):

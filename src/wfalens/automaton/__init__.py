@@ -1,6 +1,6 @@
 """The result: the automaton, its kernels and its file."""
 
-from wfalens.automaton.completion import COMPLETIONS, Empirical, Fitted, Null, Probe, Uniform
+from wfalens.automaton.completion import COMPLETIONS, Empirical, Fitted, Null, Probe, Shared, Uniform
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.walk import ROW_KINDS, Walk
@@ -16,6 +16,7 @@ __all__ = [
     "LinearWFA",
     "Null",
     "Probe",
+    "Shared",
     "StochasticWFA",
     "Uniform",
     "Walk",

@@ -93,8 +93,26 @@ class Fitted:
         return _rule(kernels.FITTED, alpha)._replace(probed=self.rows, strength=1.0)
 
 
-Completion = Null | Uniform | Empirical | Probe | Fitted
-COMPLETIONS = (Null.name, Uniform.name, Empirical.name, Probe.name, Fitted.name)
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """No row is missing: every word belongs to one class of words, and the words of a class share its matrix."""
+
+    rows: Rows  # of the classes, a row in every state
+    word_class: NDArray[np.int64]  # (V,)
+    visits: NDArray[np.float64]  # (classes, n): how often each class was read in each state of the extraction texts
+    typicality: NDArray[np.uint8]  # (V,): how clearly a word belongs to its class, up to 255
+    name: ClassVar[str] = "shared"
+
+    @property
+    def classes(self) -> int:
+        return len(self.rows.row_start) - 1
+
+    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
+        return _rule(kernels.FITTED, alpha)._replace(probed=self.rows, strength=1.0)
+
+
+Completion = Null | Uniform | Empirical | Probe | Fitted | Shared
+COMPLETIONS = (Null.name, Uniform.name, Empirical.name, Probe.name, Fitted.name, Shared.name)
 
 
 def _rule(code: int, alpha: float) -> Rule:

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton import layers, stochastic
-from wfalens.automaton.completion import COMPLETIONS, Completion, Empirical, Fitted, Null, Probe, Uniform
+from wfalens.automaton.completion import COMPLETIONS, Completion, Empirical, Fitted, Null, Probe, Shared, Uniform
 from wfalens.automaton.kernels import Rows
 from wfalens.automaton.linear import Factors, LinearWFA
-from wfalens.automaton.rows import entries_per_row, make_rows
+from wfalens.automaton.rows import entries_per_row, make_rows, no_rows
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.encoder_file import restore_encoder, store_encoder
@@ -77,7 +77,7 @@ def _store_stochastic(wfa: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
         "centres": wfa.centres,
         "state_visits": wfa.state_visits,
         "word_counts": compact(wfa.word_counts),
-        **_store_rows("rows", wfa.rows),
+        **({} if isinstance(wfa.completion, Shared) else _store_rows("rows", wfa.rows)),
         **probed,
     }
     return header, tensors
@@ -115,12 +115,13 @@ def _load_stochastic(file: StoredFile, tokenizer: Tokenizer | None) -> Stochasti
     if np.any(centres < 0) or np.any(np.abs(centres.sum(1) - 1) > _SUM_TOLERANCE):
         raise file.fail("its centres are not distributions")
     visits, counts = _counts(file, "state_visits"), _counts(file, "word_counts")
+    completion = _load_completion(file, words, n)
     return StochasticWFA(
         encoder=encoder,
         class_names=class_names,
         centres=centres,
-        rows=_load_rows(file, "rows", words, n),
-        completion=_load_completion(file, words, n),
+        rows=no_rows(words) if isinstance(completion, Shared) else _load_rows(file, "rows", words, n),
+        completion=completion,
         alpha=file.number(file.header, "alpha"),
         state_visits=visits,
         word_counts=counts,
@@ -174,6 +175,13 @@ def _store_completion(completion: Completion) -> tuple[dict[str, Any], Tensors]:
         return header, _store_rows("probed", completion.rows)
     if isinstance(completion, Fitted):
         return header | {"drift": completion.drift}, _store_rows("fitted", completion.rows)
+    if isinstance(completion, Shared):
+        return header, {
+            **_store_rows("shared", completion.rows),
+            "shared.word_class": compact(completion.word_class),
+            "shared.visits": completion.visits.astype(np.float32),
+            "shared.typicality": completion.typicality,
+        }
     return header, {}
 
 
@@ -192,9 +200,23 @@ def _load_completion(file: StoredFile, words: int, states: int) -> Completion:
             return Probe(header["strength"], header["representatives"], rows)
         if name == Fitted.name:
             return Fitted(_load_rows(file, "fitted", words, states), header["drift"])
+        if name == Shared.name:
+            return _load_shared(file, states)
     except (KeyError, TypeError, InputError) as error:
         raise file.fail(f"its completion is not valid ({error})") from None
     raise file.fail(f"its completion {name!r} is not one of {', '.join(COMPLETIONS)}")
+
+
+def _load_shared(file: StoredFile, states: int) -> Shared:
+    of_word, visits = file.tensor("shared.word_class", "u"), file.tensor("shared.visits", "f", 2)
+    if np.any(visits < 0) or visits.sum() > _MOST_COUNTED:
+        raise file.fail("its counts are out of range")
+    return Shared(
+        rows=_load_rows(file, "shared", len(visits), states),
+        word_class=of_word.astype(np.int64),
+        visits=visits.astype(np.float64),
+        typicality=file.tensor("shared.typicality", "u").astype(np.uint8),
+    )
 
 
 def _store_rows(name: str, rows: Rows) -> Tensors:

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton import kernels
-from wfalens.automaton.completion import Completion, Fitted, Probe
+from wfalens.automaton import kernels, naming
+from wfalens.automaton.completion import Completion, Fitted, Probe, Shared
 from wfalens.automaton.kernels import Rows, Rule
-from wfalens.automaton.rows import MAX_STATES, has_rows, states_with_rows
+from wfalens.automaton.naming import Anatomy, Names
+from wfalens.automaton.rows import MAX_STATES, dense, has_rows, states_with_rows
 from wfalens.automaton.wfa import UNDECIDED, WFA, frozen
 from wfalens.bounds import Bounds, real
 from wfalens.corpus.encoder import TextEncoder
@@ -57,12 +58,7 @@ class StochasticWFA(WFA):
             raise InputError(f"centres of shape {centres.shape} do not fit {len(self.class_names)} classes")
         if len(rows.row_start) != words + 1 or len(state_visits) != n:
             raise InputError("the rows and state visits do not fit the alphabet and the states")
-        if isinstance(completion, Probe | Fitted):
-            per_word = np.diff(completion.rows.row_start)
-            if len(per_word) != words or not np.all(np.isin(per_word, (0, n))):
-                raise InputError("the probed rows must be there in every state for a word, or in none")
-            if np.any(has_rows(rows) & (per_word == 0)):
-                raise InputError("a word was observed but not probed")
+        _check_completion(completion, rows, words, n)
         self.centres = frozen(np.array(centres, np.float64))
         self.rows = Rows(*(frozen(part) for part in rows))
         self.completion = completion
@@ -72,6 +68,29 @@ class StochasticWFA(WFA):
     @property
     def states(self) -> int:
         return len(self.centres)
+
+    @cached_property
+    def names(self) -> Names | None:
+        """Of states and classes of words, where words share rows; else states have numbers only."""
+        return None if self.anatomy is None else naming.name(self.anatomy, self.encoder.vocabulary)
+
+    @cached_property
+    def anatomy(self) -> Anatomy | None:
+        """The classes of words and what they do in each state, where words share rows."""
+        shared = self.completion
+        if not isinstance(shared, Shared):
+            return None
+        matrices = np.array([dense(shared.rows, number, self.states) for number in range(shared.classes)])
+        matrices /= matrices.sum(2, keepdims=True)
+        return Anatomy(
+            self.class_names,
+            self.centres,
+            matrices,
+            shared.visits,
+            shared.word_class,
+            shared.typicality,
+            self.word_counts,
+        )
 
     @cached_property
     def initial(self) -> NDArray[np.float64]:
@@ -108,6 +127,10 @@ class StochasticWFA(WFA):
 
     def row_shares(self, ids: NDArray[np.int32], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         shares = np.zeros((len(ids), 3))
+        if isinstance(self.completion, Shared):
+            kinds = np.where(ids == UNKNOWN, 2, np.where(self.word_counts[ids] > 0, 0, 1))
+            shares[np.arange(len(ids)), kinds] = 1
+            return shares
         mass = np.maximum(vectors.sum(1), np.finfo(float).tiny)
         for position, word in enumerate(ids):
             if not vectors[position].any():
@@ -118,6 +141,12 @@ class StochasticWFA(WFA):
                 observed = vectors[position, states_with_rows(self.rows, word)].sum() / mass[position]
                 shares[position, :2] = observed, 1 - observed
         return shares
+
+    def _names_along(self, ids: NDArray[np.int32]) -> dict[str, tuple[str, ...]]:
+        if self.names is None or self.anatomy is None:
+            return {}
+        classes = tuple(self.names.classes[number].name for number in self.anatomy.word_class[ids])
+        return {"state_names": self.names.states, "word_classes": classes}
 
     def summary(self) -> dict[str, Any]:
         return {
@@ -131,6 +160,7 @@ class StochasticWFA(WFA):
             "beta": getattr(self.completion, "beta", None),
             "alpha": self.alpha,
             "drift": getattr(self.completion, "drift", None),
+            "word_classes": getattr(self.completion, "classes", None),
         }
 
     def with_rule(self, alpha: float, completion: Completion) -> StochasticWFA:
@@ -163,7 +193,12 @@ class StochasticWFA(WFA):
 
     @cached_property
     def row_set(self) -> NDArray[np.int64]:
-        """For every word the one whose rows it uses: itself, `<unk>`, or -1 for the identity; (V,)"""
+        """For every word the one whose rows it uses: itself, `<unk>`, or -1 for the identity; (V,)
+
+        Where rows are shared, the class of words whose rows it uses.
+        """
+        if isinstance(self.completion, Shared):
+            return np.where(np.arange(len(self.word_counts)) == PADDING, -1, self.completion.word_class)
         known = has_rows(self.rows)
         if isinstance(self.completion, Probe | Fitted):
             known |= has_rows(self.completion.rows)
@@ -172,3 +207,21 @@ class StochasticWFA(WFA):
         row_set = np.where(known, np.arange(len(known)), fallback)
         row_set[PADDING] = -1
         return row_set
+
+
+def _check_completion(completion: Completion, rows: Rows, words: int, states: int) -> None:
+    """Rows of a completion must fit the alphabet and the states."""
+    if isinstance(completion, Probe | Fitted):
+        per_word = np.diff(completion.rows.row_start)
+        if len(per_word) != words or not np.all(np.isin(per_word, (0, states))):
+            raise InputError("the probed rows must be there in every state for a word, or in none")
+        if np.any(has_rows(rows) & (per_word == 0)):
+            raise InputError("a word was observed but not probed")
+    elif isinstance(completion, Shared):
+        classes, of_word = completion.classes, completion.word_class
+        if not 1 <= classes <= words or np.any(np.diff(completion.rows.row_start) != states):
+            raise InputError("a class of words must have a row in every state, and there must be a class")
+        if of_word.shape != (words,) or completion.typicality.shape != (words,) or np.any(of_word >= classes):
+            raise InputError("the classes of words do not fit the alphabet")
+        if completion.visits.shape != (classes, states) or np.any(completion.visits < 0):
+            raise InputError("the visits of the classes of words do not fit the states")

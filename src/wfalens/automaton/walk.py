@@ -31,6 +31,8 @@ class Walk:
     outputs: NDArray[np.float64]  # (words + 1, classes)
     shares: NDArray[np.float64]  # (words, 3): mass that went through each kind of row, in the order of ROW_KINDS
     unit: str  # of the automaton
+    state_names: tuple[str, ...] | None = None  # where states have names
+    word_classes: tuple[str, ...] | None = None  # (words,): the class of each word, where words have one
 
     @property
     def names_states(self) -> bool:
@@ -40,6 +42,10 @@ class Walk:
     @property
     def likely_states(self) -> NDArray[np.int64]:
         return np.asarray(self.states.argmax(1))
+
+    def state_name(self, state: int) -> int | str:
+        """Its name, else its number."""
+        return state if self.state_names is None else self.state_names[state]
 
     @property
     def row_kinds(self) -> list[str]:
@@ -56,7 +62,10 @@ class Walk:
 
         table = pd.DataFrame({"word": ["", *self.words], "rows": ["", *self.row_kinds]})
         if self.names_states:
-            table["state"], table["state_probability"] = self.likely_states, self.states.max(1)
+            table["state"] = [self.state_name(state) for state in self.likely_states.tolist()]
+            table["state_probability"] = self.states.max(1)
+        if self.word_classes is not None:
+            table["word_class"] = ["", *self.word_classes]
         for column, name in enumerate(self.class_names):
             table[name] = self.outputs[:, column]
         return table
@@ -65,14 +74,20 @@ class Walk:
         steps = [
             {
                 "word": word,
-                **({"state": int(row.argmax()), "state_probability": float(row.max())} if self.names_states else {}),
+                **({} if self.word_classes is None else {"word_class": self.word_classes[at]}),
+                **self._state(row),
                 "rows": kind,
                 "shares": dict(zip(ROW_KINDS, map(float, share), strict=True)),
                 "output": dict(zip(self.class_names, map(float, output), strict=True)),
             }
-            for word, row, kind, share, output in zip(
-                self.words, self.states[1:], self.row_kinds, self.shares, self.outputs[1:], strict=True
+            for at, (word, row, kind, share, output) in enumerate(
+                zip(self.words, self.states[1:], self.row_kinds, self.shares, self.outputs[1:], strict=True)
             )
         ]
         prior = dict(zip(self.class_names, map(float, self.outputs[0]), strict=True))
         return {"label": self.label, "prior": prior, "steps": steps}
+
+    def _state(self, row: NDArray[np.float64]) -> dict[str, Any]:
+        if not self.names_states:
+            return {}
+        return {"state": self.state_name(int(row.argmax())), "state_probability": float(row.max())}

@@ -187,7 +187,12 @@ class WFA(ABC):
             self.shown(weights),
             self.row_shares(ids.values, vectors[:-1]),
             self.unit,
+            **self._names_along(ids.values),
         )
+
+    def _names_along(self, ids: NDArray[np.int32]) -> dict[str, tuple[str, ...]]:  # noqa: ARG002
+        """Names of the states and of the classes of words for a walk, where there are any. ids: (words,)"""
+        return {}
 
     def ids(self, texts: Texts) -> Ragged[np.int32]:
         """Word ids of texts; ids that are given already are checked."""

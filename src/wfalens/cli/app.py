@@ -25,6 +25,7 @@ PHASES = {
         "walk": "Read one text word by word.",
     },
     "Understand": {
+        "phrases": "Which words and phrases decide by themselves?",
         "explain": "Which words drive each class, or the class of a text?",
         "neighbours": "Words that act alike, and words that mean the same.",
         "pairs": "Like words that act differently, or the reverse.",

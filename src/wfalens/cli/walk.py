@@ -49,7 +49,9 @@ def walk(automaton: Path, text: str) -> Walk:
 
 def _print(name: str, way: Walk) -> None:
     kinds = ["", *way.row_kinds]
-    columns, rows = ["word", "row", *(["state"] if way.names_states else []), "output"], []
+    classes = [] if way.word_classes is None else ["kind of word"]
+    columns, rows = ["word", "row", *classes, *(["state"] if way.names_states else []), "output"], []
+    likely = way.likely_states.tolist()
     for at, word in enumerate(["(start)", *way.words]):
         output = way.outputs[at]
         top = output.argsort()[::-1][:_CLASSES_SHOWN]
@@ -57,7 +59,8 @@ def _print(name: str, way: Walk) -> None:
             [
                 word,
                 kinds[at],
-                *([f"{way.likely_states[at]} ({way.states[at].max():.2f})"] if way.names_states else []),
+                *([] if way.word_classes is None else [way.word_classes[at - 1] if at else ""]),
+                *([f"{way.state_name(likely[at])} ({way.states[at].max():.2f})"] if way.names_states else []),
                 ", ".join(f"{way.class_names[label]} {output[label]:.2f}" for label in top),
             ]
         )

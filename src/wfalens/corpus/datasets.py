@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wfalens.corpus import newsroom, tomita
+from wfalens.corpus import newsroom, opinions, tomita
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.readers import read_corpus
 from wfalens.errors import InputError
@@ -84,6 +84,11 @@ def _newsroom(split: str, _folder: Path | None) -> Corpus:
     return newsroom.generate(size, np.random.default_rng(seed))
 
 
+def _opinions(split: str, _folder: Path | None) -> Corpus:
+    size, seed = (6000, 1) if split == "train" else (2000, 2)
+    return opinions.generate(size, np.random.default_rng(seed))
+
+
 def _tomita(number: int) -> Callable[[str, Path | None], Corpus]:
     def load(split: str, _folder: Path | None) -> Corpus:
         if split == "train":
@@ -126,6 +131,7 @@ DATASETS: dict[str, Dataset] = {
         ),
         Dataset("clickbait", "32,000 headlines, clickbait or news", _TRAIN_TEST, _clickbait, "clickbait/data.csv"),
         Dataset("newsroom", "generated headlines, 7 topics, planted truth", _TRAIN_TEST, _newsroom),
+        Dataset("opinions", "generated opinions with negation, 2 classes, planted truth", _TRAIN_TEST, _opinions),
         *(
             Dataset(
                 f"tomita{number}",

@@ -6,32 +6,40 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfalens.corpus.encoder import CUSTOM, TextEncoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vocabulary import Vocabulary
 from wfalens.errors import WfalensError
-from wfalens.ragged import Ragged
-from wfalens.storage import StoredFile, Tensors
+from wfalens.ragged import Ragged, offsets_of
+from wfalens.storage import StoredFile, Tensors, compact
 
 
 def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
     """Header entries and tensors of an encoder."""
     spelled = encoder.vocabulary.packed.content
     header = {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length}
-    return header, {"alphabet_bytes": spelled.values, "alphabet_offsets": spelled.offsets}
+    return header, {"alphabet_bytes": spelled.values, "alphabet_lengths": compact(spelled.lengths)}
 
 
 def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> TextEncoder:
     """The stored encoder; a given tokenizer takes the place of a stored "custom" one."""
-    values, offsets = file.tensor("alphabet_bytes", "u"), file.tensor("alphabet_offsets", "i")
+    values = file.tensor("alphabet_bytes", "u")
     limit, stored = file.header.get("max_length"), file.field("tokenizer", str)
     if values.dtype != np.uint8:
         raise file.fail("its words are not bytes")
     try:
-        spelled = Ragged(values, offsets.astype(np.int64))
+        spelled = Ragged(values, _offsets(file))
         blob, places = spelled.values.tobytes(), spelled.offsets.tolist()
         words = [blob[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(places)]
         return TextEncoder(Vocabulary(words), tokenizer if tokenizer and stored == CUSTOM else stored, limit)
     except (WfalensError, UnicodeDecodeError) as error:
         raise file.fail(str(error)) from None
+
+
+def _offsets(file: StoredFile) -> NDArray[np.int64]:
+    """Where the words begin; files of earlier versions hold just that in place of the words' lengths."""
+    if "alphabet_offsets" in file.tensors:
+        return file.tensor("alphabet_offsets", "i").astype(np.int64)
+    return offsets_of(file.tensor("alphabet_lengths", "u").astype(np.int64))

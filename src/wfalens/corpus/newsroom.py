@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.vectors import WordVectors
+from wfalens.corpus.zipf import draw_word
 
 _CARRIERS = {
     "sport": "match coach players league playoffs striker goalkeeper tournament stadium umpire quarterback "
@@ -207,17 +208,11 @@ def _headline(
 ) -> str:
     if rng.random() < _AMBIGUOUS_RATE * len(shared[label]):
         words = [shared[label][rng.integers(len(shared[label]))]]
-        words += [_zipf(carriers[label], rng) for _ in range(rng.integers(0, 3))]
+        words += [draw_word(carriers[label], rng) for _ in range(rng.integers(0, 3))]
     else:
-        words = [_zipf(carriers[label], rng) for _ in range(rng.integers(1, 5))]
+        words = [draw_word(carriers[label], rng) for _ in range(rng.integers(1, 5))]
     if rng.random() < noise:
-        words.append(_zipf(carriers[rng.integers(len(carriers))], rng))
-    words += [_zipf(TRUTH.neutral, rng) for _ in range(rng.integers(4, 7))]
+        words.append(draw_word(carriers[rng.integers(len(carriers))], rng))
+    words += [draw_word(TRUTH.neutral, rng) for _ in range(rng.integers(4, 7))]
     rng.shuffle(words)
     return " ".join(words)
-
-
-def _zipf(words: tuple[str, ...], rng: np.random.Generator) -> str:
-    """A word with probability falling as 1 / (rank + 2), by inverting the harmonic sum's logarithm."""
-    rank = int(np.expm1(rng.random() * np.log1p(len(words) / 2)) * 2)
-    return words[min(rank, len(words) - 1)]

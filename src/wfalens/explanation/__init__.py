@@ -9,6 +9,7 @@ from wfalens.explanation.interop import WFAExplainer, to_shap, word_table
 from wfalens.explanation.maps import WordMaps, word_maps
 from wfalens.explanation.occurrences import Occurrences, word_occurrences
 from wfalens.explanation.pairs import Pair, Pairs
+from wfalens.explanation.phrases import DecidingPhrases, deciding_phrases
 from wfalens.explanation.result import Explanation
 from wfalens.explanation.shapley import (
     Interactions,
@@ -22,6 +23,7 @@ from wfalens.explanation.shapley import (
 
 __all__ = [
     "Attribution",
+    "DecidingPhrases",
     "Explanation",
     "Importance",
     "Influence",
@@ -40,6 +42,7 @@ __all__ = [
     "banzhaf",
     "best_replacements",
     "collaborative_pairs",
+    "deciding_phrases",
     "influence",
     "interactions",
     "network_shapley",

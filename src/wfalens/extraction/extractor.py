@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wfalens.automaton.completion import Empirical, Fitted
+from wfalens.automaton.completion import Empirical, Fitted, Shared
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
@@ -32,7 +32,8 @@ from wfalens.extraction.options import (
     StateOptions,
     check_used,
 )
-from wfalens.extraction.provenance import linear_parameters, origin, stochastic_parameters
+from wfalens.extraction.provenance import linear_parameters, origin, shared_parameters, stochastic_parameters
+from wfalens.extraction.readable.sharing import LADDER, Sharing, Size, Sizes
 from wfalens.extraction.states.abstraction import Abstraction
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import MODEL
@@ -41,9 +42,12 @@ from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
 ALL = "all"
-KINDS = (StochasticWFA.kind, LinearWFA.kind)
+READABLE = "readable"
+KINDS = (StochasticWFA.kind, LinearWFA.kind, READABLE)
 _COMMON = ("kind", "states", "seed")
-_LINEAR = ("distillation", "vectors")
+_OWN = {LinearWFA.kind: ("distillation", "vectors"), READABLE: ("classes", "loss", "sharing", "queries")}
+_READABLE_SIZE, _SHARED_SIZE = Size(12, 32), Size(40, 256)
+_LOSS = 0.01
 _DEFAULTS: dict[str, Any] = {
     "states": AUTO,
     "abstraction": AUTO,
@@ -65,8 +69,8 @@ class Extractor:
     Without options it does what `wfalens extract` does; `Extractor.paper()` is the paper's. None stands for the
     default of an option.
 
-    kind            stochastic (states are label distributions: the paper's) or linear (real weights, trained against
-                    the model: the most faithful)
+    kind            stochastic (states are label distributions: the paper's), linear (real weights, trained against
+                    the model: the most faithful) or readable (few states and few classes of words: it fits on a page)
     states          K, the number of clusters; the automaton has one state more, the initial one (default: "auto")
     seed            of everything random: equal seeds give equal bytes
 
@@ -74,8 +78,10 @@ class Extractor:
 
     abstraction     what makes two prefixes alike: outputs (the paper's), or lookahead (also what the model would say
                     after continuations; needs a steppable model), or an `Abstraction` of your own (default: "auto")
-    completion      rule for missing rows: null, uniform, empirical (the paper's), probe (asks the model) or fit (all
-                    rows and centres fitted to the model, starting from probed ones; the default)
+    completion      rule for missing rows: null, uniform, empirical (the paper's), probe (asks the model), fit (all
+                    rows and centres fitted to the model, starting from probed ones; the default) or shared (words are
+                    put into classes that share their rows, fitted together: what the readable kind does, with 40
+                    states and 256 classes unless told otherwise)
     alpha           static probability α: how much of each step stays where it is (default: "auto"); fitted rows know
                     that themselves and have none
     beta            reference rate β of empirical completion; "corpus": 1 − the share of self-transitions (default:
@@ -92,6 +98,14 @@ class Extractor:
     initial         output of the state before any word: the model's own where it has one (default), or uniform
     sample          outputs that k-means sees at most, per state, or "all" (default: 256)
     budget          bytes that the file may have, by an estimate, where the number of states is chosen
+
+    Of the readable kind, and of shared rows:
+
+    classes         of words at most, or "auto": the smallest of several sizes that is nearly as faithful as the best;
+                    what was tried stands in `provenance["frontier"]` (default: 32, with 12 states)
+    loss            of CR that "auto" accepts for a smaller size (default: .01)
+    sharing         how they are fitted
+    queries         as above
 
     Of the linear kind:
 
@@ -118,6 +132,9 @@ class Extractor:
     initial: str | None = None
     sample: int | str | None = None
     budget: int | None = None
+    classes: int | str | None = None
+    loss: float | None = None
+    sharing: Sharing | None = None
     distillation: Distillation | None = None
     vectors: WordVectors | None = None
 
@@ -130,10 +147,7 @@ class Extractor:
         for name, bounds in NUMBERS.items():
             if name in given and not (name == "sample" and given[name] == ALL):
                 object.__setattr__(self, name, bounds.checked(name, given[name]))
-        ignored = [name for name in given if name not in _COMMON and (name in _LINEAR) != (self.kind == LinearWFA.kind)]
-        if ignored:
-            other = next(kind for kind in KINDS if kind != self.kind)
-            raise InputError(f"{' and '.join(ignored)} belong to the {other} kind, not to the {self.kind} one")
+        _check_kind(given, self.kind)
         if self.kind == StochasticWFA.kind:
             check_used(given, self.completion or _DEFAULTS["completion"])
             if self.budget is not None and self.states not in (None, AUTO):
@@ -188,6 +202,16 @@ class Extractor:
         shape = self.distillation or Distillation()
         return shape if self.states in (None, AUTO) else shape.sized(int(self.states or 0))
 
+    @property
+    def _sizes(self) -> Sizes:
+        """What is tried where words share rows: one size, or a ladder where the number of classes is open."""
+        usual = _READABLE_SIZE if self.kind == READABLE else _SHARED_SIZE
+        states = None if self.states in (None, AUTO) else int(self.states or 0)
+        if self.classes != AUTO:
+            return Sizes((Size(states or usual.states, int(self.classes or usual.classes)),))
+        ladder = dict.fromkeys(Size(states or rung.states, rung.classes) for rung in LADDER)
+        return Sizes(tuple(ladder), _LOSS if self.loss is None else self.loss)
+
     def extract(
         self,
         model: StepwiseClassifier,
@@ -210,8 +234,24 @@ class Extractor:
             shape, vectors = self.sized_distillation, self.vectors
             about = origin(model, linear_parameters(shape, self.states, self.seed), vectors=vectors)
             return extract_linear(shape, vectors, self.seed, model, source, run, about, checkpoint, progress)
+        if self.kind == READABLE or self.completion == Shared.name:
+            from wfalens.extraction.readable.sharer import extract_shared
+
+            sizes, sharing = self._sizes, self.sharing or Sharing()
+            about = origin(model, shared_parameters(self.kind, sizes, sharing, self.queries, self.seed))
+            return extract_shared(sizes, sharing, self.queries, self.seed, model, source, run, about, progress)
         from wfalens.extraction.stochastic import extract_stochastic
 
         options = self.options
         about = origin(model, stochastic_parameters(options), options.completion.augmentation)
         return extract_stochastic(options, model, source, run, about, progress)
+
+
+def _check_kind(given: Mapping[str, Any], kind: str) -> None:
+    """Refuse options that belong to another kind."""
+    owner = {name: owned for owned, names in _OWN.items() for name in names}
+    for name in given:
+        if name in _COMMON or name in _OWN.get(kind, ()):
+            continue
+        if kind in _OWN or owner.get(name) == LinearWFA.kind:
+            raise InputError(f"{name} belongs to the {owner.get(name, StochasticWFA.kind)} kind, not to the {kind} one")

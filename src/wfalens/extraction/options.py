@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from wfalens.automaton.completion import COMPLETIONS, DISTANCES, Empirical, Fitted, Probe
+from wfalens.automaton.completion import COMPLETIONS, DISTANCES, Empirical, Fitted, Probe, Shared
 from wfalens.automaton.rows import MAX_STATES
 from wfalens.bounds import Bounds, real, whole
 from wfalens.errors import InputError
 from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.completion.fitting import Fitting
-from wfalens.extraction.completion.queries import BLACK_BOX_QUERIES
+from wfalens.extraction.completion.queries import query_limit
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, Abstraction, named_abstraction
-from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
+from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import INITIAL
 
 AUTO, CORPUS = "auto", "corpus"
@@ -66,9 +66,7 @@ class CompletionOptions:
 
     def query_limit(self, model: StepwiseClassifier) -> int | None:
         """How often the model may be asked beyond the texts."""
-        if self.queries is None and not isinstance(model, SteppableClassifier):
-            return BLACK_BOX_QUERIES
-        return self.queries
+        return query_limit(self.queries, model)
 
 
 @dataclass(frozen=True)
@@ -124,6 +122,8 @@ NUMBERS = {
     "sample": Bounds(whole, 1, 1 << 40),
     "queries": Bounds(whole, 1, 1 << 60),
     "budget": Bounds(whole, 1, 1 << 60),
+    "classes": Bounds(whole, 1, MAX_STATES, (AUTO,)),
+    "loss": Bounds(real, 0.0, 1.0),
     "seed": Bounds(whole, 0, 1 << 64),
 }
 NAMES: dict[str, tuple[str, ...]] = {
@@ -134,12 +134,18 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 # options that only some completions use
 _ONLY = {
-    "alpha": tuple(name for name in COMPLETIONS if name != Fitted.name),  # fitted rows know themselves when to stay
+    # fitted rows know themselves when to stay
+    "alpha": tuple(name for name in COMPLETIONS if name not in (Fitted.name, Shared.name)),
     "beta": (Empirical.name,),
     "distance": (Empirical.name,),
     "representatives": (Probe.name, Fitted.name),
     "strength": (Probe.name,),
     "fitting": (Fitted.name,),
+    **dict.fromkeys(("classes", "loss", "sharing"), (Shared.name,)),
+    **dict.fromkeys(
+        ("abstraction", "augmentation", "initial", "sample", "budget"),
+        tuple(name for name in COMPLETIONS if name != Shared.name),
+    ),
 }
 
 

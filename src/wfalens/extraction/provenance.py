@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wfalens.automaton.completion import Shared
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.corpus.sources.blocks import Source
@@ -15,6 +16,7 @@ from wfalens.corpus.vectors import WordVectors
 from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.linear.distillation import Distillation
 from wfalens.extraction.options import Options
+from wfalens.extraction.readable.sharing import Sharing, Sizes
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.passes.survey import Survey
 from wfalens.passes.tally import Tally
@@ -66,6 +68,18 @@ def stochastic_parameters(options: Options) -> dict[str, Any]:
 
 def linear_parameters(shape: Distillation, states: int | str | None, seed: int) -> dict[str, Any]:
     return {"kind": LinearWFA.kind, "states": states, "seed": seed} | asdict(shape)
+
+
+def shared_parameters(kind: str, sizes: Sizes, sharing: Sharing, queries: int | None, seed: int) -> dict[str, Any]:
+    tried = [size._asdict() for size in sizes.tried]
+    return {
+        "kind": kind,
+        "completion": Shared.name,
+        "sizes": tried,
+        "loss": sizes.loss,
+        "queries": queries,
+        "seed": seed,
+    } | asdict(sharing)
 
 
 def about_corpus(source: Source, survey: Survey, tally: Tally) -> dict[str, Any]:

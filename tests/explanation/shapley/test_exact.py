@@ -93,7 +93,7 @@ def test_words_that_do_the_same_anywhere_share_alike_and_a_word_without_effect_g
     close(twins.values, np.tile(twins.values[0], (3, 1)), twins.values)
 
 
-@given(st.integers(0, 10**6), st.sampled_from(["empirical", "fit", "linear"]), absences)
+@given(st.integers(0, 10**6), st.sampled_from(["empirical", "fit", "shared", "linear"]), absences)
 def test_many_texts_at_once_are_as_one_by_one_to_the_bit(seed, kind, absence):
     item = linear_sample(seed) if kind == "linear" else sample(kind, seed)
     assume(absence != "background" or item.wfa.word_counts.sum())

@@ -117,7 +117,7 @@ def probe_rows(
     saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
 
     def probed(batch: NDArray[np.int32]) -> TransitionCounts:
-        points = _answers(model, representatives, saved, view, batch)
+        points = points_after(model, representatives, saved, view, batch)
         word, before = np.tile(batch, reps), np.repeat(representatives.state, len(batch))
         if hardness is None:
             return TransitionCounts.of(n, word, before, states.assign(points))
@@ -135,7 +135,7 @@ def probe_rows(
     )
 
 
-def _answers(
+def points_after(
     model: StepwiseClassifier,
     representatives: Representatives,
     saved: State | None,

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wfalens.errors import InputError
+from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
 
 BLACK_BOX_QUERIES = 4_000_000  # at most, unless told otherwise
 LOOK_AHEAD_SHARE = 0.25  # of the budget at most, where looking ahead is a choice
@@ -23,6 +24,11 @@ LOOK_AHEAD, AUGMENTATION, SEARCH, PROBING, FITTING = PURPOSES = (
     "probing",
     "fitting",
 )
+
+
+def query_limit(queries: int | None, model: StepwiseClassifier) -> int | None:
+    """How often a model may be asked beyond the texts: as told, else a black box so often, and others without limit."""
+    return BLACK_BOX_QUERIES if queries is None and not isinstance(model, SteppableClassifier) else queries
 
 
 class TooFewQueriesError(InputError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from wfalens.bounds import Bounds, check_numbers, real, whole
+from wfalens.extraction.perturbation import Perturbation
 
 _SIZES = ("width", "factors", "hidden", "epochs", "tokens", "batch", "prefixes", "patience")
 _BOUNDS = {
@@ -53,6 +54,10 @@ class Distillation:
 
     def __post_init__(self) -> None:
         check_numbers(self, _BOUNDS)
+
+    @property
+    def perturbation(self) -> Perturbation:
+        return Perturbation(self.replaced, self.clean, self.anything, self.unknown)
 
     def sized(self, states: int) -> Distillation:
         """The same with that many states, or a few more to fill the last layer."""

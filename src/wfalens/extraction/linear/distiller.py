@@ -1,4 +1,4 @@
-"""Training of linear automata: gradient descent until the automaton says what the model says ."""
+"""Training of linear automata: gradient descent until the automaton says what the model says."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from wfalens.automaton.linear import LinearWFA
 from wfalens.corpus.sources.blocks import Source
 from wfalens.corpus.sources.files import TextFiles
 from wfalens.corpus.vectors import WordVectors
-from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError, WfalensError
 from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.linear.distillation import Distillation
 from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.inputs import word_inputs
+from wfalens.extraction.perturbation import batches, perturbed, random_part
 from wfalens.extraction.provenance import about_corpus
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import StepwiseClassifier
@@ -133,7 +133,7 @@ def distil(
     while len(run.history) < shape.epochs and not run.has_settled:
         epoch = len(run.history)
         own = np.random.default_rng([seed, epoch])  # an epoch's draws do not depend on where training was stopped
-        fresh = perturbed(_part(fit, shape.tokens, own), counts, shape, own)
+        fresh = perturbed(random_part(fit, shape.tokens, own), counts, shape.perturbation, own)
         loss = run.learn(fresh, output_traces(model, fresh, SILENT).values, epoch, own)
         run.note(Pass(loss, *measured(generator, tests, wanted)))
         run.save(checkpoint, manifest)
@@ -247,33 +247,6 @@ class _Training:
             raise file.fail(f"it does not fit the training ({str(error).splitlines()[0]})") from None
 
 
-def perturbed(
-    ids: Ragged[np.int32], counts: NDArray[np.int64], shape: Distillation, rng: np.random.Generator
-) -> Ragged[np.int32]:
-    """Texts with words replaced by others, which show the model's answers off the beaten track. counts: (V,)"""
-    words, text = ids.values, ids.item_of_value()
-    rates = 2 * shape.replaced * rng.random(len(ids)) * (rng.random(len(ids)) >= shape.clean)
-    cumulated = np.cumsum(counts) / counts.sum()
-    frequent = np.searchsorted(cumulated, rng.random(len(words)), side="right").clip(UNKNOWN, len(counts) - 1)
-    anything = rng.integers(UNKNOWN, len(counts), len(words))
-    drawn = np.where(rng.random(len(words)) < shape.anything, anything, frequent)
-    changed = np.where(rng.random(len(words)) < rates[text], drawn, words)
-    changed = np.where(rng.random(len(words)) < shape.unknown, UNKNOWN, changed)
-    return Ragged(changed.astype(np.int32), ids.offsets)
-
-
-def batches(lengths: NDArray[np.int64], tokens: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Texts of like length, about `tokens` to a batch with their padding, in random order."""
-    order = np.lexsort((rng.random(len(lengths)), lengths))
-    found, first = [], 0
-    while first < len(order):
-        longest = np.maximum.accumulate(lengths[order[first : first + tokens]])
-        fits = np.searchsorted(longest * np.arange(1, len(longest) + 1), tokens, side="right")
-        found.append(order[first : first + max(1, int(fits))])
-        first += max(1, int(fits))
-    return [found[at] for at in rng.permutation(len(found))]
-
-
 def divergence(weights: Tensor, wanted: Tensor) -> Tensor:
     """KL of the automaton's outputs from the model's, prefix by prefix; (…, classes) -> (…,)"""
     return (torch.xlogy(wanted, wanted) - wanted * weights.log_softmax(-1)).sum(-1)
@@ -298,13 +271,6 @@ def _by_time(texts: Ragged[np.int32]) -> Tensor:
 def _batch_tokens(shape: Distillation, ids: Ragged[np.int32]) -> int:
     """Long texts need more tokens to a batch, lest it hold only a few of them."""
     return max(1, round(shape.batch * math.sqrt(ids.lengths.mean())))
-
-
-def _part(ids: Ragged[np.int32], tokens: int, rng: np.random.Generator) -> Ragged[np.int32]:
-    """A random part of the texts with about that many tokens."""
-    order = rng.permutation(len(ids))
-    kept = np.searchsorted(np.cumsum(ids.lengths[order]), tokens) + 1
-    return ids.take(np.sort(order[:kept]))
 
 
 def _copy(network: nn.Module) -> dict[str, Tensor]:

@@ -1,0 +1,191 @@
+"""Names for people: states by what they say and how surely, classes of words by typical words and what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.corpus.stop_words import has_letter, is_stop_word
+from wfalens.corpus.vocabulary import UNKNOWN, Vocabulary
+
+START, NO_WORDS = "start", "unknown words"
+SURE, LEANING, LEANING_OF_TWO = 0.8, 0.5, 0.6  # the least probability of the likeliest class
+_CERTAIN = 0.97  # told apart from sure where there are several of a class
+_BETWEEN = 0.75  # the least probability of two classes together
+_HARDLY = 0.05  # share of the probability that a word moves
+_MAINLY = 0.5  # share of what is moved that goes to, or comes from, one class
+_AS_MUCH = 0.6  # of what the first class gains, for a second to be named
+_ROUND = 0.5  # share of the cases in which the likeliest class changes
+_TYPICAL_WORDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class WordClass:
+    """A class of words, as a person may call it."""
+
+    words: tuple[str, ...]  # typical ones, the most telling first
+    effect: str  # what it does, in a few words
+    size: int  # words in it
+    share: float  # of all words read in the extraction texts
+    change: NDArray[np.float64]  # (C,): of the output, in the mean over where it is read
+    moved: float  # share of the probability that it moves, in the mean
+
+    @property
+    def name(self) -> str:
+        return " · ".join(self.words[:3]) or NO_WORDS
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """Of the states and the classes of words of an automaton, all different."""
+
+    states: tuple[str, ...]
+    classes: tuple[WordClass, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Anatomy:
+    """What names are made of."""
+
+    class_names: Sequence[str]
+    centres: NDArray[np.float64]  # (n, C)
+    matrices: NDArray[np.float64]  # (G, n, n)
+    visits: NDArray[np.float64]  # (G, n)
+    word_class: NDArray[np.int64]  # (V,)
+    typicality: NDArray[np.uint8]  # (V,)
+    word_counts: NDArray[np.int64]  # (V,)
+
+    @property
+    def flows(self) -> NDArray[np.float64]:
+        """How often a class of words leads from one state to another in the extraction texts; (G, n, n)"""
+        return np.asarray(self.visits[:, :, None] * self.matrices)
+
+
+def name(anatomy: Anatomy, vocabulary: Vocabulary) -> Names:
+    typical = [_typical_words(anatomy, number, vocabulary) for number in range(len(anatomy.matrices))]
+    changes = anatomy.matrices @ anatomy.centres - anatomy.centres  # (G, n, C)
+    weights = anatomy.visits / np.maximum(1e-12, anatomy.visits.sum(1, keepdims=True))
+    change = np.einsum("gi,gic->gc", weights, changes)
+    moved = np.einsum("gi,gic->g", weights, np.abs(changes)) / 2
+    states = _state_names(anatomy, typical, moved)
+    sizes = np.bincount(anatomy.word_class[UNKNOWN + 1 :], minlength=len(typical))
+    total = max(1e-12, float(anatomy.visits.sum()))
+    classes = tuple(
+        WordClass(
+            typical[number],
+            _effect(anatomy, number, weights[number], change[number], float(moved[number]), states),
+            int(sizes[number]),
+            float(anatomy.visits[number].sum() / total),
+            change[number],
+            float(moved[number]),
+        )
+        for number in range(len(typical))
+    )
+    return Names(states, classes)
+
+
+def _typical_words(anatomy: Anatomy, number: int, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Frequent words that clearly belong to the class; stop words only where they are most of what is read of it."""
+    members = np.flatnonzero(anatomy.word_class == number)
+    members = members[members > UNKNOWN]
+    counts = anatomy.word_counts[members]
+    if counts.any():
+        members, counts = members[counts > 0], counts[counts > 0]
+    order = np.argsort(-(np.sqrt(counts + 1) * (1 + anatomy.typicality[members])), kind="stable")
+    words = vocabulary.decode(members[order].astype(np.int32))
+    stops = np.array([is_stop_word(word) for word in words], bool)
+    if counts[order][stops].sum() <= counts.sum() / 2:
+        words = [word for word, stop in zip(words, stops, strict=True) if not stop]
+    spelled = [word for word in words if has_letter(word)]
+    return tuple((spelled or words)[:_TYPICAL_WORDS])
+
+
+def _state_names(anatomy: Anatomy, typical: Sequence[tuple[str, ...]], moved: NDArray[np.float64]) -> tuple[str, ...]:
+    plain = [START, *(_said(row, anatomy.class_names) for row in anatomy.centres[1:])]
+    for state, each in enumerate(plain):
+        if each.startswith("sure ") and plain.count(each) > 1 and anatomy.centres[state].max() >= _CERTAIN:
+            plain[state] = each.replace("sure ", "certain ", 1)
+    leads = _leading_classes(anatomy)
+    taken: set[str] = {each for each in plain if plain.count(each) == 1}
+    names = []
+    for state, each in enumerate(plain):
+        if plain.count(each) == 1:
+            names.append(each)
+            continue
+        leading = [group for group in leads[state] if typical[group]]
+        told = [f"{each}, after {' or '.join(typical[group][:2])}" for group in leading]
+        if leading and moved[leading[0]] < _HARDLY:
+            told.insert(0, each)  # words that hardly matter tell nothing
+        told += [f"{each} ({number})" for number in range(2, len(plain) + 2)]
+        names.append(next(choice for choice in told if choice not in taken))
+        taken.add(names[-1])
+    return tuple(names)
+
+
+def _said(output: NDArray[np.float64], class_names: Sequence[str]) -> str:
+    """What a state says, and how surely."""
+    first, second = np.argsort(-output, kind="stable")[:2]
+    if output[first] >= SURE:
+        return f"sure {class_names[first]}"
+    if output[first] >= (LEANING_OF_TWO if len(output) == 2 else LEANING):
+        return f"leaning {class_names[first]}"
+    if len(output) > 2 and output[first] + output[second] >= _BETWEEN:
+        return f"between {class_names[first]} and {class_names[second]}"
+    return "undecided"
+
+
+def _leading_classes(anatomy: Anatomy) -> list[list[int]]:
+    """The classes of words that lead to each state from others, those first that lead there more than elsewhere."""
+    flows = anatomy.flows.copy()
+    flows[:, np.arange(flows.shape[1]), np.arange(flows.shape[1])] = 0
+    entering = flows.sum(1)  # (G, n)
+    everywhere = entering.sum(1, keepdims=True) / max(1e-12, entering.sum())
+    here = entering / np.maximum(1e-12, entering.sum(0))
+    telling = here * np.log(np.maximum(1e-12, here) / np.maximum(1e-12, everywhere))
+    return [[int(group) for group in np.argsort(-column, kind="stable")] for column in telling.T]
+
+
+def _effect(
+    anatomy: Anatomy,
+    number: int,
+    weights: NDArray[np.float64],
+    change: NDArray[np.float64],
+    moved: float,
+    states: Sequence[str],
+) -> str:
+    """What a class of words does. weights: (n,), where it is read; change: (C,)"""
+    names = anatomy.class_names
+    if _turns_round(anatomy, number):
+        return "turns the opinion round"
+    if moved < _HARDLY:
+        leaves = weights @ (anatomy.matrices[number] * (1 - np.eye(len(states))))
+        to = int(leaves.argmax())
+        return f"leads to {states[to]}" if leaves[to] >= _MAINLY else "hardly matters"
+    gains = np.argsort(-change, kind="stable")
+    most, least = change[gains[0]], change[gains[-1]]
+    gained = change[change > 0].sum()
+    if most >= _MAINLY * moved and most >= _MAINLY * gained:
+        second = change[gains[1]] >= _AS_MUCH * most and len(names) > 2
+        return f"turns towards {names[gains[0]]}" + (f" or {names[gains[1]]}" if second else "")
+    if -least >= _MAINLY * moved:
+        return f"turns away from {names[gains[-1]]}"
+    surer = weights @ ((anatomy.matrices[number] @ anatomy.centres).max(1) - anatomy.centres.max(1))
+    return "makes it surer" if surer > 0 else "makes it less sure"
+
+
+def _turns_round(anatomy: Anatomy, number: int) -> bool:
+    """Whether it mostly turns away states that lean to a class, not all of them towards the same one."""
+    says = anatomy.centres.argmax(1)
+    after = (anatomy.matrices[number] @ anatomy.centres).argmax(1)
+    least = LEANING_OF_TWO if anatomy.centres.shape[1] == 2 else LEANING
+    leaning = anatomy.centres.max(1) >= least
+    to: set[int] = set()
+    for label in np.unique(says[leaning]):
+        here = leaning & (says == label)
+        mass, turned = anatomy.visits[number][here], after[here] != label
+        if mass.sum() > 0 and mass[turned].sum() >= _ROUND * mass.sum():
+            to.add(int(after[here][turned][mass[turned].argmax()]))
+    return len(to) > 1

@@ -1,0 +1,60 @@
+"""Changed texts: the model answers any query, so an automaton may learn from more than the corpus."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.ragged import Ragged
+
+
+class Perturbation(NamedTuple):
+    """How texts are changed.
+
+    replaced    share of words replaced in a changed text
+    clean       share of texts that are not changed
+    anything    share of the replacements drawn evenly from the vocabulary, not by frequency
+    unknown     share of words that become `<unk>`
+    """
+
+    replaced: float = 0.2
+    clean: float = 0.3
+    anything: float = 0.3
+    unknown: float = 0.03
+
+
+def perturbed(
+    ids: Ragged[np.int32], counts: NDArray[np.int64], how: Perturbation, rng: np.random.Generator
+) -> Ragged[np.int32]:
+    """Texts with words replaced by others, which show the model's answers off the beaten track. counts: (V,)"""
+    words, text = ids.values, ids.item_of_value()
+    rates = 2 * how.replaced * rng.random(len(ids)) * (rng.random(len(ids)) >= how.clean)
+    cumulated = np.cumsum(counts) / counts.sum()
+    frequent = np.searchsorted(cumulated, rng.random(len(words)), side="right").clip(UNKNOWN, len(counts) - 1)
+    anything = rng.integers(UNKNOWN, len(counts), len(words))
+    drawn = np.where(rng.random(len(words)) < how.anything, anything, frequent)
+    changed = np.where(rng.random(len(words)) < rates[text], drawn, words)
+    changed = np.where(rng.random(len(words)) < how.unknown, UNKNOWN, changed)
+    return Ragged(changed.astype(np.int32), ids.offsets)
+
+
+def random_part(ids: Ragged[np.int32], tokens: int, rng: np.random.Generator) -> Ragged[np.int32]:
+    """A random part of the texts with about that many tokens."""
+    order = rng.permutation(len(ids))
+    kept = np.searchsorted(np.cumsum(ids.lengths[order]), tokens) + 1
+    return ids.take(np.sort(order[:kept]))
+
+
+def batches(lengths: NDArray[np.int64], tokens: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    """Texts of like length, about `tokens` to a batch with their padding, in random order."""
+    order = np.lexsort((rng.random(len(lengths)), lengths))
+    found, first = [], 0
+    while first < len(order):
+        longest = np.maximum.accumulate(lengths[order[first : first + tokens]])
+        fits = np.searchsorted(longest * np.arange(1, len(longest) + 1), tokens, side="right")
+        found.append(order[first : first + max(1, int(fits))])
+        first += max(1, int(fits))
+    return [found[at] for at in rng.permutation(len(found))]

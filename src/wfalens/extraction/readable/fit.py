@@ -1,0 +1,158 @@
+"""Fitting: classes of words, their matrices and the outputs of states together, by gradient descent.
+
+While it is fitted, a word is a mixture of classes: softmax((own + effect·common) / temperature), with numbers of its
+own and numbers that all words share, by which its effect on the model speaks for a class. The temperature falls until
+every word is in one class; then the classes stand, and matrices and outputs settle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from wfalens.errors import WfalensError
+from wfalens.extraction.perturbation import batches
+from wfalens.extraction.readable.chain import slopes
+from wfalens.extraction.readable.lessons import Lesson, Lessons
+from wfalens.extraction.readable.sharing import Sharing
+from wfalens.extraction.readable.start import Effects, first_classes, first_matrices, standardised
+from wfalens.ragged import Ragged
+
+_FIRST_CLASS = 2.0  # what speaks for the class that a word starts in
+_LEAST_MOVE, _LEAST_SAID = 1e-3, 1e-4  # probabilities from which fitting may start
+_WARM_UP = 0.05  # share of the training
+_SLOWEST = 0.01  # share of the learning rate that is left at the end
+_MOMENTS = (0.9, 0.99)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What was fitted."""
+
+    matrices: NDArray[np.float64]  # (G, n, n)
+    centres: NDArray[np.float64]  # (n, C)
+    word_class: NDArray[np.int64]  # (V,)
+    typicality: NDArray[np.float64]  # (V,): the share of its class in a word's mixture at temperature 1
+
+
+class _Mixtures(nn.Module):
+    """The automaton in training. The start is never entered again, and says what the model says before any word."""
+
+    def __init__(self, found: Effects, classes: int, of_word: NDArray[np.int64]) -> None:
+        super().__init__()
+        matrices = first_matrices(found, of_word, classes)[:, :, 1:]
+        self.moves = nn.Parameter(torch.from_numpy(np.log(matrices + _LEAST_MOVE)).float())
+        self.said = nn.Parameter(torch.from_numpy(np.log(found.centres[1:] + _LEAST_SAID)).float())
+        self.prior = torch.from_numpy(found.centres[:1]).float()
+        self.effects = torch.from_numpy(standardised(found.numbers))
+        own = torch.zeros(len(of_word), classes)
+        own[torch.arange(len(of_word)), torch.from_numpy(of_word)] = _FIRST_CLASS
+        self.own = nn.Embedding(len(of_word), classes, _weight=own, sparse=True)
+        self.common = nn.Parameter(torch.zeros(self.effects.shape[1], classes))
+
+    def matrices(self) -> Tensor:
+        """-> (G, n, n)"""
+        inner = self.moves.softmax(-1)
+        return torch.cat([torch.zeros(*inner.shape[:2], 1), inner], -1)
+
+    def centres(self) -> Tensor:
+        """-> (n, C)"""
+        return torch.cat([self.prior, self.said.softmax(-1)])
+
+    def scores(self, words: Tensor) -> Tensor:
+        """What speaks for each class; (N,) -> (N, G)"""
+        result: Tensor = self.own(words) + self.effects[words] @ self.common
+        return result
+
+
+def fit(found: Effects, classes: int, lessons: Lessons, sharing: Sharing, seed: int) -> Iterator[Fit]:
+    """The state of affairs after every pass; the last one is the result."""
+    rng = np.random.default_rng([seed, classes])
+    of_word = first_classes(found, classes, rng)
+    mixtures = _Mixtures(found, int(of_word.max()) + 1, of_word)
+    training = _Training(mixtures, sharing)
+    for number in range(sharing.passes):
+        if number == sharing.epochs:
+            training.harden()
+        training.learn(lessons.numbered(number), number, rng)
+        yield training.reached()
+
+
+class _Training:
+    """A training under way."""
+
+    def __init__(self, mixtures: _Mixtures, sharing: Sharing) -> None:
+        self.mixtures, self.sharing = mixtures, sharing
+        self.dense = torch.optim.Adam(
+            [
+                {"params": [mixtures.moves, mixtures.said], "rate": sharing.learning_rate},
+                {"params": [mixtures.common], "rate": sharing.effect_rate},
+            ],
+            betas=_MOMENTS,
+        )
+        words = list(mixtures.own.parameters())
+        self.sparse = torch.optim.SparseAdam([{"params": words, "rate": sharing.word_rate}], betas=_MOMENTS)
+        self.hard: NDArray[np.int64] | None = None  # (V,)
+
+    def harden(self) -> None:
+        self.hard = self._classes()[0]
+
+    def learn(self, lesson: Lesson, number: int, rng: np.random.Generator) -> None:
+        """One pass over texts and the model's outputs on their prefixes."""
+        texts, outputs = lesson
+        every = self.sharing.every / float(texts.lengths.mean())
+        parts = batches(texts.lengths, self.sharing.batch, rng)
+        for at, batch in enumerate(parts):
+            done = number + at / len(parts)
+            self._step(texts.take(batch), outputs.take(batch).values, every, done)
+
+    def _step(self, texts: Ragged[np.int32], wanted: NDArray[np.float32], every: float, done: float) -> None:
+        mixtures, sharing = self.mixtures, self.sharing
+        centres, matrices = mixtures.centres(), mixtures.matrices()
+        if self.hard is None:
+            distinct, places = np.unique(texts.values, return_inverse=True)
+            temperature = sharing.coldest ** min(1.0, done / sharing.epochs)
+            shares = (mixtures.scores(torch.from_numpy(distinct).long()) / temperature).softmax(-1)
+            matrices = (shares @ matrices.flatten(1)).unflatten(1, matrices.shape[1:])
+        else:
+            places = self.hard[texts.values]
+        found = slopes(
+            Ragged(places, texts.offsets), wanted, matrices.detach().numpy(), centres.detach().numpy(), every
+        )
+        if not math.isfinite(found.loss):
+            raise WfalensError("fitting diverged; lower the learning rate")
+        for optimiser in (self.dense, self.sparse):
+            optimiser.zero_grad()
+            for group in optimiser.param_groups:
+                group["lr"] = group["rate"] * _pace(done / sharing.passes)
+        slope = [torch.from_numpy(part / len(texts)) for part in (found.matrices, found.centres)]
+        torch.autograd.backward([matrices, centres], slope)
+        self.dense.step()
+        if self.hard is None:
+            self.sparse.step()  # type: ignore[no-untyped-call]
+
+    @torch.no_grad()
+    def reached(self) -> Fit:
+        of_word, typicality = self._classes()
+        matrices, centres = (
+            part.numpy().astype(np.float64) for part in (self.mixtures.matrices(), self.mixtures.centres())
+        )
+        return Fit(matrices, centres, of_word if self.hard is None else self.hard, typicality)
+
+    @torch.no_grad()
+    def _classes(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The class of every word, and its share; (V,), (V,)"""
+        shares = self.mixtures.scores(torch.arange(self.mixtures.own.num_embeddings)).softmax(-1)
+        top, of_word = shares.max(-1)
+        return of_word.numpy(), top.double().numpy()
+
+
+def _pace(done: float) -> float:
+    """The learning rate's course: it rises, then falls along a cosine."""
+    return min(1.0, done / _WARM_UP) * 0.5 * (1 + math.cos(math.pi * done)) + _SLOWEST

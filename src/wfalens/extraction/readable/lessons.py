@@ -1,0 +1,64 @@
+"""What is learned from: perturbed texts and what the model says of all their prefixes, anew for every pass."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from wfalens.extraction.completion.queries import FITTING, Ledger, TooFewQueriesError
+from wfalens.extraction.perturbation import perturbed, random_part
+from wfalens.extraction.readable.sharing import Sharing
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import output_traces
+from wfalens.progress import SILENT
+from wfalens.ragged import Ragged
+
+
+class Lesson(NamedTuple):
+    """Texts, and the model's outputs on their prefixes."""
+
+    texts: Ragged[np.int32]
+    outputs: Ragged[np.float32]  # (tokens, C)
+
+
+class Lessons:
+    """One for each pass; where queries are limited there are as many as can be paid for, kept and taken in turn."""
+
+    def __init__(
+        self, model: StepwiseClassifier, ids: Ragged[np.int32], sharing: Sharing, seed: int, ledger: Ledger
+    ) -> None:
+        self.model, self.ids, self.sharing, self.seed, self.ledger = model, ids, sharing, seed, ledger
+        self.counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
+        self._kept: dict[int, Lesson] = {}
+
+    def numbered(self, number: int) -> Lesson:
+        if self._paid is None:
+            return self._drawn(number, self.sharing.tokens)
+        lessons, tokens = self._paid
+        if number % lessons not in self._kept:
+            self._kept[number % lessons] = self._drawn(number % lessons, tokens)
+        return self._kept[number % lessons]
+
+    @cached_property
+    def _paid(self) -> tuple[int, int] | None:
+        """How many lessons of how many tokens the queries pay for; None: there is no limit."""
+        left = self.ledger.left()
+        if left is None:
+            return None
+        longest = int(self.ids.lengths.max())  # a lesson ends with a whole text
+        size = min(self.sharing.tokens, len(self.ids.values)) + longest
+        if left >= size:
+            return min(self.sharing.passes, left // size), self.sharing.tokens
+        if left <= 2 * longest:
+            raise TooFewQueriesError(
+                f"{left:,} queries do not pay for fitting, which takes at least {2 * longest + 1:,}; allow more"
+            )
+        return 1, left - longest
+
+    def _drawn(self, number: int, tokens: int) -> Lesson:
+        rng = np.random.default_rng([self.seed, number])
+        texts = perturbed(random_part(self.ids, tokens, rng), self.counts, self.sharing.perturbation, rng)
+        self.ledger.enter(FITTING, len(texts.values))
+        return Lesson(texts, output_traces(self.model, texts, SILENT))

@@ -1,0 +1,111 @@
+"""Extraction of automata whose words share rows, from end to end."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.corpus.sources.blocks import Source
+from wfalens.corpus.sources.files import TextFiles
+from wfalens.divergence import jensen_shannon
+from wfalens.errors import InputError
+from wfalens.extraction.completion.queries import Ledger, query_limit
+from wfalens.extraction.provenance import about_corpus
+from wfalens.extraction.readable.automaton_of import automaton_of
+from wfalens.extraction.readable.fit import fit
+from wfalens.extraction.readable.lessons import Lessons
+from wfalens.extraction.readable.sharing import Rung, Sharing, Size, Sizes
+from wfalens.extraction.readable.start import effects
+from wfalens.models.causality import check_causal
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import output_traces
+from wfalens.passes.run import DEFAULT_SAMPLE, Run
+from wfalens.passes.survey import survey_corpus
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+from wfalens.threads import model_threads_limited
+
+_HELD_OUT, _MOST_HELD_OUT = 0.1, 2000  # share of the texts, and number of texts at most
+_PASSES_PER_LOOK = 5  # at held-out texts
+
+
+def extract_shared(
+    sizes: Sizes,
+    sharing: Sharing,
+    queries: int | None,
+    seed: int,
+    model: StepwiseClassifier,
+    source: Source,
+    run: Run,
+    about: dict[str, Any],
+    progress: Progress,
+) -> StochasticWFA:
+    """An extraction from end to end: of files, the automaton is fitted to a sample of their texts."""
+    sample = DEFAULT_SAMPLE if isinstance(source, TextFiles) else None
+    with run.opened(source, about, sample, progress) as session, model_threads_limited():
+        survey = survey_corpus(session, model.encoder, seed)
+        ids = survey.sample.ids
+        if len(ids) < 2:
+            raise InputError(f"{source.name}: fitting needs at least two texts with words in them")
+        check_causal(model, ids)
+        survey.tally.say_cut(progress, model.encoder.max_length)
+        survey.tally.say_left_out(progress)
+        ledger = Ledger(query_limit(queries, model))
+        ledger.texts += len(ids.values)
+        provenance = {"corpus": about_corpus(source, survey, survey.tally), **about}
+        wfa = _Sharer(model, ids, sharing, seed, ledger, progress).smallest(sizes, provenance)
+        wfa.provenance["queries"] = ledger.to_json()
+        return wfa
+
+
+class _Sharer:
+    """Fits to nine tenths of the texts, and measures on the others."""
+
+    def __init__(
+        self,
+        model: StepwiseClassifier,
+        ids: Ragged[np.int32],
+        sharing: Sharing,
+        seed: int,
+        ledger: Ledger,
+        progress: Progress,
+    ) -> None:
+        self.model, self.ids, self.sharing, self.seed = model, ids, sharing, seed
+        self.ledger, self.progress = ledger, progress
+        order = np.random.default_rng(seed).permutation(len(ids))
+        number = max(1, min(_MOST_HELD_OUT, round(_HELD_OUT * len(ids))))
+        self.held, self.known = ids.take(np.sort(order[:number])), ids.take(np.sort(order[number:]))
+        self.wanted = output_traces(model, self.held, SILENT).last()
+        self.lessons = Lessons(model, self.known, sharing, seed, ledger)
+
+    def smallest(self, sizes: Sizes, provenance: dict[str, Any]) -> StochasticWFA:
+        """The automaton that is chosen among the sizes; its provenance tells what was tried."""
+        automata = [self.fitted(size, provenance) for size in sizes.tried]
+        rungs = [Rung(wfa.states - 1, int(wfa.summary()["word_classes"]), *self.measured(wfa)) for wfa in automata]
+        chosen = sizes.chosen(rungs)
+        frontier = {"texts": len(self.held), "loss": sizes.loss, "chosen": chosen}
+        automata[chosen].provenance["frontier"] = frontier | {"tried": [asdict(rung) for rung in rungs]}
+        return automata[chosen]
+
+    def fitted(self, size: Size, provenance: dict[str, Any]) -> StochasticWFA:
+        rng = np.random.default_rng([self.seed, size.states])
+        found = effects(self.model, self.known, size.states, self.sharing.prefixes, rng, self.ledger, self.progress)
+        passes = self.sharing.passes
+        self.progress.start(f"fitting {size.states + 1} states, {size.classes} classes of words", passes)
+        for number, reached in enumerate(fit(found, size.classes, self.lessons, self.sharing, self.seed), 1):
+            said = ""
+            if number % _PASSES_PER_LOOK == 0:
+                cr, jsd = self.measured(automaton_of(reached, self.model, self.held, {}))
+                said = f"CR {cr:.3f}, JSD {jsd:.4f}"
+            self.progress.advance(1, said)
+        self.progress.finish()
+        return automaton_of(reached, self.model, self.ids, dict(provenance))
+
+    def measured(self, wfa: StochasticWFA) -> tuple[float, float]:
+        """CR and JSD on the held-out texts."""
+        said = wfa.predict_proba(self.held)
+        agrees = said.argmax(1) == self.wanted.argmax(1)
+        return float(agrees.mean()), float(jensen_shannon(said, self.wanted).mean())

@@ -1,0 +1,95 @@
+"""How automata with shared rows are fitted, and of what sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from wfalens.bounds import Bounds, check_numbers, real, whole
+from wfalens.extraction.perturbation import Perturbation
+
+_BOUNDS = {
+    **dict.fromkeys(("epochs", "settling", "tokens", "batch", "prefixes"), Bounds(whole, 1, 1 << 40)),
+    **dict.fromkeys(("learning_rate", "word_rate", "effect_rate", "coldest"), Bounds(real, 0, 1, excluded=(0,))),
+    **dict.fromkeys(("replaced", "clean", "anything", "unknown"), Bounds(real, 0, 1)),
+    "every": Bounds(real, 0, 1e3),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sharing:
+    """How words are put into classes, and the classes' matrices and the states' outputs are fitted.
+
+    epochs          passes in which a word may change its class: it is a mixture of classes, which hardens
+    settling        passes after that, with every word in one class for good
+    tokens          in a pass at most, of texts drawn and perturbed anew each time
+    batch           tokens in a step of gradient descent (Adam)
+    learning_rate   of the matrices and outputs
+    word_rate       of what each word itself says about its class
+    effect_rate     of how the effect of a word on the model speaks for its class, which all words share
+    coldest         temperature of the mixtures at the end of the epochs; they begin at 1
+    every           weight of all prefixes of a text, to the text's end
+    prefixes        that stand for a state where the model is asked what every word does there
+    replaced, clean, anything, unknown
+                    how texts are perturbed: see `Perturbation`
+    """
+
+    epochs: int = 40
+    settling: int = 10
+    tokens: int = 200_000
+    batch: int = 4000
+    learning_rate: float = 0.05
+    word_rate: float = 0.1
+    effect_rate: float = 0.01
+    coldest: float = 0.1
+    every: float = 1.0
+    prefixes: int = 3
+    replaced: float = 0.2
+    clean: float = 0.3
+    anything: float = 0.3
+    unknown: float = 0.03
+
+    def __post_init__(self) -> None:
+        check_numbers(self, _BOUNDS)
+
+    @property
+    def passes(self) -> int:
+        return self.epochs + self.settling
+
+    @property
+    def perturbation(self) -> Perturbation:
+        return Perturbation(self.replaced, self.clean, self.anything, self.unknown)
+
+
+class Size(NamedTuple):
+    """States, without the start, and classes of words: at most."""
+
+    states: int
+    classes: int
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A size that was tried, and how faithful it was on held-out texts."""
+
+    states: int
+    classes: int
+    cr: float
+    jsd: float
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What is tried; of it the smallest is chosen whose CR on held-out texts is at most `loss` below the best."""
+
+    tried: Sequence[Size]  # from small to large
+    loss: float = 0.0
+
+    def chosen(self, rungs: Sequence[Rung]) -> int:
+        best = max(rung.cr for rung in rungs)
+        return next(number for number, rung in enumerate(rungs) if rung.cr >= best - self.loss)
+
+
+# from tiny to a poster: what is tried where the number of classes is left open
+LADDER = (Size(4, 6), Size(8, 12), Size(12, 16), Size(12, 32), Size(16, 48), Size(24, 64))
