@@ -16,9 +16,9 @@ SURE, LEANING, LEANING_OF_TWO = 0.8, 0.5, 0.6  # the least probability of the li
 _CERTAIN = 0.97  # told apart from sure where there are several of a class
 _BETWEEN = 0.75  # the least probability of two classes together
 _HARDLY = 0.05  # share of the probability that a word moves
-_MAINLY = 0.5  # share of what is moved that goes to, or comes from, one class
-_AS_MUCH = 0.6  # of what the first class gains, for a second to be named
-_ROUND = 0.5  # share of the cases in which the likeliest class changes
+_MAINLY = 0.5  # share of what is moved, or of the cases
+_MOSTLY, _ALSO = 0.7, 0.2  # shares of what is moved that goes towards two classes, and towards the second of them
+_READ = 0.02  # share of the cases in which a state counts
 _TYPICAL_WORDS = 5
 
 
@@ -76,7 +76,7 @@ def name(anatomy: Anatomy, vocabulary: Vocabulary) -> Names:
     classes = tuple(
         WordClass(
             typical[number],
-            _effect(anatomy, number, weights[number], change[number], float(moved[number]), states),
+            _effect(anatomy, number, weights[number], changes[number], float(moved[number]), states),
             int(sizes[number]),
             float(anatomy.visits[number].sum() / total),
             change[number],
@@ -105,9 +105,7 @@ def _typical_words(anatomy: Anatomy, number: int, vocabulary: Vocabulary) -> tup
 
 def _state_names(anatomy: Anatomy, typical: Sequence[tuple[str, ...]], moved: NDArray[np.float64]) -> tuple[str, ...]:
     plain = [START, *(_said(row, anatomy.class_names) for row in anatomy.centres[1:])]
-    for state, each in enumerate(plain):
-        if each.startswith("sure ") and plain.count(each) > 1 and anatomy.centres[state].max() >= _CERTAIN:
-            plain[state] = each.replace("sure ", "certain ", 1)
+    plain = _graded(plain, anatomy.centres.max(1))
     leads = _leading_classes(anatomy)
     taken: set[str] = {each for each in plain if plain.count(each) == 1}
     names = []
@@ -123,6 +121,18 @@ def _state_names(anatomy: Anatomy, typical: Sequence[tuple[str, ...]], moved: ND
         names.append(next(choice for choice in told if choice not in taken))
         taken.add(names[-1])
     return tuple(names)
+
+
+def _graded(plain: list[str], surely: NDArray[np.float64]) -> list[str]:
+    """Of several states that are sure of a class, the surest are certain of it. surely: (n,)"""
+    certain = surely >= _CERTAIN
+    groups = {each: [state for state, other in enumerate(plain) if other == each] for each in plain}
+    return [
+        each.replace("sure ", "certain ", 1)
+        if each.startswith("sure ") and certain[state] and not all(certain[groups[each]])
+        else each
+        for state, each in enumerate(plain)
+    ]
 
 
 def _said(output: NDArray[np.float64], class_names: Sequence[str]) -> str:
@@ -156,36 +166,39 @@ def _effect(
     moved: float,
     states: Sequence[str],
 ) -> str:
-    """What a class of words does. weights: (n,), where it is read; change: (C,)"""
+    """What a class of words does. weights: (n,), where it is read; change: (n, C), of the output in each state"""
     names = anatomy.class_names
-    if _turns_round(anatomy, number):
-        return "turns the opinion round"
     if moved < _HARDLY:
         leaves = weights @ (anatomy.matrices[number] * (1 - np.eye(len(states))))
         to = int(leaves.argmax())
         return f"leads to {states[to]}" if leaves[to] >= _MAINLY else "hardly matters"
-    gains = np.argsort(-change, kind="stable")
-    most, least = change[gains[0]], change[gains[-1]]
-    gained = change[change > 0].sum()
-    if most >= _MAINLY * moved and most >= _MAINLY * gained:
-        second = change[gains[1]] >= _AS_MUCH * most and len(names) > 2
-        return f"turns towards {names[gains[0]]}" + (f" or {names[gains[1]]}" if second else "")
-    if -least >= _MAINLY * moved:
-        return f"turns away from {names[gains[-1]]}"
+    if _turns_round(anatomy, number):
+        return "turns the opinion round"
+    mean = weights @ change
+    towards = weights @ np.maximum(0, change) / moved
+    first, second = np.argsort(-towards, kind="stable")[:2]
+    if towards[first] + towards[second] >= _MOSTLY:
+        if towards[second] < _ALSO:
+            return f"turns towards {names[first]}"
+        depends = ", by what came before" if mean[second] <= 0 else ""
+        return f"turns towards {names[first]} or {names[second]}{depends}"
+    if -mean.min() >= _MAINLY * moved:
+        return f"turns away from {names[int(mean.argmin())]}"
     surer = weights @ ((anatomy.matrices[number] @ anatomy.centres).max(1) - anatomy.centres.max(1))
     return "makes it surer" if surer > 0 else "makes it less sure"
 
 
 def _turns_round(anatomy: Anatomy, number: int) -> bool:
-    """Whether it mostly turns away states that lean to a class, not all of them towards the same one."""
-    says = anatomy.centres.argmax(1)
-    after = (anatomy.matrices[number] @ anatomy.centres).argmax(1)
+    """Whether it turns away states that lean to a class, whichever it is, and not all towards the same one."""
+    says, after = anatomy.centres.argmax(1), (anatomy.matrices[number] @ anatomy.centres).argmax(1)
     least = LEANING_OF_TWO if anatomy.centres.shape[1] == 2 else LEANING
-    leaning = anatomy.centres.max(1) >= least
+    leaning, visits = anatomy.centres.max(1) >= least, anatomy.visits[number]
+    read = leaning & (visits > _READ * visits.sum())
     to: set[int] = set()
-    for label in np.unique(says[leaning]):
-        here = leaning & (says == label)
-        mass, turned = anatomy.visits[number][here], after[here] != label
-        if mass.sum() > 0 and mass[turned].sum() >= _ROUND * mass.sum():
-            to.add(int(after[here][turned][mass[turned].argmax()]))
+    for label in np.unique(says[read]):
+        here = read & (says == label)
+        turned = here & (after != label)
+        if visits[turned].sum() < _MAINLY * visits[here].sum():
+            return False
+        to.add(int(after[turned][visits[turned].argmax()]))
     return len(to) > 1
