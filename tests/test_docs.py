@@ -78,3 +78,24 @@ def test_the_page_on_export_runs(tmp_path, monkeypatch, capsys):
     for _ in range(3):
         reached = (names["part"].matrices() @ reached).max(0)
     assert names["answer"] == pytest.approx(reached[0])
+
+
+def test_the_page_on_explanation_runs(capsys):
+    pytest.importorskip("shap", reason="the page draws with shap")
+    source = (DOCS / "explanation.md").read_text()
+    assert source.split("\n## ")[1].startswith("SHAP or Captum does not work with my LSTM")
+    blocks = re.findall(r"```python\n(.*?)```", source, re.DOTALL)
+    assert len(blocks) == 6
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(block, names)  # noqa: S102 - our own text
+    found, asked = names["found"], names["asked"]
+    assert found.label == "us"
+    assert found.words[int(found.of_class().argmax())] == "senate"
+    assert abs(found.gap).max() < 1e-9
+    assert asked.queries <= 25
+    assert (names["low"] <= asked.values).all()
+    assert abs(names["delta"]).max() < 1e-9
+    assert "Shapley values" in capsys.readouterr().out
+    for image in re.findall(r"\((images/[^)]+)\)", source):
+        assert (DOCS / image).read_bytes()[:4] == b"\x89PNG"

@@ -6,7 +6,7 @@ import pytest
 from tests.streams import WORDS, small_model, some_labels, some_texts, write_texts
 from wfalens import Augmentation, Extractor, WordVectors, measure_fidelity, read_corpus
 from wfalens.corpus.sources.files import TextFiles, with_labels
-from wfalens.extraction import Distillation, Fitting
+from wfalens.extraction import Distillation, Fitting, Sharing
 from wfalens.passes import Run, open_engine
 from wfalens.passes.engines.local import ThreadEngine
 
@@ -21,6 +21,9 @@ EXTRACTORS = {
     "probe": Extractor.paper(states=6, completion="probe", representatives=3),
     "default": Extractor(fitting=Fitting(rounds=2), representatives=2),
     "linear": Extractor(kind="linear", states=6, distillation=Distillation(epochs=1, hidden=8, factors=4)),
+    "readable": Extractor(
+        kind="readable", states=5, classes=4, sharing=Sharing(forming=1, epochs=1, settling=1, prefixes=1)
+    ),
 }
 LONG = {("default", "whole"), ("open", "whole")}  # their parts are tried among the quick tests
 CASES = [

@@ -16,6 +16,7 @@ from .extraction import Augmentation as Augmentation
 from .extraction import Distillation as Distillation
 from .extraction import Extractor as Extractor
 from .extraction import Fitting as Fitting
+from .extraction import Sharing as Sharing
 from .models import CallableClassifier as CallableClassifier
 from .models import ModelCard as ModelCard
 from .models import RNNClassifier as RNNClassifier

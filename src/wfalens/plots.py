@@ -69,7 +69,7 @@ def attribution_bars(found: Attribution) -> Figure:
     axes.set_yticks(range(len(values)), [_plain(word) for word in found.words])
     axes.invert_yaxis()
     axes.axvline(0, color="black", linewidth=0.8)
-    axes.set_title(f"Contributions to {_plain(str(found.label))}")
+    axes.set_title(f"{_plain(str(found.label))}: {found.title}")
     axes.set_xlabel(f"contribution ({found.unit}); orange for, violet against")
     return figure
 

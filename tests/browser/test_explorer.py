@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -92,6 +93,22 @@ def test_typing_shows_automaton_and_network(visit, explorer, study):
         expect(row).to_contain_text(kind)
     figures = page.get_by_role("img")
     assert [figure.locator("polyline").count() for figure in figures.all()[:2]] == [7, 7]  # a line for each class
+
+
+def test_words_show_shapley_values_or_what_they_changed(visit, explorer, study):
+    page = opened(visit, explorer, SENTENCE)
+    played = inspection.play(study, None, SENTENCE)
+    column = int(np.argmax(played["automaton"][-1]))
+
+    def expect_values(rows):
+        for chip, row in zip(chips(page).all(), rows, strict=True):
+            shown = f"{abs(row[column]):.2f}"
+            expect(chip.locator("small")).to_contain_text(shown)
+
+    expect_values(played["contributions"])
+    page.get_by_label("Contributions are").select_option(value="changes")
+    expect_values(played["changes"])
+    assert not np.allclose(played["contributions"], played["changes"], atol=0.02)
 
 
 def test_stepping_by_keyboard_and_play(visit, explorer):

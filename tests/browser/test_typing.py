@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from tests.automata import linear_sample, sample
 from tests.browser.conftest import go
+from wfalens.explanation import shapley
 from wfalens.inspection import Study
 from wfalens.report import Extent, write_report
 
@@ -14,7 +15,7 @@ READ = """texts => {
   const read = lens.pocket(data.pocket, data.overview, data.map.corners);
   return texts.map((text) => {
     const found = read(text);
-    return [found.words, found.automaton.at(-1), found.contributions];
+    return [found.words, found.automaton.at(-1), found.contributions, found.changes];
   });
 }"""
 SMALL = Extent(sentences=2, words=20, strongest=2, pages=1, attacked=1)
@@ -28,14 +29,15 @@ def test_the_page_reads_as_the_automaton_does(visit, tmp_path, kind):
     rng = np.random.default_rng(0)
     carried = np.flatnonzero(wfa.word_counts[2:]) + 2
     words = [*(wfa.encoder.vocabulary.words[at] for at in carried), "never-seen"]
-    texts = [" ".join(rng.choice(words, size)) for size in (0, 1, 3, 8, 20)]
+    texts = [" ".join(rng.choice(words, size)) for size in (0, 1, 2, 3, 8, 40)]
     found = visit(path.as_uri()).evaluate(READ, texts)
-    for (tokens, output, contributions), text in zip(found, texts, strict=True):
+    for (tokens, output, contributions, changes), text in zip(found, texts, strict=True):
         assert tokens == wfa.encoder.tokens(text)
         np.testing.assert_allclose(output, wfa.predict_proba([text])[0], atol=0.02)
-        walked = wfa.read_out(wfa.walk(text).states)
         if tokens:
-            np.testing.assert_allclose(np.sum(contributions, 0), walked[-1] - walked[0], atol=0.02)
+            np.testing.assert_allclose(contributions, shapley(wfa, text).values, atol=0.02)
+            np.testing.assert_allclose(changes, np.diff(wfa.walk(text).weights, axis=0), atol=0.02)
+            np.testing.assert_allclose(np.sum(contributions, 0), np.sum(changes, 0), atol=1e-4)
 
 
 def test_a_sentence_is_typed_into_the_report(visit, report, study):

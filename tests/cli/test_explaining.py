@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tests.cli.test_commands import SMALL, wfalens
-from wfalens.corpus import load_dataset, newsroom, read_vectors
-from wfalens.models import Trainer
+from wfalens.corpus import TextEncoder, Vocabulary, load_dataset, newsroom, read_vectors
+from wfalens.models import RNNClassifier, RNNConfig, Trainer
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,10 @@ def fill(folder):
     (folder / "vectors.txt").write_text("\n".join(lines) + "\n")
     (folder / "broken.txt").write_text(lines[0] + "\n" + "senate 1 x" + " 0" * 30 + "\n")
     (folder / "strange.txt").write_text("zz 1 2\nyy 3 4\n")
+    (folder / "blank.csv").write_text("text\n;\n")
+    encoder = TextEncoder(Vocabulary.of_words(("a", "b")), "whitespace")
+    names = load_dataset("newsroom").class_names
+    RNNClassifier.untrained(RNNConfig(embedding=4, hidden=4), encoder, names, 0).save(folder / "other.rnn")
 
 
 def run(folder, *arguments):
@@ -64,8 +68,26 @@ def test_explain_words_phrases_and_texts(folder):
     assert "lowest with" in done.stdout
     assert (folder / "t.pdf").read_bytes()[:4] == b"%PDF"
     report = json.loads(run(folder, "explain", "n.wfa", "--text", "the senate votes", "--json").stdout)
-    total = sum(item["contribution"]["us"] for item in report["words"])
-    assert total == pytest.approx(report["output"]["us"] - report["prior"]["us"])
+    walk = json.loads(
+        run(folder, "explain", "n.wfa", "--text", "the senate votes", "--method", "walk", "--json").stdout
+    )
+    for told, method in ((report, "shapley"), (walk, "walk")):
+        assert told["method"] == method
+        total = sum(item["contribution"]["us"] for item in told["words"])
+        assert total == pytest.approx(told["output"]["us"] - told["prior"]["us"])
+    assert report["words"] != walk["words"]
+
+
+def test_explanations_are_evaluated_on_the_network(folder):
+    options = ("evaluate-explanations", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "--limit", "40", "--html", "e.html")
+    done = run(folder, *options)
+    assert "comprehensiveness" in done.stdout
+    assert "<table" in (folder / "e.html").read_text()
+    told = json.loads(run(folder, *options[:-2], "--json").stdout)
+    ours, chance = told["Shapley values of the automaton"], told["random"]
+    assert ours["comprehensiveness"]["low"] > chance["comprehensiveness"]["high"]
+    assert ours["sufficiency"]["high"] < chance["sufficiency"]["low"]
+    assert told["leave-one-out on the classifier"]["tau_loo"]["value"] == pytest.approx(1)
 
 
 def test_embeddings_are_written_as_word2vec_text(folder):
@@ -279,6 +301,23 @@ BAD = {
     "unknown word": (("explain", "n.wfa", "--word", "zzz"), "lower --min-count"),
     "two questions": (("explain", "n.wfa", "--word", "a", "--text", "b"), "give one of"),
     "empty text": (("explain", "n.wfa", "--text", "  "), "no words"),
+    "a method that does not exist": (
+        ("explain", "n.wfa", "--text", "the senate", "--method", "lime"),
+        "unknown method 'lime'; choose one of shapley, walk",
+    ),
+    "a method without a text": (("explain", "n.wfa", "--method", "walk"), "give a --text, or no --method"),
+    "a text that is too long": (
+        ("explain", "n.wfa", "--text", "a " * 20_001),
+        "a text of 20,001 words is too long to be explained word by word; cut it to 20,000 words at most",
+    ),
+    "explanations of texts without words": (
+        ("evaluate-explanations", "n.wfa", "-m", "n.rnn", "-c", "blank.csv"),
+        "there is no text with a word in it",
+    ),
+    "explanations by the automaton of another model": (
+        ("evaluate-explanations", "n.wfa", "-m", "other.rnn", "-c", "newsroom"),
+        "the automaton was extracted from a model with another vocabulary",
+    ),
     "empty phrase": (("explain", "n.wfa", "--phrase", " "), "has no words"),
     "plot of unknown kind": (("explain", "n.wfa", "--plot", "x.bmp"), "must end in .png, .pdf, .svg"),
     "phrases that are too rare": (("phrases", "n.wfa", "-c", "newsroom", "--min-support", "9999"), "lower the minimum"),
@@ -320,6 +359,14 @@ def test_bad_input_is_one_sentence_and_exit_code_2(folder, name):
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("error: ")
+
+
+def test_a_text_of_unknown_words_only_is_explained_and_says_so(folder):
+    report = json.loads(run(folder, "explain", "n.wfa", "--text", "zzzz qqqq", "--json").stdout)
+    assert [item["word"] for item in report["words"]] == ["zzzz", "qqqq"]
+    assert report["trust"]["unknown"] == 1
+    first, second = (item["contribution"]["us"] for item in report["words"])
+    assert first == pytest.approx(second)  # the same word to the automaton, so the same share
 
 
 def test_a_text_of_stop_words_only_is_explained_as_flat(folder):

@@ -46,8 +46,9 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("name", [name for commands in PHASES.values() for name in commands if name != "data"])
 def test_every_command_is_a_parser_and_a_plain_function_of_its_name(name):
-    module = import_module(f"wfalens.cli.{name}")
-    plain, parser = getattr(module, name), getattr(module, f"{name}_cli")
+    own = name.replace("-", "_")
+    module = import_module(f"wfalens.cli.{own}")
+    plain, parser = getattr(module, own), getattr(module, f"{own}_cli")
     for function in (plain, parser):
         assert function.__module__ == module.__name__
         assert inspect.getdoc(function)

@@ -43,7 +43,7 @@ def test_commands_are_grouped_by_phase_each_on_one_line():
 def test_the_phases_are_those_of_the_work():
     assert {phase: list(commands) for phase, commands in PHASES.items()} == {
         "Begin": ["demo", "train", "extract", "data"],
-        "Measure": ["evaluate", "predict", "walk"],
+        "Measure": ["evaluate", "evaluate-explanations", "predict", "walk"],
         "Understand": ["describe", "show", "phrases", "explain", "neighbours", "pairs"],
         "Look": ["report", "explore"],
         "Test and mend": ["attack", "certify", "check", "diff"],
@@ -70,7 +70,8 @@ def test_every_command_shows_examples_on_lines_of_their_own(name):
 
 def examples():
     for name in COMMANDS:
-        text = flowing(inspect.getdoc(getattr(import_module(f"wfalens.cli.{name}"), f"{name}_cli")) or "")
+        own = name.replace("-", "_")
+        text = flowing(inspect.getdoc(getattr(import_module(f"wfalens.cli.{own}"), f"{own}_cli")) or "")
         for line in text.replace("\\\n", "").splitlines():
             if re.match(r" +wfalens ", line):
                 yield " ".join(line.split())

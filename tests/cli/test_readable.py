@@ -1,120 +1,95 @@
-"""`wfalens describe` and `wfalens show`, from the file to what is printed and drawn."""
+"""Every command on a readable automaton, end to end: it is a stochastic one, with names."""
 
 import json
-import os
+import shutil
 
 import pytest
 
-from tests.automata import sample
 from tests.cli.test_commands import wfalens
-from tests.export.test_diagram import HOSTILE, HOSTILE_CLASSES, needs_graphviz
-from tests.readable import negation
-from wfalens.cli.describe import describe
-from wfalens.cli.show import draw, show
-from wfalens.errors import InputError
+from wfalens.automaton import WFA, Shared
+from wfalens.corpus import newsroom
+
+EXTRACT = ("extract", "n.rnn", "-c", "newsroom", "--kind", "readable", "-k", "10", "--classes", "24")
 
 
-@pytest.fixture
-def saved(tmp_path):
-    negation().wfa.save(tmp_path / "not.wfa")
-    return tmp_path / "not.wfa"
+@pytest.fixture(scope="module")
+def folder(copy_once, small_network):
+    return copy_once("readable", lambda folder: fill(folder, small_network))
 
 
-@pytest.fixture
-def hostile(tmp_path):
-    groups = {"good": HOSTILE[:3], "bad": HOSTILE[3:5], "not": HOSTILE[5:8], "the": HOSTILE[8:]}
-    negation(words=groups, class_names=HOSTILE_CLASSES).wfa.save(tmp_path / "hostile.wfa")
-    return tmp_path / "hostile.wfa"
+def fill(folder, small_network):
+    shutil.copy(small_network / "news.rnn", folder / "n.rnn")
+    told = run(folder, *EXTRACT, "-o", "n.wfa", "--json")
+    (folder / "told.json").write_text(told)
 
 
-def test_describe_prints_the_sentences_and_json_has_their_figures(saved):
-    told = describe(saved)
-    done = wfalens("describe", saved.name, cwd=saved.parent)
+def run(folder, *arguments):
+    done = wfalens(*arguments, cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.rstrip() == "\n\n".join(each.text for each in told.sentences)
-    data = json.loads(wfalens("describe", saved.name, "--json", cwd=saved.parent).stdout)
-    assert data == told.to_json()
+    return done.stdout
 
 
-def test_describe_writes_a_page(saved):
-    done = wfalens("describe", saved.name, "--html", "story.html", cwd=saved.parent)
-    assert done.returncode == 0, done.stderr
-    page = (saved.parent / "story.html").read_text()
-    assert "It has 5 states and 4 kinds of words" in page
-    again = wfalens("describe", saved.name, "--html", "story.html", cwd=saved.parent)
-    assert again.returncode == 2
-    assert "exists" in again.stderr
+@pytest.fixture(scope="module")
+def wfa(folder):
+    return WFA.load(folder / "n.wfa")
 
 
-def test_show_prints_moves_and_kinds_of_words(saved):
-    done = wfalens("show", saved.name, cwd=saved.parent)
-    assert done.returncode == 0, done.stderr
-    for shown in ("undecided, after", "(stays)", "Kinds of words", "turns towards good"):
-        assert shown in done.stdout
-    data = json.loads(wfalens("show", saved.name, "--json", cwd=saved.parent).stdout)
-    assert data == show(saved).to_json()
+def test_extraction_tells_its_size_and_how_faithful_it_is(folder, wfa):
+    told = json.loads((folder / "told.json").read_text())
+    assert isinstance(wfa.completion, Shared)
+    assert told["states"] == wfa.states <= 11
+    assert told["word_classes"] == len(wfa.names.classes) <= 24
+    assert told["cr_on_held_out_texts"] == told["frontier"]["tried"][0]["cr"] > 0.8
+    assert told["bytes"] < 60_000
 
 
-@needs_graphviz
-def test_show_draws_by_graphviz(saved):
-    done = wfalens("show", saved.name, "-o", "not.svg", "--direction", "down", cwd=saved.parent)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "wrote not.svg (5 states, " in done.stdout
-    assert (saved.parent / "not.svg").read_bytes().startswith(b"<?xml")
+def test_evaluate_agrees_with_what_was_told(folder):
+    report = json.loads(run(folder, "evaluate", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "--json"))
+    assert report["overall"]["cr"]["value"] > 0.8
+    assert report["undecided"] == 0
 
 
-def test_show_draws_without_graphviz_and_says_so(saved, tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", os.fspath(tmp_path))
-    for ending in ("svg", "pdf", "png"):
-        done = wfalens("show", saved.name, "-o", f"not.{ending}", cwd=saved.parent)
-        assert done.returncode == 0, done.stderr
-        assert "Graphviz is not installed" in done.stderr
-        assert (saved.parent / f"not.{ending}").stat().st_size > 1000
+def test_walk_shows_names(folder, wfa):
+    shown = run(folder, "walk", "n.wfa", "the senate zzzz")
+    assert "start" in shown
+    assert "kind of word" in shown
+    steps = json.loads(run(folder, "walk", "n.wfa", "the senate", "--json"))["steps"]
+    assert all(step["state"] in wfa.names.states for step in steps)
+    names = [group.name for group in wfa.names.classes]
+    assert all(step["word_class"] in names for step in steps)
+    assert steps[1]["output"]["us"] > steps[0]["output"]["us"]
 
 
-def test_show_tells_what_was_drawn(saved):
-    done = wfalens("show", saved.name, "-o", "not.dot", "--edges", "3", "--json", cwd=saved.parent)
-    data = json.loads(done.stdout)
-    assert data["edges"] == 3
-    assert 0 < data["share"] < 0.9
-    assert "(3 at most are drawn)" in data["caption"]
-    assert (saved.parent / "not.dot").read_text().startswith("digraph")
+def test_predict_and_explain(folder):
+    senate, coach = json.loads(
+        run(folder, "predict", "n.wfa", "senate votes to veto", "the coach and players", "--json")
+    )
+    assert (senate["label"], coach["label"]) == ("us", "sport")
+    assert "senate" in run(folder, "explain", "n.wfa", "--text", "the senate votes")
+    report = json.loads(run(folder, "explain", "n.wfa", "--json"))
+    planted = newsroom.TRUTH.carriers["health"]
+    assert sum(item["word"] in planted for item in report["top"]["health"]) >= 8
 
 
-def test_drawings_of_another_format_and_files_that_exist_are_refused(saved):
-    with pytest.raises(InputError, match=r"must end in \.svg, \.pdf, \.png, \.dot"):
-        draw(saved, saved.parent / "not.gif")
-    (saved.parent / "not.dot").write_text("mine")
-    with pytest.raises(InputError, match="exists; give --force"):
-        draw(saved, saved.parent / "not.dot")
-    assert (saved.parent / "not.dot").read_text() == "mine"
-    draw(saved, saved.parent / "not.dot", force=True)
-    assert (saved.parent / "not.dot").read_text() != "mine"
+def test_certify_check_diff_and_export(folder):
+    text = ("--text", "the coach and players")
+    assert json.loads(run(folder, "certify", "n.wfa", *text, "--json"))["texts"]
+    check = ("check", "n.wfa", "--ask", "raise", "--class", "us", "-n", "2", "--words", "senate veto", *text)
+    assert json.loads(run(folder, *check, "--json"))
+    same = json.loads(run(folder, "diff", "n.wfa", "n.wfa", "-c", "newsroom", "--json"))
+    assert {text["divergence"] for text in same["texts"]} == {0}
+    for name in ("n.json", "n.dot", "n.onnx"):
+        run(folder, "export", "n.wfa", "-o", name)
+        assert (folder / name).stat().st_size > 0
 
 
-@pytest.mark.parametrize("command", ["describe", "show"])
-def test_an_automaton_that_is_not_readable_gets_the_way_to_one(tmp_path, command):
-    sample("fit", 0).wfa.save(tmp_path / "fit.wfa")
-    done = wfalens(command, "fit.wfa", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "wfalens extract MODEL --kind readable" in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_a_report_is_written(folder):
+    run(folder, "report", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "-o", "n.html")
+    assert "<html" in (folder / "n.html").read_text()
 
 
-@pytest.mark.parametrize("command", ["describe", "show"])
-def test_hostile_names_do_not_reach_the_terminal(hostile, command):
-    done = wfalens(command, hostile.name, cwd=hostile.parent)
-    assert done.returncode == 0, done.stderr
-    assert "\u202e" not in done.stdout
-    assert "x" * 100 not in done.stdout
-    assert "<script>" in done.stdout
-
-
-def test_hostile_names_are_escaped_on_pages(hostile):
-    done = wfalens("describe", hostile.name, "--html", "story.html", cwd=hostile.parent)
-    assert done.returncode == 0, done.stderr
-    page = (hostile.parent / "story.html").read_text()
-    assert "<script" not in page
-    assert "&lt;script&gt;" in page
-    assert "<b " not in page
-    assert "<script" not in show(hostile).to_html()
+def test_bad_sizes_are_refused_in_one_sentence(folder):
+    for options in (("--classes", "few"), ("--classes", "0"), ("--classes", "3", "--alpha", ".2")):
+        done = wfalens(*EXTRACT[:6], *options, "-o", "odd.wfa", cwd=folder)
+        assert done.returncode == 2
+        assert len(done.stderr.strip().splitlines()) == 1

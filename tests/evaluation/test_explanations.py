@@ -6,7 +6,12 @@ import pytest
 from wfalens.corpus import TextEncoder, Vocabulary
 from wfalens.errors import InputError
 from wfalens.evaluation import evaluate_explanations
-from wfalens.evaluation.explanations import area_under_precision_recall, plausibility, rank_agreement
+from wfalens.evaluation.explanations import (
+    area_under_precision_recall,
+    leave_one_out_scores,
+    plausibility,
+    rank_agreement,
+)
 from wfalens.models import CallableClassifier
 
 # the probability of class 1 for the words that are there
@@ -67,6 +72,14 @@ def test_correlation_with_leave_one_out_by_hand(model):
     assert value(found, "tau_loo") == pytest.approx(5 / np.sqrt(6 * 5))
     turned = evaluate_explanations({"mine": lambda text: [-s for s in SCORES]}, model, [TEXT])
     assert value(turned, "tau_loo") == pytest.approx(-5 / np.sqrt(6 * 5))
+
+
+def test_leave_one_out_tells_the_fall_of_every_class(model):
+    falls = leave_one_out_scores(model, TEXT)
+    np.testing.assert_allclose(falls[:, 1], [0.4, 0.25, 0.1, 0.1], atol=1e-6)
+    np.testing.assert_allclose(falls.sum(1), 0, atol=1e-6)
+    found = evaluate_explanations({"mine": lambda text: leave_one_out_scores(model, text)}, model, [TEXT])
+    assert value(found, "tau_loo") == pytest.approx(1)
 
 
 def test_plausibility_by_hand(model):

@@ -45,7 +45,7 @@ def test_explanations_are_more_faithful_than_chance(newsroom_wfa, newsroom_model
 def test_deletion_scores_are_the_automatons_own_leave_one_out(newsroom_wfa):
     text = "the new senate after week"
     ids = newsroom_wfa.encoder.encode([text]).values
-    found = attribute(newsroom_wfa, text)
+    found = attribute(newsroom_wfa, text, "walk")
     scores, _ = deletion_scorer(newsroom_wfa)(ids, 2)
     np.testing.assert_allclose(scores, found.output[2] - found.without[:, 2], atol=1e-9)
     additive, _ = automaton_scorer(newsroom_wfa)(ids, 2)

@@ -8,15 +8,9 @@ from hypothesis import strategies as st
 from wfalens.corpus import load_dataset, newsroom
 from wfalens.errors import InputError
 from wfalens.explanation import influence, interactions, shapley, shapley_each
-from wfalens.explanation.importance import (
-    KeyedSums,
-    pair_importance,
-    pair_sums,
-    rank_correlation,
-    word_importance,
-    word_sums,
-)
+from wfalens.explanation.importance import pair_importance, rank_correlation, word_importance
 from wfalens.explanation.occurrences import word_occurrences
+from wfalens.explanation.sums import KeyedSums, pair_sums, word_sums
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +66,7 @@ def test_blocks_of_texts_add_up_to_the_corpus(newsroom_wfa, texts, monkeypatch, 
     for part in parts:
         total += word_sums(newsroom_wfa, part, "delete")
     assert as_tuple(total) == as_tuple(whole)
-    monkeypatch.setattr("wfalens.explanation.importance._TOKENS_AT_ONCE", 50)
+    monkeypatch.setattr("wfalens.explanation.summing._TOKENS_AT_ONCE", 50)
     again = word_importance(newsroom_wfa, texts, min_count=1)
     np.testing.assert_array_equal(again.mean, importance.mean)
 
@@ -138,7 +132,7 @@ def test_results_are_told_as_data(importance):
 def test_bad_input(newsroom_wfa, importance):
     with pytest.raises(InputError, match="nothing occurs 9 times in these texts; lower the minimum count"):
         word_importance(newsroom_wfa, ["the senate"], min_count=9)
-    with pytest.raises(InputError, match="nothing occurs 5 times"):
+    with pytest.raises(InputError, match="there is no text with a word in it"):
         word_importance(newsroom_wfa, [""])
     with pytest.raises(InputError, match="unknown absence"):
         word_importance(newsroom_wfa, ["the"], absence="x")
@@ -152,3 +146,6 @@ def test_bad_input(newsroom_wfa, importance):
         word_occurrences(newsroom_wfa, ["the"], "senate")
     with pytest.raises(InputError, match="cannot be added up"):
         KeyedSums.of(np.array([1]), np.array([[1e9]]))
+    most = KeyedSums(np.array([1]), np.array([1]), np.full((1, 1, 3), 1 << 62))
+    with pytest.raises(InputError, match="too many texts, or values too large, to be added up"):
+        most + most

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.automata import samples
 from wfalens.corpus import newsroom
 from wfalens.errors import InputError
-from wfalens.explanation import attribute, best_replacements
+from wfalens.explanation import attribute, best_replacements, shapley
 from wfalens.explanation.attribution import forward_backward, replacement_outputs
 from wfalens.ragged import Ragged
 
@@ -20,11 +20,21 @@ def text_of(item, raw):
     return [words[2 + number % (len(words) - 2)] if len(words) > 2 and number < 90 else "zzz" for number in raw]
 
 
-@given(samples(), sentences)
-def test_contributions_sum_to_output_minus_prior(item, raw):
-    found = attribute(item.wfa, " ".join(text_of(item, raw)))
+@given(samples(), sentences, st.sampled_from(["shapley", "walk"]))
+def test_contributions_sum_to_output_minus_prior(item, raw, method):
+    found = attribute(item.wfa, " ".join(text_of(item, raw)), method)
     np.testing.assert_allclose(found.contributions.sum(0), found.output - found.prior, atol=1e-6)
     np.testing.assert_allclose(found.output, item.wfa.weights([" ".join(found.words)])[0], atol=1e-9)
+    assert found.to_json()["method"] == method
+
+
+@given(samples(), sentences)
+def test_contributions_are_shapley_values_unless_the_walk_is_wanted(item, raw):
+    text = " ".join(text_of(item, raw))
+    usual, walk = attribute(item.wfa, text), attribute(item.wfa, text, "walk")
+    np.testing.assert_array_equal(usual.contributions, shapley(item.wfa, text).values)
+    np.testing.assert_array_equal(walk.contributions, np.diff(item.wfa.walk(text).weights, axis=0))
+    np.testing.assert_array_equal(usual.without, walk.without)
 
 
 @given(samples(), sentences)
@@ -86,3 +96,5 @@ def test_a_text_without_words_and_an_unknown_class_are_refused(newsroom_wfa):
         attribute(newsroom_wfa, "senate").of_class("x")
     with pytest.raises(InputError, match="unknown class 'x'"):
         best_replacements(newsroom_wfa, "senate", "x")
+    with pytest.raises(InputError, match="unknown method 'x'; choose one of shapley, walk"):
+        attribute(newsroom_wfa, "senate", "x")

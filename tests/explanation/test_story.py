@@ -73,20 +73,30 @@ def test_how_long_it_stays_sure(made):
         assert percent(share) in sentence.text
 
 
+def difference(made, kind, state):
+    """Of the output, by a word of the kind in the state."""
+    return made.matrices[kind][state] @ made.centres - made.centres[state]
+
+
+def is_open(made):
+    """Whether words move 5 % of the probability or more in a state on average; (n,)"""
+    moved, mass = np.zeros(len(made.centres)), np.zeros(len(made.centres))
+    for _, _, kind, before, _ in made.steps():
+        for state in range(len(made.centres)):
+            moved[state] += before[state] * np.abs(difference(made, kind, state)).sum() / 2
+            mass[state] += before[state]
+    return moved >= 0.05 * mass
+
+
 def effects(made):
-    """Of each kind of word the mean change of the output and what it moves, where it is read unsure."""
-    classes = made.centres.shape[1]
-    change, moved, mass = (
-        np.zeros((len(made.matrices), classes)),
-        np.zeros(len(made.matrices)),
-        np.zeros(len(made.matrices)),
-    )
-    for _, _, number, before, _ in made.steps():
-        for state in np.flatnonzero(~sure(made)):
-            difference = made.matrices[number][state] @ made.centres - made.centres[state]
-            change[number] += before[state] * difference
-            moved[number] += before[state] * np.abs(difference).sum() / 2
-            mass[number] += before[state]
+    """Of each kind of word the mean change of the output and what it moves, where it is read in open states."""
+    kinds, classes, still_open = len(made.matrices), made.centres.shape[1], np.flatnonzero(is_open(made))
+    change, moved, mass = np.zeros((kinds, classes)), np.zeros(kinds), np.zeros(kinds)
+    for _, _, kind, before, _ in made.steps():
+        for state in still_open:
+            change[kind] += before[state] * difference(made, kind, state)
+            moved[kind] += before[state] * np.abs(difference(made, kind, state)).sum() / 2
+            mass[kind] += before[state]
     return change / mass[:, None], moved / mass
 
 
@@ -109,6 +119,8 @@ def test_which_words_turn_towards_which_class(made):
             told += 1
     little = only(story, "hardly matters")
     assert little.figures["kinds"] == int((moved < 0.1).sum())
+    read = sum(before[is_open(made)].sum() for _, _, _, before, _ in made.steps())
+    assert little.figures["in_open"] == pytest.approx(read / words, abs=1e-6)
     assert told + little.figures["kinds"] + len(story.of("others")) == len(moved)
 
 

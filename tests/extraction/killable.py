@@ -2,7 +2,8 @@
 
 A line is "FOLDER OUT MOMENT". A run's own time is counted in calls and returns of its functions: at the MOMENT-th the
 run is killed, unless it has ended before. The answer is "killed" or "ended". A run that ends by itself writes OUT: an
-automaton, or what an evaluation says of one. The first line printed is the length of a whole run in that time.
+automaton, what an evaluation says of one, or the values of words. The first line printed is the length of a whole run
+in that time.
 """
 
 import itertools
@@ -18,6 +19,7 @@ import torch
 from tests.streams import corpus_files, small_model, some_texts
 from wfalens.corpus.sources.files import TextFiles
 from wfalens.evaluation import measure_fidelity
+from wfalens.explanation import word_importance
 from wfalens.extraction import Extractor
 from wfalens.passes.run import Run
 from wfalens.writing import write_atomically
@@ -35,6 +37,12 @@ def evaluation(files: TextFiles, folder: Path, out: Path) -> None:
     wfa = Extractor.paper(states=6).extract(small_model(), some_texts(100))
     fidelity = measure_fidelity(wfa, small_model(), files, run=run_in(folder))
     write_atomically(out, json.dumps(fidelity.to_json()).encode())
+
+
+def importance(files: TextFiles, folder: Path, out: Path) -> None:
+    wfa = Extractor.paper(states=6).extract(small_model(), some_texts(100))
+    found = word_importance(wfa, files, min_count=1, run=run_in(folder))
+    write_atomically(out, json.dumps(found.to_json()).encode())
 
 
 class Fate:
@@ -58,7 +66,7 @@ class Fate:
 
 def main(job: str, texts: Path) -> None:
     torch.set_num_threads(1)  # and no other thread: what is forked is whole
-    run = {"extraction": extraction, "evaluation": evaluation}[job]
+    run = {"extraction": extraction, "evaluation": evaluation, "importance": importance}[job]
     files = corpus_files(texts, labels=True)
     run(files, texts / "first.parts", texts / "first.out")  # compiles what has to be compiled
     with Fate() as fate:

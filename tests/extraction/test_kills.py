@@ -41,7 +41,10 @@ class Zygote:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks runs")
-@pytest.mark.parametrize(("job", "shards"), [("extraction", "counts-*.part"), ("evaluation", "judged-*.part")])
+@pytest.mark.parametrize(
+    ("job", "shards"),
+    [("extraction", "counts-*.part"), ("evaluation", "judged-*.part"), ("importance", "summed-*.part")],
+)
 def test_runs_killed_twenty_times_end_in_the_bytes_of_one_that_was_not(tmp_path, job, shards):
     texts = tmp_path / "texts"
     texts.mkdir()

@@ -34,7 +34,8 @@ def test_a_played_text_is_the_walk_and_the_attribution(drawn, text):
     assert "path" not in data
     if walk.words:
         explained = attribute(drawn.wfa, text)
-        assert np.allclose(data["contributions"], explained.contributions, atol=6e-5)
+        assert np.allclose(data["contributions"], explained.contributions, atol=7e-5)
+        assert np.allclose(data["changes"], attribute(drawn.wfa, text, "walk").contributions, atol=6e-5)
         total = np.sum(data["contributions"], axis=0)
         assert np.allclose(total, explained.output - explained.prior, atol=6e-5 * (len(walk.words) + 1))
         assert data["label"] == explained.label or data["label"] is None

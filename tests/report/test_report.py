@@ -9,6 +9,7 @@ import pytest
 from tests.automata import linear_sample, sample
 from tests.studies import hostile_study
 from wfalens import inspection
+from wfalens.corpus import Corpus
 from wfalens.inspection import Study
 from wfalens.report import Extent, collect, write_report
 
@@ -54,6 +55,15 @@ def test_a_page_carries_all_its_data_and_asks_nobody(study, carried, tmp_path):
     for outside in ('src="', "<iframe", "@import", "url("):
         assert outside not in page.replace('"data:,"', "")
     assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)", page)
+
+
+@pytest.mark.usefixtures("no_word_map")
+def test_a_text_too_long_for_shapley_values_tells_so_and_the_others_are_carried():
+    wfa = sample("fit", 5).wfa
+    found = collect(Study("a.wfa", wfa, corpus=Corpus(("w1 w2", "w1 " * 20_001))), SMALL)
+    errors = {len(text.split()): play.get("error") for text, play in found["plays"].items()}
+    assert errors[2] is None
+    assert "a text of 20,001 words is too long" in errors[20_001]
 
 
 def test_every_view_is_carried(carried):

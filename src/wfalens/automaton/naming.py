@@ -16,10 +16,11 @@ SURE, LEANING, LEANING_OF_TWO = 0.8, 0.5, 0.6  # the least probability of the li
 # told apart where several states are sure of a class, by the least probability
 _DEGREES = {"wholly certain": 0.995, "certain": 0.97, "sure": 0.9, "fairly sure": SURE}
 _BETWEEN = 0.75  # the least probability of two classes together
-HARDLY = 0.1  # share of the probability that a word moves while the automaton is not sure yet
-MAINLY = 0.5  # share of what is moved that goes to, or comes from, one class
-_AS_MUCH = 0.6  # of what the first class gains, for a second to be named
-_ROUND = 0.5  # share of the cases in which the likeliest class changes
+OPEN = 0.05  # share of the probability that words move on average in a state that is still open
+HARDLY = 0.1  # the same of a class of words in open states
+MAINLY = 0.5  # share of what is moved, or of the cases
+_MOSTLY, _ALSO = 0.7, 0.2  # shares of what is moved that goes towards two classes, and towards the second of them
+_READ = 0.02  # share of the cases in which a state counts
 _TYPICAL_WORDS = 5
 
 
@@ -31,7 +32,7 @@ class WordClass:
     effect: str  # what it does, in a few words
     size: int  # words in it
     share: float  # of all words read in the extraction texts
-    change: NDArray[np.float64]  # (C,): of the output, in the mean over where it is read before the automaton is sure
+    change: NDArray[np.float64]  # (C,): of the output, in the mean over the open states where it is read
     moved: float  # share of the probability that it moves, likewise
 
     @property
@@ -64,11 +65,24 @@ class Anatomy:
         """How often a class of words leads from one state to another in the extraction texts; (G, n, n)"""
         return np.asarray(self.visits[:, :, None] * self.matrices)
 
+    @property
+    def changes(self) -> NDArray[np.float64]:
+        """Of the output, by a word of each class in each state; (G, n, C)"""
+        return np.asarray(self.matrices @ self.centres - self.centres)
+
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """States in which words still matter; (n,)
+
+        In a settled state hardly any word moves anything: with it, common words would seem to do nothing anywhere.
+        """
+        moved = np.abs(self.changes).sum(2) / 2  # (G, n)
+        return np.asarray((self.visits * moved).sum(0) >= OPEN * np.maximum(1e-12, self.visits.sum(0)))
+
 
 def name(anatomy: Anatomy, vocabulary: Vocabulary) -> Names:
     typical = [_typical_words(anatomy, number, vocabulary) for number in range(len(anatomy.matrices))]
-    changes = anatomy.matrices @ anatomy.centres - anatomy.centres  # (G, n, C)
-    weights = _open_places(anatomy)
+    changes, weights = anatomy.changes, _places(anatomy)
     change = np.einsum("gi,gic->gc", weights, changes)
     moved = np.einsum("gi,gic->g", weights, np.abs(changes)) / 2
     states = _state_names(anatomy, typical, moved)
@@ -77,7 +91,7 @@ def name(anatomy: Anatomy, vocabulary: Vocabulary) -> Names:
     classes = tuple(
         WordClass(
             typical[number],
-            _effect(anatomy, number, weights[number], change[number], float(moved[number]), states),
+            _effect(anatomy, number, weights[number], changes[number], float(moved[number]), states),
             int(sizes[number]),
             float(anatomy.visits[number].sum() / total),
             change[number],
@@ -88,13 +102,10 @@ def name(anatomy: Anatomy, vocabulary: Vocabulary) -> Names:
     return Names(states, classes)
 
 
-def _open_places(anatomy: Anatomy) -> NDArray[np.float64]:
-    """Where each class is read while it can still matter: in states that are not sure, or in all if there are none.
-
-    A sure state hardly moves, whatever the word; with it, common words would seem to do nothing. Rows sum to 1; (G, n)
-    """
-    unsure = anatomy.visits * (anatomy.centres.max(1) < SURE)
-    weights = np.where(unsure.sum(1, keepdims=True) > 0, unsure, anatomy.visits)
+def _places(anatomy: Anatomy) -> NDArray[np.float64]:
+    """Where each class is read, as shares: in open states, or in all if it is read in no open one; (G, n)"""
+    unsettled = anatomy.visits * anatomy.open
+    weights = np.where(unsettled.sum(1, keepdims=True) > 0, unsettled, anatomy.visits)
     return np.asarray(weights / np.maximum(1e-12, weights.sum(1, keepdims=True)))
 
 
@@ -115,12 +126,8 @@ def _typical_words(anatomy: Anatomy, number: int, vocabulary: Vocabulary) -> tup
 
 
 def _state_names(anatomy: Anatomy, typical: Sequence[tuple[str, ...]], moved: NDArray[np.float64]) -> tuple[str, ...]:
-    said = [START, *(_said(row, anatomy.class_names) for row in anatomy.centres[1:])]
-    plain = list(said)
-    for state, each in enumerate(said):
-        if each.startswith("sure ") and said.count(each) > 1:
-            degree = next(name for name, least in _DEGREES.items() if anatomy.centres[state].max() >= least)
-            plain[state] = each.replace("sure", degree, 1)
+    plain = [START, *(_said(row, anatomy.class_names) for row in anatomy.centres[1:])]
+    plain = _graded(plain, anatomy.centres.max(1))
     leads = _leading_classes(anatomy)
     taken: set[str] = {each for each in plain if plain.count(each) == 1}
     names = []
@@ -136,6 +143,18 @@ def _state_names(anatomy: Anatomy, typical: Sequence[tuple[str, ...]], moved: ND
         names.append(next(choice for choice in told if choice not in taken))
         taken.add(names[-1])
     return tuple(names)
+
+
+def _graded(plain: list[str], surely: NDArray[np.float64]) -> list[str]:
+    """States that are sure of the same class, told apart by how sure they are. surely: (n,)"""
+    graded = list(plain)
+    for each in {each for each in plain if each.startswith("sure ")}:
+        group = [state for state, other in enumerate(plain) if other == each]
+        degrees = [next(name for name, least in _DEGREES.items() if surely[state] >= least) for state in group]
+        if len(set(degrees)) > 1:
+            for state, degree in zip(group, degrees, strict=True):
+                graded[state] = each.replace("sure", degree, 1)
+    return graded
 
 
 def _said(output: NDArray[np.float64], class_names: Sequence[str]) -> str:
@@ -169,36 +188,39 @@ def _effect(
     moved: float,
     states: Sequence[str],
 ) -> str:
-    """What a class of words does. weights: (n,), where it is read; change: (C,)"""
+    """What a class of words does. weights: (n,), where it is read; change: (n, C), of the output in each state"""
     names = anatomy.class_names
-    if _turns_round(anatomy, number):
-        return "turns the opinion round"
     if moved < HARDLY:
         leaves = weights @ (anatomy.matrices[number] * (1 - np.eye(len(states))))
         to = int(leaves.argmax())
         return f"leads to {states[to]}" if leaves[to] >= MAINLY else "hardly matters"
-    gains = np.argsort(-change, kind="stable")
-    most, least = change[gains[0]], change[gains[-1]]
-    gained = change[change > 0].sum()
-    if most >= MAINLY * moved and most >= MAINLY * gained:
-        second = change[gains[1]] >= _AS_MUCH * most and len(names) > 2
-        return f"turns towards {names[gains[0]]}" + (f" or {names[gains[1]]}" if second else "")
-    if -least >= MAINLY * moved:
-        return f"turns away from {names[gains[-1]]}"
+    if _turns_round(anatomy, number):
+        return "turns the opinion round"
+    mean = weights @ change
+    towards = weights @ np.maximum(0, change) / moved
+    first, second = np.argsort(-towards, kind="stable")[:2]
+    if towards[first] + towards[second] >= _MOSTLY:
+        if towards[second] < _ALSO:
+            return f"turns towards {names[first]}"
+        depends = ", by what came before" if mean[second] <= 0 else ""
+        return f"turns towards {names[first]} or {names[second]}{depends}"
+    if -mean.min() >= MAINLY * moved:
+        return f"turns away from {names[int(mean.argmin())]}"
     surer = weights @ ((anatomy.matrices[number] @ anatomy.centres).max(1) - anatomy.centres.max(1))
     return "makes it surer" if surer > 0 else "makes it less sure"
 
 
 def _turns_round(anatomy: Anatomy, number: int) -> bool:
-    """Whether it mostly turns away states that lean to a class, not all of them towards the same one."""
-    says = anatomy.centres.argmax(1)
-    after = (anatomy.matrices[number] @ anatomy.centres).argmax(1)
+    """Whether it turns away states that lean to a class, whichever it is, and not all towards the same one."""
+    says, after = anatomy.centres.argmax(1), (anatomy.matrices[number] @ anatomy.centres).argmax(1)
     least = LEANING_OF_TWO if anatomy.centres.shape[1] == 2 else LEANING
-    leaning = anatomy.centres.max(1) >= least
+    leaning, visits = anatomy.centres.max(1) >= least, anatomy.visits[number]
+    read = leaning & (visits > _READ * visits.sum())
     to: set[int] = set()
-    for label in np.unique(says[leaning]):
-        here = leaning & (says == label)
-        mass, turned = anatomy.visits[number][here], after[here] != label
-        if mass.sum() > 0 and mass[turned].sum() >= _ROUND * mass.sum():
-            to.add(int(after[here][turned][mass[turned].argmax()]))
+    for label in np.unique(says[read]):
+        here = read & (says == label)
+        turned = here & (after != label)
+        if visits[turned].sum() < MAINLY * visits[here].sum():
+            return False
+        to.add(int(after[turned][visits[turned].argmax()]))
     return len(to) > 1

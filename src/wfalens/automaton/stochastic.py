@@ -150,13 +150,14 @@ class StochasticWFA(WFA):
         return {"state_names": self.names.states, "word_classes": classes}
 
     def summary(self) -> dict[str, Any]:
+        shared = self.completion if isinstance(self.completion, Shared) else None
         return {
             "kind": self.kind,
             "states": self.states,
             "words": len(self.encoder.vocabulary),
-            "observed_rows": len(self.rows.state),
-            "possible_rows": self.states * int((self.word_counts > 0).sum()),
-            "transitions": len(self.rows.weight),
+            "observed_rows": None if shared else len(self.rows.state),
+            "possible_rows": None if shared else self.states * int((self.word_counts > 0).sum()),
+            "transitions": len((shared or self).rows.weight),
             "completion": self.completion.name,
             "beta": getattr(self.completion, "beta", None),
             "alpha": self.alpha,

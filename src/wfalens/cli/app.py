@@ -13,13 +13,14 @@ from wfalens.cli.stopping import Stopped
 
 PHASES = {
     "Begin": {
-        "demo": "The whole way on real text, in a minute or two: start here.",
+        "demo": "Start here: the whole way on real text, in minutes.",
         "train": "Train a recurrent classifier (LSTM, GRU or Elman).",
         "extract": "Copy a classifier into an automaton.",
         "data": "List the data sets that are known by name.",
     },
     "Measure": {
         "evaluate": "How faithful is the automaton to the classifier?",
+        "evaluate-explanations": "How faithful are explanations of texts to it?",
         "predict": "Classify texts with the automaton alone.",
         "walk": "Read one text word by word.",
     },
@@ -28,8 +29,8 @@ PHASES = {
         "show": "Draw a readable automaton, or print its moves.",
         "phrases": "Which words and phrases decide by themselves?",
         "explain": "Which words drive each class, or the class of a text?",
-        "neighbours": "Words that act alike, beside words that mean the same.",
-        "pairs": "Words that mean the same but act differently, or reversed.",
+        "neighbours": "Words that act alike, and words that mean the same.",
+        "pairs": "Like words that act differently, or the reverse.",
     },
     "Look": {
         "report": "Write one page that shows it all and works offline.",
@@ -37,13 +38,13 @@ PHASES = {
     },
     "Test and mend": {
         "attack": "Change a few words so that the classifier errs.",
-        "certify": "Prove that no substitution of words changes a text's class.",
-        "check": "What can words do after a text? Storm, a model checker, answers.",
+        "certify": "Prove that no substitution changes a text's class.",
+        "check": "Ask Storm, a model checker, what words can do.",
         "diff": "What changed between two automata?",
     },
     "Hand on": {
-        "export": "Write the automaton for Graphviz, OpenFst, PRISM, ONNX …",
-        "pretrain": "Train again from what the automaton knows of the words.",
+        "export": "Write it for Graphviz, OpenFst, PRISM, ONNX …",
+        "pretrain": "Train again from what the automaton knows.",
         "reproduce": "Run the paper's experiments again.",
     },
 }
@@ -72,7 +73,8 @@ class PhasedGroup(TyperGroup):
 
 def load_command(name: str) -> Any:
     """The command of `wfalens.cli.NAME`: the function NAME_cli, or a group of commands of that name."""
-    found = getattr(import_module(f"wfalens.cli.{name}"), f"{name}_cli")
+    own = name.replace("-", "_")
+    found = getattr(import_module(f"wfalens.cli.{own}"), f"{own}_cli")
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(add_completion=False, context_settings=_CONTEXT)
         alone.command(name, help=flowing(inspect.getdoc(found) or ""))(found)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SIGNS = {True: "bold dark_orange3", False: "bold medium_purple3"}
 _CLASSES_SHOWN = 4
+_SHAPLEY = "shapley"
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,17 @@ def explain_cli(
         list[str] | None,
         typer.Option("--phrase", metavar="WORDS", help="Influence of this phrase (may be repeated)."),
     ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            show_default=_SHAPLEY,
+            help="How --text shares out the output. shapley: the mean change over all orders of the words; right for "
+            "“which words matter?” walk: what each word changed when it was read; right for “how did the decision come "
+            "about?”",
+        ),
+    ] = None,
     top: Annotated[int, typer.Option("--top", "-k", metavar="N", min=1, help="Words per class.")] = 10,
     min_count: opt.MinCount = 5,
     embeddings: Annotated[
@@ -74,22 +86,26 @@ def explain_cli(
     """Explain a classifier by its automaton: all words, a word, a phrase or a text.
 
     Without --text, --word or --phrase: the words that speak most for each class. Influence is the mean change of the
-    output over all states. The contributions of a text's words add up exactly to its output minus the prior; for each
-    word the table tells what the output would be without it, and which other word would lower it most.
+    output over all states. The contributions of a text's words (exact Shapley values, or those of the walk) add up to
+    its output minus the prior; for each word the table tells what the output would be without it, and which other
+    word would lower it most.
 
     Examples:
       wfalens explain films.wfa
       wfalens explain films.wfa --text "a moving and funny film"
+      wfalens explain films.wfa --text "a moving and funny film" --method walk
     """
     if sum(bool(option) or option == "" for option in (word, phrase, text)) > 1:
         raise InputError("give one of --word, --phrase and --text")
+    if method is not None and text is None:
+        raise InputError("--method tells how the words of a --text are explained; give a --text, or no --method")
     check_plot(plot)
     check_outputs(embeddings, html, plot, force=force)
     if embeddings is not None:
         written = write_embeddings(automaton, embeddings, size, min_count)
         note(f"wrote {embeddings}: {len(written.vectors):,} words, {written.explained.sum():.1%} of the variance")
     if text is not None:
-        _explain_text(automaton, text, min_count, html, plot, as_json)
+        _explain_text(automaton, text, method or _SHAPLEY, min_count, html, plot, as_json)
     elif word or phrase:
         _explain_words(automaton, word or [], phrase or [], min_count, html, plot, as_json)
     else:
@@ -118,13 +134,13 @@ def explain(automaton: Path, words: Sequence[str] = (), phrases: Sequence[str] =
     return scores.subset(np.array([scores.words.index(name) for name in words]))
 
 
-def explain_text(automaton: Path, text: str, min_count: int = 5) -> ExplainedText:
-    """The contributions of a text's words."""
+def explain_text(automaton: Path, text: str, method: str = _SHAPLEY, min_count: int = 5) -> ExplainedText:
+    """The contributions of a text's words: Shapley values, or those of the walk."""
     from wfalens.automaton import WFA
     from wfalens.explanation import attribute, best_replacements
 
     wfa = WFA.load(automaton)
-    return ExplainedText(attribute(wfa, text), best_replacements(wfa, text, min_count=min_count))
+    return ExplainedText(attribute(wfa, text, method), best_replacements(wfa, text, min_count=min_count))
 
 
 def write_embeddings(automaton: Path, path: Path, size: int = 100, min_count: int = 5) -> ReducedEmbeddings:
@@ -138,11 +154,11 @@ def write_embeddings(automaton: Path, path: Path, size: int = 100, min_count: in
 
 
 def _explain_text(
-    automaton: Path, text: str, min_count: int, html: Path | None, plot: Path | None, as_json: bool
+    automaton: Path, text: str, method: str, min_count: int, html: Path | None, plot: Path | None, as_json: bool
 ) -> None:
     from wfalens import plots
 
-    done = explain_text(automaton, text, min_count)
+    done = explain_text(automaton, text, method, min_count)
     write_html(html, f"{automaton.name}: {text}", done.found.to_html())
     write_plot(plot, lambda: plots.attribution_bars(done.found))
     if as_json:
@@ -227,7 +243,7 @@ def _print_text(done: ExplainedText) -> None:
     ]
     total = found.output - found.prior
     rows.append(["sum = output − prior", "", *(f"{total[at]:+.3f}" for at in columns), "", ""])
-    title = f"{label} {found.output.max():.3f} ({found.unit})"
+    title = f"{label} {found.output.max():.3f} ({found.unit}): {found.title}"
     print_table(title, ["word", "row", *names, f"{label} without it", "lowest with"], rows)
     shares = ", ".join(f"{name} {share:.0%}" for name, share in found.trust.items())
     say(f"trust: {'mass through rows' if found.unit == 'probability' else 'words by their rows:'} {shares}")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wfalens.models.contract import StepwiseClassifier
 
 STATES, ROWS, AUGMENTATION = "States", "Rows", "Augmentation of the texts"
-LINEAR, HUGGING_FACE = "Linear automata", "Hugging Face models"
+READABLE, LINEAR, HUGGING_FACE = "Readable automata", "Linear automata", "Hugging Face models"
 _LINEAR, _USUAL_VECTORS = "linear", "wordllama"
 
 
@@ -42,15 +42,21 @@ def extract_cli(
         str,
         typer.Option(
             metavar="KIND",
-            help="stochastic: states are label distributions, to read and verify (the paper's); linear: real weights "
-            "trained against the classifier, the most faithful (takes minutes).",
+            help="stochastic: states are label distributions, to verify (the paper's); linear: real weights trained "
+            "against the classifier, the most faithful (takes minutes); readable: few states and few classes of "
+            "words, with names, that fit on a page.",
         ),
     ] = "stochastic",
     seed: opt.Seed = 0,
     states: Annotated[
         str | None,
         typer.Option(
-            "--states", "-k", metavar="K", help="Their number, or auto.", show_default="auto", rich_help_panel=STATES
+            "--states",
+            "-k",
+            metavar="K",
+            help="Their number, or auto.",
+            show_default="auto; readable: 12",
+            rich_help_panel=STATES,
         ),
     ] = None,
     abstraction: Annotated[
@@ -95,7 +101,8 @@ def extract_cli(
         typer.Option(
             metavar="NAME",
             help="Rows that were never observed: null, uniform, empirical (the paper's), probe (asks the classifier), "
-            "or fit (all rows fitted to the classifier: slower and more faithful).",
+            "fit (all rows fitted to the classifier: slower and more faithful), or shared (words share the rows of "
+            "their class, as in readable automata).",
             show_default="fit",
             rich_help_panel=ROWS,
         ),
@@ -202,6 +209,27 @@ def extract_cli(
     epochs: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Passes of training at most.", rich_help_panel=LINEAR)
     ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Classes of words at most, or auto: the smallest of several sizes that is nearly as faithful as the "
+            "best of them.",
+            show_default="32",
+            rich_help_panel=READABLE,
+        ),
+    ] = None,
+    loss: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="With --classes auto: of CR, what a smaller size may cost.",
+            show_default="0.01",
+            rich_help_panel=READABLE,
+        ),
+    ] = None,
     tokenizer: Annotated[
         str | None,
         typer.Option(
@@ -259,6 +287,7 @@ def extract_cli(
     Examples:
       wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
       wfalens extract films.rnn -c rotten_tomatoes -o films.wfa --kind linear
+      wfalens extract films.rnn -c rotten_tomatoes -o page.wfa --kind readable
 
     As in the paper:
       wfalens extract films.rnn -c rotten_tomatoes -o films.wfa -k 40 \\
@@ -270,7 +299,9 @@ def extract_cli(
     """
     check_outputs(out, force=force)
     options = {
-        "states": None if states is None else _states(states),
+        "states": None if states is None else _whole_or_auto("states", states),
+        "classes": None if classes is None else _whole_or_auto("classes", classes),
+        "loss": loss,
         "abstraction": abstraction,
         "completion": completion,
         "alpha": None if alpha is None else _number_or(("auto",), "alpha", alpha),
@@ -308,7 +339,8 @@ def extract_cli(
     seconds = time.perf_counter() - began
     if as_json:
         told = {**_told(wfa, out, seconds), "queries": wfa.provenance.get("queries")}
-        print_json({"out": str(out), **told, "tuning": wfa.provenance.get("tuning")})
+        choice = {name: wfa.provenance.get(name) for name in ("tuning", "frontier")}
+        print_json({"out": str(out), **told, **choice})
         return
     told = _told(wfa, out, seconds)
     rows = [[name.replace("_", " "), _shown(name, value)] for name, value in told.items() if value is not None]
@@ -407,8 +439,8 @@ def _number_or(words: tuple[str, ...], option: str, value: str) -> float | str:
         raise InputError(f"--{option} must be a number or {' or '.join(map(repr, words))}, not {value!r}") from None
 
 
-def _states(value: str) -> float | str:
-    number = _number_or(("auto",), "states", value)
+def _whole_or_auto(option: str, value: str) -> float | str:
+    number = _number_or(("auto",), option, value)
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
@@ -419,9 +451,12 @@ def _bytes(megabytes: float | None) -> int | None:
 
 
 def _told(wfa: WFA, out: Path, seconds: float) -> dict[str, Any]:
-    asked = wfa.provenance.get("queries")
+    asked, frontier = wfa.provenance.get("queries"), wfa.provenance.get("frontier")
+    measured = frontier["tried"][frontier["chosen"]] if frontier else {}
     return {
         **wfa.summary(),
+        "cr_on_held_out_texts": measured.get("cr"),
+        "jsd_on_held_out_texts": measured.get("jsd"),
         "queries": asked["total"] if asked else None,
         "bytes": out.stat().st_size,
         "seconds": seconds,

@@ -113,5 +113,7 @@ def _print(name: str, table: MoveTable) -> None:
     from wfalens.explanation.moves import CLASS_COLUMNS, COLUMNS
 
     print_table(f"{name}: what words do, from state to state", COLUMNS, table.shown())
-    print_table("Kinds of words, by what they do as long as it is not sure", CLASS_COLUMNS, table.shown_classes())
+    print_table(
+        "Kinds of words, by what they do in states where words still matter", CLASS_COLUMNS, table.shown_classes()
+    )
     say("moves of less than 1 % of the words read in a state are left out; --json has all")

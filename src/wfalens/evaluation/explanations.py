@@ -184,6 +184,14 @@ def leave_one_out(
     return list(Ragged(outputs[rows, labels[rows]] - left, ids.offsets))
 
 
+def leave_one_out_scores(model: StepwiseClassifier, text: str) -> NDArray[np.float64]:
+    """A scorer: the fall of every class when a word is left out; -> (words, classes)"""
+    ids = model.encoder.vocabulary.encode([model.encoder.tokens(text)]).values
+    variants = [ids, *(np.delete(ids, position) for position in range(len(ids)))]
+    whole, *left = final_outputs(model, _joined(variants))
+    return np.asarray(whole - np.array(left))
+
+
 def _joined(texts: Sequence[NDArray[np.int32]]) -> Ragged[np.int32]:
     return Ragged.from_lengths(np.concatenate(texts), np.array([len(text) for text in texts]))
 

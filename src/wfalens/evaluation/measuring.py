@@ -16,12 +16,11 @@ from wfalens.errors import InputError
 from wfalens.evaluation.fidelity import Fidelity, reported
 from wfalens.evaluation.judged_parts import JudgedParts
 from wfalens.evaluation.judgement import check_pair
-from wfalens.evaluation.judging import JudgeTask, ShardJudgement
+from wfalens.evaluation.judging import JudgeTask
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import output_traces
+from wfalens.passes.over_shards import work_over_shards
 from wfalens.passes.run import DEFAULT_SAMPLE, Run, Session
-from wfalens.passes.running import Facts, Pass, run_pass
-from wfalens.passes.shards import Shard
 from wfalens.passes.survey import Survey, survey_corpus
 from wfalens.passes.tally import Tally
 from wfalens.progress import SILENT, Progress
@@ -93,21 +92,7 @@ def _measured(wfa: WFA, model: StepwiseClassifier, reference: Corpus | None, see
 
 def _judge(wfa: WFA, model: StepwiseClassifier, survey: Survey, session: Session) -> JudgedParts:
     """Judge every shard that has no part yet; outputs are kept where stand-ins are measured on all texts."""
-    shards, progress = survey.shards, session.progress
-    parts = JudgedParts(session.parts, len(shards))
-    left = [shard for shard in shards if shard.number not in parts.tallies]
-    if len(left) < len(shards):
-        progress.say(f"going on: {len(shards) - len(left):,} of {len(shards):,} shards are judged already")
-    texts = sum(tally.texts for tally in parts.tallies.values())
-
-    def keep(shard: Shard, found: ShardJudgement) -> tuple[Facts, str]:
-        nonlocal texts
-        parts.add(shard.number, found)
-        tally = found.tally
-        texts += tally.texts
-        facts = {"shard": shard.number, "texts": tally.texts, "tokens": tally.tokens, "left_out": tally.reasons}
-        return facts, f"{texts:,} texts"
-
+    parts = JudgedParts(session.parts, len(survey.shards))
     task = JudgeTask(
         session.source,
         session.model_source(model),
@@ -116,20 +101,9 @@ def _judge(wfa: WFA, model: StepwiseClassifier, survey: Survey, session: Session
         survey.is_whole,
         session.skips_bad,
     )
-    work = Pass(
-        title="comparing automaton and model",
-        event="shard",
-        task=task,
-        name=lambda shard: shard.named(session.source),
-        keep=keep,
-        leave_out=(lambda shard, reason: parts.skip(shard, reason)) if session.skips_bad else None,
-    )
-    run_pass(
-        work,
-        left,
-        session.engine,
-        progress,
-        session.journal,
-        lambda: session.check_room(_BYTES_PER_TEXT * texts, f"the evaluation of {texts:,} texts"),
-    )
+
+    def check(texts: int) -> None:
+        session.check_room(_BYTES_PER_TEXT * texts, f"the evaluation of {texts:,} texts")
+
+    work_over_shards(session, survey.shards, task, parts, "comparing automaton and model", "judged", check)
     return parts

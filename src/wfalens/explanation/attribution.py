@@ -1,8 +1,8 @@
 """Local attribution: what each word of a text contributes, and what would happen without it or with another.
 
-With `d_t` the state vector after t words, word t contributes `(d_t − d_{t−1})·F`; contributions add up exactly to
-the output minus the prior. Deletion and replacement follow from forward vectors `α_t = d_t` and backward
-matrices `β_t = Ê_{t+1}⋯Ê_L·F`.
+Contributions are Shapley values, or those of the walk: with `d_t` the state vector after t words, word t contributes
+`(d_t − d_{t−1})·F`. Both add up exactly to the output minus the prior. Deletion and replacement follow from forward
+vectors `α_t = d_t` and backward matrices `β_t = Ê_{t+1}⋯Ê_L·F`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
+from wfalens.explanation.shapley.values import MOST_WORDS, check_length, shapley
 from wfalens.html import heat_html, table_html
 from wfalens.ragged import Ragged
 
@@ -29,11 +30,13 @@ _UNDECIDED = (
     "the automaton is undecided on this text: null completion lost all mass in rows that were never observed; "
     "extract with another completion, or name a class"
 )
+METHODS = SHAPLEY, WALK = ("shapley", "walk")
+_SHOWN = {SHAPLEY: "Shapley values", WALK: "contributions along the walk"}
 
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """Contributions of a text's words to every class."""
+    """Contributions of a text's words to every class: Shapley values, or those of the walk."""
 
     words: tuple[str, ...]
     class_names: tuple[str, ...]
@@ -43,6 +46,12 @@ class Attribution:
     without: NDArray[np.float64]  # (words, classes): the output if the word were deleted
     shares: NDArray[np.float64]  # (words, 3): observed, completed, unknown rows
     unit: str
+    method: str
+
+    @property
+    def title(self) -> str:
+        """What the contributions are called in tables and figures."""
+        return _SHOWN[self.method]
 
     @property
     def label(self) -> str | None:
@@ -84,6 +93,7 @@ class Attribution:
             for at, word in enumerate(self.words)
         ]
         return {
+            "method": self.method,
             "unit": self.unit,
             "label": self.label,
             "prior": by_class(self.prior),
@@ -94,16 +104,14 @@ class Attribution:
 
     def to_html(self) -> str:
         heat = (
-            heat_html(f"{self.label}: contributions", self.words, list(self.of_class()), self.unit)
-            if self.label
-            else ""
+            heat_html(f"{self.label}: {self.title}", self.words, list(self.of_class()), self.unit) if self.label else ""
         )
         rows = [
             [word, *(f"{value:+.3f}" for value in row)]
             for word, row in zip(self.words, self.contributions, strict=True)
         ]
         rows.append(["sum = output − prior", *(f"{value:+.3f}" for value in self.output - self.prior)])
-        return heat + table_html(f"Contributions by class ({self.unit})", ["word", *self.class_names], rows)
+        return heat + table_html(f"By class: {self.title} ({self.unit})", ["word", *self.class_names], rows)
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -119,21 +127,27 @@ class Replacement:
     output: NDArray[np.float64]
 
 
-def attribute(wfa: WFA, text: str) -> Attribution:
-    """Explain one text: two passes over its words, no model query."""
+def attribute(wfa: WFA, text: str, method: str = SHAPLEY) -> Attribution:
+    """Explain one text without any query of the model.
+
+    method  "shapley": each word's share of the output, the mean over all orders in which the words could be added (an
+            absent word is deleted): which words matter? "walk": what each word changed when it was read: how did the
+            decision come about?
+    """
+    check_choice("method", method, METHODS)
     words, ids = _read(wfa, text)
     forward, backward = forward_backward(wfa, ids)
     outputs = wfa.read_out(forward)
-    without = np.einsum("tn,tnc->tc", forward[:-1], backward[1:])
     return Attribution(
-        tuple(words),
-        wfa.class_names,
-        outputs[0],
-        outputs[-1],
-        np.diff(outputs, axis=0),
-        without,
-        wfa.row_shares(ids, forward[:-1]),
-        wfa.unit,
+        words=tuple(words),
+        class_names=wfa.class_names,
+        prior=outputs[0],
+        output=outputs[-1],
+        contributions=shapley(wfa, text).values if method == SHAPLEY else np.diff(outputs, axis=0),
+        without=np.einsum("tn,tnc->tc", forward[:-1], backward[1:]),
+        shares=wfa.row_shares(ids, forward[:-1]),
+        unit=wfa.unit,
+        method=method,
     )
 
 
@@ -184,4 +198,6 @@ def _read(wfa: WFA, text: str) -> tuple[list[str], NDArray[np.int32]]:
     words = wfa.encoder.tokens(text)
     if not words:
         raise InputError("the text has no words")
-    return words, wfa.encoder.vocabulary.encode([words]).values
+    ids = wfa.encoder.vocabulary.encode([words])
+    check_length(ids, MOST_WORDS, "explained word by word")
+    return words, ids.values

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.explanations import erasure, leave_one_out
 from wfalens.explanation.attribution import forward_backward
-from wfalens.explanation.shapley import shapley_each
+from wfalens.explanation.shapley.values import PAIRS, shapley_each
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
@@ -61,11 +61,11 @@ def measure_faithfulness(
     )
 
 
-def shapley_scorer(wfa: WFA, absence: str = "delete", unit: str | None = None) -> Scorer:
+def shapley_scorer(wfa: WFA, absence: str = "delete", unit: str | None = None, pairs: int = PAIRS) -> Scorer:
     """Shapley values of the automaton: no model pass."""
 
     def score(ids: NDArray[np.int32], label: int) -> tuple[NDArray[np.float64], int]:
-        (found,) = shapley_each(wfa, Ragged(ids, np.array([0, len(ids)])), absence=absence, unit=unit)
+        (found,) = shapley_each(wfa, Ragged(ids, np.array([0, len(ids)])), absence=absence, unit=unit, pairs=pairs)
         return found.values[:, label], 0
 
     return score

@@ -1,98 +1,28 @@
-"""Shapley values over a corpus: what a word does on average, and together with which others.
-
-Work on a block of texts gives sums (`word_sums`, `pair_sums`); sums of blocks add up (`+`) in any order to the same
-numbers, so that a corpus of any size can be read block by block, on any number of machines.
-"""
+"""Shapley values over a corpus: what a word does on average, and together with which others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.wfa import WFA, Texts
+from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.influence import Influence
 from wfalens.explanation.result import class_column
-from wfalens.explanation.shapley.game import checked_absence
-from wfalens.explanation.shapley.quadrature import exact_interactions, exact_shapley
-from wfalens.explanation.shapley.values import MOST_PAIRED, MOST_WORDS, check_length
+from wfalens.explanation.summing import PAIRS, WORDS, Texts, corpus_sums
+from wfalens.explanation.sums import KeyedSums
 from wfalens.html import table_html
+from wfalens.passes.run import Run
 from wfalens.progress import SILENT, Progress
-from wfalens.ragged import Ragged
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_TOKENS_AT_ONCE = 1 << 15
-_UNITS = np.array([1 << 30, 1 << 30, 1 << 24])  # sums of φ, |φ| and φ² are whole multiples of one over these
-_LARGEST = 1e4  # value that can be added up often enough
 _Z = 1.959963984540054  # of a two-sided 95 % interval
-
-
-@dataclass(frozen=True, eq=False)
-class KeyedSums:
-    """Sums of values by key, sorted. Whole numbers make addition exactly associative and commutative."""
-
-    keys: NDArray[np.int64]  # (K,)
-    counts: NDArray[np.int64]  # (K,)
-    sums: NDArray[np.int64]  # (K, C, 3): of φ, |φ| and φ²
-
-    @classmethod
-    def nothing(cls, classes: int) -> KeyedSums:
-        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, classes, 3), np.int64))
-
-    @classmethod
-    def of(cls, keys: NDArray[np.integer], values: NDArray[np.float64]) -> KeyedSums:
-        # (N,), (N, C)
-        if np.abs(values).max(initial=0) > _LARGEST:
-            raise InputError(f"values beyond ±{_LARGEST:,.0f} cannot be added up")
-        moments = np.stack([values, np.abs(values), values**2], 2)
-        whole = np.rint(moments * _UNITS).astype(np.int64)
-        return _collected(keys.astype(np.int64), np.ones(len(keys), np.int64), whole)
-
-    def __add__(self, other: KeyedSums) -> KeyedSums:
-        return _collected(
-            np.concatenate([self.keys, other.keys]),
-            np.concatenate([self.counts, other.counts]),
-            np.concatenate([self.sums, other.sums]),
-        )
-
-    def means(self) -> NDArray[np.float64]:
-        """Of φ, |φ| and φ²; -> (K, C, 3)"""
-        return np.asarray(self.sums / _UNITS / self.counts[:, None, None])
-
-
-def _collected(keys: NDArray[np.int64], counts: NDArray[np.int64], sums: NDArray[np.int64]) -> KeyedSums:
-    if len(keys) == 0:
-        return KeyedSums(keys, counts, sums)
-    order = np.argsort(keys, kind="stable")
-    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-    return KeyedSums(keys[order][starts], np.add.reduceat(counts[order], starts), np.add.reduceat(sums[order], starts))
-
-
-def word_sums(wfa: WFA, ids: Ragged[np.int32], absence: str) -> KeyedSums:
-    """The values of all words of a block of texts, by word id."""
-    check_length(ids, MOST_WORDS, "explained word by word")
-    values, _ = exact_shapley(wfa, ids, absence)
-    return KeyedSums.of(ids.values, values.values)
-
-
-def pair_sums(wfa: WFA, ids: Ragged[np.int32], absence: str) -> KeyedSums:
-    """The interactions of all pairs of words in a block of texts, by `first · V + second`, the earlier word first."""
-    check_length(ids, MOST_PAIRED, "explained by pairs of words")
-    keys, values = [np.zeros(0, np.int64)], [np.zeros((0, len(wfa.class_names)))]
-    for text, table in zip(ids, exact_interactions(wfa, ids, absence), strict=True):
-        first, second = np.triu_indices(len(text), 1)
-        keys.append(text[first].astype(np.int64) * len(wfa.encoder.vocabulary) + text[second])
-        values.append(table[first, second])
-    return KeyedSums.of(np.concatenate(keys), np.concatenate(values))
-
-
-BlockSums = Callable[[WFA, Ragged[np.int32], str], KeyedSums]
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,41 +112,40 @@ class Importance:
 
 
 def word_importance(
-    wfa: WFA, texts: Texts, *, absence: str = "delete", min_count: int = 5, progress: Progress = SILENT
+    wfa: WFA,
+    texts: Texts,
+    *,
+    absence: str = "delete",
+    min_count: int = 5,
+    run: Run | None = None,
+    progress: Progress = SILENT,
 ) -> Importance:
-    """Mean φ and |φ| of every word that occurs `min_count` times in the texts; the model is not asked."""
-    sums = _summed(wfa, texts, word_sums, checked_absence(absence), progress)
-    sums = _frequent(sums, min_count)
+    """Mean φ and |φ| of every word that occurs `min_count` times in the texts; the model is not asked.
+
+    `texts` are texts in memory, or a source of any size such as `TextFiles`. `run` says how they are read (workers, a
+    folder from which a stopped run goes on); it has no effect on the figures.
+    """
+    sums = corpus_sums(wfa, texts, WORDS, absence, run or Run(), progress).frequent(min_count)
     return Importance.of_sums(wfa, wfa.encoder.vocabulary.decode(sums.keys.astype(np.int32)), sums, absence)
 
 
 def pair_importance(
-    wfa: WFA, texts: Texts, *, absence: str = "delete", min_count: int = 5, progress: Progress = SILENT
+    wfa: WFA,
+    texts: Texts,
+    *,
+    absence: str = "delete",
+    min_count: int = 5,
+    run: Run | None = None,
+    progress: Progress = SILENT,
 ) -> Importance:
-    """Mean interaction of every pair of words that occurs `min_count` times in a text, the earlier word first."""
-    sums = _frequent(_summed(wfa, texts, pair_sums, checked_absence(absence), progress), min_count)
+    """Mean interaction of every pair of words that occurs `min_count` times in a text, the earlier word first.
+
+    `texts` and `run` are those of `word_importance`.
+    """
+    sums = corpus_sums(wfa, texts, PAIRS, absence, run or Run(), progress).frequent(min_count)
     words = wfa.encoder.vocabulary.words
     names = [f"{words[key // len(words)]} × {words[key % len(words)]}" for key in sums.keys]
     return Importance.of_sums(wfa, names, sums, absence)
-
-
-def _summed(wfa: WFA, texts: Texts, block_sums: BlockSums, absence: str, progress: Progress) -> KeyedSums:
-    ids = wfa.ids(texts)
-    ids = ids.take(np.flatnonzero(ids.lengths))
-    progress.start("explaining texts", len(ids.values))
-    total = KeyedSums.nothing(len(wfa.class_names))
-    for block in ids.chunks(_TOKENS_AT_ONCE):
-        total += block_sums(wfa, block, absence)
-        progress.advance(len(block.values))
-    progress.finish()
-    return total
-
-
-def _frequent(sums: KeyedSums, min_count: int) -> KeyedSums:
-    often = sums.counts >= max(1, min_count)
-    if not often.any():
-        raise InputError(f"nothing occurs {min_count} times in these texts; lower the minimum count")
-    return KeyedSums(sums.keys[often], sums.counts[often], sums.sums[often])
 
 
 def rank_correlation(importance: Importance, influence: Influence) -> dict[str, float]:

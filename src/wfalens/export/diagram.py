@@ -88,7 +88,7 @@ class Diagram:
             "The wider an arrow, the more often it is taken; it has the colour of the class that it leads to, "
             "and is dashed where it leads back to a less sure state. Its label: how many of the words read at its "
             "beginning take it, and the kind of word that takes it most beyond its share. Below: how much of the "
-            "probability a word of each kind moves, on average as long as the automaton is not sure."
+            "probability a word of each kind moves on average, in states where words still matter."
         )
 
     @cached_property

@@ -5,6 +5,7 @@ from wfalens.extraction.completion.fitting import Fitting
 from wfalens.extraction.evidence.transitions import TransitionCounts, count_transitions
 from wfalens.extraction.extractor import Extractor
 from wfalens.extraction.linear.distillation import Distillation
+from wfalens.extraction.readable.sharing import Sharing
 from wfalens.extraction.states.abstraction import Abstraction, States
 from wfalens.extraction.states.views import Seen, View
 
@@ -15,6 +16,7 @@ __all__ = [
     "Extractor",
     "Fitting",
     "Seen",
+    "Sharing",
     "States",
     "TransitionCounts",
     "View",

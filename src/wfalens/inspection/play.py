@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.wfa import WFA
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.explanation.attribution import forward_backward, replacement_outputs
 from wfalens.explanation.embeddings import words_seen
+from wfalens.explanation.shapley import shapley_each
 from wfalens.inspection.statemap import StateMap
 from wfalens.inspection.study import Study, short
 from wfalens.models.contract import SteppableClassifier
@@ -21,6 +23,7 @@ _LEAST_MASS = 0.02
 _POSITIONS = 24  # at which a flip is looked for
 _CANDIDATES = 4000
 _PER_POSITION, _FLIPS = 3, 24
+_TOLERANCE = 1e-5  # of Shapley values, which are shown with four digits
 
 
 def play(study: Study, state_map: StateMap | None, text: str) -> dict[str, Any]:
@@ -37,7 +40,8 @@ def play(study: Study, state_map: StateMap | None, text: str) -> dict[str, Any]:
         "rows": walk.row_kinds,
         "unit": wfa.unit,
         "automaton": short(outputs),
-        "contributions": short(np.diff(weights, axis=0)),
+        "contributions": short(_shapley(wfa, ids)),
+        "changes": short(np.diff(weights, axis=0)),
         "label": walk.label,
         "confidence": round(float(wfa.margins(weights[-1:])[0]), 4),
     }
@@ -108,6 +112,13 @@ def flips(study: Study, text: str) -> dict[str, Any]:
             for at, (_, position, word, output) in enumerate(best)
         ],
     }
+
+
+def _shapley(wfa: WFA, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Shapley values of the words; -> (words, classes), also of none"""
+    if len(ids) == 0:
+        return np.zeros((0, len(wfa.class_names)))
+    return shapley_each(wfa, Ragged(ids, np.array([0, len(ids)])), tolerance=_TOLERANCE)[0].values
 
 
 def _likely(distribution: NDArray[np.float64]) -> list[list[float]]:

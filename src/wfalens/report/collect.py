@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def collect(study: Study, extent: Extent = USUAL, progress: Progress = SILENT) -
         "map": state_map if shown is None else shown.to_json(),
         "moves": {} if shown is None else {word: shown.word_moves(word) for word in chosen},
         "sentences": picked,
-        "plays": {text: inspection.play(study, shown, text) for text in texts},
+        "plays": {text: _or_error(partial(inspection.play, study, shown, text)) for text in texts},
         "pocket": _or_error(lambda: inspection.pocket(study.wfa)),
         "flips": _each(texts, lambda text: inspection.flips(study, text), "looking for flips", progress),
         "words": carried_words(study, extent),

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.explanation.phrases.plain import contains
@@ -11,7 +11,7 @@ from wfalens.corpus.tokenizers import TOKENIZERS
 from wfalens.explanation.phrases.regex import regular_expression
 
 PLAIN = st.sampled_from(["a", "b", "a.b", "(", "b|a", "*", "ab", "A"])
-ENGLISH = st.sampled_from(["a", "b", "ab", ".", "'", "!", "a-b", "<b", "br", "/>", "+"])
+ENGLISH = st.sampled_from(["a", "b", "ab", ".", "'", "!", "a-b", "<b", "<br", "br", "/>", "+"])
 PIECES = ["a", "B", "ab", ".", "'", "!", "a-b", "<b", "+", " ", "\n", ";", ": ", "<br />", "<BR />", ' "', '" ', "  "]
 
 
@@ -32,6 +32,9 @@ def test_texts_with_spaces(words, space, phrase, gap):
     agrees(space.join(words), phrase, gap, "whitespace")
 
 
+@example("<br />", ["/>"], 1)
+@example("a<br /><br />b", ["a", None, "b"], 2)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join), phrases(ENGLISH), st.integers(1, 3))
 def test_english_texts_with_punctuation_and_line_breaks(text, phrase, gap):
     agrees(text, phrase, gap, "basic_english")

@@ -115,6 +115,22 @@ def test_controls_change_the_variance_and_not_the_mean(pairs):
     assert np.mean(spread) < (0.35 if pairs < 5 else 0.1) * np.mean(plain)
 
 
+def test_more_controls_than_classes_tell_more_and_nothing_where_the_copy_is_perfect():
+    rng = np.random.default_rng(3)
+    plain, more, means = [], [], []
+    for _ in range(300):
+        copy, extra = rng.normal(size=(2, 12, 4, 2))
+        samples = copy + 0.4 * extra + 0.05 * rng.normal(size=copy.shape)
+        both = np.concatenate([copy, extra], 2)
+        plain.append(np.square(controlled(samples, copy, np.zeros((4, 2))).mean(0)).mean())
+        found = controlled(samples, both, np.zeros((4, 4))).mean(0)
+        means.append(found)
+        more.append(np.square(found).mean())
+    assert np.mean(more) < 0.3 * np.mean(plain)
+    assert np.abs(np.mean(means, axis=0)).max() < 5 * np.std(means, axis=0).max() / np.sqrt(300)
+    np.testing.assert_array_equal(controlled(copy, both, np.zeros((4, 4))), 0)
+
+
 def test_a_useless_control_is_let_go():
     rng = np.random.default_rng(0)
     samples, controls = rng.normal(size=(2, 200, 3, 2))

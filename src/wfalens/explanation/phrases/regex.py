@@ -15,7 +15,7 @@ Words = Sequence[str | None]  # None: the gap
 _MARKS = frozenset(".,()!?'")  # words of their own for basic_english
 _PART = r"""[^\s;:".,()!?']"""  # a character of any other word
 _APART = r"""(?:[\s;:"]|<br />)*+"""
-_BEGINS = rf"(?:(?<!{_PART})|(?<=<br />))"
+_BEGINS = rf"(?:(?<!{_PART})|(?<=<br />))(?!<br />|(?<=<br )/>)"  # and not within a line break, which is no word
 _ENDS = r"""(?=[\s;:".,()!?']|<br />|\Z)"""
 _TOKEN = rf"(?:[.,()!?']|(?:(?!<br />){_PART})++)"
 

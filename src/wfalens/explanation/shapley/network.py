@@ -21,7 +21,14 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.intervals import half_widths
 from wfalens.explanation.result import PROBABILITY, Explanation
-from wfalens.explanation.shapley.game import BACKGROUND, DELETE, checked_absence, coalition_texts, coalition_weights
+from wfalens.explanation.shapley.game import (
+    BACKGROUND,
+    DELETE,
+    checked_absence,
+    coalition_texts,
+    coalition_weights,
+    every_coalition_weights,
+)
 from wfalens.explanation.shapley.sampled import (
     Sampled,
     all_coalitions,
@@ -30,7 +37,7 @@ from wfalens.explanation.shapley.sampled import (
     enumerated_shapley,
     marginals,
 )
-from wfalens.explanation.shapley.values import MOST_SAMPLED, probability_values
+from wfalens.explanation.shapley.values import ENUMERATED, MOST_SAMPLED, probability_values
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs, prior_output
 
@@ -157,17 +164,36 @@ def _keys(present: NDArray[np.bool_]) -> list[bytes]:
 
 
 class _Control:
-    """The automaton as a game in probabilities, and its own Shapley values."""
+    """The automaton as a game in probabilities, and its own Shapley values.
+
+    Of short texts all coalitions are read. The game times the share of words that are present, and times its square,
+    are controls then, too: they tell a copy that is nearer to the network in long texts than in short ones.
+    """
 
     def __init__(self, wfa: WFA, ids: NDArray[np.int32], absence: str, rng: np.random.Generator) -> None:
         self._wfa, self._ids, self._absence, self._rng = wfa, ids, absence, rng
 
     @cached_property
+    def _all(self) -> NDArray[np.float64] | None:
+        """Of all coalitions, by their numbers; (2^L, 3·C)"""
+        if len(self._ids) > ENUMERATED:
+            return None
+        worth = self._in_probabilities(every_coalition_weights(self._wfa, self._ids, self._absence))
+        share = all_coalitions(len(self._ids)).mean(1)[:, None]
+        return np.hstack([worth, worth * share, worth * share**2])
+
+    @cached_property
     def values(self) -> Sampled:
+        if self._all is not None:
+            return Sampled.exact(enumerated_shapley(self._all))
         return probability_values(self._wfa, self._ids, self._absence, _CONTROL_PAIRS, self._rng)
 
     def __call__(self, present: NDArray[np.bool_]) -> NDArray[np.float64]:
-        weights = coalition_weights(self._wfa, self._ids, present, self._absence)
+        if self._all is not None:
+            return np.asarray(self._all[present @ (1 << np.arange(len(self._ids)))])
+        return self._in_probabilities(coalition_weights(self._wfa, self._ids, present, self._absence))
+
+    def _in_probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         return weights if self._wfa.unit == PROBABILITY else self._wfa.probabilities(weights)
 
 
@@ -178,12 +204,12 @@ class _Estimate:
 
     @classmethod
     def of(cls, samples: NDArray[np.float64], controls: NDArray[np.float64] | None, known: Sampled | None) -> _Estimate:
-        """From the marginals of pairs, of the network and of the automaton; (pairs, L, C) each"""
+        """From the marginals of pairs, of the network and of the controls; (pairs, L, C), (pairs, L, D)"""
         if controls is None or known is None:
             return cls(Sampled.of(samples), None)
         rest = controlled(samples, controls, known.mean)
         found = Sampled.of(rest)
-        error = np.sqrt(found.standard_error**2 + known.standard_error**2)
+        error = np.sqrt(found.standard_error**2 + known.standard_error[:, : samples.shape[2]] ** 2)
         return cls(Sampled(found.mean, error, found.samples), _variance_ratio(samples, rest))
 
 

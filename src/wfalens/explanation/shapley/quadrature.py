@@ -64,14 +64,16 @@ def exact_interactions(wfa: WFA, ids: Ragged[np.int32], absence: str) -> list[ND
 def _integrated(wfa: WFA, ids: Ragged[np.int32], absence: str, nodes: Nodes) -> Ragged[np.float64]:
     steps, words, absent = compiled_game(wfa, ids.values, absence)
     initial, final = np.array(wfa.initial), wfa.read_out(np.eye(wfa.states))
-    values = np.zeros((len(words), len(wfa.class_names)))
+    sum_to_zero = isinstance(wfa, LinearWFA)  # log-odds do, over the classes: the last one need not be computed
+    final = np.ascontiguousarray(final[:, :-1]) if sum_to_zero else final
+    values = np.zeros((len(words), final.shape[1]))
 
     def work(first: int, last: int) -> None:
         add_values(words, ids.offsets, first, last, absent, steps, initial, final, nodes, values)
 
     spans = nodes[0]
     in_parallel(work, offsets_of(ids.lengths * (spans[:, 1] - spans[:, 0])), _NODE_STEPS_PER_THREAD)
-    return Ragged(values, ids.offsets)
+    return Ragged(np.column_stack([values, -values.sum(1)]) if sum_to_zero else values, ids.offsets)
 
 
 def gauss_legendre_each(counts: NDArray[np.int64]) -> Nodes:

@@ -18,7 +18,7 @@ from wfalens.explanation.intervals import moderated_errors
 
 Game = Callable[[NDArray[np.bool_]], NDArray[np.float64]]  # coalitions (N, L) -> what they are worth (N, classes)
 _COALITION_CELLS = 1 << 24  # of coalitions held at a time
-_FITTED, _FOLDS, _LEEWAY = 5, 10, 0.2
+_FITTED, _FOLDS, _LEEWAY = 4, 10, 0.15
 
 
 def enumerated_shapley(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -75,29 +75,31 @@ class Sampled:
 def controlled(
     samples: NDArray[np.float64], controls: NDArray[np.float64], known: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Samples less what their controls tell about them, without changing their expected value: (samples, L, C) all
+    """Samples less what their controls tell about them, without changing their expected value; -> (samples, L, C)
 
-    `known` is the expected value of the controls, (L, C). A sample loses `(control − known)·W`. W mixes the classes; it
-    is the identity at first and, from `_FITTED` samples on, fitted by ridge regression to *other* samples: it must be
-    independent of the sample that it corrects.
+    samples: (samples, L, C); controls: (samples, L, D), the first C being the same game of the copy; `known`, their
+    expected value: (L, D). A sample loses `(control − known)·W`. W takes the first C controls as they are and, from
+    `_FITTED` samples on, is fitted by ridge regression to *other* samples: it must be independent of the sample that it
+    corrects.
     """
-    shifted, classes = controls - known, samples.shape[2]
+    shifted, classes, width = controls - known, samples.shape[2], controls.shape[2]
     if len(samples) < _FITTED:
-        return np.asarray(samples - shifted)
+        return np.asarray(samples - shifted[..., :classes])
     result = np.empty_like(samples)
     for fold in np.array_split(np.arange(len(samples)), min(_FOLDS, len(samples))):
         others = np.delete(np.arange(len(samples)), fold)
-        target, control = ((part[others] - part[others].mean(0)).reshape(-1, classes) for part in (samples, shifted))
-        result[fold] = samples[fold] - shifted[fold] @ _ridge(control, target)
+        target, control = (part[others] - part[others].mean(0) for part in (samples, shifted))
+        result[fold] = samples[fold] - shifted[fold] @ _ridge(control.reshape(-1, width), target.reshape(-1, classes))
     return result
 
 
 def _ridge(control: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
-    """W near the identity with `control·W ≈ target`; entries may leave it by about `_LEEWAY`. (N, C) both -> (C, C)"""
-    identity = np.eye(control.shape[1])
-    noise = float(np.mean((target - control) ** 2))
-    rows = np.sqrt(noise) / _LEEWAY * identity
-    return np.asarray(np.linalg.lstsq(np.vstack([control, rows]), np.vstack([target, rows]), rcond=None)[0])
+    """W with `control·W ≈ target`, whose entries leave `(1, 0)` by about `_LEEWAY`. (N, D), (N, C) -> (D, C)"""
+    copy = np.eye(control.shape[1], target.shape[1])
+    rest = target - control @ copy
+    rows = np.sqrt(np.mean(rest**2)) / _LEEWAY * np.eye(control.shape[1])
+    change = np.linalg.lstsq(np.vstack([control, rows]), np.vstack([rest, np.zeros_like(copy)]), rcond=None)[0]
+    return np.asarray(copy + change)
 
 
 def sampled_shapley(game: Game, length: int, pairs: int, rng: np.random.Generator) -> Sampled:

@@ -97,6 +97,11 @@ class Figures:
         return float(self.flow[~self.sure].sum() / self.words)
 
     @property
+    def in_open(self) -> float:
+        """Share of the words that are read in open states."""
+        return float(self.flow[self.anatomy.open].sum() / self.words)
+
+    @property
     def keeps(self) -> dict[int, float]:
         """For each class that some state is sure of: how often a word leaves it sure of that class."""
         kept = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from wfalens.automaton.naming import HARDLY, SURE, WordClass
+from wfalens.automaton.naming import HARDLY, OPEN, SURE, WordClass
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.vocabulary import UNKNOWN
@@ -112,11 +112,17 @@ class _Teller:
 
     def little(self) -> Sentence:
         kinds, share = self.figures.hardly_matters
-        text = (
-            f"{kinds} of {len(self.classes)} kinds of words, {percent(share)} of all words, hardly matter: as long as "
-            f"it is not sure, such a word moves less than {percent(HARDLY)} of the probability on average."
+        where = (
+            f"A state is open if words move {percent(OPEN)} or more of the probability there on average; "
+            f"{percent(self.figures.in_open)} of all words are read in an open state. "
         )
-        return Sentence("hardly matters", text, {"kinds": kinds, "share": share})
+        little = (
+            f"{kinds} of {len(self.classes)} kinds of words, {percent(share)} of all words, hardly matter: "
+            f"in open states such a word moves less than {percent(HARDLY)} on average."
+        )
+        every = f"There every kind of word matters and moves {percent(HARDLY)} or more on average."
+        text = where + (little if kinds else every)
+        return Sentence("hardly matters", text, {"kinds": kinds, "share": share, "in_open": self.figures.in_open})
 
     def towards(self, label: int) -> Sentence:
         name = self.wfa.class_names[label]
@@ -128,7 +134,7 @@ class _Teller:
             for at, each in zip(found, kinds, strict=True)
         )
         text = (
-            f"Words that turn it towards {self.labels[label]} while it is not sure yet: {told}."
+            f"Words that turn open states towards {self.labels[label]}: {told}."
             if found
             else f"No kind of word turns mainly towards {self.labels[label]}."
         )

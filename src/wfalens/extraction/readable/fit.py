@@ -19,9 +19,17 @@ from torch import Tensor, nn
 from wfalens.errors import WfalensError
 from wfalens.extraction.perturbation import batches
 from wfalens.extraction.readable.chain import slopes
-from wfalens.extraction.readable.lessons import Lesson, Lessons
+from wfalens.extraction.readable.lessons import Lesson
 from wfalens.extraction.readable.sharing import Sharing
-from wfalens.extraction.readable.start import Effects, first_classes, first_matrices, standardised
+from wfalens.extraction.readable.start import (
+    NEVER_SEEN,
+    Effects,
+    alike,
+    distributions,
+    first_classes,
+    first_matrices,
+    standardised,
+)
 from wfalens.ragged import Ragged
 
 _FIRST_CLASS = 2.0  # what speaks for the class that a word starts in
@@ -44,13 +52,13 @@ class Fit:
 class _Mixtures(nn.Module):
     """The automaton in training. The start is never entered again, and says what the model says before any word."""
 
-    def __init__(self, found: Effects, classes: int, of_word: NDArray[np.int64]) -> None:
+    def __init__(self, start: Fit, numbers: NDArray[np.float32]) -> None:
         super().__init__()
-        matrices = first_matrices(found, of_word, classes)[:, :, 1:]
-        self.moves = nn.Parameter(torch.from_numpy(np.log(matrices + _LEAST_MOVE)).float())
-        self.said = nn.Parameter(torch.from_numpy(np.log(found.centres[1:] + _LEAST_SAID)).float())
-        self.prior = torch.from_numpy(found.centres[:1]).float()
-        self.effects = torch.from_numpy(standardised(found.numbers))
+        classes, of_word = len(start.matrices), start.word_class
+        self.moves = nn.Parameter(torch.from_numpy(np.log(start.matrices[:, :, 1:] + _LEAST_MOVE)).float())
+        self.said = nn.Parameter(torch.from_numpy(np.log(start.centres[1:] + _LEAST_SAID)).float())
+        self.prior = torch.from_numpy(start.centres[:1]).float()
+        self.effects = torch.from_numpy(standardised(numbers))
         own = torch.zeros(len(of_word), classes)
         own[torch.arange(len(of_word)), torch.from_numpy(of_word)] = _FIRST_CLASS
         self.own = nn.Embedding(len(of_word), classes, _weight=own, sparse=True)
@@ -71,24 +79,49 @@ class _Mixtures(nn.Module):
         return result
 
 
-def fit(found: Effects, classes: int, lessons: Lessons, sharing: Sharing, seed: int) -> Iterator[Fit]:
-    """The state of affairs after every pass; the last one is the result."""
-    rng = np.random.default_rng([seed, classes])
+def started(found: Effects, classes: int, rng: np.random.Generator) -> Fit:
+    """Where fitting starts: words of like effect in one class, which leads where they lead."""
     of_word = first_classes(found, classes, rng)
-    mixtures = _Mixtures(found, int(of_word.max()) + 1, of_word)
-    training = _Training(mixtures, sharing)
-    for number in range(sharing.passes):
-        if number == sharing.epochs:
+    matrices = first_matrices(found, of_word, int(of_word.max()) + 1)
+    return Fit(matrices, found.centres, of_word, np.ones(len(of_word)))
+
+
+def fit(
+    start: Fit,
+    numbers: NDArray[np.float32],
+    epochs: int,
+    settling: int,
+    lessons: Iterator[Lesson],
+    sharing: Sharing,
+    rng: np.random.Generator,
+) -> Iterator[Fit]:
+    """What is reached after every pass; the last one is the result. numbers: (V, ·), the effects of words"""
+    training = _Training(_Mixtures(start, numbers), sharing, epochs, settling)
+    for number in range(epochs + settling):
+        if number == epochs:
             training.harden()
-        training.learn(lessons.numbered(number), number, rng)
+        training.learn(next(lessons), number, rng)
         yield training.reached()
+
+
+def merged(fitted: Fit, counts: NDArray[np.int64], classes: int, rng: np.random.Generator) -> Fit:
+    """So many classes of words, from more: those that do the like become one. counts: (V,)"""
+    sizes = np.bincount(fitted.word_class, counts + NEVER_SEEN, len(fitted.matrices))
+    used = np.flatnonzero(sizes)
+    leads = fitted.matrices @ fitted.centres  # (classes, n, C)
+    points = np.hstack([part.reshape(len(sizes), -1) for part in (leads, fitted.matrices / 2)])
+    to = alike(points[used], classes, np.sqrt(sizes[used]), rng).predict(points)
+    sums = np.zeros((int(to.max()) + 1, *fitted.matrices.shape[1:]))
+    np.add.at(sums, to, fitted.matrices * sizes[:, None, None])
+    return Fit(distributions(sums), fitted.centres, to[fitted.word_class].astype(np.int64), fitted.typicality)
 
 
 class _Training:
     """A training under way."""
 
-    def __init__(self, mixtures: _Mixtures, sharing: Sharing) -> None:
+    def __init__(self, mixtures: _Mixtures, sharing: Sharing, epochs: int, settling: int) -> None:
         self.mixtures, self.sharing = mixtures, sharing
+        self.epochs, self.passes = epochs, epochs + settling
         self.dense = torch.optim.Adam(
             [
                 {"params": [mixtures.moves, mixtures.said], "rate": sharing.learning_rate},
@@ -117,7 +150,7 @@ class _Training:
         centres, matrices = mixtures.centres(), mixtures.matrices()
         if self.hard is None:
             distinct, places = np.unique(texts.values, return_inverse=True)
-            temperature = sharing.coldest ** min(1.0, done / sharing.epochs)
+            temperature = sharing.coldest ** min(1.0, done / self.epochs)
             shares = (mixtures.scores(torch.from_numpy(distinct).long()) / temperature).softmax(-1)
             matrices = (shares @ matrices.flatten(1)).unflatten(1, matrices.shape[1:])
         else:
@@ -130,7 +163,7 @@ class _Training:
         for optimiser in (self.dense, self.sparse):
             optimiser.zero_grad()
             for group in optimiser.param_groups:
-                group["lr"] = group["rate"] * _pace(done / sharing.passes)
+                group["lr"] = group["rate"] * _pace(done / self.passes)
         slope = [torch.from_numpy(part / len(texts)) for part in (found.matrices, found.centres)]
         torch.autograd.backward([matrices, centres], slope)
         self.dense.step()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +34,9 @@ class Lessons:
         self.model, self.ids, self.sharing, self.seed, self.ledger = model, ids, sharing, seed, ledger
         self.counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
         self._kept: dict[int, Lesson] = {}
+
+    def __iter__(self) -> Iterator[Lesson]:
+        return map(self.numbered, count())
 
     def numbered(self, number: int) -> Lesson:
         if self._paid is None:

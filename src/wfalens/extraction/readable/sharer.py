@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,10 @@ from wfalens.errors import InputError
 from wfalens.extraction.completion.queries import Ledger, query_limit
 from wfalens.extraction.provenance import about_corpus
 from wfalens.extraction.readable.automaton_of import automaton_of
-from wfalens.extraction.readable.fit import fit
+from wfalens.extraction.readable.fit import Fit, fit, merged, started
 from wfalens.extraction.readable.lessons import Lessons
 from wfalens.extraction.readable.sharing import Rung, Sharing, Size, Sizes
-from wfalens.extraction.readable.start import effects
+from wfalens.extraction.readable.start import effects, views
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import output_traces
@@ -91,18 +93,38 @@ class _Sharer:
         return automata[chosen]
 
     def fitted(self, size: Size, provenance: dict[str, Any]) -> StochasticWFA:
-        rng = np.random.default_rng([self.seed, size.states])
-        found = effects(self.model, self.known, size.states, self.sharing.prefixes, rng, self.ledger, self.progress)
-        passes = self.sharing.passes
-        self.progress.start(f"fitting {size.states + 1} states, {size.classes} classes of words", passes)
-        for number, reached in enumerate(fit(found, size.classes, self.lessons, self.sharing, self.seed), 1):
+        """Fit from several starts for a while, then from the best of them to the end."""
+        sharing, names = self.sharing, views(self.model, self.ledger)
+        rng = np.random.default_rng([self.seed, *size])
+        passes = len(names) * sharing.forming + sharing.epochs + sharing.settling
+        title = f"fitting {size.states + 1} states, {size.classes} classes of words"
+        found = [
+            effects(self.model, self.known, size.states, name, sharing.prefixes, rng, self.ledger, self.progress)
+            for name in names
+        ]
+        self.progress.start(title, passes)
+        formed = []
+        for each in found:
+            start = started(each, sharing.spread * size.classes, rng)
+            reached = self._last(fit(start, each.numbers, sharing.forming, 0, iter(self.lessons), sharing, rng))
+            formed.append(merged(reached, each.counts, size.classes, rng))
+        divergences = [self.measured(automaton_of(each, self.model, self.held, {}))[1] for each in formed]
+        best = int(np.argmin(divergences))
+        lessons = islice(self.lessons, sharing.forming, None)
+        course = fit(formed[best], found[best].numbers, sharing.epochs, sharing.settling, lessons, sharing, rng)
+        reached = self._last(course)
+        self.progress.finish()
+        return automaton_of(reached, self.model, self.ids, provenance | {"view": names[best]})
+
+    def _last(self, course: Iterator[Fit]) -> Fit:
+        """What a course of fitting ends with, told on the way."""
+        for number, reached in enumerate(course, 1):
             said = ""
             if number % _PASSES_PER_LOOK == 0:
                 cr, jsd = self.measured(automaton_of(reached, self.model, self.held, {}))
                 said = f"CR {cr:.3f}, JSD {jsd:.4f}"
             self.progress.advance(1, said)
-        self.progress.finish()
-        return automaton_of(reached, self.model, self.ids, dict(provenance))
+        return reached
 
     def measured(self, wfa: StochasticWFA) -> tuple[float, float]:
         """CR and JSD on the held-out texts."""

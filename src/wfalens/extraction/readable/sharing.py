@@ -9,8 +9,11 @@ from typing import NamedTuple
 from wfalens.bounds import Bounds, check_numbers, real, whole
 from wfalens.extraction.perturbation import Perturbation
 
+_SIZES = ("spread", "forming", "epochs", "settling", "tokens", "batch", "prefixes")
 _BOUNDS = {
-    **dict.fromkeys(("epochs", "settling", "tokens", "batch", "prefixes"), Bounds(whole, 1, 1 << 40)),
+    **dict.fromkeys(
+        ("spread", "forming", "epochs", "settling", "tokens", "batch", "prefixes"), Bounds(whole, 1, 1 << 40)
+    ),
     **dict.fromkeys(("learning_rate", "word_rate", "effect_rate", "coldest"), Bounds(real, 0, 1, excluded=(0,))),
     **dict.fromkeys(("replaced", "clean", "anything", "unknown"), Bounds(real, 0, 1)),
     "every": Bounds(real, 0, 1e3),
@@ -21,6 +24,8 @@ _BOUNDS = {
 class Sharing:
     """How words are put into classes, and the classes' matrices and the states' outputs are fitted.
 
+    spread          classes to begin with, for each that is wanted in the end; like ones become one
+    forming         passes from each start, before the best of them goes on
     epochs          passes in which a word may change its class: it is a mixture of classes, which hardens
     settling        passes after that, with every word in one class for good
     tokens          in a pass at most, of texts drawn and perturbed anew each time
@@ -35,7 +40,9 @@ class Sharing:
                     how texts are perturbed: see `Perturbation`
     """
 
-    epochs: int = 40
+    spread: int = 2
+    forming: int = 10
+    epochs: int = 30
     settling: int = 10
     tokens: int = 200_000
     batch: int = 4000
@@ -55,7 +62,7 @@ class Sharing:
 
     @property
     def passes(self) -> int:
-        return self.epochs + self.settling
+        return self.forming + self.epochs + self.settling
 
     @property
     def perturbation(self) -> Perturbation:

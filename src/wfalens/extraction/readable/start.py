@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from wfalens.corpus.vocabulary import PADDING
@@ -31,10 +34,16 @@ from wfalens.threads import passes_of_model
 _MOST_FLOATS = 1 << 27  # of points that are kept
 _MOST_NUMBERS = 128  # that tell the effect of a word
 _HARDNESS = 0.5  # of the assignment of points to near states
-_NEVER_SEEN = 0.3  # occurrences that a word counts for which the texts do not have
+NEVER_SEEN = 0.3  # occurrences that a word counts for which the texts do not have
 _FARTHEST = 5.0  # standard deviations
 _PER_STATE = 256  # outputs that k-means sees
 _QUERY_SHARE = 0.5  # of what is left
+
+
+def views(model: StepwiseClassifier, ledger: Ledger) -> tuple[str, ...]:
+    """In which prefixes may be compared: looking ahead needs a model that can be stepped, and free queries."""
+    looks = isinstance(model, SteppableClassifier) and ledger.limit is None
+    return (Outputs.name, LookAhead.name) if looks else (Outputs.name,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,17 +63,14 @@ def effects(
     model: StepwiseClassifier,
     ids: Ragged[np.int32],
     states: int,
+    view_name: str,
     prefixes: int,
     rng: np.random.Generator,
     ledger: Ledger,
     progress: Progress,
 ) -> Effects:
-    """Form the states of texts, and ask the model where every word leads from each of them.
-
-    Prefixes with the same future are one state, where the model lets one look ahead.
-    """
-    looks = isinstance(model, SteppableClassifier) and ledger.limit is None
-    view = make_view(LookAhead.name if looks else Outputs.name, model, ids, rng, ledger)
+    """Form the states of texts in a view, and ask the model where every word leads from each of them."""
+    view = make_view(view_name, model, ids, rng, ledger)
     seen = see(model, ids, view, progress)
     try:
         formed = cluster(seen.points, states, _PER_STATE, rng)
@@ -131,7 +137,7 @@ def _numbers(
 
 
 def _weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.asarray(np.sqrt(counts + _NEVER_SEEN))
+    return np.asarray(np.sqrt(counts + NEVER_SEEN))
 
 
 def standardised(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -141,22 +147,33 @@ def standardised(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def first_classes(found: Effects, classes: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Words of like effect in one class, by k-means; frequent words count more. -> (V,)"""
-    seed = int(rng.integers(2**31))
-    wanted = min(classes, len(found.words))
-    with threadpool_limits(1):
-        rule = KMeans(wanted, n_init=1, random_state=seed)
-        rule.fit(found.numbers[found.words], sample_weight=_weights(found.counts)[found.words])
+    """Words of like effect in one class; frequent words count more. -> (V,)"""
+    asked = found.numbers[found.words]
+    rule = alike(asked, classes, _weights(found.counts)[found.words], rng)
     return np.asarray(rule.predict(found.numbers), np.int64)
+
+
+def alike(points: NDArray[Any], groups: int, weights: NDArray[np.float64], rng: np.random.Generator) -> KMeans:
+    """At most so many groups of near points, by k-means. points: (N, ·), weights: (N,)"""
+    rule = KMeans(min(groups, len(points)), n_init=1, random_state=int(rng.integers(2**31)))
+    # sums over threads come in any order; fewer different points than groups are no harm
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return rule.fit(points, sample_weight=weights)
 
 
 def first_matrices(found: Effects, of_word: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
     """Where the words of each class lead from each state, to near states in shares; (classes, n, n)"""
     n = len(found.states)
     sums = np.zeros((classes, n, n))
-    weights = found.counts[found.words] + _NEVER_SEEN
+    weights = found.counts[found.words] + NEVER_SEEN
     for at, state in enumerate(found.representatives.state):
         near, shares = found.states.mixtures(np.ascontiguousarray(found.points[:, at]), _HARDNESS)
         np.add.at(sums, (of_word[found.words][:, None], state, near), shares * weights[:, None])
-    total = sums.sum(2, keepdims=True)
-    return np.asarray(np.where(total > 0, sums / np.where(total > 0, total, 1), 1 / n))
+    return distributions(sums)
+
+
+def distributions(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows that sum to 1; even ones where there is nothing. (…, n) -> (…, n)"""
+    total = sums.sum(-1, keepdims=True)
+    return np.asarray(np.where(total > 0, sums / np.where(total > 0, total, 1), 1 / sums.shape[-1]))

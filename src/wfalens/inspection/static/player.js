@@ -23,6 +23,7 @@ class Player {
     this.found = null;
     this.at = 0; // words read so far
     this.of = 'predicted';
+    this.shared = 'contributions'; // Shapley values, or the changes along the walk
     this.asked = 0;
     this.make(view, overview);
     this.load(parameters.get('text') || '');
@@ -37,6 +38,7 @@ class Player {
     this.playing = h('button', { type: 'button', on: { click: () => this.toggle() } }, 'Play');
     this.where = h('span', { class: 'note' });
     this.classes = lens.select([['predicted', 'the predicted class'], ...this.names.map((name) => [name, name])], 'predicted', (value) => { this.of = value; this.draw(); });
+    this.methods = lens.select([['contributions', 'Shapley values: which words matter?'], ['changes', 'changes as it reads: how did it come about?']], 'contributions', (value) => { this.shared = value; this.draw(); });
     const chart = (who, title) => lens.figure({
       title, describe: title,
       draw: (svg, width) => this.found && lens.lineChart(svg, width, {
@@ -64,7 +66,7 @@ class Player {
         h('button', { type: 'button', 'aria-label': 'One word back', on: { click: () => this.step(-1) } }, '\u2190'),
         this.playing,
         h('button', { type: 'button', 'aria-label': 'One word on', on: { click: () => this.step(1) } }, '\u2192'),
-        this.where, lens.field('Contributions to', this.classes)),
+        this.where, lens.field('Contributions to', this.classes), lens.field('Contributions are', this.methods)),
       h('p', { class: 'note' }, `Under each word: its contribution (${this.unit}); the line below it tells by which rows the automaton went: solid observed, dashed completed, dotted unknown word.${lens.source.typing ? ' Double-click or press Enter on a word to change it.' : ''}`),
       h('div', { class: 'grid' }, this.charts),
       lens.legend(this.names),
@@ -128,7 +130,7 @@ class Player {
     if (!found) return;
     const focused = this.words.contains(document.activeElement);
     const column = this.column();
-    const values = found.contributions.map((row) => row[column]);
+    const values = found[this.shared].map((row) => row[column]);
     const most = Math.max(1e-9, ...values.map(Math.abs));
     lens.put(this.said, found.words.length ? verdict(this.names, found) : 'Type a sentence, or pick one.');
     lens.put(this.words, found.words.map((word, at) => h('button', {

@@ -52,6 +52,7 @@ function report(data) {
   const one = (name, key, missing) => async (...given) => {
     const all = data[name] || {}, wanted = key(...given);
     if (!Object.hasOwn(all, wanted)) throw new Error(missing);
+    if (all[wanted].error) throw new Error(all[wanted].error);
     return all[wanted];
   };
   const picked = one('plays', (text) => text, 'the report carries the sentences that can be picked here; in the explorer you can type');

@@ -1,0 +1,135 @@
+"""Values over files: the same numbers however the work is divided, stopped and taken up."""
+
+import json
+
+import pytest
+
+from tests.automata import linear_sample
+from tests.streams import corpus_files, small_model, some_texts
+from wfalens.corpus import Corpus
+from wfalens.errors import FormatError, InputError, ModelError
+from wfalens.explanation import pair_importance, word_importance
+from wfalens.explanation.summing import SumTask
+from wfalens.extraction import Extractor
+from wfalens.journal import Journal
+from wfalens.passes.run import Run
+from wfalens.progress import Progress
+
+MEASURES = {"words": word_importance, "pairs": pair_importance}
+
+
+@pytest.fixture(scope="module")
+def setting(tmp_path_factory):
+    files = corpus_files(tmp_path_factory.mktemp("texts"))
+    texts = [text for seed in range(3) for text in some_texts(120, seed)]
+    return files, texts, Extractor.paper(states=6).extract(small_model(), texts[:200])
+
+
+def measured(setting, of="words", *, texts=None, wfa=None, progress=None, absence="delete", **options):
+    files, _, usual = setting
+    run = Run(**{"memory": 10**12, "shard_bytes": 1, **options})
+    found = MEASURES[of](
+        wfa or usual, texts or files, min_count=1, absence=absence, run=run, progress=progress or Progress()
+    )
+    return json.dumps(found.to_json())
+
+
+class Heard(Progress):
+    def __init__(self):
+        self.said = []
+
+    def say(self, message):
+        self.said.append(message)
+
+
+class Stopped(Exception):  # noqa: N818
+    pass
+
+
+class StopsAfter(Journal):
+    def __init__(self, number):
+        self.left = number
+
+    def write(self, event, **facts):
+        self.left -= event == "shard"
+        if self.left == 0:
+            raise Stopped
+
+
+@pytest.mark.parametrize("of", ["words", "pairs"])
+def test_files_give_the_numbers_of_texts_in_memory(setting, of):
+    _, texts, wfa = setting
+    held = json.dumps(MEASURES[of](wfa, texts, min_count=1).to_json())
+    assert measured(setting, of) == held
+    assert measured(setting, of, texts=Corpus.of(texts)) == held
+    assert measured(setting, of, texts=wfa.encoder.encode(texts), shard_bytes=None) == held
+
+
+@pytest.mark.parametrize("of", ["words", "pairs"])
+def test_one_worker_and_two_give_the_same_numbers(tmp_path, setting, of):
+    alone = measured(setting, of)
+    assert measured(setting, of, engine="local", workers=2) == alone
+    assert measured(setting, of, engine="local", workers=1, parts=tmp_path / "parts") == alone
+
+
+def test_linear_automata_give_the_same_numbers_too(setting):
+    wfa = linear_sample(1).wfa
+    texts = [text.replace("w", "w1 w") for text in setting[1][:60]]
+    alone = measured(setting, wfa=wfa, texts=texts)
+    assert measured(setting, wfa=wfa, texts=texts, engine="local", workers=2) == alone
+
+
+def test_a_stopped_run_goes_on_and_ends_alike(tmp_path, setting):
+    whole, parts = measured(setting), tmp_path / "parts"
+    with pytest.raises(Stopped):
+        measured(setting, parts=parts, journal=StopsAfter(5))
+    assert len(list(parts.glob("summed-*.part"))) == 5
+    heard = Heard()
+    assert measured(setting, parts=parts, engine="local", workers=2, progress=heard) == whole
+    assert heard.said[0].startswith("going on: 5 of ")
+    assert heard.said[0].endswith(" shards are explained already")
+    part = min(parts.glob("summed-*.part"))
+    part.write_bytes(part.read_bytes()[:50])
+    with pytest.raises(FormatError, match=rf"{part.name}: damaged .*remove this file and run again"):
+        measured(setting, parts=parts)
+
+
+def test_parts_of_another_question_are_refused(tmp_path, setting):
+    parts = tmp_path / "parts"
+    measured(setting, parts=parts)
+    with pytest.raises(InputError, match=r"belongs to another run \(absence: 'delete' there, 'unknown' here"):
+        measured(setting, parts=parts, absence="unknown")
+    with pytest.raises(InputError, match=r"belongs to another run \(sums: 'words' there, 'pairs' here"):
+        measured(setting, "pairs", parts=parts)
+    other = Extractor.paper(states=7).extract(small_model(), setting[1][:200])
+    with pytest.raises(InputError, match=r"belongs to another run \(automaton: "):
+        measured(setting, parts=parts, wfa=other)
+
+
+def test_a_shard_that_fails_is_named_or_left_out(tmp_path, setting, monkeypatch):
+    real = SumTask.summed
+
+    def fails(self, shard):
+        if shard.number == 3:
+            raise RuntimeError("no luck")
+        return real(self, shard)
+
+    monkeypatch.setattr(SumTask, "summed", fails)
+    with pytest.raises(ModelError, match=r"texts\d\.jsonl, blocks \d+.*failed 3 times: RuntimeError: no luck"):
+        measured(setting)
+    heard = Heard()
+    left = json.loads(measured(setting, on_bad="skip", parts=tmp_path / "parts", progress=heard))
+    assert "no luck" in heard.said[-1]
+    whole = json.loads(measured(setting, on_bad="skip", parts=tmp_path / "parts"))
+    assert left == whole  # it is not tried again
+    monkeypatch.undo()
+    assert sum(row["count"] for row in left["rows"]) < sum(
+        row["count"] for row in json.loads(measured(setting))["rows"]
+    )
+
+
+def test_a_text_too_long_and_texts_without_words_are_one_sentence(setting):
+    with pytest.raises(InputError, match="a text of 501 words is too long to be explained by pairs of words"):
+        measured(setting, "pairs", wfa=linear_sample(1).wfa, texts=["w1 " * 501])
+    with pytest.raises(InputError, match="texts: there is no text with a word in it"):
+        measured(setting, texts=[" ", ""])

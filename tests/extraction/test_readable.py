@@ -1,0 +1,267 @@
+"""Readable automata: few states, classes of words that share rows, fitted together."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from wfalens.automaton import WFA, Shared
+from wfalens.corpus import TextEncoder, Vocabulary, load_dataset, newsroom, opinions
+from wfalens.errors import InputError
+from wfalens.extraction import Extractor, Sharing
+from wfalens.extraction.completion.queries import Ledger
+from wfalens.extraction.readable.automaton_of import automaton_of
+from wfalens.extraction.readable.chain import slopes
+from wfalens.extraction.readable.fit import Fit, merged
+from wfalens.extraction.readable.lessons import Lessons
+from wfalens.extraction.readable.sharing import Rung, Size, Sizes
+from wfalens.models import CallableClassifier
+from wfalens.progress import Progress
+from wfalens.ragged import Ragged
+
+QUICK = Sharing(spread=2, forming=2, epochs=4, settling=2, tokens=20_000, prefixes=1)
+THOROUGH = Sharing(forming=5, epochs=15, settling=5)
+
+
+def readable(sharing=QUICK, **options):
+    return Extractor(kind="readable", **{"states": 8, "classes": 12, "sharing": sharing} | options)
+
+
+def loss_of(words, wanted, matrices, centres, every):
+    """The loss by its formula, text by text."""
+    total = 0.0
+    for text in range(len(words)):
+        state = np.eye(1, len(centres))[0]
+        for at in range(words.offsets[text], words.offsets[text + 1]):
+            state = state @ matrices[words.values[at]]
+            share = every + (at == words.offsets[text + 1] - 1)
+            total -= share * float(wanted[at] @ np.log(state @ centres))
+    return total
+
+
+def test_slopes_are_the_derivatives_of_the_loss():
+    rng = np.random.default_rng(0)
+    words = Ragged.from_lists([[0, 1, 2], [2], [1, 1, 0, 2, 1]], np.int64)
+    matrices, centres = rng.dirichlet(np.ones(4), (3, 4)), rng.dirichlet(np.ones(3), 4)
+    wanted = rng.dirichlet(np.ones(3), len(words.values)).astype(np.float32)
+    found = slopes(words, wanted, matrices.astype(np.float32), centres.astype(np.float32), 0.5)
+    assert found.loss == pytest.approx(loss_of(words, wanted, matrices, centres, 0.5), rel=1e-5)
+    for table, slope in ((matrices, found.matrices), (centres, found.centres)):
+        for at in [tuple(rng.integers(0, size) for size in table.shape) for _ in range(12)]:
+            ends = []
+            for step in (1e-5, -1e-5):
+                table[at] += step
+                ends.append(loss_of(words, wanted, matrices, centres, 0.5))
+                table[at] -= step
+            assert slope[at] == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-3, abs=1e-3)
+
+
+@pytest.fixture(scope="module")
+def page(news_model, headlines):
+    return readable(THOROUGH, states=12, classes=24).extract(news_model, headlines)
+
+
+def test_it_is_small_and_faithful(page, news_model, test_headlines, tmp_path):
+    assert page.kind == "stochastic"
+    assert isinstance(page.completion, Shared)
+    assert page.states <= 13
+    assert page.summary()["word_classes"] <= 24
+    agrees = page.predict(test_headlines.texts) == news_model.predict_proba(test_headlines.texts).argmax(1)
+    assert agrees.mean() > 0.9
+    page.save(tmp_path / "page.wfa")
+    assert (tmp_path / "page.wfa").stat().st_size < 30_000
+
+
+def test_its_traffic_is_that_of_the_texts(page, headlines):
+    """Visits and flows, counted again by walking every text with the matrices of its words."""
+    anatomy, ids = page.anatomy, page.encoder.encode(headlines.texts)
+    visits, reached = np.zeros_like(anatomy.visits), np.zeros(page.states)
+    for text in range(len(ids)):
+        state = page.initial
+        for word in ids[text]:
+            visits[anatomy.word_class[word]] += state
+            state = state @ page.matrices(np.array([word], np.int32))[0]
+            reached += state
+    np.testing.assert_allclose(anatomy.visits, visits, rtol=1e-5, atol=1e-3)
+    np.testing.assert_allclose(page.state_visits[1:], reached[1:], atol=1)
+    assert page.state_visits[0] == len(headlines)
+    np.testing.assert_allclose(anatomy.flows.sum((0, 1))[1:], reached[1:], rtol=1e-5, atol=1e-2)
+
+
+def test_words_of_a_class_share_their_matrix_and_the_start_is_never_entered_again(page):
+    anatomy = page.anatomy
+    for number in range(len(anatomy.matrices)):
+        words = np.flatnonzero(anatomy.word_class == number)[:3].astype(np.int32)
+        for matrix in page.matrices(words[words > 0]):
+            np.testing.assert_allclose(matrix, anatomy.matrices[number], atol=1e-12)
+    assert not anatomy.matrices[:, :, 0].any()
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_equal_seeds_give_equal_bytes(news_model, headlines, tmp_path, monkeypatch, threads):
+    few = headlines.texts[:300]
+    readable(seed=4).extract(news_model, few).save(tmp_path / "a.wfa")
+    monkeypatch.setenv("WFALENS_THREADS", threads)
+    readable(seed=4).extract(news_model, few).save(tmp_path / "b.wfa")
+    assert (tmp_path / "a.wfa").read_bytes() == (tmp_path / "b.wfa").read_bytes()
+    assert WFA.load(tmp_path / "a.wfa").names.states == WFA.load(tmp_path / "b.wfa").names.states
+
+
+def test_the_planted_topics_are_found(newsroom_model):
+    """Words of a topic turn towards it, neutral ones hardly matter, ambiguous ones stand alone or name both topics."""
+    page = readable(THOROUGH, states=12, classes=32).extract(newsroom_model, load_dataset("newsroom"))
+    vocabulary, truth = page.encoder.vocabulary, newsroom.TRUTH
+
+    def effect(word):
+        return page.names.classes[page.anatomy.word_class[vocabulary.id_of(word)]]
+
+    def seen(words):
+        return [word for word in words if page.word_counts[vocabulary.id_of(word)] >= 20]
+
+    carriers = [(word, topic) for topic, words in truth.carriers.items() for word in seen(words)]
+    assert len(carriers) > 150
+    assert np.mean([topic in effect(word).effect for word, topic in carriers]) >= 0.9
+    assert np.mean([effect(word).effect == "hardly matters" for word in seen(truth.neutral)]) >= 0.9
+    ambiguous = {word: pair for word, pair in truth.ambiguous.items() if word in seen(truth.ambiguous)}
+    told = [
+        effect(word).size <= 3 or all(topic in effect(word).effect for topic in pair)
+        for word, pair in ambiguous.items()
+    ]
+    assert np.mean(told) >= 0.7
+
+
+def test_the_state_after_a_negation_is_found(opinions_model):
+    """Of two states that say the same, one comes after a negation, and there a good word does the opposite."""
+    page = readable(THOROUGH).extract(opinions_model, load_dataset("opinions"))
+    tests = load_dataset("opinions", "test").texts
+    assert np.mean(page.predict(tests) == opinions_model.predict_proba(tests).argmax(1)) > 0.95
+    after = [
+        state for state, name in enumerate(page.names.states) if any(word in name for word in opinions.TRUTH.negators)
+    ]
+    assert after, page.names.states
+    positive = list(page.class_names).index("positive")
+    good = page.matrices(np.array([page.encoder.vocabulary.id_of("good")], np.int32))[0] @ page.centres
+    assert min(good[after, positive]) < 0.5 < good[0, positive]
+
+
+def test_the_smallest_size_that_is_nearly_as_good_is_chosen_and_the_frontier_told(news_model, headlines):
+    page = readable(states=None, classes="auto", loss=0.05).extract(news_model, headlines.texts[:400])
+    frontier = page.provenance["frontier"]
+    rates = [rung["cr"] for rung in frontier["tried"]]
+    assert len(rates) == 6
+    assert frontier["chosen"] == next(at for at, rate in enumerate(rates) if rate >= max(rates) - 0.05)
+    chosen = frontier["tried"][frontier["chosen"]]
+    assert (page.states - 1, page.summary()["word_classes"]) == (chosen["states"], chosen["classes"])
+
+
+def test_a_given_number_of_states_leaves_the_classes_open():
+    sizes = Extractor(kind="readable", states=5, classes="auto")._sizes
+    assert {size.states for size in sizes.tried} == {5}
+    assert Sizes((Size(1, 2), Size(3, 4)), 0.1).chosen([Rung(1, 2, 0.8, 0), Rung(3, 4, 0.95, 0)]) == 1
+
+
+def test_shared_rows_are_a_completion_too(news_model, headlines):
+    wfa = Extractor(completion="shared", states=10, classes=40, sharing=QUICK).extract(
+        news_model, headlines.texts[:300]
+    )
+    assert 24 < wfa.summary()["word_classes"] <= 40
+    assert wfa.provenance["parameters"]["completion"] == "shared"
+
+
+def test_a_black_box_is_asked_within_its_queries(letters):
+    def answer(texts):
+        return np.array([[0.9, 0.1] if "a" in text else [0.2, 0.8] for text in texts])
+
+    model = CallableClassifier(answer, letters, ["with", "without"])
+    texts = [" ".join(np.random.default_rng(seed).choice(list("abcdefgh"), 5)) for seed in range(60)]
+    page = readable(states=3, classes=3, queries=2000).extract(model, texts)
+    asked = page.provenance["queries"]
+    assert 0 < asked["total"] <= 2000
+    with pytest.raises(InputError, match="allow more"):
+        readable(states=3, classes=3, queries=12).extract(model, texts)
+
+
+def test_few_queries_give_fewer_lessons_that_are_kept(letters):
+    model = CallableClassifier(lambda texts: np.full((len(texts), 2), 0.5), letters, ["a", "b"])
+    ids = letters.encode(["a b c d"] * 10)
+    ledger = Ledger(150)
+    lessons = Lessons(model, ids, replace(QUICK, tokens=40), 0, ledger)
+    first = [lessons.numbered(number) for number in range(6)]
+    assert first[0] is first[3]
+    assert first[1] is first[4]
+    assert ledger.total == 120
+
+
+def test_a_model_with_fewer_outputs_than_states_gets_fewer_states(letters):
+    model = CallableClassifier(lambda texts: np.tile([0.7, 0.3], (len(texts), 1)), letters, ["a", "b"])
+    page = readable(states=6, classes=4).extract(model, ["a b", "c d", "e f g", "h"])
+    assert page.states == 2
+    np.testing.assert_allclose(page.predict_proba(["a", "b c"]), [[0.7, 0.3]] * 2, atol=0.02)
+
+
+def test_like_classes_become_one():
+    stay, turn = np.eye(3), np.roll(np.eye(3), 1, axis=1)
+    matrices = np.array([stay, turn, 0.98 * stay + 0.02 / 3, 0.97 * turn + 0.03 / 3])
+    given = Fit(matrices, np.eye(3), np.array([0, 0, 1, 2, 3, 3]), np.ones(6))
+    found = merged(given, np.array([0, 5, 5, 5, 5, 5]), 2, np.random.default_rng(0))
+    assert found.word_class[1] == found.word_class[3] != found.word_class[2] == found.word_class[4]
+    np.testing.assert_allclose(found.matrices.sum(2), 1)
+
+
+def test_a_page_of_twenty_thousand_words_is_below_300_kb(news_model, tmp_path):
+    words = [f"word{number:05d}" for number in range(20_000)]
+    encoder = TextEncoder(Vocabulary.of_words(words), "whitespace")
+    rng = np.random.default_rng(0)
+    size = len(encoder.vocabulary)
+    centres, matrices = (
+        rng.dirichlet(np.ones(7), 13),
+        np.dstack([np.zeros((32, 13)), rng.dirichlet(np.ones(12), (32, 13))]),
+    )
+
+    class Named:
+        class_names = news_model.class_names
+
+    Named.encoder = encoder
+    ids = Ragged.from_lists([rng.integers(2, size, 9) for _ in range(3000)], np.int32)
+    wfa = automaton_of(Fit(matrices, centres, rng.integers(0, 32, size), rng.random(size)), Named, ids, {})
+    wfa.save(tmp_path / "page.wfa")
+    assert (tmp_path / "page.wfa").stat().st_size < 300_000
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"alpha": 0.3}, "alpha belongs to the stochastic kind"),
+        ({"completion": "fit"}, "completion belongs to the stochastic kind"),
+        ({"vectors": 1}, "vectors belongs to the linear kind"),
+        ({"classes": 0}, "classes"),
+        ({"classes": "few"}, "classes"),
+        ({"loss": 2.0}, "loss"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options, reason):
+    with pytest.raises(InputError, match=reason):
+        Extractor(kind="readable", **options)
+
+
+@pytest.mark.parametrize("options", [{"classes": 5}, {"loss": 0.1}, {"sharing": QUICK}])
+def test_options_of_shared_rows_are_refused_elsewhere(options):
+    with pytest.raises(InputError, match="shared"):
+        Extractor(**options)
+    with pytest.raises(InputError, match="readable kind"):
+        Extractor(kind="linear", **options)
+    with pytest.raises(InputError, match="no meaning with completion 'shared'"):
+        Extractor(completion="shared", abstraction="outputs")
+
+
+def test_progress_tells_how_faithful_it_is(news_model, headlines):
+    class Told(Progress):
+        def __init__(self):
+            self.said = []
+
+        def advance(self, _amount, message=""):
+            self.said.append(message)
+
+    told = Told()
+    readable(replace(QUICK, epochs=5)).extract(news_model, headlines.texts[:200], told)
+    assert any(message.startswith("CR ") and "JSD" in message for message in told.said)
