@@ -93,15 +93,15 @@ def draw(
     force: bool = False,
 ) -> Diagram:
     """Draw a readable automaton into a file, whose ending decides the format."""
-    from wfalens.export.diagram import Diagram
+    from wfalens.automaton import WFA
     from wfalens.export.diagram_dot import has_graphviz
-    from wfalens.export.diagram_files import DIAGRAM_FORMATS, draw_diagram
+    from wfalens.export.diagram_files import DIAGRAM_FORMATS, diagram_of, draw_diagram
 
     ending = out.suffix[1:].lower()
     if ending not in DIAGRAM_FORMATS:
         raise InputError(f"{out}: a drawing must end in {', '.join(f'.{each}' for each in DIAGRAM_FORMATS)}")
     check_outputs(out, force=force)
-    diagram = Diagram(show(automaton), edges, share)
+    diagram = diagram_of(WFA.load(automaton), edges, share)
     blob = draw_diagram(diagram, ending, direction)
     if ending != "dot" and not has_graphviz():
         note("Graphviz is not installed (https://graphviz.org): drawn in plain columns, from left to right")

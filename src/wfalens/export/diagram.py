@@ -56,6 +56,7 @@ class Diagram:
     table: MoveTable
     most_edges: int = MOST_EDGES
     enough: float = ENOUGH
+    about: str = ""  # what the caption begins with
 
     def __post_init__(self) -> None:
         check_numbers(self, {"most_edges": Bounds(whole, 1, 10_000), "enough": Bounds(real, 0, 1)})
@@ -80,7 +81,7 @@ class Diagram:
     def caption(self) -> str:
         every, drawn = len(self.table.strongest()), len(self.edges)
         short = "" if self.carried >= self.enough else f" ({self.most_edges} at most are drawn)"
-        return (
+        return self.about + (
             "How to read it: a box is a state; every word that is read leads to another state, or it stays. "
             f"{percent(1 - self._moved)} of all words stay (told in the boxes). "
             f"Of the others, {percent(self.carried)} go along one of the {drawn} arrows drawn, "

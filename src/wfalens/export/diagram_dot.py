@@ -103,12 +103,12 @@ def _foot(diagram: Diagram) -> str:
 def _legend(kinds: list[Kind]) -> str:
     head = "".join(f'<TD ALIGN="LEFT"><B>{each}</B></TD>' for each in (" ", *KIND_TITLES))
     rows = "".join(
-        f'<TR><TD FIXEDSIZE="TRUE" WIDTH="12" HEIGHT="12" BGCOLOR="{kind.colour}"></TD>'
+        f'<TR><TD FIXEDSIZE="TRUE" WIDTH="16" HEIGHT="16" BGCOLOR="{kind.colour}"></TD>'
         f'<TD ALIGN="LEFT">{_safe(kind.words)}</TD><TD ALIGN="LEFT">{_safe(kind.effect)}</TD>'
         f'<TD ALIGN="RIGHT">{_safe(kind.moved)}</TD><TD ALIGN="RIGHT">{_safe(kind.share)}</TD></TR>'
         for kind in kinds
     )
-    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="1" CELLPADDING="2"><TR>{head}</TR>{rows}</TABLE>'
+    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="1" CELLPADDING="4"><TR>{head}</TR>{rows}</TABLE>'
 
 
 def _safe(text: str) -> str:
