@@ -98,7 +98,7 @@ def test_a_box_says_what_the_state_is_and_how_often_it_stays():
     diagram = diagram_of(negation().wfa)
     table = diagram.table
     assert diagram.box(0) == ["start", "bad 50 %, good 50 %", "before the first word"]
-    assert diagram.box(3) == ["sure bad", "bad 95 %", f"stays on {percent(float(table.rates[3, 3]))} of words"]
+    assert diagram.box(3) == ["sure bad", "bad 95 %", f"stays here on {percent(float(table.rates[3, 3]))} of words"]
 
 
 def test_the_legend_has_every_kind_of_word_once():
