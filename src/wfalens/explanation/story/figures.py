@@ -16,7 +16,7 @@ LEAST_TURN = 0.1  # of the cases, for a turn to be told
 _LEAST_READ = 10.0  # how often a class of words must have been read somewhere for its effect there to be told
 _ALIKE, _FLOOR = 2.0, 0.02  # two states say the same if no class, plus two points, is twice as likely in one of them,
 _NEAR = 0.1  # and not more of the probability lies elsewhere
-_CLEARLY, _OFTEN = 0.6, 0.001  # probability, and share of all words, for a word to be told as turned round
+_CLEARLY, _OFTEN = 0.55, 0.001  # probability, and share of all words, for a word to be told as turned round
 _REMEMBERS = 0.2  # how far a word must bring them apart beyond what they said already: total variation
 
 

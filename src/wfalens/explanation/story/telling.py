@@ -67,8 +67,8 @@ class _Teller:
     def size(self) -> Sentence:
         states, kinds, words = self.wfa.states, len(self.classes), len(self.wfa.encoder.vocabulary) - UNKNOWN - 1
         text = (
-            f"It has {states} states, and puts {words:,} words into {kinds} kinds. Shares are of the "
-            f"{self.figures.words:,.0f} words in the texts that it was made from."
+            f"It has {states} states and {kinds} kinds of words; each of its {words:,} words is of one kind. "
+            f"Shares are of the {self.figures.words:,.0f} words in the texts that it was made from."
         )
         return Sentence("size", text, {"states": states, "kinds": kinds, "words": words, "read": self.figures.words})
 
