@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from wfalens.corpus import newsroom
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Extractor, Fitting
-from wfalens.extraction.completion.probing import affordable, choose_representatives, probing_queries
+from wfalens.extraction.completion.probing import affordable, ask, choose_representatives, probing_queries
 from wfalens.extraction.completion.queries import (
     FITTING_SHARE,
     SEARCH_SHARE,
@@ -18,6 +18,7 @@ from wfalens.extraction.completion.queries import (
 )
 from wfalens.models import CallableClassifier
 from wfalens.models.causality import check_causal
+from wfalens.models.stepping import states_after
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 
@@ -100,6 +101,19 @@ def test_a_black_box_is_asked_within_its_budget(news_model, headlines, choice, c
     count, record = asked(**choice, completion=completion, queries=queries, **fitting)
     assert count - texts <= record["total"] <= queries  # recorded from above: texts share beginnings
     assert count - texts > 0.3 * queries  # and it was made use of
+
+
+def test_probing_asks_a_black_box_for_no_prefix_beside_the_answers(news_model, headlines):
+    model = closed(news_model)
+    ids = news_model.encoder.encode(headlines.texts[:60])
+    path = np.random.default_rng(0).integers(1, 5, len(ids.values)).astype(np.int32)
+    chosen = choose_representatives(ids, path, 3, np.random.default_rng(0))
+    words = np.arange(1, 50, dtype=np.int32)
+    said = ask(model, chosen, None, words)
+    assert 0 < model.queries <= probing_queries(model, chosen, len(words)) <= len(chosen.state) * len(words)
+    np.testing.assert_allclose(
+        said, ask(news_model, chosen, states_after(news_model, chosen.prefixes), words), atol=1e-5
+    )
 
 
 @given(st.integers(1, 10**5), st.integers(2, 8), st.integers(1, 6), st.booleans())

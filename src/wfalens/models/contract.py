@@ -39,6 +39,15 @@ class StepwiseClassifier(Protocol):
 
 
 @runtime_checkable
+class WholeTextClassifier(StepwiseClassifier, Protocol):
+    """A classifier that pays for every prefix of a trace: where only the ends of texts matter, they alone are asked."""
+
+    def final(self, texts: Ragged[np.int32]) -> NDArray[np.float32]:
+        """The output after the last word of every text, as `trace` has it; no text may be empty. -> (texts, classes)"""
+        ...
+
+
+@runtime_checkable
 class SteppableClassifier(StepwiseClassifier, Protocol):
     """A classifier that can also go on from a saved internal state (white box)."""
 

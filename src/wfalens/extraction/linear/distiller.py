@@ -28,7 +28,7 @@ from wfalens.extraction.perturbation import batches, perturbed, random_part
 from wfalens.extraction.provenance import about_corpus
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import output_traces, prior_of
+from wfalens.models.traces import last_outputs, output_traces, prior_of
 from wfalens.passes.run import DEFAULT_SAMPLE, Run
 from wfalens.passes.survey import survey_corpus
 from wfalens.progress import SILENT, Progress
@@ -116,7 +116,7 @@ def distil(
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
         generator = Generator(shape, inputs, classes)
-    wanted = output_traces(model, tests, SILENT).last()
+    wanted = last_outputs(model, tests)
     optimiser = torch.optim.AdamW(generator.parameters(), lr=shape.learning_rate, betas=(0.9, 0.99))
     run = _Training(generator, prior_of(model), optimiser)
     manifest = {

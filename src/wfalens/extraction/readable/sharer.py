@@ -23,10 +23,10 @@ from wfalens.extraction.readable.sharing import Rung, Sharing, Size, Sizes
 from wfalens.extraction.readable.start import effects, views
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import output_traces
+from wfalens.models.traces import last_outputs
 from wfalens.passes.run import DEFAULT_SAMPLE, Run
 from wfalens.passes.survey import survey_corpus
-from wfalens.progress import SILENT, Progress
+from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.threads import model_threads_limited
 
@@ -80,7 +80,7 @@ class _Sharer:
         order = np.random.default_rng(seed).permutation(len(ids))
         number = max(1, min(_MOST_HELD_OUT, round(_HELD_OUT * len(ids))))
         self.held, self.known = ids.take(np.sort(order[:number])), ids.take(np.sort(order[number:]))
-        self.wanted = output_traces(model, self.held, SILENT).last()
+        self.wanted = last_outputs(model, self.held)
         self.lessons = Lessons(model, self.known, sharing, seed, ledger)
 
     def smallest(self, sizes: Sizes, provenance: dict[str, Any]) -> StochasticWFA:

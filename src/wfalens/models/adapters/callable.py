@@ -21,7 +21,8 @@ _BATCHES = Bounds(whole, 1, 1 << 30)  # prefixes asked at once
 class PrefixClassifier(ABC):
     """A black box that is asked for every prefix as a text of its own, so it may look at its text in any order.
 
-    Prefixes that several texts share are asked once per call of `trace`. `queries` counts the prefixes asked so far.
+    Prefixes that several texts share are asked once per call of `trace`, and `final` asks for whole texts only, equal
+    ones once. `queries` counts the prefixes asked so far.
     """
 
     def __init__(
@@ -54,6 +55,14 @@ class PrefixClassifier(ABC):
         for numbers, sequences in tree.sequences(self.batch_size):
             outputs[numbers] = self.ask(sequences)
         return Ragged(outputs[tree.of_token], ids.offsets)
+
+    def final(self, texts: Ragged[np.int32]) -> NDArray[np.float32]:
+        tree = prefix_tree(texts)
+        wanted, of_text = np.unique(tree.of_token[texts.offsets[1:] - 1], return_inverse=True)
+        outputs = np.empty((len(wanted), len(self.class_names)), np.float32)
+        for start in range(0, len(wanted), self.batch_size):
+            outputs[start : start + self.batch_size] = self.ask(tree.spelled(wanted[start : start + self.batch_size]))
+        return np.asarray(outputs[of_text])
 
 
 class CallableClassifier(PrefixClassifier):
