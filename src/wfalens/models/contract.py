@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.errors import ModelError
@@ -94,6 +94,17 @@ class EmbeddingClassifier(StepwiseClassifier, Protocol):
 def uniform(classes: int) -> NDArray[np.float32]:
     """The prior of a model that does not tell one; (classes,)"""
     return np.full(classes, 1 / classes, np.float32)
+
+
+def checked_prior(given: ArrayLike | None, classes: int) -> NDArray[np.float32]:
+    """The output before any word that somebody gave, refused if it is no distribution; uniform if none is given.
+
+    -> (classes,)
+    """
+    if given is None:
+        return uniform(classes)
+    (prior,) = checked_probabilities(np.asarray(given)[None], 1, classes, "initial_output")
+    return np.asarray(prior / prior.sum(), np.float32)
 
 
 def checked_probabilities(values: object, rows: int, classes: int, who: str) -> NDArray[np.float32]:
