@@ -149,8 +149,6 @@ def test_too_small_a_budget_is_refused_in_a_sentence(news_model, headlines):
             )
     with pytest.raises(InputError, match="look ahead needs"):
         Extractor.paper(states=3, abstraction="lookahead", queries=100).extract(news_model, headlines.texts[:50])
-    with pytest.raises(InputError, match="stochastic kind"):
-        Extractor(kind="linear", queries=100)
 
 
 def test_augmented_texts_are_paid_for(news_model, headlines):

@@ -15,10 +15,10 @@ from wfalens.corpus.sources.files import TextFiles
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.extraction.completion.queries import Ledger, query_limit
+from wfalens.extraction.lessons import Lessons
 from wfalens.extraction.provenance import about_corpus
 from wfalens.extraction.readable.automaton_of import automaton_of
 from wfalens.extraction.readable.fit import Fit, fit, merged, started
-from wfalens.extraction.readable.lessons import Lessons
 from wfalens.extraction.readable.sharing import Rung, Sharing, Size, Sizes
 from wfalens.extraction.readable.start import effects, views
 from wfalens.models.causality import check_causal
