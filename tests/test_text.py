@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.text import printable, sentence
+from wfalens.text import percent, printable, sentence
 
 
 def test_what_moves_the_cursor_is_replaced():
@@ -30,3 +30,10 @@ def test_a_sentence_is_printable_and_bounded(text, longest):
     assert all(char.isprintable() or char in "\u200c\u200d" for char in told)
     if text.isprintable() and len(text) <= longest:
         assert told == text
+
+
+def test_a_share_is_never_called_impossible_or_certain_unless_it_is():
+    shares = (0, 0.001, 0.005, 0.5, 0.996, 1)
+    assert [percent(share) for share in shares] == ["0 %", "< 1 %", "< 1 %", "50 %", "> 99 %", "100 %"]
+    assert percent(1 - 1e-16) == "100 %"
+    assert [percent(share, 1) for share in (0.0004, 0.0006, 0.9996)] == ["< 0.1 %", "0.1 %", "> 99.9 %"]

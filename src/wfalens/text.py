@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _JOINERS = "\u200c\u200d"  # within emoji and some scripts
 _BREAKS = str.maketrans("\t\n\r", "   ")
+_ROUNDING = 1e-9  # of a share
 _LONGEST = 1000  # characters of a sentence
 
 
@@ -20,3 +21,13 @@ def sentence(text: str, longest: int = _LONGEST) -> str:
         end = longest // 3
         text = f"{text[: longest - end - 3]} … {text[-end:]}"
     return printable(text.translate(_BREAKS))
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share as people read it, without calling a rare thing impossible or a usual one certain."""
+    shown, least = f"{100 * share:.{digits}f}", 10.0**-digits
+    if float(shown) == 0 and share > _ROUNDING:
+        return f"< {least:g} %"
+    if float(shown) == 100 and share < 1 - _ROUNDING:
+        return f"> {100 - least:g} %"
+    return f"{shown} %"

@@ -44,7 +44,7 @@ def test_the_phases_are_those_of_the_work():
     assert {phase: list(commands) for phase, commands in PHASES.items()} == {
         "Begin": ["demo", "train", "extract", "data"],
         "Measure": ["evaluate", "evaluate-explanations", "predict", "walk"],
-        "Understand": ["phrases", "explain", "neighbours", "pairs"],
+        "Understand": ["describe", "show", "phrases", "explain", "neighbours", "pairs"],
         "Look": ["report", "explore"],
         "Test and mend": ["attack", "certify", "check", "diff"],
         "Hand on": ["export", "pretrain", "reproduce"],

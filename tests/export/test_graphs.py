@@ -11,6 +11,7 @@ import pytest
 
 from tests.automata import sample
 from tests.export.conformance import ExporterConformance, by_matrices, renamed, symbol_table, write
+from tests.readable import negation
 from wfalens.export import escape, subset, to_dot, to_networkx, unescape
 from wfalens.export.dot import read_weights
 from wfalens.export.symbols import CLASS
@@ -77,6 +78,16 @@ class TestDot(ExporterConformance):
         for shown in ("say &quot;no&quot;", "C:\\new", "&amp;lt;", "&lt;b&gt;", "\\N", "emoji👍", "a�b"):
             assert shown in drawing, shown
 
+    def test_states_are_shown_by_their_names_where_they_have_some(self):
+        wfa = negation().wfa
+        drawing = to_dot(subset(wfa), None)
+        for name in wfa.names.states:
+            assert f'label="{name}\\n' in drawing
+        long = negation(class_names=("x" * 10_000, 'say "no"\\n')).wfa
+        drawing = to_dot(subset(long), None)
+        assert max(map(len, re.findall(r's\d \[label="(.*?)\\n', drawing))) < 80
+        assert 'sure say \\"no\\"\\\\n' in drawing
+
 
 class TestNetworkx(ExporterConformance):
     holds_linear = True
@@ -94,6 +105,15 @@ class TestNetworkx(ExporterConformance):
         initial = np.array([share for _, share in graph.nodes(data="initial")])
         final = [[weights[name] for name in wfa.class_names] for _, weights in graph.nodes(data="class_weights")]
         return by_matrices(words, matrices, initial, np.array(final))
+
+    def test_states_and_classes_of_words_have_their_names(self):
+        pytest.importorskip("networkx", reason="needs the extra graph")
+        wfa = negation().wfa
+        graph = to_networkx(subset(wfa))
+        assert [name for _, name in graph.nodes(data="name")] == list(wfa.names.states)
+        for *_, word, kind in graph.edges(keys=True, data="word_class"):
+            assert wfa.walk(word).word_classes == (kind,)
+        assert "name" not in to_networkx(subset(sample("fit", 0).wfa)).nodes[0]
 
     def edges_by_word(self, graph, words):
         found = {word: [] for word in words}

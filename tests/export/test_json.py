@@ -8,6 +8,7 @@ import pytest
 
 from tests.automata import linear_sample, sample
 from tests.export.conformance import ExporterConformance, by_matrices, write
+from tests.readable import negation
 from wfalens.errors import FormatError, InputError
 from wfalens.export import read_json, subset, to_json
 
@@ -25,7 +26,7 @@ class TestJson(ExporterConformance):
         return by_matrices(words, matrices, np.array(document["initial"]), np.array(document["final"]))
 
     def test_our_reader_gives_back_what_was_written(self, tmp_path):
-        for wfa in (sample("null", 0).wfa, linear_sample(0).wfa):
+        for wfa in (sample("null", 0).wfa, linear_sample(0).wfa, negation().wfa):
             part, read = subset(wfa), read_json(write(wfa, tmp_path, "json", "model.json"))
             for name, value in vars(part).items():
                 if isinstance(value, np.ndarray):
@@ -33,6 +34,29 @@ class TestJson(ExporterConformance):
                     assert getattr(read, name).dtype == value.dtype
                 else:
                     assert getattr(read, name) == value
+
+
+def test_names_of_states_and_classes_of_words_stand_beside_the_numbers():
+    wfa = negation().wfa
+    document = json.loads(to_json(subset(wfa, states=[0, 1, 3])))
+    assert document["state_names"] == [wfa.names.states[0], wfa.names.states[1], wfa.names.states[3], "lost"]
+    for word, number in zip(document["words"], document["class_of_word"], strict=True):
+        way = wfa.walk(word)
+        assert way.word_classes == (document["word_classes"][number],)
+    assert "state_names" not in json.loads(to_json(subset(sample("fit", 0).wfa)))
+
+
+def test_names_that_do_not_fit_are_refused(tmp_path):
+    whole = json.loads(to_json(subset(negation().wfa)))
+    path = tmp_path / "model.json"
+    for change, sentence in (
+        ({"state_names": whole["state_names"][:-1]}, "does not name every state"),
+        ({"class_of_word": [9] * len(whole["words"])}, 'the entry "class_of_word" holds a number'),
+        ({"word_classes": None}, "not a list of texts"),
+    ):
+        path.write_text(json.dumps(whole | change))
+        with pytest.raises(FormatError, match=sentence):
+            read_json(path)
 
 
 def damaged(change):

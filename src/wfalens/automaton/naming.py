@@ -13,10 +13,12 @@ from wfalens.corpus.vocabulary import UNKNOWN, Vocabulary
 
 START, NO_WORDS = "start", "unknown words"
 SURE, LEANING, LEANING_OF_TWO = 0.8, 0.5, 0.6  # the least probability of the likeliest class
-_CERTAIN = 0.97  # told apart from sure where there are several of a class
+# told apart where several states are sure of a class, by the least probability
+_DEGREES = {"wholly certain": 0.995, "certain": 0.97, "sure": 0.9, "fairly sure": SURE}
 _BETWEEN = 0.75  # the least probability of two classes together
-_HARDLY = 0.05  # share of the probability that a word moves
-_MAINLY = 0.5  # share of what is moved, or of the cases
+OPEN = 0.05  # share of the probability that words move on average in a state that is still open
+HARDLY = 0.1  # the same of a class of words in open states
+MAINLY = 0.5  # share of what is moved, or of the cases
 _MOSTLY, _ALSO = 0.7, 0.2  # shares of what is moved that goes towards two classes, and towards the second of them
 _READ = 0.02  # share of the cases in which a state counts
 _TYPICAL_WORDS = 5
@@ -30,8 +32,8 @@ class WordClass:
     effect: str  # what it does, in a few words
     size: int  # words in it
     share: float  # of all words read in the extraction texts
-    change: NDArray[np.float64]  # (C,): of the output, in the mean over where it is read
-    moved: float  # share of the probability that it moves, in the mean
+    change: NDArray[np.float64]  # (C,): of the output, in the mean over the open states where it is read
+    moved: float  # share of the probability that it moves, likewise
 
     @property
     def name(self) -> str:
@@ -63,11 +65,24 @@ class Anatomy:
         """How often a class of words leads from one state to another in the extraction texts; (G, n, n)"""
         return np.asarray(self.visits[:, :, None] * self.matrices)
 
+    @property
+    def changes(self) -> NDArray[np.float64]:
+        """Of the output, by a word of each class in each state; (G, n, C)"""
+        return np.asarray(self.matrices @ self.centres - self.centres)
+
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """States in which words still matter; (n,)
+
+        In a settled state hardly any word moves anything: with it, common words would seem to do nothing anywhere.
+        """
+        moved = np.abs(self.changes).sum(2) / 2  # (G, n)
+        return np.asarray((self.visits * moved).sum(0) >= OPEN * np.maximum(1e-12, self.visits.sum(0)))
+
 
 def name(anatomy: Anatomy, vocabulary: Vocabulary) -> Names:
     typical = [_typical_words(anatomy, number, vocabulary) for number in range(len(anatomy.matrices))]
-    changes = anatomy.matrices @ anatomy.centres - anatomy.centres  # (G, n, C)
-    weights = anatomy.visits / np.maximum(1e-12, anatomy.visits.sum(1, keepdims=True))
+    changes, weights = anatomy.changes, _places(anatomy)
     change = np.einsum("gi,gic->gc", weights, changes)
     moved = np.einsum("gi,gic->g", weights, np.abs(changes)) / 2
     states = _state_names(anatomy, typical, moved)
@@ -85,6 +100,13 @@ def name(anatomy: Anatomy, vocabulary: Vocabulary) -> Names:
         for number in range(len(typical))
     )
     return Names(states, classes)
+
+
+def _places(anatomy: Anatomy) -> NDArray[np.float64]:
+    """Where each class is read, as shares: in open states, or in all if it is read in no open one; (G, n)"""
+    unsettled = anatomy.visits * anatomy.open
+    weights = np.where(unsettled.sum(1, keepdims=True) > 0, unsettled, anatomy.visits)
+    return np.asarray(weights / np.maximum(1e-12, weights.sum(1, keepdims=True)))
 
 
 def _typical_words(anatomy: Anatomy, number: int, vocabulary: Vocabulary) -> tuple[str, ...]:
@@ -115,7 +137,7 @@ def _state_names(anatomy: Anatomy, typical: Sequence[tuple[str, ...]], moved: ND
             continue
         leading = [group for group in leads[state] if typical[group]]
         told = [f"{each}, after {' or '.join(typical[group][:2])}" for group in leading]
-        if leading and moved[leading[0]] < _HARDLY:
+        if leading and moved[leading[0]] < HARDLY:
             told.insert(0, each)  # words that hardly matter tell nothing
         told += [f"{each} ({number})" for number in range(2, len(plain) + 2)]
         names.append(next(choice for choice in told if choice not in taken))
@@ -124,15 +146,15 @@ def _state_names(anatomy: Anatomy, typical: Sequence[tuple[str, ...]], moved: ND
 
 
 def _graded(plain: list[str], surely: NDArray[np.float64]) -> list[str]:
-    """Of several states that are sure of a class, the surest are certain of it. surely: (n,)"""
-    certain = surely >= _CERTAIN
-    groups = {each: [state for state, other in enumerate(plain) if other == each] for each in plain}
-    return [
-        each.replace("sure ", "certain ", 1)
-        if each.startswith("sure ") and certain[state] and not all(certain[groups[each]])
-        else each
-        for state, each in enumerate(plain)
-    ]
+    """States that are sure of the same class, told apart by how sure they are. surely: (n,)"""
+    graded = list(plain)
+    for each in {each for each in plain if each.startswith("sure ")}:
+        group = [state for state, other in enumerate(plain) if other == each]
+        degrees = [next(name for name, least in _DEGREES.items() if surely[state] >= least) for state in group]
+        if len(set(degrees)) > 1:
+            for state, degree in zip(group, degrees, strict=True):
+                graded[state] = each.replace("sure", degree, 1)
+    return graded
 
 
 def _said(output: NDArray[np.float64], class_names: Sequence[str]) -> str:
@@ -168,10 +190,10 @@ def _effect(
 ) -> str:
     """What a class of words does. weights: (n,), where it is read; change: (n, C), of the output in each state"""
     names = anatomy.class_names
-    if moved < _HARDLY:
+    if moved < HARDLY:
         leaves = weights @ (anatomy.matrices[number] * (1 - np.eye(len(states))))
         to = int(leaves.argmax())
-        return f"leads to {states[to]}" if leaves[to] >= _MAINLY else "hardly matters"
+        return f"leads to {states[to]}" if leaves[to] >= MAINLY else "hardly matters"
     if _turns_round(anatomy, number):
         return "turns the opinion round"
     mean = weights @ change
@@ -182,7 +204,7 @@ def _effect(
             return f"turns towards {names[first]}"
         depends = ", by what came before" if mean[second] <= 0 else ""
         return f"turns towards {names[first]} or {names[second]}{depends}"
-    if -mean.min() >= _MAINLY * moved:
+    if -mean.min() >= MAINLY * moved:
         return f"turns away from {names[int(mean.argmin())]}"
     surer = weights @ ((anatomy.matrices[number] @ anatomy.centres).max(1) - anatomy.centres.max(1))
     return "makes it surer" if surer > 0 else "makes it less sure"
@@ -198,7 +220,7 @@ def _turns_round(anatomy: Anatomy, number: int) -> bool:
     for label in np.unique(says[read]):
         here = read & (says == label)
         turned = here & (after != label)
-        if visits[turned].sum() < _MAINLY * visits[here].sum():
+        if visits[turned].sum() < MAINLY * visits[here].sum():
             return False
         to.add(int(after[turned][visits[turned].argmax()]))
     return len(to) > 1

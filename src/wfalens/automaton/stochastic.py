@@ -82,6 +82,7 @@ class StochasticWFA(WFA):
             return None
         matrices = np.array([dense(shared.rows, number, self.states) for number in range(shared.classes)])
         matrices /= matrices.sum(2, keepdims=True)
+        matrices = self.alpha * np.eye(self.states) + (1 - self.alpha) * matrices
         return Anatomy(
             self.class_names,
             self.centres,

@@ -25,6 +25,8 @@ PHASES = {
         "walk": "Read one text word by word.",
     },
     "Understand": {
+        "describe": "What does a readable automaton do? In sentences.",
+        "show": "Draw a readable automaton, or print its moves.",
         "phrases": "Which words and phrases decide by themselves?",
         "explain": "Which words drive each class, or the class of a text?",
         "neighbours": "Words that act alike, and words that mean the same.",

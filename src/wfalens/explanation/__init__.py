@@ -7,6 +7,7 @@ from wfalens.explanation.importance import Importance, pair_importance, rank_cor
 from wfalens.explanation.influence import Influence, influence, phrase_influence
 from wfalens.explanation.interop import WFAExplainer, to_shap, word_table
 from wfalens.explanation.maps import WordMaps, word_maps
+from wfalens.explanation.moves import MoveTable, moves
 from wfalens.explanation.occurrences import Occurrences, word_occurrences
 from wfalens.explanation.pairs import Pair, Pairs
 from wfalens.explanation.phrases import DecidingPhrases, deciding_phrases
@@ -20,6 +21,7 @@ from wfalens.explanation.shapley import (
     shapley,
     shapley_each,
 )
+from wfalens.explanation.story import Sentence, Story, describe
 
 __all__ = [
     "Attribution",
@@ -28,12 +30,15 @@ __all__ = [
     "Importance",
     "Influence",
     "Interactions",
+    "MoveTable",
     "NetworkExplanation",
     "Occurrences",
     "Pair",
     "Pairs",
     "ReducedEmbeddings",
     "Replacement",
+    "Sentence",
+    "Story",
     "TransitionEmbeddings",
     "WFAExplainer",
     "WordMaps",
@@ -43,8 +48,10 @@ __all__ = [
     "best_replacements",
     "collaborative_pairs",
     "deciding_phrases",
+    "describe",
     "influence",
     "interactions",
+    "moves",
     "network_shapley",
     "pair_importance",
     "phrase_influence",

@@ -1,4 +1,7 @@
-"""Automata for other tools: one module per format, all of them writing a `Subset`."""
+"""Automata for other tools: one module per format, all of them writing a `Subset`.
+
+Drawings of readable automata are in `export.diagram_files`, which is not loaded with the others.
+"""
 
 from wfalens.export.aalpy_dot import to_aalpy
 from wfalens.export.choice import frequent_words

@@ -6,7 +6,8 @@ carry more of it than their frequency would have them. A drawing of some flows s
 state, and only the states that they touch; nothing is scaled up for what is left out: a picture is no model.
 
 For programs, an edge holds the weight of every word on it: `weights="w_good=0.25 w_bad=0.5"`, with the names of
-`symbols.escape`; states hold their class weights likewise. A drawing of all flows holds the whole subset.
+`symbols.escape`; states hold their class weights likewise. A drawing of all flows holds the whole subset. States show
+their names, where they have some, else their numbers.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import FormatError, InputError
 from wfalens.export.subset import Subset
 from wfalens.export.symbols import CLASS, WORD, escape, unescape
-from wfalens.text import printable
+from wfalens.text import printable, sentence
 
 _THINNEST, _WIDEST = 0.3, 6.0
+_LONGEST_NAME = 60  # characters of a state's
 _COLOURS = 12  # of the scheme
 
 
@@ -94,7 +96,8 @@ def _node(part: Subset, place: int) -> str:
     if label < 0:
         shown, colour = "lost", "white"
     else:
-        shown = f"{state}\\n{_shown(part.class_names[label])} {weights[label]:.2f}"
+        name = str(state) if part.state_names is None else _shown(sentence(part.state_names[place], _LONGEST_NAME))
+        shown = f"{name}\\n{_shown(part.class_names[label])} {weights[label]:.2f}"
         colour = str(label % _COLOURS + 1)
     borders = 2 if part.kind == StochasticWFA.kind and part.initial[place] == 1 else 1
     return (

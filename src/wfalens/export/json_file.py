@@ -40,9 +40,21 @@ def to_json(part: Subset) -> str:
             "word_counts": part.word_counts.tolist(),
             "state_frequencies": part.state_frequencies.tolist(),
             **part.about,
+            **_names(part),
         },
         allow_nan=False,
     )
+
+
+def _names(part: Subset) -> dict[str, Any]:
+    """Of states and classes of words, and each word's class as a place among these; nothing where there are none."""
+    if part.state_names is None or part.word_classes is None or part.class_of_word is None:
+        return {}
+    return {
+        "state_names": part.state_names,
+        "word_classes": part.word_classes,
+        "class_of_word": part.class_of_word.tolist(),
+    }
 
 
 def read_json(path: str | Path) -> Subset:
@@ -90,9 +102,21 @@ def _subset(document: Any) -> Subset:
         _numbers(document, "word_counts", np.int64, (len(words),)),
         _numbers(document, "state_frequencies", np.float64, (n,)),
         {name: document.get(name) for name in ("tokenizer", "max_length", "provenance")},
+        *_read_names(document, n, len(words)),
     )
     _check_transitions(part)
     return part
+
+
+def _read_names(
+    document: dict[str, Any], states: int, words: int
+) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, NDArray[np.int64] | None]:
+    if "state_names" not in document:
+        return None, None, None
+    named, classes = _texts(document, "state_names"), _texts(document, "word_classes")
+    if len(named) != states:
+        raise FormatError('the entry "state_names" does not name every state once')
+    return named, classes, _numbers(document, "class_of_word", np.int64, (words,), len(classes))
 
 
 def _texts(document: dict[str, Any], name: str) -> tuple[str, ...]:

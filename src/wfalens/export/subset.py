@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.linear import LinearWFA
+from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA, frozen
 from wfalens.errors import InputError
 from wfalens.export.choice import chosen_ids, chosen_states
 
-LOST = -1
+LOST, LOST_NAME = -1, "lost"
 MOST_TRANSITIONS = 10_000_000
 _FLOATS_AT_ONCE = 1 << 22
 _LEAST_LOSS = 1e-9  # below that, a row's missing mass is rounding
@@ -43,6 +44,9 @@ class Subset:
     word_counts: NDArray[np.int64]  # (words,): occurrences in the extraction corpus
     state_frequencies: NDArray[np.float64]  # u: (n,)
     about: dict[str, Any] = field(default_factory=dict)  # tokenizer, max_length, provenance
+    state_names: tuple[str, ...] | None = None  # (n,), where states have names
+    word_classes: tuple[str, ...] | None = None  # names of the classes of words, where words share rows
+    class_of_word: NDArray[np.int64] | None = None  # (words,): a place in `word_classes`
 
     def __post_init__(self) -> None:
         for part in vars(self).values():
@@ -115,7 +119,18 @@ def subset(
         wfa.word_counts[ids],
         frequencies,
         {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length, "provenance": wfa.provenance},
+        *_names(wfa, ids, numbers),
     )
+
+
+def _names(
+    wfa: WFA, ids: NDArray[np.int32], states: NDArray[np.int64]
+) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, NDArray[np.int64] | None]:
+    """Of states and classes of words, and the class of each word, where an automaton has them."""
+    if not isinstance(wfa, StochasticWFA) or wfa.names is None or wfa.anatomy is None:
+        return None, None, None
+    named = tuple(LOST_NAME if state == LOST else wfa.names.states[state] for state in states)
+    return named, tuple(each.name for each in wfa.names.classes), wfa.anatomy.word_class[ids].astype(np.int64)
 
 
 # source, word, target, weight; one number each per transition

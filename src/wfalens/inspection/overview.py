@@ -29,6 +29,7 @@ def overview(study: Study) -> dict[str, Any]:
         "summary": wfa.summary(),
         "words_seen": int((seen > 0).sum()),
         "tokens_seen": int(seen.sum()),
+        "reading": study.reading,
         "provenance": wfa.provenance,
         "command": _command(study),
         "has": {

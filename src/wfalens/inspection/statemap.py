@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.linear import LinearWFA
+from wfalens.automaton.naming import Anatomy
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
@@ -45,8 +46,10 @@ class StateMap:
     vectors: NDArray[np.float64]  # (nodes, n): the automaton's state vector that stands for each
     visits: NDArray[np.float64]  # (nodes,)
     moves: Moves
+    totals: NDArray[np.float64]  # (nodes, nodes): how often each step was made; `moves` may leave out rare words
     sampled: Ragged[np.int32] | None  # texts that were traced
     membership: NDArray[np.float32] | None  # (tokens, nodes): where the automaton was after each of their words
+    names: tuple[str, ...] | None = None  # of the nodes, where they have some
 
     @cached_property
     def centres(self) -> NDArray[np.float64]:
@@ -95,6 +98,7 @@ class StateMap:
             "states": [
                 {
                     "id": at,
+                    "name": None if self.names is None else self.names[at],
                     "label": names[int(self.centres[at].argmax())],
                     "initial": self.kind == "states" and at == 0,
                     "frequency": round(float(self.frequencies[at]), 5),
@@ -115,7 +119,7 @@ class StateMap:
         """The strongest flows between different nodes, with the words that carry them."""
         moves, number = self.moves, len(self.vectors)
         key = moves.source * number + moves.target
-        total = np.bincount(key, moves.weight, number * number)
+        total = self.totals.ravel().copy()
         total[:: number + 1] = 0  # staying is shown with the state
         flows = []
         for chosen in np.argsort(-total, kind="stable")[:_FLOWS]:
@@ -134,21 +138,23 @@ class StateMap:
         return flows
 
     def _typical(self, node: int) -> dict[str, Any]:
-        moves = self.moves
-        leaving = moves.source == node
-        stays = moves.weight[leaving & (moves.target == node)].sum() / max(1e-9, moves.weight[leaving].sum())
+        moves, left = self.moves, self.totals[node].sum()
+        entering, leaving = (moves.target == node) & (moves.source != node), moves.source == node
+        stays = self.totals[node, node]
         return {
-            "stays": round(float(stays), 4),
-            "words_in": self._typical_words((moves.target == node) & (moves.source != node)),
-            "words_out": self._typical_words(leaving & (moves.target != node)),
+            "stays": round(float(stays / max(1e-9, left)), 4),
+            "words_in": self._typical_words(entering, float(self.totals[:, node].sum() - stays)),
+            "words_out": self._typical_words(leaving & (moves.target != node), float(left - stays)),
             "sentences": self._typical_texts(node),
         }
 
-    def _typical_words(self, chosen: NDArray[np.bool_]) -> list[list[Any]]:
-        """Words of some moves by count · log(lift), with counts: often there, and more often than elsewhere."""
+    def _typical_words(self, chosen: NDArray[np.bool_], total: float) -> list[list[Any]]:
+        """Words of some moves, which were made so often in total, by count · log(lift), with counts: often there, and
+        more often than elsewhere.
+        """
         here = np.bincount(self.moves.word[chosen], self.moves.weight[chosen], len(self._word_totals))
         known = np.flatnonzero(here)
-        lift = here[known] / here.sum() / (self._word_totals[known] / self._word_totals.sum())
+        lift = here[known] / total / (self._word_totals[known] / self.totals.sum())
         score = here[known] * np.log(lift)
         best = known[np.argsort(-score, kind="stable")[:_TYPICAL_WORDS]]
         return [[self._words[at], round(float(here[at]))] for at in best]
@@ -190,6 +196,15 @@ def state_map(study: Study) -> StateMap:
 
 
 def _of_states(study: Study, wfa: StochasticWFA) -> StateMap:
+    moves, totals = _observed(wfa) if wfa.anatomy is None else _by_class(wfa.anatomy)
+    sampled = None if study.corpus is None else study.encoded.take(study.sample)
+    membership = None if sampled is None else wfa.state_vectors(sampled, every=True).astype(np.float32)
+    visits, names = wfa.state_visits.astype(np.float64), None if wfa.names is None else wfa.names.states
+    return StateMap(study, "states", np.eye(wfa.states), visits, moves, totals, sampled, membership, names)
+
+
+def _observed(wfa: StochasticWFA) -> tuple[Moves, NDArray[np.float64]]:
+    """Every step that was counted."""
     rows = wfa.rows
     moves = Moves(
         np.repeat(np.arange(len(rows.entry_start) - 1), np.diff(rows.entry_start)),
@@ -197,11 +212,36 @@ def _of_states(study: Study, wfa: StochasticWFA) -> StateMap:
         rows.target.astype(np.int64),
         rows.weight.astype(np.float64),
     )
-    sampled = None if study.corpus is None else study.encoded.take(study.sample)
-    membership = None if sampled is None else wfa.state_vectors(sampled, every=True).astype(np.float32)
-    return StateMap(
-        study, "states", np.eye(wfa.states), wfa.state_visits.astype(np.float64), moves, sampled, membership
-    )
+    return moves, _totals(moves, wfa.states)
+
+
+def _by_class(anatomy: Anatomy) -> tuple[Moves, NDArray[np.float64]]:
+    """Where words share rows: what each class does, dealt out to its commonest words by their counts."""
+    flows = anatomy.flows
+    parts = []
+    for number, flow in enumerate(flows):
+        members = np.flatnonzero(anatomy.word_class == number)
+        counts = anatomy.word_counts[members]
+        common = np.argsort(-counts, kind="stable")[:_TYPICAL_WORDS]
+        common = common[counts[common] > 0]
+        source, target = np.nonzero(flow)
+        share = counts[common] / max(1, counts.sum())
+        parts.append(
+            (
+                np.repeat(members[common], len(source)),
+                np.tile(source, len(common)),
+                np.tile(target, len(common)),
+                np.outer(share, flow[source, target]).ravel(),
+            )
+        )
+    word, source, target, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Moves(word, source, target, weight), np.asarray(flows.sum(0))
+
+
+def _totals(moves: Moves, nodes: int) -> NDArray[np.float64]:
+    # -> (nodes, nodes)
+    keys = moves.source * nodes + moves.target
+    return np.bincount(keys, moves.weight, nodes * nodes).astype(np.float64).reshape(nodes, nodes)
 
 
 def _of_regions(study: Study, wfa: WFA) -> StateMap:
@@ -227,7 +267,8 @@ def _of_regions(study: Study, wfa: WFA) -> StateMap:
     moves = Moves(sampled.values[later].astype(np.int64), found[later - 1], found[later], np.ones(len(later)))
     distance = np.abs(outputs[:, None] - _means(outputs, found, regions)).sum(2)
     membership = np.where(np.eye(regions, dtype=bool)[found], 1 - distance / 2, 0).astype(np.float32)
-    return StateMap(study, "regions", sums / visits[:, None], visits, moves, sampled, membership)
+    totals = _totals(moves, regions)
+    return StateMap(study, "regions", sums / visits[:, None], visits, moves, totals, sampled, membership)
 
 
 def _means(values: NDArray[np.float64], group: NDArray[np.int64], groups: int) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.explanation.influence import Influence, influence
+from wfalens.inspection.reading import reading
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.ragged import Ragged
 
@@ -73,6 +74,11 @@ class Study:
     def usual_count(self) -> int:
         """How often a word should have been seen to be shown as typical; less in tiny corpora."""
         return min(_USUAL_COUNT, int(self.wfa.word_counts[2:].max(initial=1)))
+
+    @cached_property
+    def reading(self) -> dict[str, Any] | None:
+        """The story and the diagram of a readable automaton."""
+        return reading(self.wfa)
 
     @cached_property
     def influence(self) -> Influence:

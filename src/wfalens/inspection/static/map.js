@@ -16,6 +16,10 @@ function slices(mix, radius) {
   return shapes;
 }
 
+// A state by its name, where it has one, else by its number.
+lens.stateName = (map, id) => (map.states[id].name === null ? `${map.kind === 'states' ? 'state' : 'region'} ${id}` : lens.visible(map.states[id].name));
+const named = (map, state) => { const name = lens.stateName(map, state.id); return name[0].toUpperCase() + name.slice(1); };
+
 // Draws corners, flows and states; `marks` are drawn on top, in the map's own units.
 lens.drawMap = (svg, width, map, { flows = 0, chosen = null, moves = null, marks = null, choose = null, active = null } = {}) => {
   const flat = map.corners.length === 2;
@@ -54,7 +58,7 @@ lens.drawMap = (svg, width, map, { flows = 0, chosen = null, moves = null, marks
     const [mx, my] = [(x1 + x2) / 2 - dy * bend, (y1 + y2) / 2 + dx * bend];
     const mine = flow.from === chosen || flow.to === chosen;
     shapes.push(s('path', { d: `M${x1.toFixed(1)},${y1.toFixed(1)}Q${mx.toFixed(1)},${my.toFixed(1)} ${x2.toFixed(1)},${y2.toFixed(1)}`, fill: 'none', stroke: mine ? 'var(--accent)' : 'var(--soft)', 'stroke-width': (0.8 + 5 * Math.sqrt(flow.count / biggest)).toFixed(1), opacity: mine ? 0.8 : 0.35 },
-      s('title', null, `${lens.whole(flow.count)} times from state ${flow.from} to ${flow.to}: ${flow.words.map(lens.visible).join(', ')}`)));
+      s('title', null, `${lens.whole(flow.count)} times from ${lens.stateName(map, flow.from)} to ${lens.stateName(map, flow.to)}: ${flow.words.map(lens.visible).join(', ')}`)));
     const angle = Math.atan2(y2 - my, x2 - mx);
     const wing = (turn) => `${(x2 - 7 * Math.cos(angle + turn)).toFixed(1)},${(y2 - 7 * Math.sin(angle + turn)).toFixed(1)}`;
     shapes.push(s('polygon', { points: `${x2.toFixed(1)},${y2.toFixed(1)} ${wing(0.5)} ${wing(-0.5)}`, fill: mine ? 'var(--accent)' : 'var(--soft)', opacity: mine ? 0.8 : 0.5 }));
@@ -66,7 +70,7 @@ lens.drawMap = (svg, width, map, { flows = 0, chosen = null, moves = null, marks
     shapes.push(s('g', {
       class: `state${state.id === chosen ? ' chosen' : ''}`, 'data-state': state.id, transform: `translate(${x(state.x).toFixed(1)},${y(state.y).toFixed(1)})`,
       opacity: active ? Math.max(0.25, Math.min(1, 0.25 + share)) : 1,
-      ...(choose ? { tabindex: 0, role: 'button', 'aria-pressed': String(state.id === chosen), 'aria-label': `${map.kind === 'states' ? 'State' : 'Region'} ${state.id}${state.initial ? ', the initial one' : ''}: ${lens.visible(state.label)} ${lens.percent(Math.max(...state.mix))}, ${lens.percent(state.frequency, 1)} of the visits`, on: press } : {}),
+      ...(choose ? { tabindex: 0, role: 'button', 'aria-pressed': String(state.id === chosen), 'aria-label': `${named(map, state)}${state.initial ? ', the initial one' : ''}: ${lens.visible(state.label)} ${lens.percent(Math.max(...state.mix))}, ${lens.percent(state.frequency, 1)} of the visits`, on: press } : {}),
     }, slices(state.mix, radius), s('circle', { class: 'ring', r: radius, fill: 'none', stroke: 'var(--panel)', 'stroke-width': 1.5 }),
     radius > 11 && s('text', { class: 'number', 'text-anchor': 'middle', y: 4, 'pointer-events': 'none', 'aria-hidden': 'true' }, String(state.id))));
   }
@@ -90,7 +94,7 @@ function listed(map, choose) {
   return [
     h('p', null, `Choose a ${map.kind === 'states' ? 'state' : 'region'} to see what it stands for, which words lead there and away, and sentences that pass through it.`),
     lens.table(map.kind === 'states' ? 'States by visits' : 'Regions by visits', [map.kind === 'states' ? 'state' : 'region', 'speaks for', 'visits', 'stays'], order.map((state) => [
-      h('button', { type: 'button', class: 'small', on: { click: () => choose(state.id) } }, `${state.id}${state.initial ? ' (start)' : ''}`),
+      h('button', { type: 'button', class: 'small', on: { click: () => choose(state.id) } }, state.name === null ? `${state.id}${state.initial ? ' (start)' : ''}` : `${state.id} ${lens.visible(state.name)}`),
       [lens.className(map.class_names, lens.argmax(state.mix)), ` ${lens.percent(Math.max(...state.mix))}`], lens.percent(state.frequency, 1), lens.percent(state.stays)])),
   ];
 }
@@ -99,7 +103,7 @@ function details(map, state, choose) {
   if (!state) return listed(map, choose);
   return [
     h('button', { type: 'button', class: 'small', on: { click: () => choose(state.id) } }, '\u2190 all'),
-    h('h2', null, `${map.kind === 'states' ? 'State' : 'Region'} ${state.id}${state.initial ? ', before any word' : ''}`),
+    h('h2', null, `${named(map, state)}${state.initial ? ', before any word' : ''}`),
     h('p', { class: 'note' }, `${lens.percent(state.frequency, 1)} of all visits (${lens.whole(state.visits)}); a word leaves it where it is in ${lens.percent(state.stays)} of the cases.`),
     lens.mix(map.class_names, state.mix),
     h('br'),

@@ -25,6 +25,15 @@ function faithful(data, names) {
   ];
 }
 
+// What a readable automaton does; the drawing is an image, in which nothing runs.
+function told({ story, diagram, caption, error }) {
+  return [
+    h('h2', null, 'What it does'),
+    h('ul', { class: 'story' }, story.map(({ text }) => h('li', null, lens.word(text)))),
+    error ? h('p', { class: 'note' }, lens.visible(error)) : h('div', { class: 'drawing', tabindex: 0, role: 'region', 'aria-label': 'The automaton as a diagram' }, h('img', { src: diagram, alt: `The states of the automaton and the moves between them. ${lens.visible(caption)}` })),
+  ];
+}
+
 function provenance(data) {
   const made = data.provenance;
   const entries = [
@@ -48,6 +57,7 @@ lens.views = [{
     const command = h('pre', null, lens.visible(data.command));
     const measured = h('div');
     view.append(
+      ...[data.reading ? told(data.reading) : []].flat(),
       h('h2', null, 'How faithful'), measured,
       h('div', { class: 'grid' },
         h('section', null, h('h2', null, 'Where it comes from'), h('div', { class: 'panel' }, provenance(data))),

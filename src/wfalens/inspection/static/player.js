@@ -152,7 +152,7 @@ class Player {
     const rows = found.words.map((word, at) => [
       lens.wordLink(word), found.rows[at], lens.signed(values[at], 3), outcome(this.names, found.automaton[at + 1]),
       ...(found.model ? [outcome(this.names, said(at)), same(at) ? h('span', { class: 'yes' }, 'yes') : h('span', { class: 'no' }, 'no')] : []),
-      ...(found.states ? [found.states[at + 1].slice(0, 2).map(([state, share]) => `${state} (${lens.percent(share)})`).join(', ')] : []),
+      ...(found.states ? [found.states[at + 1].slice(0, 2).map(([state, share]) => `${this.map?.states[state].name ? lens.visible(this.map.states[state].name) : state} (${lens.percent(share)})`).join(', ')] : []),
     ]);
     lens.put(this.steps, lens.table(`After each word; contributions to ${lens.visible(this.names[column])} in ${found.unit}`, ['word', 'rows', 'contribution', 'automaton', ...(found.model ? ['network', 'agree'] : []), ...(found.states ? ['likely states'] : [])], rows));
   }

@@ -1,0 +1,199 @@
+"""The numbers behind the story: each follows from the moves of a readable automaton, or was measured in extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.naming import HARDLY, LEANING, LEANING_OF_TWO, MAINLY, SURE, Anatomy, Names, WordClass
+
+LEAST_TURN = 0.1  # of the cases, for a turn to be told
+_LEAST_READ = 10.0  # how often a class of words must have been read somewhere for its effect there to be told
+_ALIKE, _FLOOR = 2.0, 0.02  # two states say the same if no class, plus two points, is twice as likely in one of them,
+_NEAR = 0.1  # and not more of the probability lies elsewhere
+_REMEMBERS = 0.2  # how far a word must bring them apart beyond what they said already: total variation
+
+
+class Turn(NamedTuple):
+    """A class of words that turns a sure opinion into another."""
+
+    word_class: int
+    before: int  # class that was sure
+    after: int  # class that is the likeliest then
+    rate: float  # of the cases in which it is read there
+    read: float  # how often it is read there
+
+
+class Memory(NamedTuple):
+    """Two states that say nearly the same, and a class of words that they take differently."""
+
+    first: int
+    second: int
+    word_class: int
+    label: int  # the class whose probability differs most afterwards
+    before: tuple[float, float]  # its probability in both
+    after: tuple[float, float]  # and after such a word
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """Numbers that describe what a readable automaton does."""
+
+    anatomy: Anatomy
+    names: Names
+    state_visits: NDArray[np.int64]  # (n,)
+
+    @cached_property
+    def says(self) -> NDArray[np.int64]:
+        """The likeliest class of each state; (n,)"""
+        return np.asarray(self.anatomy.centres.argmax(1))
+
+    @cached_property
+    def sure(self) -> NDArray[np.bool_]:
+        """(n,)"""
+        return np.asarray(self.anatomy.centres.max(1) >= SURE)
+
+    @cached_property
+    def undecided(self) -> NDArray[np.bool_]:
+        """(n,)"""
+        centres = self.anatomy.centres
+        return np.asarray(centres.max(1) < (LEANING_OF_TWO if centres.shape[1] == 2 else LEANING))
+
+    @cached_property
+    def flow(self) -> NDArray[np.float64]:
+        """How often a word leads from a state to another; (n, n)"""
+        return np.asarray(self.anatomy.flows.sum(0))
+
+    @property
+    def words(self) -> float:
+        """That were read."""
+        return float(self.flow.sum())
+
+    def standing(self, mass: NDArray[np.float64]) -> tuple[float, float, float]:
+        """Shares of a distribution over states, (n,), that are undecided, leaning and sure."""
+        total = max(1e-300, float(mass.sum()))
+        undecided, sure = float(mass[self.undecided].sum() / total), float(mass[self.sure].sum() / total)
+        return undecided, 1 - undecided - sure, sure
+
+    @property
+    def after_first_word(self) -> tuple[float, float, float]:
+        """Undecided, leaning, sure."""
+        return self.standing(self.flow[0])
+
+    @property
+    def at_the_end(self) -> tuple[float, float, float] | None:
+        """The same where texts end: what was reached and not left; None if that is not known."""
+        ended = self.state_visits - self.flow.sum(1)
+        return self.standing(np.maximum(0, ended)) if ended.sum() > 0.5 else None
+
+    @property
+    def before_sure(self) -> float:
+        """Share of the words that are read while it is not sure."""
+        return float(self.flow[~self.sure].sum() / self.words)
+
+    @property
+    def in_open(self) -> float:
+        """Share of the words that are read in open states."""
+        return float(self.flow[self.anatomy.open].sum() / self.words)
+
+    @property
+    def keeps(self) -> dict[int, float]:
+        """For each class that some state is sure of: how often a word leaves it sure of that class."""
+        kept = {}
+        for label in np.unique(self.says[self.sure]).tolist():
+            here = self.sure & (self.says == label)
+            if self.flow[here].sum() >= _LEAST_READ:
+                kept[label] = float(self.flow[here][:, here].sum() / self.flow[here].sum())
+        return kept
+
+    @property
+    def overturned(self) -> float | None:
+        """Of the words read when sure, those after which another class is the likeliest; None if never sure."""
+        others = self.says[:, None] != self.says
+        read = self.flow[self.sure].sum()
+        return float((self.flow * others)[self.sure].sum() / read) if read >= _LEAST_READ else None
+
+    @property
+    def hardly_matters(self) -> tuple[int, float]:
+        """Classes of words that move little, and their share of all words."""
+        little = [each for each in self.names.classes if each.moved < HARDLY]
+        return len(little), sum(each.share for each in little)
+
+    def towards(self, label: int) -> list[int]:
+        """Classes of words that turn mainly towards a class, those first that do most of it in all texts together."""
+        classes = self.names.classes
+        found = [at for at, each in enumerate(classes) if mainly(each) == label]
+        return sorted(found, key=lambda at: -classes[at].share * float(classes[at].change[label]))
+
+    @property
+    def turns(self) -> list[Turn]:
+        """What turns a sure opinion into another, each class of words once, the most frequent first."""
+        first: dict[int, Turn] = {}
+        for turn in sorted(self._turns(), key=lambda turn: -turn.rate * turn.read):
+            first.setdefault(turn.word_class, turn)
+        return list(first.values())
+
+    def _turns(self) -> Iterator[Turn]:
+        """Of each class of words and each sure opinion, the opinion that it turns into most."""
+        for number, flows in enumerate(self.anatomy.flows):
+            for label in np.unique(self.says[self.sure]).tolist():
+                here = self.sure & (self.says == label)
+                read = float(flows[here].sum())
+                if read < _LEAST_READ:
+                    continue
+                to = np.bincount(self.says, flows[here].sum(0), self.anatomy.centres.shape[1])
+                to[label] = 0
+                if to.max() >= LEAST_TURN * read:
+                    yield Turn(number, label, int(to.argmax()), float(to.max() / read), read)
+
+    @property
+    def memory(self) -> Memory | None:
+        """The pair of states alike in what they say that some class of words takes furthest apart."""
+        best, furthest = None, _REMEMBERS
+        after = self.anatomy.matrices @ self.anatomy.centres  # (G, n, C)
+        for first, second in self._alike():
+            read = np.minimum(self.anatomy.visits[:, first], self.anatomy.visits[:, second])
+            gap = np.where(read >= _LEAST_READ, self._unexplained(first, second, after), 0)
+            if gap.max() > furthest:
+                furthest, number = float(gap.max()), int(gap.argmax())
+                best = self._memory(first, second, number, after[number])
+        return best
+
+    def _alike(self) -> Iterator[tuple[int, int]]:
+        """Pairs of states that say nearly the same and as surely, the start aside."""
+        centres, surely = self.anatomy.centres, 2 * self.sure + 1 * self.undecided
+        for first in range(1, len(centres)):
+            for second in range(first + 1, len(centres)):
+                one, other = centres[first], centres[second]
+                ratio = np.abs(np.log((one + _FLOOR) / (other + _FLOOR))).max()
+                near = np.abs(one - other).sum() / 2 <= _NEAR and surely[first] == surely[second]
+                if near and ratio <= np.log(_ALIKE):
+                    yield first, second
+
+    def _unexplained(self, first: int, second: int, after: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How far each class of words takes two states apart, beyond the difference in log-odds that they had; (G,)
+
+        Where evidence simply adds up, the states keep their difference in log-odds, and this is 0.
+        """
+        ahead = np.log(self.anatomy.centres[second] + 1e-3) - np.log(self.anatomy.centres[first] + 1e-3)
+        expected = (after[:, first] + 1e-3) * np.exp(ahead)
+        expected /= expected.sum(1, keepdims=True)
+        beyond, apart = (np.abs(each - after[:, second]).sum(1) / 2 for each in (expected, after[:, first]))
+        return np.asarray(np.minimum(beyond, apart))
+
+    def _memory(self, first: int, second: int, number: int, after: NDArray[np.float64]) -> Memory:
+        centres = self.anatomy.centres
+        label = int(np.abs(after[first] - after[second]).argmax())
+        before = float(centres[first, label]), float(centres[second, label])
+        return Memory(first, second, number, label, before, (float(after[first, label]), float(after[second, label])))
+
+
+def mainly(kind: WordClass) -> int | None:
+    """The class that a class of words turns towards with half of what it moves or more; None if it hardly matters."""
+    label = int(kind.change.argmax())
+    return label if kind.moved >= HARDLY and kind.change[label] >= MAINLY * kind.moved else None

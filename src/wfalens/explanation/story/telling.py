@@ -1,0 +1,231 @@
+"""What a readable automaton does, told in sentences, each with its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from wfalens.automaton.naming import HARDLY, OPEN, SURE, WordClass
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.wfa import WFA
+from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.explanation.moves import anatomy_and_names, shown_name, shown_words
+from wfalens.explanation.story.figures import LEAST_TURN, Figures, Turn, mainly
+from wfalens.explanation.story.result import Sentence, Story
+from wfalens.text import percent
+
+_KINDS_TOLD = 4  # classes of words named for each class
+_TURNS_TOLD = 3
+_FEW_CASES = 0.0005  # of all words: kinds of words that are rarer are not named
+
+
+def describe(wfa: WFA) -> Story:
+    """The story of a readable automaton; others are refused."""
+    anatomy, names = anatomy_and_names(wfa)
+    visits = wfa.state_visits if isinstance(wfa, StochasticWFA) else anatomy.visits.sum(0)
+    teller = _Teller(wfa, Figures(anatomy, names, visits))
+    return Story(tuple(teller.sentences()))
+
+
+class _Teller:
+    """Puts figures into words."""
+
+    def __init__(self, wfa: WFA, figures: Figures) -> None:
+        self.wfa, self.figures = wfa, figures
+        self.classes = figures.names.classes
+        self.labels = [shown_name(name) for name in wfa.class_names]
+
+    def sentences(self) -> Iterator[Sentence]:
+        yield self.faithful()
+        yield self.size()
+        yield self.start()
+        yield self.first_word()
+        yield from self.end()
+        yield from self.sure()
+        yield self.little()
+        for label in range(len(self.labels)):
+            yield self.towards(label)
+        yield from self.others()
+        yield from self.turns()
+        yield self.memory()
+        yield self.unknown()
+
+    def faithful(self) -> Sentence:
+        rung, texts, tried = measured(self.wfa.provenance)
+        if rung is None:
+            return Sentence("fidelity", "How faithful it is was not recorded; measure it with `wfalens evaluate`.")
+        chosen = "" if tried < 2 else f" (which also chose its size, among {tried})"
+        text = (
+            f"On {texts:,} texts that it was not fitted to{chosen}, this automaton gives the same class as the network "
+            f"in {percent(rung['cr'], 1)} of the cases; their outputs differ by a Jensen-Shannon divergence of "
+            f"{rung['jsd']:.3f} (0: equal, 0.69: opposite). What follows holds for the automaton, and for the network "
+            "as far as they agree."
+        )
+        return Sentence("fidelity", text, {"cr": rung["cr"], "jsd": rung["jsd"], "texts": texts})
+
+    def size(self) -> Sentence:
+        states, kinds, words = self.wfa.states, len(self.classes), len(self.wfa.encoder.vocabulary) - UNKNOWN - 1
+        text = (
+            f"It has {states} states and {kinds} kinds of words, to one of which each of its {words:,} words belongs; "
+            f"shares below are of the {self.figures.words:,.0f} words in the texts that it was made from."
+        )
+        return Sentence("size", text, {"states": states, "kinds": kinds, "words": words, "read": self.figures.words})
+
+    def start(self) -> Sentence:
+        output = self.figures.anatomy.centres[0]
+        order = sorted(range(len(output)), key=lambda label: -output[label])[:3]
+        told = ", ".join(f"{self.labels[label]} {percent(float(output[label]))}" for label in order)
+        more = "" if len(output) <= 3 else ", others less"
+        figures = dict(zip(self.wfa.class_names, map(float, output), strict=True))
+        return Sentence("start", f"Before any word it says {told}{more}.", figures)
+
+    def first_word(self) -> Sentence:
+        return Sentence(
+            "first word",
+            "After the first word it is " + _standing(self.figures.after_first_word) + ".",
+            _named(self.figures.after_first_word),
+        )
+
+    def end(self) -> Iterator[Sentence]:
+        shares, before = self.figures.at_the_end, self.figures.before_sure
+        if shares is not None:
+            text = (
+                f"At the end of a text it is {_standing(shares)}; {percent(before)} of all words are read before it is "
+                f"sure, that is, gives a class at least {percent(SURE)}."
+            )
+            yield Sentence("end", text, {**_named(shares), "before_sure": before})
+
+    def sure(self) -> Iterator[Sentence]:
+        keeps, overturned = self.figures.keeps, self.figures.overturned
+        if not keeps or overturned is None:
+            return
+        low, high = min(keeps.values()), max(keeps.values())
+        span = percent(low) if percent(low) == percent(high) else f"{percent(low)} to {percent(high)}"
+        each = ", ".join(f"{self.labels[label]} {percent(share)}" for label, share in keeps.items())
+        text = f"Once it is sure of a class, the next word leaves it so in {span} of the cases ({each}), and " + (
+            f"turns it to another class in {percent(overturned, 1)}."
+            if overturned
+            else "never turns it to another class."
+        )
+        figures = {self.wfa.class_names[label]: share for label, share in keeps.items()}
+        yield Sentence("sure", text, {"keeps": figures, "overturned": overturned})
+
+    def little(self) -> Sentence:
+        kinds, share = self.figures.hardly_matters
+        where = (
+            f"A state is open if words move {percent(OPEN)} or more of the probability there on average; "
+            f"{percent(self.figures.in_open)} of all words are read in an open state. "
+        )
+        little = (
+            f"{kinds} of {len(self.classes)} kinds of words, {percent(share)} of all words, hardly matter: "
+            f"in open states such a word moves less than {percent(HARDLY)} on average."
+        )
+        every = f"There every kind of word matters and moves {percent(HARDLY)} or more on average."
+        text = where + (little if kinds else every)
+        return Sentence("hardly matters", text, {"kinds": kinds, "share": share, "in_open": self.figures.in_open})
+
+    def towards(self, label: int) -> Sentence:
+        name = self.wfa.class_names[label]
+        most = [at for at in self.figures.towards(label) if self.classes[at].share >= _FEW_CASES][:_KINDS_TOLD]
+        found = sorted(most, key=lambda at: -self.classes[at].change[label])
+        kinds = [self._as_push(self.classes[at], label) for at in found]
+        told = "; ".join(
+            self._kind(self.classes[at], f", by {100 * each['change']:.0f} points")
+            for at, each in zip(found, kinds, strict=True)
+        )
+        text = (
+            f"Words that turn open states towards {self.labels[label]}: {told}."
+            if found
+            else f"No kind of word turns mainly towards {self.labels[label]}."
+        )
+        return Sentence("towards", text, {"class": name, "kinds": kinds})
+
+    def _as_push(self, kind: WordClass, label: int) -> dict[str, Any]:
+        return {"word_class": kind.name, "share": kind.share, "change": float(kind.change[label])}
+
+    def _kind(self, kind: WordClass, more: str = "") -> str:
+        return f"{_quoted(kind.words)} ({percent(kind.share, 1)} of words{more})"
+
+    def others(self) -> Iterator[Sentence]:
+        """What kinds of words do that matter but do not speak for one class."""
+        found = [each for each in self.classes if each.moved >= HARDLY and mainly(each) is None]
+        for kind in [each for each in found if each.share >= _FEW_CASES][:_KINDS_TOLD]:
+            text = f"{self._kind(kind)}: a word of this kind {shown_name(kind.effect)}."
+            yield Sentence("others", text, {"word_class": kind.name, "share": kind.share, "effect": kind.effect})
+
+    def turns(self) -> Iterator[Sentence]:
+        found = self.figures.turns[:_TURNS_TOLD]
+        if found:
+            text = "A sure opinion is most often turned by " + "; by ".join(self._turn(turn) for turn in found) + "."
+        else:
+            text = f"No kind of word turns a sure opinion in {percent(LEAST_TURN)} of the cases or more."
+        yield Sentence("turns", text, {"turns": [self._as_json(turn) for turn in found]})
+
+    def _turn(self, turn: Turn) -> str:
+        before, after = self.labels[turn.before], self.labels[turn.after]
+        words = _quoted(self.classes[turn.word_class].words)
+        return f"{words}, from {before} to {after} in {percent(turn.rate)} of {turn.read:,.0f} cases"
+
+    def _as_json(self, turn: Turn) -> dict[str, Any]:
+        names = self.wfa.class_names
+        kind = self.classes[turn.word_class].name
+        return {
+            "word_class": kind,
+            "from": names[turn.before],
+            "to": names[turn.after],
+            "rate": turn.rate,
+            "read": turn.read,
+        }
+
+    def memory(self) -> Sentence:
+        found = self.figures.memory
+        if found is None:
+            text = (
+                "No two states say nearly the same and take a kind of word differently: it remembers only what it says."
+            )
+            return Sentence("memory", text)
+        states, label = self.figures.names.states, self.labels[found.label]
+        first, second = shown_name(states[found.first]), shown_name(states[found.second])
+        words = _quoted(self.classes[found.word_class].words)
+        text = (
+            f"It remembers something that it does not say: “{first}” and “{second}” give {label} "
+            f"{percent(found.before[0])} and {percent(found.before[1])}, but after {words} it has "
+            f"{percent(found.after[0])} and {percent(found.after[1])}."
+        )
+        figures = {
+            "states": [states[found.first], states[found.second]],
+            "class": self.wfa.class_names[found.label],
+            "word_class": self.classes[found.word_class].name,
+            "before": list(found.before),
+            "after": list(found.after),
+        }
+        return Sentence("memory", text, figures)
+
+    def unknown(self) -> Sentence:
+        kind = self.classes[int(self.figures.anatomy.word_class[UNKNOWN])]
+        text = f"An unknown word is taken like {_quoted(kind.words)}: it {shown_name(kind.effect)}."
+        return Sentence("unknown", text, {"word_class": kind.name})
+
+
+def measured(provenance: Mapping[str, Any]) -> tuple[dict[str, float] | None, int, int]:
+    """CR and JSD of the chosen size as extraction recorded them, on how many texts, and how many sizes were tried."""
+    frontier = provenance.get("frontier")
+    try:
+        rung = frontier["tried"][frontier["chosen"]]  # type: ignore[index]
+        figures = {"cr": float(rung["cr"]), "jsd": float(rung["jsd"])}
+        return figures, int(frontier["texts"]), len(frontier["tried"])  # type: ignore[index]
+    except (TypeError, KeyError, IndexError, ValueError):  # files are of anybody
+        return None, 0, 0
+
+
+def _standing(shares: tuple[float, float, float]) -> str:
+    undecided, leaning, sure = map(percent, shares)
+    return f"undecided in {undecided} of the cases, leaning to a class in {leaning} and sure of one in {sure}"
+
+
+def _named(shares: Sequence[float]) -> dict[str, float]:
+    return dict(zip(("undecided", "leaning", "sure"), shares, strict=True))
+
+
+def _quoted(words: tuple[str, ...]) -> str:
+    return f"“{shown_words(words)} …”" if words else "unknown words"

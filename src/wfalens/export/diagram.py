@@ -1,0 +1,187 @@
+"""What is drawn of a readable automaton: states from the start to the surest, and the moves that matter."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.naming import HARDLY, LEANING, LEANING_OF_TWO, SURE, WordClass
+from wfalens.bounds import Bounds, check_numbers, real, whole
+from wfalens.explanation.moves import MoveTable, shown_name, shown_words
+from wfalens.text import percent, sentence
+
+MOST_EDGES, ENOUGH = 40, 0.9  # arrows at most, and the share of the moves that they should carry
+# told apart by colour-blind readers, and those of the page
+COLOURS = ("#0072B2", "#D55E00", "#00916A", "#B78A00", "#B5508B", "#3B9BD9", "#6D4AA2", "#8C564B", "#6B7280", "#12908E")
+GREY, WHITE = "#8A8F98", "#FFFFFF"
+_CERTAIN = 0.97
+_PALEST, _FULLEST = 0.1, 0.5  # how much of a class's colour a box has
+_LONGEST_LABEL, _LONGEST_CLASS = 44, 20  # characters in a box
+_LONGEST_EFFECT = 60
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A move that is drawn."""
+
+    source: int
+    target: int
+    share: float  # of all words
+    rate: float  # of the words read in the source
+    words: str  # of the class that makes it most beyond its share
+
+
+class Kind(NamedTuple):
+    """A line of the legend."""
+
+    words: str
+    effect: str
+    moved: str
+    share: str
+    colour: str
+
+
+KIND_TITLES = ("kinds of words", "what they do", "moves", "of all words")
+
+
+@dataclass(frozen=True, eq=False)
+class Diagram:
+    """The drawing of an automaton, but for where things stand on the page."""
+
+    table: MoveTable
+    most_edges: int = MOST_EDGES
+    enough: float = ENOUGH
+    about: str = ""  # what the caption begins with
+
+    def __post_init__(self) -> None:
+        check_numbers(self, {"most_edges": Bounds(whole, 1, 10_000), "enough": Bounds(real, 0, 1)})
+
+    @cached_property
+    def edges(self) -> list[Edge]:
+        """As few of the most frequent moves as carry enough of all moves, and not more than may be drawn."""
+        chosen, carried = [], 0.0
+        for source, target in self.table.strongest()[: self.most_edges]:
+            if carried >= self.enough * self._moved:
+                break
+            chosen.append(self._edge(source, target))
+            carried += chosen[-1].share
+        return chosen
+
+    @property
+    def carried(self) -> float:
+        """Share of all moves between different states that is drawn; 1 where there are none."""
+        return sum(edge.share for edge in self.edges) / self._moved if self._moved > 0 else 1.0
+
+    @property
+    def caption(self) -> str:
+        every, drawn = len(self.table.strongest()), len(self.edges)
+        short = "" if self.carried >= self.enough else f" ({self.most_edges} at most are drawn)"
+        return self.about + (
+            "How to read it: a box is a state; every word that is read leads to another state, or it stays. "
+            f"{percent(1 - self._moved)} of all words stay (told in the boxes). "
+            f"Of the others, {percent(self.carried)} go along one of the {drawn} arrows drawn, "
+            f"of {every} that occur{short}. "
+            "The wider an arrow, the more often it is taken; it has the colour of the class that it leads to, "
+            "and is dashed where it leads back to a less sure state. Its label: how many of the words read at its "
+            "beginning take it, and the kind of word that takes it most beyond its share. Below: how much of the "
+            "probability a word of each kind moves on average, in states where words still matter."
+        )
+
+    @cached_property
+    def columns(self) -> NDArray[np.int64]:
+        """From left to right: the start, then states by how sure they are; no arrow within a column; (n,)"""
+        surest = self.table.centres.max(1)
+        level = np.select([self.undecided, surest < SURE, surest < _CERTAIN], [1, 2, 3], 4)
+        level[0] = 0
+        joined = {frozenset((edge.source, edge.target)) for edge in self.edges}
+        part = np.zeros(len(level), np.int64)  # of a level
+        order = np.lexsort((surest, level))
+        for at, state in enumerate(order):
+            before = [other for other in order[:at] if level[other] == level[state]]
+            part[state] = max((part[other] + 1 for other in before if frozenset((other, state)) in joined), default=0)
+        _, columns = np.unique(level * len(level) + part, return_inverse=True)
+        return np.asarray(columns, np.int64)
+
+    @cached_property
+    def undecided(self) -> NDArray[np.bool_]:
+        """States that lean to no class; (n,)"""
+        centres = self.table.centres
+        return np.asarray(centres.max(1) < (LEANING_OF_TWO if centres.shape[1] == 2 else LEANING))
+
+    def colour(self, state: int) -> str:
+        """Of the class that a state says."""
+        return GREY if self.undecided[state] else COLOURS[int(self.table.centres[state].argmax()) % len(COLOURS)]
+
+    def tint(self, state: int) -> str:
+        """The same for its box, the paler the less sure it is."""
+        if self.undecided[state]:
+            return WHITE
+        sureness = float(self.table.centres[state].max() - LEANING) / (1 - LEANING)
+        return mixed(self.colour(state), _PALEST + (_FULLEST - _PALEST) * sureness)
+
+    def box(self, state: int) -> list[str]:
+        """The lines in a state's box: its name, what it says, and how often it stays."""
+        table = self.table
+        lines = [shown_name(table.names.states[state], _LONGEST_LABEL), self._says(table.centres[state])]
+        if state == 0 and table.rates[0, 0] == 0:
+            return [*lines, "before the first word"]
+        return [*lines, f"stays on {percent(table.rates[state, state])} of words"]
+
+    def legend(self) -> list[Kind]:
+        """The classes of words, grouped by what they do."""
+        classes = self.table.names.classes
+        order = sorted(range(len(classes)), key=lambda at: _place(classes[at]))
+        return [
+            Kind(
+                shown_words(classes[at].words, 5),
+                sentence(classes[at].effect, _LONGEST_EFFECT),
+                percent(classes[at].moved),
+                percent(classes[at].share, 1),
+                self._kind_colour(classes[at]),
+            )
+            for at in order
+        ]
+
+    @cached_property
+    def _moved(self) -> float:
+        return float(self.table.shares.sum() - np.trace(self.table.shares))
+
+    def _edge(self, source: int, target: int) -> Edge:
+        table = self.table
+        told = table.carriers(source, target, 1)
+        words = shown_words(table.names.classes[told[0].word_class].words) if told else "any word"
+        return Edge(source, target, float(table.shares[source, target]), float(table.rates[source, target]), words)
+
+    def _says(self, output: NDArray[np.float64]) -> str:
+        first, second = np.argsort(-output, kind="stable")[:2]
+        told = [
+            f"{shown_name(self.table.class_names[each], _LONGEST_CLASS)} {percent(float(output[each]))}"
+            for each in (first, second)
+        ]
+        return told[0] if output[first] >= SURE else ", ".join(told)
+
+    def _kind_colour(self, kind: WordClass) -> str:
+        towards = kind.moved >= HARDLY and kind.effect.startswith("turns towards ")
+        return COLOURS[int(kind.change.argmax()) % len(COLOURS)] if towards else GREY
+
+
+def mixed(colour: str, share: float) -> str:
+    """A colour on white."""
+    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
+
+
+def self_contained(svg: bytes) -> bytes:
+    """A drawing without its document type, which names an address."""
+    return re.sub(rb"<!DOCTYPE[^>]*>\s*", b"", svg, count=1)
+
+
+def _place(kind: WordClass) -> tuple[bool, bool, int, float]:
+    """Words that turn towards a class first, class by class; those that hardly matter last."""
+    towards = kind.effect.startswith("turns towards ")
+    return kind.moved < HARDLY, not towards, int(kind.change.argmax()) if towards else 0, -kind.moved

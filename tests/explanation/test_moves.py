@@ -1,0 +1,61 @@
+"""The from → to table says what happens when the texts are read word by word."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.automata import linear_sample, sample
+from tests.readable import at_random, negation
+from wfalens.errors import InputError
+from wfalens.explanation import moves
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shares_are_those_of_the_words_read_one_by_one(seed):
+    made = at_random(seed)
+    table = moves(made.wfa)
+    n, total = made.wfa.states, sum(map(len, made.texts))
+    counted = np.zeros((len(made.matrices), n, n))
+    for _, _, number, before, _ in made.steps():
+        counted[number] += before[:, None] * made.matrices[number]
+    np.testing.assert_allclose(table.flows, counted / total, atol=1e-7)
+    np.testing.assert_allclose(table.shares, counted.sum(0) / total, atol=1e-7)
+    read = counted.sum((0, 2))
+    np.testing.assert_allclose(table.rates[read > 0].sum(1), 1)
+    pairs = table.strongest()
+    strengths = [counted.sum(0)[pair] for pair in pairs]
+    assert strengths == sorted(strengths, reverse=True)
+    assert all(source != target for source, target in pairs)
+    assert len(pairs) == int((counted.sum(0) > 0).sum() - (np.diag(counted.sum(0)) > 0).sum())
+
+
+def test_carriers_bring_more_than_their_share():
+    made = negation()
+    table = moves(made.wfa)
+    good, bad, no, filler = range(4)
+    (carrier,) = table.carriers(2, 4)  # after a negation, only bad words lead to good
+    assert (carrier.word_class, carrier.share) == (bad, pytest.approx(1))
+    assert [each.word_class for each in table.carriers(1, 4)] == [good]
+    assert [each.word_class for each in table.carriers(1, 2)] == [no]
+    assert filler in [each.word_class for each in table.carriers(1, 1)]
+
+
+def test_data_frame_json_and_html_hold_the_same_moves():
+    table = moves(negation().wfa)
+    frame, data = table.to_dataframe(), table.to_json()
+    json.dumps(data, allow_nan=False)
+    assert list(frame["from"]) == [each["from"] for each in data["moves"]]
+    assert frame["of all words"].sum() == pytest.approx(1)
+    assert frame.groupby("from")["of words read there"].sum().to_numpy() == pytest.approx(1)
+    assert {each["name"] for each in data["states"]} == set(table.names.states)
+    html = table.to_html()
+    for row in table.shown():
+        assert all(cell in html for cell in row[:3] if not cell.startswith(("<", ">")))
+    assert "(stays)" in html
+
+
+@pytest.mark.parametrize("wfa", [sample("fit", 0).wfa, linear_sample(0).wfa])
+def test_an_automaton_without_classes_of_words_is_refused_with_the_way_to_one(wfa):
+    with pytest.raises(InputError, match="--kind readable"):
+        moves(wfa)

@@ -1,0 +1,218 @@
+"""Every sentence is true: its figures are computed again from the texts, read word by word in Python."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.automata import sample
+from tests.readable import NEGATION_CENTRES, at_random, negation, readable
+from wfalens.errors import InputError
+from wfalens.explanation import describe
+from wfalens.text import percent
+
+SURE = 0.8
+
+
+def only(story, about):
+    (found,) = story.of(about)
+    return found
+
+
+def undecided(made):
+    return made.centres.max(1) < (0.6 if made.centres.shape[1] == 2 else 0.5)
+
+
+def sure(made):
+    return made.centres.max(1) >= SURE
+
+
+def standing(made, rows):
+    """Undecided, leaning, sure: mean shares of distributions over states."""
+    mean = np.mean(rows, 0)
+    first, last = mean[undecided(made)].sum(), mean[sure(made)].sum()
+    return {"undecided": first, "leaning": 1 - first - last, "sure": last}
+
+
+@pytest.fixture(params=[*range(5), "negation"])
+def made(request):
+    return negation() if request.param == "negation" else at_random(request.param)
+
+
+def test_the_first_word_and_the_end(made):
+    story = describe(made.wfa)
+    after_first = [after for _, position, _, _, after in made.steps() if position == 0]
+    assert only(story, "first word").figures == pytest.approx(standing(made, after_first), abs=1e-6)
+    end = dict(only(story, "end").figures)
+    unsure = sum(before[~sure(made)].sum() for _, _, _, before, _ in made.steps())
+    assert end.pop("before_sure") == pytest.approx(unsure / sum(map(len, made.texts)), abs=1e-6)
+    # state visits are stored as whole numbers
+    assert end == pytest.approx(standing(made, made.ends()), abs=made.wfa.states / len(made.texts))
+
+
+def test_how_long_it_stays_sure(made):
+    found = describe(made.wfa).of("sure")
+    says, certain = made.centres.argmax(1), sure(made)
+    read, kept, turned = np.zeros(3), np.zeros(3), 0.0
+    for _, _, number, before, _ in made.steps():
+        for state in np.flatnonzero(certain):
+            for target, share in enumerate(made.matrices[number][state]):
+                mass = before[state] * share
+                read[says[state]] += mass
+                kept[says[state]] += mass * (certain[target] and says[target] == says[state])
+                turned += mass * (says[target] != says[state])
+    labels = [label for label in range(made.centres.shape[1]) if read[label] >= 10]
+    if not labels:
+        assert not found
+        return
+    (sentence,) = found
+    expected = {made.wfa.class_names[label]: kept[label] / read[label] for label in labels}
+    assert sentence.figures["keeps"] == pytest.approx(expected, abs=1e-6)
+    assert sentence.figures["overturned"] == pytest.approx(turned / read.sum(), abs=1e-6)
+    for share in expected.values():
+        assert percent(share) in sentence.text
+
+
+def difference(made, kind, state):
+    """Of the output, by a word of the kind in the state."""
+    return made.matrices[kind][state] @ made.centres - made.centres[state]
+
+
+def is_open(made):
+    """Whether words move 5 % of the probability or more in a state on average; (n,)"""
+    moved, mass = np.zeros(len(made.centres)), np.zeros(len(made.centres))
+    for _, _, kind, before, _ in made.steps():
+        for state in range(len(made.centres)):
+            moved[state] += before[state] * np.abs(difference(made, kind, state)).sum() / 2
+            mass[state] += before[state]
+    return moved >= 0.05 * mass
+
+
+def effects(made):
+    """Of each kind of word the mean change of the output and what it moves, where it is read in open states."""
+    kinds, classes, still_open = len(made.matrices), made.centres.shape[1], np.flatnonzero(is_open(made))
+    change, moved, mass = np.zeros((kinds, classes)), np.zeros(kinds), np.zeros(kinds)
+    for _, _, kind, before, _ in made.steps():
+        for state in still_open:
+            change[kind] += before[state] * difference(made, kind, state)
+            moved[kind] += before[state] * np.abs(difference(made, kind, state)).sum() / 2
+            mass[kind] += before[state]
+    return change / mass[:, None], moved / mass
+
+
+def test_which_words_turn_towards_which_class(made):
+    story = describe(made.wfa)
+    change, moved = effects(made)
+    names = {each.name: number for number, each in enumerate(made.wfa.names.classes)}
+    words = sum(map(len, made.texts))
+    told = 0
+    for label, sentence in enumerate(story.of("towards")):
+        assert sentence.figures["class"] == made.wfa.class_names[label]
+        found = [names[kind["word_class"]] for kind in sentence.figures["kinds"]]
+        mainly = [k for k in range(len(moved)) if moved[k] >= 0.1 and change[k].argmax() == label]
+        assert set(found) == {k for k in mainly if change[k, label] >= moved[k] / 2 - 1e-9}
+        for kind, number in zip(sentence.figures["kinds"], found, strict=True):
+            share = sum(word in made.words[number] for text in made.texts for word in text) / words
+            assert kind["share"] == pytest.approx(share, abs=1e-6)
+            assert kind["change"] == pytest.approx(change[number, label], abs=1e-6)
+            assert f"{percent(share, 1)} of words, by {100 * change[number, label]:.0f} points)" in sentence.text
+            told += 1
+    little = only(story, "hardly matters")
+    assert little.figures["kinds"] == int((moved < 0.1).sum())
+    read = sum(before[is_open(made)].sum() for _, _, _, before, _ in made.steps())
+    assert little.figures["in_open"] == pytest.approx(read / words, abs=1e-6)
+    assert told + little.figures["kinds"] + len(story.of("others")) == len(moved)
+
+
+def test_what_turns_a_sure_opinion(made):
+    (sentence,) = describe(made.wfa).of("turns")
+    names = {each.name: number for number, each in enumerate(made.wfa.names.classes)}
+    says, certain = made.centres.argmax(1), sure(made)
+    for turn in sentence.figures["turns"]:
+        kind, before_label = names[turn["word_class"]], made.wfa.class_names.index(turn["from"])
+        read = turned = 0.0
+        for _, _, number, before, _ in made.steps():
+            if number == kind:
+                for state in np.flatnonzero(certain & (says == before_label)):
+                    read += before[state]
+                    after = made.matrices[kind][state]
+                    turned += before[state] * after[says == made.wfa.class_names.index(turn["to"])].sum()
+        assert turn["read"] == pytest.approx(read, abs=1e-4)
+        assert turn["rate"] == pytest.approx(turned / read, abs=1e-5)
+        assert turn["from"] != turn["to"]
+        assert f"from {turn['from']} to {turn['to']} in {percent(turned / read)} of {read:,.0f} cases" in sentence.text
+
+
+def test_negation_is_found_as_what_is_remembered_and_not_said():
+    story = describe(negation().wfa)
+    memory = only(story, "memory")
+    assert memory.figures["word_class"] in ("good · fine", "bad · dull")
+    label = ("bad", "good").index(memory.figures["class"])
+    assert sorted(memory.figures["after"]) == pytest.approx(sorted(row[label] for row in NEGATION_CENTRES[3:]))
+    assert all(0.4 < share < 0.6 for share in memory.figures["before"])
+    assert len(memory.figures["states"]) == 2
+    for share in (*memory.figures["before"], *memory.figures["after"]):
+        assert percent(share) in memory.text
+    turns = only(story, "turns").figures["turns"]
+    assert [(turn["from"], turn["to"], turn["rate"]) for turn in turns] == [("good", "bad", 1.0)]
+
+
+def test_states_that_differ_in_how_sure_they_are_do_not_count_as_memory():
+    """Evidence that adds up: each good word adds to the log-odds, each bad one takes the same away."""
+    odds = np.array([0.0, -4, -3, -2, -1, 0, 1, 2, 3, 4])
+    centres = np.column_stack([1 / (1 + np.exp(odds)), 1 / (1 + np.exp(-odds))])
+    up, down = np.zeros((10, 10)), np.zeros((10, 10))
+    for state in range(1, 10):
+        up[state, min(9, state + 1)] = down[state, max(1, state - 1)] = 1
+    up[0, 6] = down[0, 4] = 1
+    rng = np.random.default_rng(0)
+    texts = [[str(word) for word in rng.choice(["good", "bad"], 6)] for _ in range(300)]
+    story = describe(readable([up, down], centres, [["good"], ["bad"]], texts).wfa)
+    assert "remembers only what it says" in only(story, "memory").text
+
+
+def test_it_begins_with_how_faithful_it_is():
+    rungs = [
+        {"states": 4, "classes": 2, "cr": 0.5, "jsd": 0.2},
+        {"states": 4, "classes": 4, "cr": 0.875, "jsd": 0.0312},
+    ]
+    frontier = {"texts": 1234, "chosen": 1, "loss": 0.0, "tried": rungs}
+    first = describe(negation(provenance={"frontier": frontier}).wfa).sentences[0]
+    assert first.figures == {"cr": 0.875, "jsd": 0.0312, "texts": 1234}
+    assert "1,234 texts" in first.text
+    assert "87.5 %" in first.text
+    assert "0.031" in first.text
+    assert "among 2" in first.text
+
+
+@pytest.mark.parametrize(
+    "frontier", [None, [], "x", {}, {"tried": [], "chosen": 0, "texts": 1}, {"tried": [{}], "chosen": 5, "texts": None}]
+)
+def test_what_was_not_recorded_is_not_told(frontier):
+    first = describe(negation(provenance={"frontier": frontier}).wfa).sentences[0]
+    assert "was not recorded" in first.text
+    assert first.figures == {}
+
+
+def test_sizes_and_the_start(made):
+    story = describe(made.wfa)
+    words = sum(map(len, made.texts))
+    assert only(story, "size").figures == {
+        "states": len(made.centres),
+        "kinds": len(made.matrices),
+        "words": sum(map(len, made.words)),
+        "read": pytest.approx(words),
+    }
+    assert list(only(story, "start").figures.values()) == pytest.approx(made.centres[0])
+    json.dumps(story.to_json(), allow_nan=False)
+    assert story.text.count("\n") == len(story.sentences) - 1
+    assert all(each.text.endswith(".") for each in story.sentences)
+
+
+def test_automata_that_are_not_readable_are_refused():
+    with pytest.raises(InputError, match="--kind readable"):
+        describe(sample("fit", 0).wfa)
+    silent = readable([np.eye(5)], NEGATION_CENTRES, [["a"]], [["a"]]).wfa
+    object.__setattr__(silent.completion, "visits", np.zeros((1, 5)))
+    with pytest.raises(InputError, match="extract it again"):
+        describe(silent)
