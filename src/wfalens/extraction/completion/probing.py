@@ -105,7 +105,12 @@ def affordable(
 
 
 def words_per_call(representatives: Representatives) -> int:
-    return max(1, _ANSWERS_PER_BATCH // len(representatives.state))
+    return words_in_a_call(len(representatives.state))
+
+
+def words_in_a_call(prefixes: int) -> int:
+    """How many words are read after so many prefixes at once."""
+    return max(1, _ANSWERS_PER_BATCH // prefixes)
 
 
 def probe_rows(

@@ -22,6 +22,7 @@ from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError, WfalensError
 from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.completion.queries import Ledger, query_limit
+from wfalens.extraction.forecast import most_probing, most_training, say_forecast, within
 from wfalens.extraction.lessons import Lessons
 from wfalens.extraction.linear.distillation import Distillation
 from wfalens.extraction.linear.generator import Generator
@@ -122,6 +123,9 @@ def distil(
     chosen = choose_representatives(fit, np.zeros(len(fit.values), np.int32), shape.prefixes, rng)
     representatives = replace(chosen, per_state=len(chosen.state))  # the empty prefix stands for the same state
     ledger.texts += len(tests.values)
+    most = most_probing(model, len(chosen.state), words, int(fit.lengths.max()))
+    most += most_training(shape.epochs, shape.tokens, fit)
+    say_forecast(model, fit, len(tests.values), within(ledger, most), progress)
     inputs = word_inputs(model, representatives, vectors, counts, ledger, progress)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)

@@ -15,6 +15,7 @@ from wfalens.corpus.sources.files import TextFiles
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.extraction.completion.queries import Ledger, query_limit
+from wfalens.extraction.forecast import most_probing, most_training, say_forecast, within
 from wfalens.extraction.lessons import Lessons
 from wfalens.extraction.provenance import about_corpus
 from wfalens.extraction.readable.automaton_of import automaton_of
@@ -57,6 +58,14 @@ def extract_shared(
         survey.tally.say_left_out(progress)
         ledger = Ledger(query_limit(queries, model))
         ledger.texts += len(ids.values)
+        most = sum(
+            most_probing(
+                model, sharing.prefixes * size.states + 1, len(model.encoder.vocabulary), int(ids.lengths.max())
+            )
+            for size in sizes.tried
+        )
+        most += most_training(sharing.passes, sharing.tokens, ids)
+        say_forecast(model, ids, len(ids.values), within(ledger, most), progress)
         provenance = {"corpus": about_corpus(source, survey, survey.tally), **about}
         wfa = _Sharer(model, ids, sharing, seed, ledger, progress).smallest(sizes, provenance)
         wfa.provenance["queries"] = ledger.to_json()
