@@ -12,7 +12,7 @@ from wfalens.evaluation import jensen_shannon, measure_fidelity
 from wfalens.evaluation.agreement import MANY, agreement, bootstrap_mean, wilson
 from wfalens.evaluation.standins import majority
 from wfalens.extraction import Extractor
-from wfalens.models import RNNClassifier, RNNConfig
+from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig
 
 
 def test_divergence_by_hand():
@@ -143,3 +143,20 @@ def test_automaton_and_model_must_belong_together(measured, letters, headlines):
         measure_fidelity(wfa, other, headlines)
     with pytest.raises(InputError, match="no text with a word"):
         measure_fidelity(wfa, RNNClassifier.untrained(config, wfa.encoder, wfa.class_names), Corpus.of(["  "]))
+
+
+def test_a_black_box_is_asked_once_for_each_text(news_model, headlines, test_headlines):
+    def score(token_lists):
+        return news_model.trace(news_model.encoder.vocabulary.encode(token_lists)).last()
+
+    wfa = Extractor.paper(states=4).extract(news_model, headlines)
+    known, new = set(headlines.texts[:300]), set(test_headlines.texts)
+    reference = Corpus.of(list(headlines.texts[:300]))
+    box = CallableClassifier(score, news_model.encoder, news_model.class_names)
+    fidelity = measure_fidelity(wfa, box, test_headlines, reference=reference)
+    assert 0 < box.queries <= len(new) + len(known)
+    white = measure_fidelity(wfa, news_model, test_headlines, reference=reference)
+    assert fidelity.overall.cr == white.overall.cr
+    assert {name: item.cr for name, item in fidelity.stand_ins.items()} == {
+        name: item.cr for name, item in white.stand_ins.items()
+    }

@@ -14,6 +14,7 @@ from wfalens.errors import FormatError, InputError
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Distillation, Extractor
 from wfalens.extraction.completion.probing import choose_representatives
+from wfalens.extraction.completion.queries import Ledger
 from wfalens.extraction.linear.distiller import distil
 from wfalens.extraction.linear.generator import Generator, _Scan
 from wfalens.extraction.linear.inputs import word_inputs
@@ -127,6 +128,57 @@ def test_a_stopped_training_ends_as_if_it_had_never_been_stopped(news_model, few
     assert len(done.provenance["training"]) == 3
 
 
+@pytest.mark.parametrize("queries", [2_500, 6_000, 100_000])
+def test_a_black_box_is_asked_within_its_queries(news_model, few, queries):
+    def score(token_lists):
+        return news_model.trace(news_model.encoder.vocabulary.encode(token_lists)).last()
+
+    model = CallableClassifier(score, news_model.encoder, news_model.class_names)
+    record = linear(queries=queries).extract(model, few).provenance["queries"]
+    checked = 8 * 18  # of `check_causal`, at most: eight texts and their halves
+    assert record["limit"] == queries
+    assert record["probing"] + record["fitting"] == record["total"] <= queries
+    assert model.queries <= record["total"] + record["texts"] + checked  # texts share beginnings
+    assert record["total"] > 0.4 * min(queries, 10_000)  # and it was made use of
+
+
+def test_what_is_recorded_is_what_a_network_was_asked(news_model, few):
+    record = linear().extract(news_model, few).provenance["queries"]
+    assert record["limit"] is None
+    ids = news_model.encoder.encode(few.texts)
+    assert record["texts"] < len(ids.values) / 5
+    assert record["fitting"] == pytest.approx(SMALL.epochs * (len(ids.values) - record["texts"]), rel=1e-9)
+
+
+def test_words_that_queries_do_not_pay_for_begin_as_unknown_ones(news_model, few):
+    ids = news_model.encoder.encode(few.texts)
+    places = choose_representatives(ids, np.zeros(len(ids.values), np.int32), 1, np.random.default_rng(0))
+    counts = np.bincount(ids.values, minlength=len(news_model.encoder.vocabulary))
+    plain = RNNClassifier.untrained(news_model.config, news_model.encoder, news_model.class_names, seed=3)
+    model = CallableClassifier(
+        lambda texts: plain.trace(plain.encoder.vocabulary.encode(texts)).last(), plain.encoder, plain.class_names
+    )
+    ledger = Ledger(200)
+    inputs = word_inputs(model, places, None, counts, ledger, SILENT)
+    alike = np.all(inputs == inputs[1], axis=1)
+    assert 0 < model.queries <= ledger.total <= 100  # half of what is left
+    assert counts[alike][2:].max() <= counts[~alike].min()
+
+
+def test_too_few_queries_are_refused(news_model, few):
+    with pytest.raises(InputError, match="do not pay for"):
+        linear(queries=20).extract(news_model, few)
+
+
+def test_a_stopped_training_within_a_limit_ends_in_the_same_bytes(news_model, few, tmp_path):
+    rule, kept = linear(replace(SMALL, epochs=4), queries=7_000), tmp_path / "a.training"
+    whole = rule.extract(news_model, few)
+    with pytest.raises(KeyboardInterrupt):
+        rule.extract(news_model, few, Stops(3), kept)
+    assert bytes_of(rule.extract(news_model, few, checkpoint=kept), tmp_path) == bytes_of(whole, tmp_path)
+    assert whole.provenance["queries"]["total"] <= 7_000
+
+
 @pytest.fixture(scope="module")
 def stopped(news_model, few, tmp_path_factory) -> bytes:
     """A checkpoint after one epoch."""
@@ -145,6 +197,7 @@ def test_a_checkpoint_of_something_else_is_refused_and_kept(news_model, headline
     for start in (
         lambda: linear(replace(SMALL, epochs=4)).extract(news_model, few, checkpoint=kept),
         lambda: linear(seed=1).extract(news_model, few, checkpoint=kept),
+        lambda: linear(queries=10**6).extract(news_model, few, checkpoint=kept),
         lambda: linear().extract(news_model, headlines, checkpoint=kept),
         lambda: linear(vectors=vectors).extract(news_model, few, checkpoint=kept),
         lambda: distil(untrained, ids, SMALL, checkpoint=kept, provenance={}),
@@ -327,8 +380,8 @@ def test_a_column_that_is_the_same_for_all_words_seen_does_no_harm(news_model, h
     texts = headlines.texts[:200]
     ids = news_model.encoder.encode(texts)
     places = choose_representatives(ids, np.zeros(len(ids.values), np.int32), 2, np.random.default_rng(0))
-    seen = np.bincount(ids.values, minlength=len(news_model.encoder.vocabulary)) > 0
-    inputs = word_inputs(news_model, places, newsroom.vectors(), seen, SILENT)
+    counts = np.bincount(ids.values, minlength=len(news_model.encoder.vocabulary))
+    inputs = word_inputs(news_model, places, newsroom.vectors(), counts, Ledger(), SILENT)
     assert np.abs(inputs).max() <= 10
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from wfalens.corpus import newsroom
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Extractor, Fitting
-from wfalens.extraction.completion.probing import affordable, choose_representatives, probing_queries
+from wfalens.extraction.completion.probing import affordable, ask, choose_representatives, probing_queries
 from wfalens.extraction.completion.queries import (
     FITTING_SHARE,
     SEARCH_SHARE,
@@ -18,6 +18,7 @@ from wfalens.extraction.completion.queries import (
 )
 from wfalens.models import CallableClassifier
 from wfalens.models.causality import check_causal
+from wfalens.models.stepping import states_after
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 
@@ -102,6 +103,19 @@ def test_a_black_box_is_asked_within_its_budget(news_model, headlines, choice, c
     assert count - texts > 0.3 * queries  # and it was made use of
 
 
+def test_probing_asks_a_black_box_for_no_prefix_beside_the_answers(news_model, headlines):
+    model = closed(news_model)
+    ids = news_model.encoder.encode(headlines.texts[:60])
+    path = np.random.default_rng(0).integers(1, 5, len(ids.values)).astype(np.int32)
+    chosen = choose_representatives(ids, path, 3, np.random.default_rng(0))
+    words = np.arange(1, 50, dtype=np.int32)
+    said = ask(model, chosen, None, words)
+    assert 0 < model.queries <= probing_queries(model, chosen, len(words)) <= len(chosen.state) * len(words)
+    np.testing.assert_allclose(
+        said, ask(news_model, chosen, states_after(news_model, chosen.prefixes), words), atol=1e-5
+    )
+
+
 @given(st.integers(1, 10**5), st.integers(2, 8), st.integers(1, 6), st.booleans())
 def test_representatives_are_given_up_first_then_the_rarest_words(news_model, queries, states, per_state, steps):
     rng = np.random.default_rng(states)
@@ -135,8 +149,6 @@ def test_too_small_a_budget_is_refused_in_a_sentence(news_model, headlines):
             )
     with pytest.raises(InputError, match="look ahead needs"):
         Extractor.paper(states=3, abstraction="lookahead", queries=100).extract(news_model, headlines.texts[:50])
-    with pytest.raises(InputError, match="stochastic kind"):
-        Extractor(kind="linear", queries=100)
 
 
 def test_augmented_texts_are_paid_for(news_model, headlines):

@@ -10,10 +10,10 @@ from wfalens.corpus import TextEncoder, Vocabulary, load_dataset, newsroom, opin
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Sharing
 from wfalens.extraction.completion.queries import Ledger
+from wfalens.extraction.lessons import Lessons
 from wfalens.extraction.readable.automaton_of import automaton_of
 from wfalens.extraction.readable.chain import slopes
 from wfalens.extraction.readable.fit import Fit, merged
-from wfalens.extraction.readable.lessons import Lessons
 from wfalens.extraction.readable.sharing import Rung, Size, Sizes
 from wfalens.models import CallableClassifier
 from wfalens.progress import Progress

@@ -8,6 +8,7 @@ import pytest
 from wfalens.extraction import Extractor
 from wfalens.models import SteppableClassifier, StepwiseClassifier, check_causal
 from wfalens.models.stepping import state_grid, states_after, step_grid
+from wfalens.models.traces import last_outputs
 from wfalens.ragged import Ragged
 
 
@@ -57,6 +58,10 @@ class StepwiseConformance:
             cut = model.trace(ids.take(long_enough).cut(length)).last()
             inside = whole.values[ids.offsets[long_enough] + length - 1]
             np.testing.assert_allclose(cut, inside, atol=1e-5)
+
+    def test_whole_texts_are_scored_as_at_the_end_of_their_trace(self, model):
+        ids = self.ids(model)
+        np.testing.assert_allclose(last_outputs(model, ids), model.trace(ids).last(), atol=1e-5)
 
     def test_words_matter(self, model):
         """Without this, the promises above could be kept by a constant."""

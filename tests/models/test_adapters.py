@@ -12,6 +12,7 @@ from tests.models.conformance import SteppableConformance, StepwiseConformance
 from wfalens.errors import ModelError
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, check_causal, wrap_module
+from wfalens.models.final import final_outputs
 from wfalens.models.prefixes import prefix_tree
 from wfalens.ragged import Ragged
 
@@ -94,6 +95,37 @@ def test_shared_prefixes_are_asked_once(letters):
     model.trace(letters.encode(["a b c", "a b d", "a b", "b"]))
     assert sorted(asked) == [("a",), ("a", "b"), ("a", "b", "c"), ("a", "b", "d"), ("b",)]
     assert model.queries == 5
+
+
+def test_the_output_before_any_word_may_be_given(letters):
+    prior = [0.7, 0.2, 0.1]
+    told = CallableClassifier(count_letters, letters, CLASSES, initial_output=prior)
+    wfa = Extractor.paper(states=2, completion="uniform", alpha=0).extract(told, ["a b c", "b d"])
+    np.testing.assert_allclose(wfa.predict_proba([""])[0], prior, atol=1e-6)
+    np.testing.assert_allclose(
+        final_outputs(told, letters.encode(["", "a"])), [prior, [2 / 4, 1 / 4, 1 / 4]], atol=1e-6
+    )
+    np.testing.assert_allclose(CallableClassifier(count_letters, letters, CLASSES).initial_output, [1 / 3] * 3)
+
+
+@pytest.mark.parametrize(
+    ("prior", "reason"),
+    [
+        ([0.5, 0.5], r"initial_output returned an array of shape"),
+        ([0.9, 0.9, 0.9], "not probabilities"),
+        (1.0, "shape"),
+    ],
+)
+def test_an_output_before_any_word_that_is_no_distribution_is_refused(letters, prior, reason):
+    with pytest.raises(ModelError, match=reason):
+        CallableClassifier(count_letters, letters, CLASSES, initial_output=prior)
+
+
+def test_a_module_that_cannot_be_stepped_may_tell_its_output_before_any_word(letters):
+    network = CausalNet(len(letters.vocabulary))
+    np.testing.assert_allclose(wrap_module(network, letters, CLASSES).initial_output, [1 / 3] * 3)
+    network.initial_logits = torch.tensor([0.0, 0.0, np.log(2)])
+    np.testing.assert_allclose(wrap_module(network, letters, CLASSES).initial_output, [1 / 4, 1 / 4, 1 / 2], atol=1e-6)
 
 
 def test_prefix_tree_spells_every_prefix():

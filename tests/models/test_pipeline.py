@@ -90,3 +90,18 @@ def test_pipelines_without_probabilities_or_classes_are_refused(letters):
         wrap_pipeline(make_pipeline(CountVectorizer(), LinearSVC()), letters)
     with pytest.raises(ModelError, match="does not tell its classes; fit it first, or give class_names"):
         wrap_pipeline(make_pipeline(CountVectorizer(), LogisticRegression()), letters)
+
+
+def test_a_given_prior_takes_the_place_of_the_answer_for_an_empty_text(letters):
+    pipeline, asked = letter_pipeline(0), []
+
+    class Spy:
+        classes_ = pipeline.classes_
+
+        def predict_proba(self, texts):
+            asked.extend(texts)
+            return pipeline.predict_proba(texts)
+
+    model = wrap_pipeline(Spy(), letters, name="spy", initial_output=[0.5, 0.25, 0.25])
+    np.testing.assert_allclose(model.initial_output, [0.5, 0.25, 0.25])
+    assert asked == []

@@ -14,6 +14,7 @@ from wfalens.attack.search import Search, Target
 from wfalens.corpus.corpus import Corpus
 from wfalens.errors import InputError
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import last_outputs
 from wfalens.passes.engines.contract import Engine, ModelSource
 from wfalens.passes.engines.local import SerialEngine
 from wfalens.passes.running import Facts, Pass, run_pass
@@ -112,7 +113,7 @@ def _attack_batch(
     budget: int | None,
     rng: np.random.Generator,
 ) -> list[Example]:
-    before = model.trace(ids).last()
+    before = last_outputs(model, ids)
     after = before.copy()
     targets = [Target(ids[at].copy(), int(labels[at])) for at in range(len(ids))]
     standing = [at for at in range(len(ids)) if before[at].argmax() == labels[at]]
@@ -165,7 +166,7 @@ def _try(
             break
         texts = [targets[at].with_changes(plans[at][turn]) for at in asked]
         lengths = np.array([len(text) for text in texts])
-        outputs = model.trace(Ragged.from_lengths(np.concatenate(texts), lengths)).last()
+        outputs = last_outputs(model, Ragged.from_lengths(np.concatenate(texts), lengths))
         for at, output in zip(asked, outputs, strict=True):
             label = targets[at].label
             targets[at].queries += 1

@@ -18,7 +18,7 @@ from wfalens.evaluation.judgement import Judgement
 from wfalens.evaluation.standins import bag_of_words, cross_fitted_bag_of_words, majority
 from wfalens.evaluation.trust import Trust
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import output_traces
+from wfalens.models.traces import last_outputs
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 
@@ -142,7 +142,7 @@ def _stand_ins(
         _, fit_ids = model.encoder.encode(reference.texts).nonempty()
         if len(fit_ids) == 0:
             raise InputError(f"{reference.name}: there is no text with a word in it")
-        fit_outputs = output_traces(model, fit_ids, progress).last().astype(np.float64)
+        fit_outputs = last_outputs(model, fit_ids, progress).astype(np.float64)
         guesses = {
             "majority class": majority(fit_outputs, len(ids)),
             "bag of words": bag_of_words(fit_ids, fit_outputs, ids, words),

@@ -12,11 +12,10 @@ from wfalens.automaton.wfa import WFA
 from wfalens.corpus.sources.blocks import Source
 from wfalens.evaluation.judgement import Judgement
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import output_traces
+from wfalens.models.traces import last_outputs
 from wfalens.passes.engines.contract import ModelSource
 from wfalens.passes.shards import Shard, encoded
 from wfalens.passes.tally import Tally
-from wfalens.progress import SILENT
 from wfalens.threads import limit_model_threads
 
 
@@ -54,7 +53,7 @@ class JudgeTask:
             found = encoded(block, model.encoder, classes, self.skips_bad)
             tallies.append(found.tally)
             if len(found.ids):
-                outputs = output_traces(model, found.ids, SILENT).last()
+                outputs = last_outputs(model, found.ids)
                 judged.append(Judgement.of(self.wfa, found.ids, outputs.astype(np.float64), found.truth))
                 said.append(outputs)
         return ShardJudgement(

@@ -18,7 +18,7 @@ from wfalens.evaluation.judged_parts import JudgedParts
 from wfalens.evaluation.judgement import check_pair
 from wfalens.evaluation.judging import JudgeTask
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import output_traces
+from wfalens.models.traces import last_outputs
 from wfalens.passes.over_shards import work_over_shards
 from wfalens.passes.run import DEFAULT_SAMPLE, Run, Session
 from wfalens.passes.survey import Survey, survey_corpus
@@ -82,7 +82,7 @@ def _measured(wfa: WFA, model: StepwiseClassifier, reference: Corpus | None, see
     session.check_room(_BYTES_PER_TEXT * tally.texts, f"the evaluation of {tally.texts:,} texts")
     ids = survey.sample.ids
     knows_outputs = survey.is_whole and tally.texts == len(ids)  # unless a shard was left out
-    outputs = parts.outputs() if knows_outputs else output_traces(model, ids, progress).last()
+    outputs = parts.outputs() if knows_outputs else last_outputs(model, ids, progress)
     judged = parts.joined(source.has_labels)
     rng = np.random.default_rng(seed)
     fidelity = reported(model, judged, ids, outputs.astype(np.float64), reference, rng, progress)

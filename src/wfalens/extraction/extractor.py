@@ -44,8 +44,8 @@ from wfalens.ragged import Ragged
 ALL = "all"
 READABLE = "readable"
 KINDS = (StochasticWFA.kind, LinearWFA.kind, READABLE)
-_COMMON = ("kind", "states", "seed")
-_OWN = {LinearWFA.kind: ("distillation", "vectors"), READABLE: ("classes", "loss", "sharing", "queries")}
+_COMMON = ("kind", "states", "seed", "queries")
+_OWN = {LinearWFA.kind: ("distillation", "vectors"), READABLE: ("classes", "loss", "sharing")}
 _READABLE_SIZE, _SHARED_SIZE = Size(12, 32), Size(40, 256)
 _LOSS = 0.01
 _DEFAULTS: dict[str, Any] = {
@@ -73,6 +73,8 @@ class Extractor:
                     the model: the most faithful) or readable (few states and few classes of words: it fits on a page)
     states          K, the number of clusters; the automaton has one state more, the initial one (default: "auto")
     seed            of everything random: equal seeds give equal bytes
+    queries         that the whole extraction may ask the model beyond running over the texts (default: no limit for a
+                    model that can be stepped, else 4,000,000). What was asked stands in `provenance["queries"]`
 
     Of the stochastic kind:
 
@@ -89,10 +91,8 @@ class Extractor:
     distance        between centres in empirical completion: euclidean (paper, default) or squared (authors' code)
     representatives r, occurrences that stand for a state where the model is asked (default: 10)
     strength        m, how many observations a probed row is worth (default: 2)
-    queries         that the whole extraction may ask the model beyond running over the texts (default: no limit for a
-                    model that can be stepped, else 4,000,000): a quarter at most for an automatic choice, then, where
-                    rows are fitted, half of the rest for that; words that cannot be paid for, the rarest, act as
-                    <unk>. What was asked stands in `provenance["queries"]`
+    queries         (above) a quarter at most for an automatic choice, then, where rows are fitted, half of the rest for
+                    that; words that cannot be paid for, the rarest, act as <unk>
     fitting         how rows are fitted
     augmentation    synonym replacement and dropout on the extraction texts
     initial         output of the state before any word: the model's own where it has one (default), or uniform
@@ -105,12 +105,13 @@ class Extractor:
                     what was tried stands in `provenance["frontier"]` (default: 32, with 12 states)
     loss            of CR that "auto" accepts for a smaller size (default: .01)
     sharing         how they are fitted
-    queries         as above
 
     Of the linear kind:
 
     distillation    shape and training of the automaton
     vectors         word vectors from which it may learn beside what the model tells
+    queries         (above) half of them at most to read every word; the rest for training: as many epochs' texts as can
+                    be paid for, taken in turn
 
     `states`, `abstraction`, `alpha` and `beta` may be "auto": they are then chosen on a tenth of the texts, held out
     for it, and the automaton is made from all of them. The choice and the curve stand in `provenance["tuning"]`.
@@ -232,8 +233,10 @@ class Extractor:
             from wfalens.extraction.linear.distiller import extract_linear
 
             shape, vectors = self.sized_distillation, self.vectors
-            about = origin(model, linear_parameters(shape, self.states, self.seed), vectors=vectors)
-            return extract_linear(shape, vectors, self.seed, model, source, run, about, checkpoint, progress)
+            about = origin(model, linear_parameters(shape, self.states, self.queries, self.seed), vectors=vectors)
+            return extract_linear(
+                shape, vectors, self.queries, self.seed, model, source, run, about, checkpoint, progress
+            )
         if self.kind == READABLE or self.completion == Shared.name:
             from wfalens.extraction.readable.sharer import extract_shared
 

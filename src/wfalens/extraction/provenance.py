@@ -66,8 +66,8 @@ def stochastic_parameters(options: Options) -> dict[str, Any]:
     }
 
 
-def linear_parameters(shape: Distillation, states: int | str | None, seed: int) -> dict[str, Any]:
-    return {"kind": LinearWFA.kind, "states": states, "seed": seed} | asdict(shape)
+def linear_parameters(shape: Distillation, states: int | str | None, queries: int | None, seed: int) -> dict[str, Any]:
+    return {"kind": LinearWFA.kind, "states": states, "queries": queries, "seed": seed} | asdict(shape)
 
 
 def shared_parameters(kind: str, sizes: Sizes, sharing: Sharing, queries: int | None, seed: int) -> dict[str, Any]:

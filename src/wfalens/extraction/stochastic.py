@@ -20,11 +20,12 @@ from wfalens.corpus.sources.blocks import Source
 from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import InputError
 from wfalens.extraction.build import build
-from wfalens.extraction.choice.settling import settle
+from wfalens.extraction.choice.settling import most_states, settle
 from wfalens.extraction.completion.augmentation import Augmentation
-from wfalens.extraction.completion.queries import AUGMENTATION, Ledger
+from wfalens.extraction.completion.queries import AUGMENTATION, SEARCH_SHARE, Ledger
 from wfalens.extraction.evidence.count_parts import CountParts
 from wfalens.extraction.evidence.counting import CountTask, Evidence, Resampling, evidence_of
+from wfalens.extraction.forecast import most_probing, most_training, say_forecast, within
 from wfalens.extraction.options import AUTO, Options
 from wfalens.extraction.plan import Plan
 from wfalens.extraction.provenance import about_corpus
@@ -41,6 +42,7 @@ from wfalens.passes.shards import Shard
 from wfalens.passes.survey import Survey, survey_corpus
 from wfalens.passes.tally import Tally
 from wfalens.progress import Progress
+from wfalens.ragged import Ragged
 from wfalens.threads import model_threads_limited
 
 _PER_OUTPUT = 8  # words for every output that k-means sees
@@ -64,6 +66,7 @@ def extract_stochastic(
         survey = survey_corpus(session, model.encoder, options.seed)
         check_texts(source, survey)
         check_causal(model, survey.sample.ids)
+        _say_forecast(options, model, survey.sample.ids, progress)
         plan, evidence = _planned(options, model, survey, session)
         if not survey.is_whole:
             _count(plan, evidence, model, survey, session)
@@ -78,6 +81,18 @@ def extract_stochastic(
         wfa = build(plan, evidence, model, survey.sample.ids, session, provenance)
         session.journal.write("finish", texts=tally.texts, tokens=tally.tokens, left_out=tally.left_out)
         return wfa
+
+
+def _say_forecast(options: Options, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> None:
+    completion, ledger = options.completion, Ledger(options.completion.query_limit(model))
+    queries = completion.augmentation.epochs * len(ids.values) if completion.augmentation else 0
+    if completion.asks_model:
+        prefixes = completion.representatives * most_states(options) + 1
+        queries += most_probing(model, prefixes, len(model.encoder.vocabulary), int(ids.lengths.max()))
+        queries += (ledger.share(SEARCH_SHARE) or 0) if options.is_open else 0
+    if completion.fits:
+        queries += most_training(completion.fitting.rounds, completion.fitting.tokens, ids)
+    say_forecast(model, ids, len(ids.values), within(ledger, queries), progress)
 
 
 def check_texts(source: Source, survey: Survey) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.errors import ModelError
@@ -35,6 +35,15 @@ class StepwiseClassifier(Protocol):
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         """One probability row per token: row t scores the prefix that ends there. No sequence may be empty."""
+        ...
+
+
+@runtime_checkable
+class WholeTextClassifier(StepwiseClassifier, Protocol):
+    """A classifier that pays for every prefix of a trace: where only the ends of texts matter, they alone are asked."""
+
+    def final(self, texts: Ragged[np.int32]) -> NDArray[np.float32]:
+        """The output after the last word of every text, as `trace` has it; no text may be empty. -> (texts, classes)"""
         ...
 
 
@@ -85,6 +94,17 @@ class EmbeddingClassifier(StepwiseClassifier, Protocol):
 def uniform(classes: int) -> NDArray[np.float32]:
     """The prior of a model that does not tell one; (classes,)"""
     return np.full(classes, 1 / classes, np.float32)
+
+
+def checked_prior(given: ArrayLike | None, classes: int) -> NDArray[np.float32]:
+    """The output before any word that somebody gave, refused if it is no distribution; uniform if none is given.
+
+    -> (classes,)
+    """
+    if given is None:
+        return uniform(classes)
+    (prior,) = checked_probabilities(np.asarray(given)[None], 1, classes, "initial_output")
+    return np.asarray(prior / prior.sum(), np.float32)
 
 
 def checked_probabilities(values: object, rows: int, classes: int, who: str) -> NDArray[np.float32]:

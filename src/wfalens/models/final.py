@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.models.adapters.callable import PrefixClassifier
-from wfalens.models.contract import StepwiseClassifier, checked_probabilities, uniform
+from wfalens.models.contract import StepwiseClassifier, WholeTextClassifier, checked_probabilities, uniform
 from wfalens.models.prefixes import prefix_tree
+from wfalens.models.traces import last_outputs
 from wfalens.ragged import Ragged
 
 
 def final_outputs(model: StepwiseClassifier, texts: Ragged[np.int32]) -> NDArray[np.float64]:
     """The output after the last word of every text, the model's prior for a text without words; -> (texts, classes)
 
-    A trace tells the outputs of all prefixes, so a text that begins another one costs nothing. A black box that would
-    be asked for every prefix is asked for the texts themselves.
+    For texts that repeat or begin one another, such as variants of one; `last_outputs` is quicker for others. A trace
+    tells the outputs of all prefixes, so a text that begins another one costs nothing; a model that pays for every
+    prefix is asked for each distinct text.
     """
     tree = prefix_tree(texts)
     ends = np.full(len(texts), -1)
@@ -24,10 +25,8 @@ def final_outputs(model: StepwiseClassifier, texts: Ragged[np.int32]) -> NDArray
     wanted = np.unique(ends[worded])
     outputs = np.empty((len(tree) + 1, len(model.class_names)))  # the last row, -1, is the output before any word
     outputs[-1] = prior_output(model)
-    if isinstance(model, PrefixClassifier):
-        for start in range(0, len(wanted), model.batch_size):
-            some = wanted[start : start + model.batch_size]
-            outputs[some] = model.ask(tree.spelled(some))
+    if isinstance(model, WholeTextClassifier):
+        outputs[wanted] = last_outputs(model, tree.spelled(wanted))
     elif len(tree):
         leaves = np.setdiff1d(np.arange(len(tree)), tree.parent)
         spelled = tree.spelled(leaves)

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from wfalens.ragged import Ragged
 
+_WORD_BITS = 32
+_WORD_MASK = (1 << _WORD_BITS) - 1
+
 
 @dataclass(frozen=True)
 class PrefixTree:
@@ -53,12 +56,13 @@ def prefix_tree(ids: Ragged[np.int32]) -> PrefixTree:
     reading = np.flatnonzero(lengths > 0)
     position = 0
     while len(reading):
-        pairs = np.stack([here[reading], ids.values[starts[reading] + position]], 1)
-        distinct, inverse = np.unique(pairs, axis=0, return_inverse=True)
+        # prefix and word in one number, which sorts like the pair
+        pairs = (here[reading] + 1 << _WORD_BITS) | ids.values[starts[reading] + position]
+        distinct, inverse = np.unique(pairs, return_inverse=True)
         here[reading] = count + inverse.ravel()
         of_token[starts[reading] + position] = here[reading]
-        parents.append(distinct[:, 0])
-        words.append(distinct[:, 1].astype(np.int32))
+        parents.append((distinct >> _WORD_BITS) - 1)
+        words.append((distinct & _WORD_MASK).astype(np.int32))
         depths.append(np.full(len(distinct), position + 1))
         count += len(distinct)
         position += 1

@@ -1,4 +1,4 @@
-"""Output traces of texts: one batched pass of the model (paper §2); and the output before any word."""
+"""Outputs of texts in one batched pass of the model: after every word (paper §2), after the last, before any."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.models.contract import StepwiseClassifier, checked_probabilities, uniform
-from wfalens.progress import Progress
+from wfalens.models.contract import StepwiseClassifier, WholeTextClassifier, checked_probabilities, uniform
+from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged, concatenate
 from wfalens.threads import passes_of_model
 
@@ -32,6 +32,26 @@ def output_traces(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Pr
         progress.advance(len(trace.values))
     progress.finish()
     return concatenate(parts)
+
+
+def last_outputs(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress = SILENT) -> NDArray[np.float32]:
+    """The last row of `T(w)` for every text; a model that pays for every prefix is asked for nothing else.
+
+    No text may be empty. -> (texts, classes)
+    """
+    if not isinstance(model, WholeTextClassifier):
+        return output_traces(model, ids, progress).last()
+
+    def asked(part: Ragged[np.int32]) -> NDArray[np.float32]:
+        return checked_probabilities(model.final(part), len(part), len(model.class_names), "the model")
+
+    progress.start("asking the model", len(ids))
+    parts = [np.empty((0, len(model.class_names)), np.float32)]
+    for outputs in passes_of_model(model, asked, ids.chunks(_TOKENS_PER_CALL)):
+        parts.append(outputs)
+        progress.advance(len(outputs))
+    progress.finish()
+    return np.concatenate(parts)
 
 
 def prior_of(model: StepwiseClassifier) -> NDArray[np.float32]:

@@ -18,7 +18,7 @@ from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
 from wfalens.evaluation.judgement import check_pair
 from wfalens.explanation.influence import influence_of
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import output_traces
+from wfalens.models.traces import last_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.verification.changes import StateMatch, TextChanges, WordChanges
@@ -148,7 +148,7 @@ class _Reading:
     def __init__(self, wfa: WFA, model: StepwiseClassifier | None, ids: Ragged[np.int32], progress: Progress) -> None:
         weights = wfa.weights(ids)
         self.outputs, self.decisions = wfa.probabilities(weights), wfa.decide(weights)
-        self.model_outputs = None if model is None else output_traces(model, ids, progress).last().astype(np.float64)
+        self.model_outputs = None if model is None else last_outputs(model, ids, progress).astype(np.float64)
 
     def fidelity(self, rng: np.random.Generator) -> Agreement | None:
         if self.model_outputs is None:

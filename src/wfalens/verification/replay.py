@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import prior_of
+from wfalens.models.traces import last_outputs, prior_of
 from wfalens.ragged import Ragged
 
 
@@ -36,7 +36,7 @@ def read_by_model(model: StepwiseClassifier, text: str, words: tuple[str, ...], 
 
 def _output(model: StepwiseClassifier, ids: NDArray[np.int32]) -> NDArray[np.float64]:
     if len(ids):
-        return np.asarray(model.trace(Ragged(ids, np.array([0, len(ids)]))).last()[0], np.float64)
+        return np.asarray(last_outputs(model, Ragged(ids, np.array([0, len(ids)])))[0], np.float64)
     return prior_of(model).astype(np.float64)
 
 

@@ -16,6 +16,7 @@ from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.judgement import check_pair
 from wfalens.html import table_html
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import last_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.verification.certificate import BROKEN, CERTIFIED, OPEN, Certificate, certify_choices
 from wfalens.verification.induction import stochastic_only
@@ -179,7 +180,7 @@ def _try(
     table = np.vstack([own, np.array(witness, np.int32), table])
     label = wfa.class_names.index(certificate.label)
     decisions = wfa.predict(as_texts(table))
-    said: NDArray[np.int64] | None = None if model is None else model.trace(as_texts(table)).last().argmax(1)
+    said: NDArray[np.int64] | None = None if model is None else last_outputs(model, as_texts(table)).argmax(1)
     return Trial(
         len(table) - 2,
         exhaustive,

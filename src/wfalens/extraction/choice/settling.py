@@ -60,6 +60,19 @@ def settle(
     return Settled(settled, seen[at], views[at], tuning.to_json())
 
 
+def most_states(options: Options) -> int:
+    """The largest number that is tried, or the one that is given."""
+    return max(_ladder(options))
+
+
+def _ladder(options: Options) -> tuple[int, ...]:
+    """The numbers of states that are tried."""
+    number = options.states.number
+    if number != AUTO:
+        return (int(number),)
+    return FIT_LADDER if options.completion.fits else LADDER
+
+
 def _views(model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger) -> tuple[str, ...]:
     """The views to choose from: looking ahead needs a model that can be stepped, and queries."""
     most = ledger.share(LOOK_AHEAD_SHARE)
@@ -81,8 +94,7 @@ def _search(
     For speed it leaves out augmented texts and the fitting of rows, which gains alike for all settings.
     """
     wanted, completion = options.states, options.completion
-    fixed = (int(wanted.number),) if wanted.number != AUTO else None
-    ladder = fixed or (FIT_LADDER if completion.fits else LADDER)
+    ladder = _ladder(options)
     beta = CORPUS if completion.beta == AUTO else completion.beta
     plain = replace(options, completion=replace(completion, alpha=0.0, beta=beta, augmentation=None))
     prior = initial_output(model, wanted.initial)

@@ -13,9 +13,16 @@ from wfalens.extraction.completion.queries import TooFewQueriesError
 from wfalens.extraction.evidence.transitions import TransitionCounts
 from wfalens.extraction.states.abstraction import States
 from wfalens.extraction.states.views import View
-from wfalens.models.contract import State, SteppableClassifier, StepwiseClassifier, checked_probabilities
+from wfalens.models.contract import (
+    State,
+    SteppableClassifier,
+    StepwiseClassifier,
+    WholeTextClassifier,
+    checked_probabilities,
+)
 from wfalens.models.prefixes import prefix_tree
 from wfalens.models.stepping import state_grid, states_after, step_grid
+from wfalens.models.traces import last_outputs
 from wfalens.ragged import Ragged, offsets_of, positions
 from wfalens.threads import passes_of_model
 
@@ -59,6 +66,8 @@ def probing_queries(model: StepwiseClassifier, representatives: Representatives,
     if isinstance(model, SteppableClassifier):
         return len(representatives.prefixes.values) + len(representatives.state) * words
     distinct = len(np.unique(representatives.prefixes.padded(), axis=0))
+    if isinstance(model, WholeTextClassifier):
+        return distinct * words
     calls = -(-words // words_per_call(representatives))
     return calls * len(prefix_tree(representatives.prefixes)) + distinct * words
 
@@ -96,7 +105,12 @@ def affordable(
 
 
 def words_per_call(representatives: Representatives) -> int:
-    return max(1, _ANSWERS_PER_BATCH // len(representatives.state))
+    return words_in_a_call(len(representatives.state))
+
+
+def words_in_a_call(prefixes: int) -> int:
+    """How many words are read after so many prefixes at once."""
+    return max(1, _ANSWERS_PER_BATCH // prefixes)
 
 
 def probe_rows(
@@ -166,6 +180,6 @@ def ask(
         longer.values[positions(longer.offsets[:-1], lengths - 1)] = repeated.values
         longer.values[longer.offsets[1:] - 1] = np.tile(words, len(prefixes))
         outputs = (
-            model.trace(longer).last().reshape(len(prefixes), len(words), -1)[inverse.ravel()].reshape(-1, classes)
+            last_outputs(model, longer).reshape(len(prefixes), len(words), -1)[inverse.ravel()].reshape(-1, classes)
         )
     return checked_probabilities(outputs, len(representatives.state) * len(words), classes, "the model")

@@ -56,6 +56,10 @@ class Distillation:
         check_numbers(self, _BOUNDS)
 
     @property
+    def passes(self) -> int:
+        return self.epochs
+
+    @property
     def perturbation(self) -> Perturbation:
         return Perturbation(self.replaced, self.clean, self.anything, self.unknown)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,17 @@ from wfalens.corpus.vectors import WordVectors
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError, WfalensError
 from wfalens.extraction.completion.probing import choose_representatives
+from wfalens.extraction.completion.queries import Ledger, query_limit
+from wfalens.extraction.forecast import most_probing, most_training, say_forecast, within
+from wfalens.extraction.lessons import Lessons
 from wfalens.extraction.linear.distillation import Distillation
 from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.inputs import word_inputs
-from wfalens.extraction.perturbation import batches, perturbed, random_part
+from wfalens.extraction.perturbation import batches
 from wfalens.extraction.provenance import about_corpus
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import output_traces, prior_of
+from wfalens.models.traces import last_outputs, prior_of
 from wfalens.passes.run import DEFAULT_SAMPLE, Run
 from wfalens.passes.survey import survey_corpus
 from wfalens.progress import SILENT, Progress
@@ -38,6 +41,7 @@ from wfalens.storage import read_file, write_file
 _HELD_OUT, _MOST_HELD_OUT = 0.1, 2000  # share of the texts, and number of texts at most
 _WARM_UP = 100  # steps
 _SHORT = 9  # words
+_BATCHES = 1  # of an epoch's random streams: the texts have the other
 _CHECKPOINT, _CHECKPOINT_VERSION = "wfa-training", 1
 _MOMENTS = ("exp_avg", "exp_avg_sq")  # what AdamW remembers of every parameter
 
@@ -54,6 +58,7 @@ class Pass:
 def extract_linear(
     shape: Distillation,
     vectors: WordVectors | None,
+    queries: int | None,
     seed: int,
     model: StepwiseClassifier,
     source: Source,
@@ -78,6 +83,7 @@ def extract_linear(
             ids,
             shape,
             vectors=vectors,
+            ledger=Ledger(query_limit(queries, model)),
             seed=seed,
             checkpoint=checkpoint,
             provenance={"corpus": about_corpus(source, survey, survey.tally), **about},
@@ -91,6 +97,7 @@ def distil(
     shape: Distillation,
     *,
     vectors: WordVectors | None = None,
+    ledger: Ledger | None = None,
     seed: int = 0,
     checkpoint: Path | None = None,
     provenance: dict[str, Any],
@@ -100,8 +107,10 @@ def distil(
 
     A tenth of the texts is held out; the epoch with the lowest divergence there is kept. With a `checkpoint`, training
     that was stopped goes on after its last whole epoch, and ends as if it had never been stopped; the file is removed
-    at the end.
+    at the end. The `ledger` limits what the model is asked (default: no limit), and what was asked stands in the
+    provenance.
     """
+    ledger = ledger or Ledger()
     streams = np.random.SeedSequence(seed).spawn(2)
     order = np.random.default_rng(streams[0]).permutation(len(ids))
     held = max(1, min(_MOST_HELD_OUT, round(_HELD_OUT * len(ids))))
@@ -111,19 +120,25 @@ def distil(
     words, classes = len(model.encoder.vocabulary), len(model.class_names)
     counts = np.bincount(fit.values, minlength=words)
     rng = np.random.default_rng(streams[1])
-    representatives = choose_representatives(fit, np.zeros(len(fit.values), np.int32), shape.prefixes, rng)
-    inputs = word_inputs(model, representatives, vectors, counts > 0, progress)
+    chosen = choose_representatives(fit, np.zeros(len(fit.values), np.int32), shape.prefixes, rng)
+    representatives = replace(chosen, per_state=len(chosen.state))  # the empty prefix stands for the same state
+    ledger.texts += len(tests.values)
+    most = most_probing(model, len(chosen.state), words, int(fit.lengths.max()))
+    most += most_training(shape.epochs, shape.tokens, fit)
+    say_forecast(model, fit, len(tests.values), within(ledger, most), progress)
+    inputs = word_inputs(model, representatives, vectors, counts, ledger, progress)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
         generator = Generator(shape, inputs, classes)
-    wanted = output_traces(model, tests, SILENT).last()
+    wanted = last_outputs(model, tests)
     optimiser = torch.optim.AdamW(generator.parameters(), lr=shape.learning_rate, betas=(0.9, 0.99))
-    run = _Training(generator, prior_of(model), optimiser)
+    run = _Training(generator, prior_of(model), optimiser, Lessons(model, fit, shape, seed, ledger))
     manifest = {
         "shape": asdict(shape),
         "seed": seed,
         "model": model.fingerprint,
         "texts": _digest(ids.values, ids.offsets),
+        "queries": ledger.limit,
     }
     if vectors is not None:
         manifest["vectors"] = [vectors.source, _digest(vectors.matrix)]
@@ -132,9 +147,9 @@ def distil(
     progress.advance(len(run.history))
     while len(run.history) < shape.epochs and not run.has_settled:
         epoch = len(run.history)
-        own = np.random.default_rng([seed, epoch])  # an epoch's draws do not depend on where training was stopped
-        fresh = perturbed(random_part(fit, shape.tokens, own), counts, shape.perturbation, own)
-        loss = run.learn(fresh, output_traces(model, fresh, SILENT).values, epoch, own)
+        own = np.random.default_rng([seed, epoch, _BATCHES])  # does not depend on where training was stopped
+        lesson = run.lessons.numbered(epoch)
+        loss = run.learn(lesson.texts, lesson.outputs.values, epoch, own)
         run.note(Pass(loss, *measured(generator, tests, wanted)))
         run.save(checkpoint, manifest)
         progress.advance(1, f"CR {run.history[-1].cr:.3f}, JSD {run.history[-1].jsd:.4f}")
@@ -145,7 +160,12 @@ def distil(
         encoder=model.encoder,
         class_names=model.class_names,
         factors=generator.finished(),
-        provenance=provenance | {"training": [asdict(each) for each in run.history], "held_out": len(tests)},
+        provenance=provenance
+        | {
+            "training": [asdict(each) for each in run.history],
+            "held_out": len(tests),
+            "queries": ledger.to_json(),
+        },
     )
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
@@ -155,8 +175,14 @@ def distil(
 class _Training:
     """A training under way: the network, its optimiser, its history and its best epoch."""
 
-    def __init__(self, generator: Generator, prior: NDArray[np.floating], optimiser: torch.optim.Optimizer) -> None:
-        self.generator, self.optimiser = generator, optimiser
+    def __init__(
+        self,
+        generator: Generator,
+        prior: NDArray[np.floating],
+        optimiser: torch.optim.Optimizer,
+        lessons: Lessons,
+    ) -> None:
+        self.generator, self.optimiser, self.lessons = generator, optimiser, lessons
         self.prior = torch.from_numpy(prior.astype(np.float32))  # the model's output before any word; (C,)
         self.history: list[Pass] = []
         self.best = _copy(generator)
@@ -211,6 +237,7 @@ class _Training:
             for name, value in each.items()
         }
         header = {"manifest": manifest, "history": [asdict(each) for each in self.history]}
+        header["asked"] = self.lessons.ledger.asked
         write_file(path, _CHECKPOINT, _CHECKPOINT_VERSION, header, tensors)
 
     def resume(self, path: Path | None, manifest: dict[str, Any]) -> None:
@@ -220,7 +247,7 @@ class _Training:
         file = read_file(path, _CHECKPOINT, _CHECKPOINT_VERSION)
         if file.header.get("manifest") != json.loads(json.dumps(manifest)):
             raise InputError(f"{path} is a training with other texts, model, vectors or settings; remove it first")
-        history = file.field("history", list)
+        history, asked = file.field("history", list), file.field("asked", dict)
         try:
             state: dict[int, dict[str, Tensor]] = {}
             for name, value in file.tensors.items():
@@ -243,6 +270,7 @@ class _Training:
                 raise ValueError("the optimiser's state is another one's")
             self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": state})
             self.history = [Pass(**{name: float(value) for name, value in each.items()}) for each in history]
+            self.lessons.go_on(len(history), {name: int(number) for name, number in asked.items()})
         except (RuntimeError, TypeError, ValueError, KeyError, AttributeError) as error:
             raise file.fail(f"it does not fit the training ({str(error).splitlines()[0]})") from None
 

@@ -6,12 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.corpus.vectors import WordVectors
-from wfalens.extraction.completion.probing import Representatives, ask
+from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.extraction.completion.probing import Representatives, affordable, ask, probing_queries, words_per_call
+from wfalens.extraction.completion.queries import PROBING, Ledger
 from wfalens.models.contract import EmbeddingClassifier, SteppableClassifier, StepwiseClassifier
 from wfalens.models.stepping import states_after
 from wfalens.progress import Progress
 
 _WORDS_PER_BATCH = 1024
+_QUERY_SHARE = 0.5  # of what is left
 _LEAST_SPREAD, _FARTHEST = 1e-3, 10.0
 _FLOOR = 1e-4  # below it, probabilities are told apart no further
 
@@ -20,17 +23,21 @@ def word_inputs(
     model: StepwiseClassifier,
     representatives: Representatives,
     vectors: WordVectors | None,
-    seen: NDArray[np.bool_],
+    counts: NDArray[np.int64],
+    ledger: Ledger,
     progress: Progress,
 ) -> NDArray[np.float32]:
     """Everything that the model, or vectors given for it, tell of each word, standardised over the words seen.
 
     A steppable model tells where the word leads from the empty text and from a few other prefixes: its internal state
     and output there. A black box tells its outputs only. Beside these stand the model's own embedding and the given
-    vectors. -> (V, inputs)
+    vectors. Words that the queries do not pay for, the rarest, begin as `<unk>` does. counts: (V,) -> (V, inputs)
     """
     alphabet = len(model.encoder.vocabulary)
-    columns = [_reactions(model, representatives, progress)]
+    everything = np.arange(UNKNOWN, alphabet, dtype=np.int32)
+    words, chosen = affordable(model, everything, counts, representatives, ledger.left(_QUERY_SHARE))
+    ledger.enter(PROBING, probing_queries(model, chosen, len(words)))
+    columns = [_reactions(model, chosen, words, progress)]
     if isinstance(model, EmbeddingClassifier):
         columns.append(np.asarray(model.embedding, np.float32))
     if vectors is not None:
@@ -40,26 +47,32 @@ def word_inputs(
         table[rows] = np.hstack([known.matrix, np.ones((len(known), 1), np.float32)])
         columns.append(table)
     inputs = np.hstack(columns)
+    seen = counts > 0
     mean, spread = inputs[seen].mean(0), inputs[seen].std(0)
     # a column that is the same for all words seen tells nothing, and a word far off them no more than "far off"
     scaled = (inputs - mean) / np.where(spread > _LEAST_SPREAD, spread, 1)
     return np.asarray(scaled.clip(-_FARTHEST, _FARTHEST), np.float32)
 
 
-def _reactions(model: StepwiseClassifier, representatives: Representatives, progress: Progress) -> NDArray[np.float32]:
-    """What each word does to the model after the given prefixes; -> (V, ·)"""
-    alphabet, prefixes = len(model.encoder.vocabulary), len(representatives.state)
+def _reactions(
+    model: StepwiseClassifier, representatives: Representatives, words: NDArray[np.int32], progress: Progress
+) -> NDArray[np.float32]:
+    """What each word does to the model after the given prefixes; one not asked does what `<unk>` does. -> (V, ·)"""
+    prefixes = len(representatives.state)
     saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
     parts = []
-    progress.start("reading every word", alphabet)
-    for start in range(0, alphabet, _WORDS_PER_BATCH):
-        words = np.arange(start, min(start + _WORDS_PER_BATCH, alphabet), dtype=np.int32)
+    size = words_per_call(representatives) if saved is None else _WORDS_PER_BATCH
+    progress.start("reading every word", len(words))
+    for start in range(0, len(words), size):
+        some = words[start : start + size]
         if saved is not None and isinstance(model, SteppableClassifier):
-            states, outputs = model.step(np.repeat(saved, len(words), axis=0), np.tile(words, prefixes))
+            states, outputs = model.step(np.repeat(saved, len(some), axis=0), np.tile(some, prefixes))
             reaction = np.hstack([states, np.log(np.maximum(outputs, _FLOOR))])
         else:
-            reaction = np.log(np.maximum(ask(model, representatives, None, words), _FLOOR))
-        parts.append(reaction.reshape(prefixes, len(words), -1).swapaxes(0, 1).reshape(len(words), -1))
-        progress.advance(len(words))
+            reaction = np.log(np.maximum(ask(model, representatives, None, some), _FLOOR))
+        parts.append(reaction.reshape(prefixes, len(some), -1).swapaxes(0, 1).reshape(len(some), -1))
+        progress.advance(len(some))
     progress.finish()
-    return np.concatenate(parts).astype(np.float32)
+    row_of = np.zeros(len(model.encoder.vocabulary), np.int64)  # <unk> is the first of the words
+    row_of[words] = np.arange(len(words))
+    return np.concatenate(parts)[row_of].astype(np.float32)

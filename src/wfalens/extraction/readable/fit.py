@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wfalens.errors import WfalensError
+from wfalens.extraction.lessons import Lesson
 from wfalens.extraction.perturbation import batches
 from wfalens.extraction.readable.chain import slopes
-from wfalens.extraction.readable.lessons import Lesson
 from wfalens.extraction.readable.sharing import Sharing
 from wfalens.extraction.readable.start import (
     NEVER_SEEN,

@@ -15,18 +15,19 @@ from wfalens.corpus.sources.files import TextFiles
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.extraction.completion.queries import Ledger, query_limit
+from wfalens.extraction.forecast import most_probing, most_training, say_forecast, within
+from wfalens.extraction.lessons import Lessons
 from wfalens.extraction.provenance import about_corpus
 from wfalens.extraction.readable.automaton_of import automaton_of
 from wfalens.extraction.readable.fit import Fit, fit, merged, started
-from wfalens.extraction.readable.lessons import Lessons
 from wfalens.extraction.readable.sharing import Rung, Sharing, Size, Sizes
 from wfalens.extraction.readable.start import effects, views
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import output_traces
+from wfalens.models.traces import last_outputs
 from wfalens.passes.run import DEFAULT_SAMPLE, Run
 from wfalens.passes.survey import survey_corpus
-from wfalens.progress import SILENT, Progress
+from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.threads import model_threads_limited
 
@@ -57,6 +58,14 @@ def extract_shared(
         survey.tally.say_left_out(progress)
         ledger = Ledger(query_limit(queries, model))
         ledger.texts += len(ids.values)
+        most = sum(
+            most_probing(
+                model, sharing.prefixes * size.states + 1, len(model.encoder.vocabulary), int(ids.lengths.max())
+            )
+            for size in sizes.tried
+        )
+        most += most_training(sharing.passes, sharing.tokens, ids)
+        say_forecast(model, ids, len(ids.values), within(ledger, most), progress)
         provenance = {"corpus": about_corpus(source, survey, survey.tally), **about}
         wfa = _Sharer(model, ids, sharing, seed, ledger, progress).smallest(sizes, provenance)
         wfa.provenance["queries"] = ledger.to_json()
@@ -80,7 +89,7 @@ class _Sharer:
         order = np.random.default_rng(seed).permutation(len(ids))
         number = max(1, min(_MOST_HELD_OUT, round(_HELD_OUT * len(ids))))
         self.held, self.known = ids.take(np.sort(order[:number])), ids.take(np.sort(order[number:]))
-        self.wanted = output_traces(model, self.held, SILENT).last()
+        self.wanted = last_outputs(model, self.held)
         self.lessons = Lessons(model, self.known, sharing, seed, ledger)
 
     def smallest(self, sizes: Sizes, provenance: dict[str, Any]) -> StochasticWFA:

@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from wfalens.bounds import Bounds, whole
 from wfalens.corpus.corpus import named_classes
 from wfalens.corpus.encoder import TextEncoder
-from wfalens.models.contract import checked_probabilities, uniform
+from wfalens.models.contract import checked_prior, checked_probabilities
 from wfalens.models.prefixes import prefix_tree
 from wfalens.ragged import Ragged
 
@@ -21,17 +21,25 @@ _BATCHES = Bounds(whole, 1, 1 << 30)  # prefixes asked at once
 class PrefixClassifier(ABC):
     """A black box that is asked for every prefix as a text of its own, so it may look at its text in any order.
 
-    Prefixes that several texts share are asked once per call of `trace`. `queries` counts the prefixes asked so far.
+    Prefixes that several texts share are asked once per call of `trace`, and `final` asks for whole texts only, equal
+    ones once. `queries` counts the prefixes asked so far.
     """
 
     def __init__(
-        self, encoder: TextEncoder, class_names: Sequence[object], *, batch_size: int = 1024, fingerprint: str
+        self,
+        encoder: TextEncoder,
+        class_names: Sequence[object],
+        *,
+        batch_size: int = 1024,
+        fingerprint: str,
+        initial_output: ArrayLike | None = None,
     ) -> None:
         self.encoder = encoder
         self.class_names = named_classes(class_names)
         self.batch_size: int = _BATCHES.checked("batch_size", batch_size)
         self.fingerprint = fingerprint
         self.queries = 0
+        self._prior = checked_prior(initial_output, len(self.class_names))
 
     @abstractmethod
     def answers(self, prefixes: Ragged[np.int32]) -> object:
@@ -39,8 +47,8 @@ class PrefixClassifier(ABC):
 
     @property
     def initial_output(self) -> NDArray[np.float32]:
-        """Unknown without asking for an empty text, which many models refuse: uniform."""
-        return uniform(len(self.class_names))
+        """As it was given, else uniform: many models refuse an empty text. (classes,)"""
+        return self._prior
 
     def ask(self, texts: Ragged[np.int32]) -> NDArray[np.float32]:
         """Checked answers for texts as they stand, in one call; -> (texts, classes)"""
@@ -55,9 +63,21 @@ class PrefixClassifier(ABC):
             outputs[numbers] = self.ask(sequences)
         return Ragged(outputs[tree.of_token], ids.offsets)
 
+    def final(self, texts: Ragged[np.int32]) -> NDArray[np.float32]:
+        tree = prefix_tree(texts)
+        wanted, of_text = np.unique(tree.of_token[texts.offsets[1:] - 1], return_inverse=True)
+        outputs = np.empty((len(wanted), len(self.class_names)), np.float32)
+        for start in range(0, len(wanted), self.batch_size):
+            outputs[start : start + self.batch_size] = self.ask(tree.spelled(wanted[start : start + self.batch_size]))
+        return np.asarray(outputs[of_text])
+
 
 class CallableClassifier(PrefixClassifier):
-    """Wraps `predict_proba(list of token lists) -> (n, classes)`."""
+    """Wraps `predict_proba(list of token lists) -> (n, classes)`.
+
+    initial_output  the class probabilities before any word, such as the shares of the classes in training (default:
+                    uniform); what the first word of a text does is measured from there
+    """
 
     def __init__(
         self,
@@ -67,9 +87,10 @@ class CallableClassifier(PrefixClassifier):
         *,
         batch_size: int = 1024,
         name: str | None = None,
+        initial_output: ArrayLike | None = None,
     ) -> None:
         called = name or str(getattr(predict_proba, "__name__", type(predict_proba).__name__))
-        super().__init__(encoder, class_names, batch_size=batch_size, fingerprint=called)
+        super().__init__(encoder, class_names, batch_size=batch_size, fingerprint=called, initial_output=initial_output)
         self.predict_tokens = predict_proba
 
     def answers(self, prefixes: Ragged[np.int32]) -> object:

@@ -16,7 +16,7 @@ from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vocabulary import PADDING_WORD, UNKNOWN_WORD, Vocabulary
 from wfalens.errors import FormatError, InputError
-from wfalens.models.contract import checked_probabilities, uniform
+from wfalens.models.contract import checked_prior
 from wfalens.models.readout import readout_named
 from wfalens.writing import write_atomically
 
@@ -60,7 +60,7 @@ class ModelCard:
         if self.outputs is not None:
             readout_named(self.outputs)
         if self.initial_output is not None:
-            checked_probabilities([self.initial_output], 1, len(self.class_names), "initial_output")
+            checked_prior(self.initial_output, len(self.class_names))
         _ = self.encoder  # refuses an unknown tokenizer or a wrong length
 
     @classmethod
@@ -89,9 +89,7 @@ class ModelCard:
     @property
     def prior(self) -> NDArray[np.float32]:
         """The output before any word, uniform where it is unknown."""
-        if self.initial_output is None:
-            return uniform(len(self.class_names))
-        return np.array(self.initial_output, np.float32)
+        return checked_prior(self.initial_output, len(self.class_names))
 
     @property
     def _known(self) -> list[str]:

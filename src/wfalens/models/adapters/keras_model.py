@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import UNKNOWN
@@ -28,6 +28,7 @@ def wrap_keras(
     padding: str = "right",
     word_ids: Sequence[int] | NDArray[np.integer] | None = None,
     batch_size: int = 1024,
+    initial_output: ArrayLike | None = None,
 ) -> TextTableClassifier | TokenTableClassifier:
     """A classifier from a model `ids (batch, time) -> (batch, classes)`, or `-> (batch, time, classes)`.
 
@@ -35,6 +36,7 @@ def wrap_keras(
     width       number of words that the model reads, where that is fixed (a functional model tells it)
     padding     right or left, where the width is fixed; other tables are never padded
     word_ids    the model's own id of every word of the vocabulary, if they are not the vocabulary's
+    initial_output  the class probabilities before any word (default: uniform)
     """
     try:
         from keras import ops
@@ -61,9 +63,24 @@ def wrap_keras(
     axes = run(form.translated(np.full((1, form.width or 1), UNKNOWN, np.int32))).ndim
     fingerprint = _fingerprint(model)
     if axes == 3:
-        return TokenTableClassifier(run, encoder, class_names, form=form, outputs=outputs, fingerprint=fingerprint)
+        return TokenTableClassifier(
+            run,
+            encoder,
+            class_names,
+            form=form,
+            outputs=outputs,
+            fingerprint=fingerprint,
+            initial_output=initial_output,
+        )
     return TextTableClassifier(
-        run, encoder, class_names, form=form, outputs=outputs, batch_size=batch_size, fingerprint=fingerprint
+        run,
+        encoder,
+        class_names,
+        form=form,
+        outputs=outputs,
+        batch_size=batch_size,
+        fingerprint=fingerprint,
+        initial_output=initial_output,
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from numpy.typing import ArrayLike
+
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.errors import ModelError
 from wfalens.models.adapters.texts import TextClassifier
@@ -22,11 +24,12 @@ def wrap_pipeline(
     unknown: str = "",
     batch_size: int = 1024,
     name: str | None = None,
+    initial_output: ArrayLike | None = None,
 ) -> TextClassifier:
     """A classifier from a fitted pipeline whose first step reads texts; its classes are `classes_` unless given.
 
     The pipeline reads what `encoder` makes of a text, words joined by blanks: "whitespace" changes least. Its
-    fingerprint is `name`, or a hash of its answers.
+    fingerprint is `name`, or a hash of its answers. `initial_output` takes the place of its answer for an empty text.
     """
     if not callable(getattr(pipeline, "predict_proba", None)):
         raise ModelError(
@@ -37,5 +40,11 @@ def wrap_pipeline(
     if classes is None:
         raise ModelError(f"{type(pipeline).__name__} does not tell its classes; fit it first, or give class_names")
     return TextClassifier(
-        pipeline.predict_proba, encoder, list(classes), unknown=unknown, batch_size=batch_size, fingerprint=name
+        pipeline.predict_proba,
+        encoder,
+        list(classes),
+        unknown=unknown,
+        batch_size=batch_size,
+        fingerprint=name,
+        initial_output=initial_output,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from wfalens.bounds import check_choice
 from wfalens.corpus.corpus import named_classes
@@ -16,7 +16,7 @@ from wfalens.corpus.vocabulary import PADDING
 from wfalens.errors import ModelError
 from wfalens.models.adapters.callable import PrefixClassifier
 from wfalens.models.batches import trace_padded
-from wfalens.models.contract import checked_probabilities, uniform
+from wfalens.models.contract import checked_prior, checked_probabilities
 from wfalens.models.readout import readout_named
 from wfalens.ragged import Ragged
 
@@ -77,15 +77,16 @@ class TextTableClassifier(PrefixClassifier):
         outputs: str,
         batch_size: int = 1024,
         fingerprint: str,
-        initial_output: NDArray[np.float32] | None = None,
+        initial_output: ArrayLike | None = None,
     ) -> None:
-        super().__init__(form.read_by(encoder), class_names, batch_size=batch_size, fingerprint=fingerprint)
+        super().__init__(
+            form.read_by(encoder),
+            class_names,
+            batch_size=batch_size,
+            fingerprint=fingerprint,
+            initial_output=initial_output,
+        )
         self.run, self.form, self._read_out = run, form, readout_named(outputs)
-        self._prior = initial_output
-
-    @property
-    def initial_output(self) -> NDArray[np.float32]:
-        return super().initial_output if self._prior is None else self._prior
 
     def answers(self, prefixes: Ragged[np.int32]) -> object:
         answers = np.empty((len(prefixes), len(self.class_names)), np.float64)
@@ -107,7 +108,7 @@ class TokenTableClassifier:
         form: TableForm,
         outputs: str,
         fingerprint: str,
-        initial_output: NDArray[np.float32] | None = None,
+        initial_output: ArrayLike | None = None,
     ) -> None:
         if form.width is not None:
             raise ModelError(
@@ -117,7 +118,7 @@ class TokenTableClassifier:
         self.encoder = encoder
         self.class_names = named_classes(class_names)
         self.fingerprint = fingerprint
-        self.initial_output = uniform(len(self.class_names)) if initial_output is None else initial_output
+        self.initial_output = checked_prior(initial_output, len(self.class_names))
         self.run, self.form, self._read_out = run, form, readout_named(outputs)
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:

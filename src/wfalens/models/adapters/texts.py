@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import UNKNOWN
@@ -22,7 +22,8 @@ class TextClassifier(PrefixClassifier):
     """Wraps `predict_proba(list of texts) -> (n, classes)`.
 
     The words of a prefix are joined by blanks (characters by nothing); `unknown` takes the place of words that the
-    vocabulary does not have ("": they are left out). Its answer for an empty text is the prior.
+    vocabulary does not have ("": they are left out). Its answer for an empty text is the output before any word, unless
+    an `initial_output` is given, for a model that cannot read one or answers it at random.
     """
 
     def __init__(
@@ -34,8 +35,16 @@ class TextClassifier(PrefixClassifier):
         unknown: str = "",
         batch_size: int = 1024,
         fingerprint: str | None = None,
+        initial_output: ArrayLike | None = None,
     ) -> None:
-        super().__init__(encoder, class_names, batch_size=batch_size, fingerprint=fingerprint or "the model")
+        super().__init__(
+            encoder,
+            class_names,
+            batch_size=batch_size,
+            fingerprint=fingerprint or "the model",
+            initial_output=initial_output,
+        )
+        self._knows_prior = initial_output is not None
         self.predict_texts = predict_proba
         self._blank = "" if encoder.tokenizer_name == "characters" else " "
         self._spelled = list(encoder.vocabulary.words)
@@ -51,7 +60,9 @@ class TextClassifier(PrefixClassifier):
 
     @property
     def initial_output(self) -> NDArray[np.float32]:
-        """What the model says of an empty text."""
+        """As it was given, else what the model says of an empty text; (classes,)"""
+        if self._knows_prior:
+            return self._prior
         answer = self.predict_texts([""])
         (prior,) = checked_probabilities(answer, 1, len(self.class_names), f"{self.fingerprint}()")
         return np.array(prior)

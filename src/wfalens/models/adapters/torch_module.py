@@ -25,6 +25,7 @@ def wrap_module(
 
     Shorter texts are padded on the right with id 0. A module that also has `initial_state(batch) -> (batch,
     width)` and `step(state, ids (batch,)) -> (state, logits (batch, classes))` becomes steppable.
+    `initial_logits` (classes,) of the module, where it has them, tell the output before any word (default: uniform).
     """
     steppable = callable(getattr(module, "initial_state", None)) and callable(getattr(module, "step", None))
     kind = SteppableModule if steppable else TorchModule
@@ -50,6 +51,14 @@ class TorchModule:
     def fingerprint(self) -> str:
         return weights_fingerprint(self.module)
 
+    @property
+    def initial_output(self) -> NDArray[np.float32]:
+        """The module's `initial_logits` (classes,) where it has them, else uniform."""
+        logits = getattr(self.module, "initial_logits", None)
+        if logits is None:
+            return uniform(len(self.class_names))
+        return _probabilities(torch.as_tensor(logits), (len(self.class_names),))
+
     @torch.inference_mode()
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         trace = trace_padded(ids, len(self.class_names), self._table_outputs, self.tokens_per_batch)
@@ -63,14 +72,6 @@ class TorchModule:
 
 class SteppableModule(TorchModule):
     """White box: the module can go on from a state."""
-
-    @property
-    def initial_output(self) -> NDArray[np.float32]:
-        """The module's `initial_logits` (classes,) where it has them, else uniform."""
-        logits = getattr(self.module, "initial_logits", None)
-        if logits is None:
-            return uniform(len(self.class_names))
-        return _probabilities(torch.as_tensor(logits), (len(self.class_names),))
 
     @torch.inference_mode()
     def initial_state(self, batch: int) -> State:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
 from wfalens.corpus.encoder import TextEncoder
@@ -58,12 +58,14 @@ def wrap_transformer(
     *,
     batch_size: int = 1024,
     tokens_per_batch: int = TOKENS_PER_BATCH,
+    initial_output: ArrayLike | None = None,
 ) -> TextClassifier:
     """A classifier from a model and its tokenizer; classes are the model's labels unless given.
 
     A prefix of words is joined by blanks, split into sub-words and classified as a text of its own; texts with more
     sub-words than the model reads are cut there. Words outside the vocabulary become the tokenizer's unknown token,
-    or are left out where it has none to spare. Where no sub-word is left, the answer is uniform.
+    or are left out where it has none to spare. Where no sub-word is left, the answer is uniform. `initial_output`
+    takes the place of the answer for an empty text.
     """
     config: Any = model.config
     if config.problem_type in ("multi_label_classification", "regression") or config.num_labels < 2:
@@ -76,6 +78,7 @@ def wrap_transformer(
         unknown=str(tokenizer.unk_token) if spare else "",
         batch_size=batch_size,
         fingerprint=weights_fingerprint(model, _told(tokenizer)),
+        initial_output=initial_output,
     )
 
 

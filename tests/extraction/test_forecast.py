@@ -1,0 +1,91 @@
+"""Before the work: what a model that cannot be stepped will be asked, and how long that takes."""
+
+import re
+
+import numpy as np
+import pytest
+
+from wfalens.extraction import Distillation, Extractor, Fitting, Sharing
+from wfalens.extraction.forecast import most_probing, say_forecast
+from wfalens.models import CallableClassifier
+from wfalens.progress import Progress
+
+TEXTS = [" ".join(np.random.default_rng(seed).choice(list("abcdefgh"), 2 + seed % 5)) for seed in range(80)]
+SHORT = Distillation(layers=2, width=4, factors=8, hidden=16, epochs=2)
+QUICK = Sharing(spread=2, forming=1, epochs=2, settling=1, prefixes=1)
+KINDS = {
+    "empirical": Extractor.paper(states=4),
+    "probe": Extractor.paper(states=4, completion="probe", alpha=0.0),
+    "fit": Extractor(states=4, fitting=Fitting(rounds=2)),
+    "fit, few queries": Extractor(states=4, fitting=Fitting(rounds=2), queries=500),
+    "auto": Extractor(fitting=Fitting(rounds=2), queries=3000),
+    "linear": Extractor(kind="linear", distillation=SHORT),
+    "linear, few queries": Extractor(kind="linear", distillation=SHORT, queries=300),
+    "readable": Extractor(kind="readable", states=3, classes=3, sharing=QUICK),
+    "readable, few queries": Extractor(kind="readable", states=3, classes=3, sharing=QUICK, queries=400),
+}
+ASIDE = 600  # prefixes of the check for causality and of the batch that is timed, at most
+
+
+class Ear(Progress):
+    """Keeps what is said, and how often the model had been asked by then."""
+
+    def __init__(self, model=None):
+        self.model, self.heard = model, []
+
+    def say(self, message):
+        self.heard.append((message, getattr(self.model, "queries", 0)))
+
+
+def box(letters):
+    def answer(texts):
+        share = np.array([(text.count("a") + 1) / (len(text) + 2) for text in texts])
+        return np.stack([share, 1 - share], 1)
+
+    return CallableClassifier(answer, letters, ["a", "other"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_black_box_is_asked_for_no_more_than_was_said_before(letters, kind):
+    model = box(letters)
+    ear = Ear(model)
+    KINDS[kind].extract(model, TEXTS, ear)
+    ((said, before),) = [(message, asked) for message, asked in ear.heard if "up to" in message]
+    most = int(re.search(r"up to ([\d,]+) prefixes", said)[1].replace(",", ""))
+    assert before <= ASIDE
+    assert 0 < model.queries - before <= most
+    assert ("--queries" in said) == (kind != "empirical")
+
+
+def test_a_model_that_can_be_stepped_is_not_timed(news_model, headlines):
+    ear = Ear()
+    Extractor.paper(states=4).extract(news_model, headlines.texts[:50], ear)
+    assert not any("up to" in message for message, _ in ear.heard)
+
+
+@pytest.mark.parametrize(
+    ("beyond", "seconds", "pace", "told"),
+    [
+        (3_999_000, 0.1, "2,560", "about 26 minutes"),
+        (3_999_000, 1, "256", "about 4 hours"),
+        (3_999_000, 100, "2.6", "about 18 days"),
+        (30_000, 1, "256", "about 2 minutes"),
+        (9_000, 1, "256", "less than a minute"),
+    ],
+)
+def test_the_time_follows_from_the_pace_of_one_small_batch(letters, beyond, seconds, pace, told):
+    ids, ticks = letters.encode(["a b c d"] * 100), iter([10.0, 10.0 + seconds])
+    ear = Ear()
+    say_forecast(box(letters), ids, 1000, beyond, ear, clock=lambda: next(ticks))
+    ((said, _),) = ear.heard
+    assert f"for up to {1000 + beyond:,} prefixes; at {pace} a second that takes {told};" in said
+
+
+def test_a_module_that_traces_whole_texts_pays_for_the_prefixes_of_a_call_too(letters):
+    class Traced:
+        def __init__(self, model):
+            for name in ("class_names", "encoder", "fingerprint", "trace"):
+                setattr(self, name, getattr(model, name))
+
+    assert most_probing(box(letters), 10, 50, 7) == 500
+    assert most_probing(Traced(box(letters)), 10, 50, 7) == 570
