@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,16 +15,18 @@ from wfalens.ragged import Ragged
 class Perturbation(NamedTuple):
     """How texts are changed.
 
-    replaced    share of words replaced in a changed text
+    replaced    share of words replaced in a changed text, in the mean
     clean       share of texts that are not changed
     anything    share of the replacements drawn evenly from the vocabulary, not by frequency
     unknown     share of words that become `<unk>`
+    most        words replaced in a changed text at most, in the mean: long texts lose a smaller share
     """
 
     replaced: float = 0.2
     clean: float = 0.3
     anything: float = 0.3
     unknown: float = 0.03
+    most: float = math.inf
 
 
 def perturbed(
@@ -31,7 +34,8 @@ def perturbed(
 ) -> Ragged[np.int32]:
     """Texts with words replaced by others, which show the model's answers off the beaten track. counts: (V,)"""
     words, text = ids.values, ids.item_of_value()
-    rates = 2 * how.replaced * rng.random(len(ids)) * (rng.random(len(ids)) >= how.clean)
+    share = np.minimum(how.replaced, how.most / np.maximum(1, ids.lengths))
+    rates = 2 * share * rng.random(len(ids)) * (rng.random(len(ids)) >= how.clean)
     cumulated = np.cumsum(counts) / counts.sum()
     frequent = np.searchsorted(cumulated, rng.random(len(words)), side="right").clip(UNKNOWN, len(counts) - 1)
     anything = rng.integers(UNKNOWN, len(counts), len(words))

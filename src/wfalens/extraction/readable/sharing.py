@@ -16,6 +16,7 @@ _BOUNDS = {
     ),
     **dict.fromkeys(("learning_rate", "word_rate", "effect_rate", "coldest"), Bounds(real, 0, 1, excluded=(0,))),
     **dict.fromkeys(("replaced", "clean", "anything", "unknown"), Bounds(real, 0, 1)),
+    "most": Bounds(real, 0, 1e9),
     "every": Bounds(real, 0, 1e3),
 }
 
@@ -36,7 +37,7 @@ class Sharing:
     coldest         temperature of the mixtures at the end of the epochs; they begin at 1
     every           weight of all prefixes of a text, to the text's end
     prefixes        that stand for a state where the model is asked what every word does there
-    replaced, clean, anything, unknown
+    replaced, clean, anything, unknown, most
                     how texts are perturbed: see `Perturbation`
     """
 
@@ -55,7 +56,8 @@ class Sharing:
     replaced: float = 0.25
     clean: float = 0.1
     anything: float = 0.3
-    unknown: float = 0.06
+    unknown: float = 0.05
+    most: float = 5.0
 
     def __post_init__(self) -> None:
         check_numbers(self, _BOUNDS)
@@ -66,7 +68,7 @@ class Sharing:
 
     @property
     def perturbation(self) -> Perturbation:
-        return Perturbation(self.replaced, self.clean, self.anything, self.unknown)
+        return Perturbation(self.replaced, self.clean, self.anything, self.unknown, self.most)
 
 
 class Size(NamedTuple):
