@@ -5,6 +5,8 @@ shared              shared rows at a size that nobody reads: 41 states × 256 cl
 tree                a decision tree on words and word pairs, distilled from the model
 sparse              an L1-regularised logistic regression on words, pairs and triples, distilled from the model
 rules               RuleFit's recipe on words and pairs: rules from small boosted trees, weighted by an L1 regression
+phrases             the deciding phrases of the page automaton (`wfalens phrases`), as regular expressions that vote by
+                    the logarithm of their lift
 bag                 a logistic regression on all words (for scale)
 
 "numbers" counts what one has to read: entries of matrices above .01 and outputs of states; leaves and splits of a tree;
@@ -16,6 +18,7 @@ Three LSTMs on tagmynews, jigsaw_toxic and rotten_tomatoes. Finished rows are ke
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 import time
@@ -30,25 +33,31 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from common import CACHE, arguments, finish, show, trained_model
-from wfalens.corpus import load_dataset
+from wfalens.corpus import Corpus, load_dataset
 from wfalens.corpus.datasets import is_available
 from wfalens.evaluation import jensen_shannon
+from wfalens.explanation import deciding_phrases
 from wfalens.extraction import Extractor, Sharing
 from wfalens.writing import write_atomically
 
 SIZES = {"tiny": (8, 12), "page": (12, 32), "poster": (24, 64)}
 SHARED = (40, 256)
 RIVALS = ("tree", "sparse", "rules", "bag")
+PHRASES = "phrases"
 SEEDS = 3
 LEAST_READ = 0.01  # a smaller weight need not be read
 
 
-def automaton_row(options, method: str, model, ids, tests, wanted, seed: int) -> dict[str, float]:
+def readable(options, method: str, seed: int) -> Extractor:
     states, classes = SIZES.get(method, SHARED)
     quick = {"sharing": Sharing(forming=3, epochs=6, settling=3)} if options.quick else {}
     kind = {"completion": "shared"} if method == "shared" else {"kind": "readable"}
+    return Extractor(**kind, states=states, classes=classes, seed=seed, **quick)
+
+
+def automaton_row(options, method: str, model, ids, tests, wanted, seed: int) -> dict[str, float]:
     began = time.process_time()
-    wfa = Extractor(**kind, states=states, classes=classes, seed=seed, **quick).extract(model, ids)
+    wfa = readable(options, method, seed).extract(model, ids)
     seconds = time.process_time() - began
     with tempfile.TemporaryDirectory() as folder:
         wfa.save(Path(folder) / "a.wfa")
@@ -104,6 +113,25 @@ def rule_fit(known, asked, labels) -> tuple[np.ndarray, int]:
     return chosen.predict_proba(rules[1]), 3 * used + int((chosen.coef_ != 0).sum())  # three conditions a rule
 
 
+def phrase_row(options, model, train, test, wanted, seed: int) -> dict[str, float]:
+    """The phrase list as a classifier of raw texts."""
+    ids = model.encoder.encode(train.texts).nonempty()[1]
+    began = time.process_time()
+    wfa = readable(options, "page", seed).extract(
+        model, ids.take(np.arange(min(3000, len(ids)))) if options.quick else ids
+    )
+    found = deciding_phrases(wfa, Corpus.of(list(train.texts)), model)
+    votes = np.tile(np.log(found.base_rates + 1e-3), (len(test.texts), 1))
+    for rule, label, lift in zip(found.regexes, found.labels, found.lift, strict=True):
+        search = re.compile(rule).search
+        votes[[search(text) is not None for text in test.texts], label] += np.log(lift)
+    seconds = time.process_time() - began
+    said = np.exp(votes - votes.max(1, keepdims=True))
+    said = (said / said.sum(1, keepdims=True))[model.encoder.encode(test.texts).lengths > 0]
+    read = sum(len(words) for words in found.words) + 2 * len(found)  # words, class and lift
+    return {**fidelity(said, wanted), "bytes": float("nan"), "cpu_seconds": seconds, "numbers": read}
+
+
 def words(model, ids) -> list[str]:
     return [word.replace(" ", "_") for word in model.encoder.vocabulary.decode(ids)]
 
@@ -120,6 +148,8 @@ def measure(options, method: str, name: str, seed: int) -> dict[str, float]:
     if options.quick:
         ids = ids.take(np.arange(min(3000, len(ids))))
     wanted = model.trace(tests).last()
+    if method == PHRASES:
+        return phrase_row(options, model, train, test, wanted, seed)
     if method in RIVALS:
         return rival_row(method, model, ids, tests, model.trace(ids).last(), wanted)
     return automaton_row(options, method, model, ids, tests, wanted, seed)
@@ -147,8 +177,9 @@ def figure(result: dict[str, dict[str, dict[str, float]]], path: str) -> None:
     for panel, (name, table) in zip(panels[0], result.items(), strict=True):
         ours = [table[method] for method in SIZES]
         panel.plot([row["numbers"] for row in ours], [row["cr"] for row in ours], "o-", label="readable automaton")
-        for method, mark in zip(RIVALS, "sd^x", strict=True):
-            panel.plot(table[method]["numbers"], table[method]["cr"], mark, label=method)
+        for method, mark in zip((PHRASES, *RIVALS), "vsd^x", strict=True):
+            if method in table:
+                panel.plot(table[method]["numbers"], table[method]["cr"], mark, label=method)
         panel.set(xscale="log", xlabel="numbers to read", ylabel="agreement with the network", title=name)
         panel.grid(alpha=0.3)
     panels[0][0].legend(fontsize=8)
@@ -161,7 +192,9 @@ def main() -> None:
         __doc__.splitlines()[0],
         lambda parser: (
             parser.add_argument("--figure", help="write the figure to this file"),
-            parser.add_argument("--only", nargs="*", default=[*SIZES, "shared", *RIVALS], help="rows to measure"),
+            parser.add_argument(
+                "--only", nargs="*", default=[*SIZES, "shared", PHRASES, *RIVALS], help="rows to measure"
+            ),
             parser.add_argument("--seeds", type=int, default=SEEDS, help="LSTMs of each data set"),
         ),
     )

@@ -1,7 +1,9 @@
 """The code in the docs runs, and says what the text says it does."""
 
 import re
+import runpy
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,11 @@ import pytest
 from tests.automata import sample
 from tests.cli.test_commands import wfalens
 from tests.export.conformance import renamed
+from tests.readable import negation
+from wfalens.cli.app import load_command
 from wfalens.corpus import newsroom
 
+HOSTILE_WORDS = {"good": ["<script>alert(1)"], "bad": ["*bold*", "|"], "not": ["`x`"], "the": ["[a](b)"]}
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
@@ -99,3 +104,37 @@ def test_the_page_on_explanation_runs(capsys):
     assert "Shapley values" in capsys.readouterr().out
     for image in re.findall(r"\((images/[^)]+)\)", source):
         assert (DOCS / image).read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_page_on_readable_automata_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    wfa = negation().wfa
+    wfa.save("readable.wfa")
+    source = (DOCS / "readable.md").read_text()
+    for command in re.findall(r"^wfalens (.*?)(?: +#.*)?$", source, re.MULTILINE):
+        name, *arguments = shlex.split(command)
+        if name == "extract":  # needs a network
+            load_command(name).make_context(name, arguments)
+            continue
+        done = wfalens(name, *arguments)
+        assert done.returncode == 0, done.stderr
+    (block,) = re.findall(r"```python\n(.*?)```", source, re.DOTALL)
+    exec(block, {"wfa": wfa, "Path": Path})  # noqa: S102 - our own text
+    assert "It has 5 states and 4 kinds of words" in capsys.readouterr().out
+    assert (tmp_path / "automaton.svg").read_bytes().startswith(b"<?xml")
+    for image in re.findall(r"\((images/.*?)\)", source):
+        assert (DOCS / image).is_file()
+
+
+def test_the_generated_parts_of_that_page_can_be_written_anew(tmp_path, monkeypatch):
+    figures = runpy.run_path(str(DOCS / "readable_figures.py"))
+    (tmp_path / "images").mkdir()
+    shutil.copy(DOCS / "readable.md", tmp_path)
+    monkeypatch.setitem(figures["main"].__globals__, "FOLDER", tmp_path)
+    negation(words=HOSTILE_WORDS).wfa.save(tmp_path / "a.wfa")
+    figures["main"]([f"news={tmp_path / 'a.wfa'}"])
+    page = (tmp_path / "readable.md").read_text()
+    assert "It has 5 states and 4 kinds of words" in page
+    assert "<script" not in page.replace("\\<", "")
+    assert (tmp_path / "images" / "readable-news-narrow.png").stat().st_size > 1000
+    assert page.count("<!-- end of ") == 3

@@ -5,8 +5,13 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.conftest import EXTENT, go
+from tests.export.test_diagram import HOSTILE, HOSTILE_CLASSES
+from tests.readable import negation
 from tests.studies import visible
 from wfalens import inspection
+from wfalens.explanation import describe
+from wfalens.inspection import Study
+from wfalens.report import write_report
 from wfalens.report.collect import carried_words
 
 
@@ -17,6 +22,25 @@ def test_the_report_tells_what_it_is_how_faithful_and_what_it_leaves_out(visit, 
     expect(main).to_contain_text(f"{measured['cr']['value']:.3f}")
     expect(main).to_contain_text("What this report carries")
     expect(main).to_contain_text(f"of {len(study.influence.words)}")
+
+
+def test_the_report_of_a_readable_automaton_begins_with_its_story_and_diagram(visit, tmp_path):
+    groups = {"good": HOSTILE[:3], "bad": HOSTILE[3:5], "not": HOSTILE[5:8], "the": HOSTILE[8:]}
+    wfa = negation(words=groups, class_names=HOSTILE_CLASSES).wfa
+    write_report(Study("a.wfa", wfa), tmp_path / "report.html", EXTENT)
+    address = (tmp_path / "report.html").as_uri()
+    for width in (1280, 400):
+        page = visit(address, width=width)
+        told = page.locator(".story li")
+        assert told.all_inner_texts() == [visible(each.text) for each in describe(wfa).sentences]
+        image = page.locator(".drawing img")
+        assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 300
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        heading = page.get_by_role("heading", level=2).first
+        expect(heading).to_have_text("What it does")
+    go(page, address, "map")
+    page.locator("[data-state='2']").click()
+    expect(page.locator(".panel").get_by_role("heading", level=2)).to_contain_text("Undecided, after")
 
 
 def test_a_carried_sentence_is_picked_stepped_and_flipped(visit, report):

@@ -63,7 +63,7 @@ def test_the_caption_begins_with_size_and_fidelity():
     frontier = {"texts": 1234, "chosen": 0, "loss": 0.0, "tried": [{"cr": 0.875, "jsd": 0.03}]}
     caption = diagram_of(negation(provenance={"frontier": frontier}).wfa).caption
     size = "An automaton with 5 states and 4 kinds of words. "
-    assert caption.startswith(f"{size}It gives the network's class to 87.5 % of 1,234 texts. How to read it")
+    assert caption.startswith(f"{size}It gives the network's class to 87.5 % of 1,234 held-out texts. How to read it")
     assert diagram_of(negation().wfa).caption.startswith(f"{size}How to read it")
 
 
@@ -98,7 +98,7 @@ def test_a_box_says_what_the_state_is_and_how_often_it_stays():
     diagram = diagram_of(negation().wfa)
     table = diagram.table
     assert diagram.box(0) == ["start", "bad 50 %, good 50 %", "before the first word"]
-    assert diagram.box(3) == ["sure bad", "bad 95 %", f"stays on {percent(float(table.rates[3, 3]))} of words"]
+    assert diagram.box(3) == ["sure bad", "bad 95 %", f"stays here on {percent(float(table.rates[3, 3]))} of words"]
 
 
 def test_the_legend_has_every_kind_of_word_once():

@@ -23,6 +23,7 @@ _CERTAIN = 0.97
 _PALEST, _FULLEST = 0.1, 0.5  # how much of a class's colour a box has
 _LONGEST_LABEL, _LONGEST_CLASS = 44, 20  # characters in a box
 _LONGEST_EFFECT = 60
+_LEAST_TOLD = 0.1  # of a move, that a class of words must make up to stand for it
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Edge:
     target: int
     share: float  # of all words
     rate: float  # of the words read in the source
-    words: str  # of the class that makes it most beyond its share
+    words: str  # of the class that makes it most beyond its share, among those that matter where one does
 
 
 class Kind(NamedTuple):
@@ -88,7 +89,7 @@ class Diagram:
             f"of {every} that occur{short}. "
             "The wider an arrow, the more often it is taken; it has the colour of the class that it leads to, "
             "and is dashed where it leads back to a less sure state. Its label: how many of the words read at its "
-            "beginning take it, and the kind of word that takes it most beyond its share. Below: how much of the "
+            "beginning take it, and the kind of word that stands out among them. Below: how much of the "
             "probability a word of each kind moves on average, in states where words still matter."
         )
 
@@ -130,7 +131,7 @@ class Diagram:
         lines = [shown_name(table.names.states[state], _LONGEST_LABEL), self._says(table.centres[state])]
         if state == 0 and table.rates[0, 0] == 0:
             return [*lines, "before the first word"]
-        return [*lines, f"stays on {percent(table.rates[state, state])} of words"]
+        return [*lines, f"stays here on {percent(table.rates[state, state])} of words"]
 
     def legend(self) -> list[Kind]:
         """The classes of words, grouped by what they do."""
@@ -153,8 +154,9 @@ class Diagram:
 
     def _edge(self, source: int, target: int) -> Edge:
         table = self.table
-        told = table.carriers(source, target, 1)
-        words = shown_words(table.names.classes[told[0].word_class].words) if told else "any word"
+        classes, told = table.names.classes, table.carriers(source, target, len(table.names.classes))
+        telling = [each for each in told if classes[each.word_class].moved >= HARDLY and each.share >= _LEAST_TOLD]
+        words = shown_words(classes[(telling or told)[0].word_class].words) if told else "any word"
         return Edge(source, target, float(table.shares[source, target]), float(table.rates[source, target]), words)
 
     def _says(self, output: NDArray[np.float64]) -> str:

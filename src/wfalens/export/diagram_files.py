@@ -22,7 +22,9 @@ def diagram_of(wfa: WFA, most_edges: int = MOST_EDGES, enough: float = ENOUGH) -
     table = moves(wfa)
     size = f"An automaton with {wfa.states} states and {len(table.names.classes)} kinds of words. "
     figures, texts, _ = measured(wfa.provenance)
-    faithful = f"It gives the network's class to {percent(figures['cr'], 1)} of {texts:,} texts. " if figures else ""
+    faithful = (
+        f"It gives the network's class to {percent(figures['cr'], 1)} of {texts:,} held-out texts. " if figures else ""
+    )
     return Diagram(table, most_edges, enough, size + faithful)
 
 

@@ -16,6 +16,7 @@ LEAST_TURN = 0.1  # of the cases, for a turn to be told
 _LEAST_READ = 10.0  # how often a class of words must have been read somewhere for its effect there to be told
 _ALIKE, _FLOOR = 2.0, 0.02  # two states say the same if no class, plus two points, is twice as likely in one of them,
 _NEAR = 0.1  # and not more of the probability lies elsewhere
+_CLEARLY, _OFTEN = 0.55, 0.001  # probability, and share of all words, for a word to be told as turned round
 _REMEMBERS = 0.2  # how far a word must bring them apart beyond what they said already: total variation
 
 
@@ -27,6 +28,23 @@ class Turn(NamedTuple):
     after: int  # class that is the likeliest then
     rate: float  # of the cases in which it is read there
     read: float  # how often it is read there
+
+
+class Reversed(NamedTuple):
+    """A class of words that speaks for one class by itself, and for another after a word that turns it round."""
+
+    word_class: int
+    alone: int
+    alone_share: float  # probability of that class
+    after: int
+    after_share: float
+
+
+class Reversal(NamedTuple):
+    """A class of words that turns round what follows it."""
+
+    word_class: int
+    followers: tuple[Reversed, ...]
 
 
 class Memory(NamedTuple):
@@ -150,6 +168,39 @@ class Figures:
                 to[label] = 0
                 if to.max() >= LEAST_TURN * read:
                     yield Turn(number, label, int(to.argmax()), float(to.max() / read), read)
+
+    @cached_property
+    def reversals(self) -> list[Reversal]:
+        """Classes of words after which words that speak for different classes speak for others, as after a negation.
+
+        Compared are the outputs after the following word with and without the turning one, where the latter is read
+        while the opinion is open.
+        """
+        found = []
+        after = self.anatomy.matrices @ self.anatomy.centres  # (G, n, C)
+        for number, read in enumerate(self.anatomy.visits * self.anatomy.open):
+            if read.sum() < _LEAST_READ:
+                continue
+            weights = read / read.sum()
+            alone = np.einsum("i,gic->gc", weights, after)
+            turned = np.einsum("i,gic->gc", weights @ self.anatomy.matrices[number], after)
+            followers = self._reversed(number, alone, turned)
+            if len(followers) > 1:
+                found.append(Reversal(number, followers))
+        return found
+
+    def _reversed(self, number: int, alone: NDArray[np.float64], turned: NDArray[np.float64]) -> tuple[Reversed, ...]:
+        """Of each class that following words speak for, those words that are turned furthest. (G, C) each"""
+        best: dict[int, Reversed] = {}
+        furthest: dict[int, float] = {}
+        for kind, (one, other) in enumerate(zip(alone, turned, strict=True)):
+            label, opposite = int(one.argmax()), int(other.argmax())
+            clear = min(one[label], other[opposite]) >= _CLEARLY and self.names.classes[kind].share >= _OFTEN
+            gap = float(one[label] - other[label])
+            if kind != number and label != opposite and clear and gap > furthest.get(label, 0):
+                furthest[label] = gap
+                best[label] = Reversed(kind, label, float(one[label]), opposite, float(other[opposite]))
+        return tuple(best.values())
 
     @property
     def memory(self) -> Memory | None:

@@ -16,6 +16,7 @@ from wfalens.text import percent
 
 _KINDS_TOLD = 4  # classes of words named for each class
 _TURNS_TOLD = 3
+_NO_OPINION = 1.3  # times the probability that each class has if all are equally likely
 _FEW_CASES = 0.0005  # of all words: kinds of words that are rarer are not named
 
 
@@ -33,7 +34,7 @@ class _Teller:
     def __init__(self, wfa: WFA, figures: Figures) -> None:
         self.wfa, self.figures = wfa, figures
         self.classes = figures.names.classes
-        self.labels = [shown_name(name) for name in wfa.class_names]
+        self.labels = [f"‘{shown_name(name)}’" for name in wfa.class_names]
 
     def sentences(self) -> Iterator[Sentence]:
         yield self.faithful()
@@ -43,6 +44,7 @@ class _Teller:
         yield from self.end()
         yield from self.sure()
         yield self.little()
+        yield from self.reversals()
         for label in range(len(self.labels)):
             yield self.towards(label)
         yield from self.others()
@@ -56,18 +58,17 @@ class _Teller:
             return Sentence("fidelity", "How faithful it is was not recorded; measure it with `wfalens evaluate`.")
         chosen = "" if tried < 2 else f" (which also chose its size, among {tried})"
         text = (
-            f"On {texts:,} texts that it was not fitted to{chosen}, this automaton gives the same class as the network "
-            f"in {percent(rung['cr'], 1)} of the cases; their outputs differ by a Jensen-Shannon divergence of "
-            f"{rung['jsd']:.3f} (0: equal, 0.69: opposite). What follows holds for the automaton, and for the network "
-            "as far as they agree."
+            f"On {texts:,} texts that it was not fitted to{chosen}, this automaton names the network's class in "
+            f"{percent(rung['cr'], 1)} of the cases. What follows holds for the automaton, and for the network as far "
+            "as they agree."
         )
         return Sentence("fidelity", text, {"cr": rung["cr"], "jsd": rung["jsd"], "texts": texts})
 
     def size(self) -> Sentence:
         states, kinds, words = self.wfa.states, len(self.classes), len(self.wfa.encoder.vocabulary) - UNKNOWN - 1
         text = (
-            f"It has {states} states and {kinds} kinds of words, to one of which each of its {words:,} words belongs; "
-            f"shares below are of the {self.figures.words:,.0f} words in the texts that it was made from."
+            f"It has {states} states and {kinds} kinds of words; each of its {words:,} words is of one kind. "
+            f"Shares are of the {self.figures.words:,.0f} words in the texts that it was made from."
         )
         return Sentence("size", text, {"states": states, "kinds": kinds, "words": words, "read": self.figures.words})
 
@@ -77,7 +78,9 @@ class _Teller:
         told = ", ".join(f"{self.labels[label]} {percent(float(output[label]))}" for label in order)
         more = "" if len(output) <= 3 else ", others less"
         figures = dict(zip(self.wfa.class_names, map(float, output), strict=True))
-        return Sentence("start", f"Before any word it says {told}{more}.", figures)
+        has = "has no opinion" if output.max() < _NO_OPINION / len(output) else "says"
+        text = f"Before any word it {has}: {told}{more}." if has != "says" else f"Before any word it says {told}{more}."
+        return Sentence("start", text, figures)
 
     def first_word(self) -> Sentence:
         return Sentence(
@@ -102,10 +105,8 @@ class _Teller:
         low, high = min(keeps.values()), max(keeps.values())
         span = percent(low) if percent(low) == percent(high) else f"{percent(low)} to {percent(high)}"
         each = ", ".join(f"{self.labels[label]} {percent(share)}" for label, share in keeps.items())
-        text = f"Once it is sure of a class, the next word leaves it so in {span} of the cases ({each}), and " + (
-            f"turns it to another class in {percent(overturned, 1)}."
-            if overturned
-            else "never turns it to another class."
+        text = f"Once it is sure of a class, it stays sure of it after {span} of the next words ({each}), and " + (
+            f"turns to another class after {percent(overturned, 1)}." if overturned else "never turns to another class."
         )
         figures = {self.wfa.class_names[label]: share for label, share in keeps.items()}
         yield Sentence("sure", text, {"keeps": figures, "overturned": overturned})
@@ -113,28 +114,32 @@ class _Teller:
     def little(self) -> Sentence:
         kinds, share = self.figures.hardly_matters
         where = (
-            f"A state is open if words move {percent(OPEN)} or more of the probability there on average; "
-            f"{percent(self.figures.in_open)} of all words are read in an open state. "
+            f"{percent(self.figures.in_open)} of all words are read while its opinion is still open, in states where a "
+            f"word moves {percent(OPEN)} or more of the probability on average. "
         )
         little = (
             f"{kinds} of {len(self.classes)} kinds of words, {percent(share)} of all words, hardly matter: "
-            f"in open states such a word moves less than {percent(HARDLY)} on average."
+            f"even there such a word moves less than {percent(HARDLY)} on average."
         )
-        every = f"There every kind of word matters and moves {percent(HARDLY)} or more on average."
+        every = f"There every kind of word matters: it moves {percent(HARDLY)} or more on average."
         text = where + (little if kinds else every)
         return Sentence("hardly matters", text, {"kinds": kinds, "share": share, "in_open": self.figures.in_open})
 
     def towards(self, label: int) -> Sentence:
         name = self.wfa.class_names[label]
-        most = [at for at in self.figures.towards(label) if self.classes[at].share >= _FEW_CASES][:_KINDS_TOLD]
+        turning = {reversal.word_class for reversal in self.figures.reversals}
+        every = [at for at in self.figures.towards(label) if at not in turning]
+        most = [at for at in every if self.classes[at].share >= _FEW_CASES][:_KINDS_TOLD]
         found = sorted(most, key=lambda at: -self.classes[at].change[label])
+        left = len(every) - len(found)
+        more = f"; and {left} more kind{'s' if left > 1 else ''}" if left else ""
         kinds = [self._as_push(self.classes[at], label) for at in found]
         told = "; ".join(
             self._kind(self.classes[at], f", by {100 * each['change']:.0f} points")
             for at, each in zip(found, kinds, strict=True)
         )
         text = (
-            f"Words that turn open states towards {self.labels[label]}: {told}."
+            f"While it is open, words that turn it towards {self.labels[label]}: {told}{more}."
             if found
             else f"No kind of word turns mainly towards {self.labels[label]}."
         )
@@ -153,8 +158,33 @@ class _Teller:
             text = f"{self._kind(kind)}: a word of this kind {shown_name(kind.effect)}."
             yield Sentence("others", text, {"word_class": kind.name, "share": kind.share, "effect": kind.effect})
 
+    def reversals(self) -> Iterator[Sentence]:
+        """Words that turn round what follows, such as a negation."""
+        for reversal in self.figures.reversals:
+            told = [
+                f"{_quoted(self.classes[each.word_class].words)} leads to {self.labels[each.after]} "
+                f"({percent(each.after_share)}), without it to {self.labels[each.alone]} ({percent(each.alone_share)})"
+                for each in reversal.followers
+            ]
+            kind = self.classes[reversal.word_class]
+            text = (
+                f"{_quoted(kind.words)} turns round what follows: after such a word, {'; '.join(told)}. What it says "
+                "right after such a word means little."
+            )
+            names = self.wfa.class_names
+            followers = [
+                {
+                    "word_class": self.classes[each.word_class].name,
+                    "alone": {names[each.alone]: each.alone_share},
+                    "after": {names[each.after]: each.after_share},
+                }
+                for each in reversal.followers
+            ]
+            yield Sentence("turns round", text, {"word_class": kind.name, "followers": followers})
+
     def turns(self) -> Iterator[Sentence]:
-        found = self.figures.turns[:_TURNS_TOLD]
+        turning = {reversal.word_class for reversal in self.figures.reversals}
+        found = [turn for turn in self.figures.turns if turn.word_class not in turning][:_TURNS_TOLD]
         if found:
             text = "A sure opinion is most often turned by " + "; by ".join(self._turn(turn) for turn in found) + "."
         else:
@@ -181,7 +211,8 @@ class _Teller:
         found = self.figures.memory
         if found is None:
             text = (
-                "No two states say nearly the same and take a kind of word differently: it remembers only what it says."
+                "In this automaton the order of words plays almost no part: what a word does depends only on the "
+                "opinion so far. The network may know more than so small an automaton shows."
             )
             return Sentence("memory", text)
         states, label = self.figures.names.states, self.labels[found.label]

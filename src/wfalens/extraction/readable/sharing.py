@@ -51,11 +51,11 @@ class Sharing:
     effect_rate: float = 0.01
     coldest: float = 0.1
     every: float = 1.0
-    prefixes: int = 3
-    replaced: float = 0.2
-    clean: float = 0.3
+    prefixes: int = 4
+    replaced: float = 0.25
+    clean: float = 0.1
     anything: float = 0.3
-    unknown: float = 0.03
+    unknown: float = 0.06
 
     def __post_init__(self) -> None:
         check_numbers(self, _BOUNDS)
