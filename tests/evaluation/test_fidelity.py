@@ -10,7 +10,7 @@ from wfalens.corpus import Corpus
 from wfalens.errors import InputError
 from wfalens.evaluation import jensen_shannon, measure_fidelity
 from wfalens.evaluation.agreement import MANY, agreement, bootstrap_mean, wilson
-from wfalens.evaluation.standins import majority
+from wfalens.evaluation.standins import bag_of_words, majority
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig
 
@@ -143,6 +143,13 @@ def test_automaton_and_model_must_belong_together(measured, letters, headlines):
         measure_fidelity(wfa, other, headlines)
     with pytest.raises(InputError, match="no text with a word"):
         measure_fidelity(wfa, RNNClassifier.untrained(config, wfa.encoder, wfa.class_names), Corpus.of(["  "]))
+
+
+def test_a_bag_of_words_leaves_the_order_of_the_texts_alone(news_model, headlines):
+    ids = news_model.encoder.encode(headlines.texts[:50])
+    words, outputs = ids.values.copy(), news_model.trace(ids).last().astype(np.float64)
+    bag_of_words(ids, outputs, ids, len(news_model.encoder.vocabulary))
+    np.testing.assert_array_equal(ids.values, words)
 
 
 def test_a_black_box_is_asked_once_for_each_text(news_model, headlines, test_headlines):

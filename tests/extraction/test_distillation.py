@@ -15,6 +15,7 @@ from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Distillation, Extractor
 from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.completion.queries import Ledger
+from wfalens.extraction.holding import divided
 from wfalens.extraction.linear.distiller import distil
 from wfalens.extraction.linear.generator import Generator, _Scan
 from wfalens.extraction.linear.inputs import word_inputs
@@ -250,8 +251,7 @@ def test_training_ends_early_without_a_gain_and_keeps_the_best_epoch(news_model,
     held = wfa.provenance["held_out"]
     assert held == 30
     ids = news_model.encoder.encode(few.texts)
-    order = np.random.default_rng(np.random.SeedSequence(0).spawn(2)[0]).permutation(len(ids))
-    tests = ids.take(np.sort(order[:held]))
+    tests = divided(ids, 0).held
     reached = jensen_shannon(wfa.predict_proba(tests), news_model.trace(tests).last()).mean()
     assert reached == pytest.approx(min(scores), abs=1e-4)
 

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 STATES, ROWS, AUGMENTATION = "States", "Rows", "Augmentation of the texts"
 READABLE, LINEAR, HUGGING_FACE = "Readable automata", "Linear automata", "Hugging Face models"
 _LINEAR, _USUAL_VECTORS = "linear", "wordllama"
+_TO_TRY = {
+    "stochastic": "--kind linear, or more states (--states)",
+    "readable": "--classes auto, more states (--states), or --kind linear",
+    _LINEAR: "more states (--states), more texts, or another --kind",
+}
 
 
 def extract_cli(
@@ -390,7 +395,22 @@ def extract(
     with resumable(kept):
         wfa = extractor.extract(classifier, texts, progress, kept)
         wfa.save(out)
+    _say_worth(wfa, classifier, texts, extractor, progress)
     return wfa
+
+
+def _say_worth(
+    wfa: WFA, classifier: StepwiseClassifier, texts: Corpus, extractor: Extractor, progress: Progress
+) -> None:
+    """Say it if a bag of words would do as well, and what to try."""
+    from wfalens.evaluation.worth import measure_worth
+
+    worth = measure_worth(wfa, classifier, texts, extractor.seed, progress)
+    if worth is not None and not worth.is_shown:
+        progress.say(
+            f"on {worth.texts:,} extraction texts its CR of {worth.cr:.3f} does not beat that of a bag of words fitted "
+            f"on the others, {worth.bag_of_words:.3f}; try {_TO_TRY[extractor.kind]}"
+        )
 
 
 def _check_augmentation(extractor: Extractor, augmentation: Mapping[str, Any], vectors: str | None) -> None:

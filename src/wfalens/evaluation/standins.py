@@ -62,6 +62,7 @@ def _fit_predict(
 
 
 def _counts(ids: Ragged[np.int32], words: int) -> csr_array:
-    table = csr_array((np.ones(len(ids.values)), ids.values, ids.offsets), shape=(len(ids), words))
+    # a copy: counting sorts the words of every text where they stand
+    table = csr_array((np.ones(len(ids.values)), ids.values, ids.offsets), shape=(len(ids), words), copy=True)
     table.sum_duplicates()
     return table

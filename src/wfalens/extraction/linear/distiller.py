@@ -23,6 +23,7 @@ from wfalens.errors import InputError, WfalensError
 from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.completion.queries import Ledger, query_limit
 from wfalens.extraction.forecast import most_probing, most_training, say_forecast, within
+from wfalens.extraction.holding import divided
 from wfalens.extraction.lessons import Lessons
 from wfalens.extraction.linear.distillation import Distillation
 from wfalens.extraction.linear.generator import Generator
@@ -38,10 +39,9 @@ from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.storage import read_file, write_file
 
-_HELD_OUT, _MOST_HELD_OUT = 0.1, 2000  # share of the texts, and number of texts at most
 _WARM_UP = 100  # steps
 _SHORT = 9  # words
-_BATCHES = 1  # of an epoch's random streams: the texts have the other
+_BATCHES, _PREFIXES = 1, 1 << 32  # random streams beside those of the lessons
 _CHECKPOINT, _CHECKPOINT_VERSION = "wfa-training", 1
 _MOMENTS = ("exp_avg", "exp_avg_sq")  # what AdamW remembers of every parameter
 
@@ -111,15 +111,12 @@ def distil(
     provenance.
     """
     ledger = ledger or Ledger()
-    streams = np.random.SeedSequence(seed).spawn(2)
-    order = np.random.default_rng(streams[0]).permutation(len(ids))
-    held = max(1, min(_MOST_HELD_OUT, round(_HELD_OUT * len(ids))))
-    if held >= len(ids):
+    if len(ids) < 2:
         raise InputError("training needs at least two texts")
-    fit, tests = ids.take(np.sort(order[held:])), ids.take(np.sort(order[:held]))
+    tests, fit = divided(ids, seed)
     words, classes = len(model.encoder.vocabulary), len(model.class_names)
     counts = np.bincount(fit.values, minlength=words)
-    rng = np.random.default_rng(streams[1])
+    rng = np.random.default_rng([seed, _PREFIXES])
     chosen = choose_representatives(fit, np.zeros(len(fit.values), np.int32), shape.prefixes, rng)
     representatives = replace(chosen, per_state=len(chosen.state))  # the empty prefix stands for the same state
     ledger.texts += len(tests.values)

@@ -16,6 +16,7 @@ from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.extraction.completion.queries import Ledger, query_limit
 from wfalens.extraction.forecast import most_probing, most_training, say_forecast, within
+from wfalens.extraction.holding import divided
 from wfalens.extraction.lessons import Lessons
 from wfalens.extraction.provenance import about_corpus
 from wfalens.extraction.readable.automaton_of import automaton_of
@@ -31,7 +32,6 @@ from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.threads import model_threads_limited
 
-_HELD_OUT, _MOST_HELD_OUT = 0.1, 2000  # share of the texts, and number of texts at most
 _PASSES_PER_LOOK = 5  # at held-out texts
 
 
@@ -86,9 +86,7 @@ class _Sharer:
     ) -> None:
         self.model, self.ids, self.sharing, self.seed = model, ids, sharing, seed
         self.ledger, self.progress = ledger, progress
-        order = np.random.default_rng(seed).permutation(len(ids))
-        number = max(1, min(_MOST_HELD_OUT, round(_HELD_OUT * len(ids))))
-        self.held, self.known = ids.take(np.sort(order[:number])), ids.take(np.sort(order[number:]))
+        self.held, self.known = divided(ids, seed)
         self.wanted = last_outputs(model, self.held)
         self.lessons = Lessons(model, self.known, sharing, seed, ledger)
 

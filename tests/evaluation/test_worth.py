@@ -1,0 +1,125 @@
+"""Whether an automaton beats a bag of words, as it is told after extraction."""
+
+import numpy as np
+import pytest
+
+from wfalens.cli import extract as command
+from wfalens.corpus import Corpus, TextEncoder, Vocabulary
+from wfalens.evaluation.worth import Worth, measure_worth
+from wfalens.extraction import Distillation, Extractor, Sharing
+from wfalens.extraction.holding import divided
+from wfalens.models import CallableClassifier
+from wfalens.progress import Progress
+
+WORDS = list("abcdefgh")
+ENCODER = TextEncoder(Vocabulary.of_words(WORDS), "whitespace")
+KINDS = {
+    "stochastic": {"states": 2, "completion": "probe", "alpha": 0.0, "abstraction": "outputs"},
+    "readable": {"states": 2, "classes": 8, "sharing": Sharing(forming=1, epochs=3, settling=1, prefixes=1)},
+    "linear": {"states": 1, "distillation": Distillation(layers=1, width=1, factors=4, hidden=8, epochs=2)},
+}
+FOLLOWING = {**KINDS, "linear": {"distillation": Distillation(layers=1, width=8, factors=8, hidden=16, epochs=8)}}
+
+
+def random_texts(count, seed=0) -> Corpus:
+    rng = np.random.default_rng(seed)
+    return Corpus.of([" ".join(rng.choice(WORDS, rng.integers(10, 25))) for _ in range(count)])
+
+
+def as_model(rule):
+    """A model that is sure of the class that `rule` gives a text; (words) -> 0 or 1"""
+
+    def answer(texts):
+        says = np.array([rule(text) for text in texts])
+        return np.where(says[:, None], [0.1, 0.9], [0.9, 0.1])
+
+    return CallableClassifier(answer, ENCODER, ["few", "many"])
+
+
+def most_are_early_letters(text):
+    """Ignores order, and needs the count over the whole text, which sure outputs do not show."""
+    return sum(1 if word < "e" else -1 for word in text) > 0
+
+
+def ends_in_early_letters(text):
+    """What the last word says, which no bag of words knows."""
+    return text[-1] < "e"
+
+
+def said_after(monkeypatch, tmp_path, rule, kind, options) -> list[str]:
+    heard = []
+
+    class Ear(Progress):
+        def say(self, message):
+            heard.append(message)
+
+    monkeypatch.setattr(command, "open_model", lambda *_: as_model(rule))
+    (tmp_path / "t.csv").write_text("text\n" + "\n".join(random_texts(600).texts) + "\n")
+    distillation = options.get("distillation")
+    rest = {name: value for name, value in options.items() if name != "distillation"}
+    given = (
+        None
+        if distillation is None
+        else {name: getattr(distillation, name) for name in ("layers", "width", "factors", "hidden", "epochs")}
+    )
+    command.extract(
+        "model",
+        str(tmp_path / "t.csv"),
+        tmp_path / "t.wfa",
+        options={"kind": kind, **rest},
+        distillation=given,
+        progress=Ear(),
+    )
+    return [message for message in heard if "bag of words" in message]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_automaton_that_does_not_beat_a_bag_of_words_says_so(monkeypatch, tmp_path, kind):
+    (said,) = said_after(monkeypatch, tmp_path, most_are_early_letters, kind, KINDS[kind])
+    assert "on 60 extraction texts its CR of 0." in said
+    assert "does not beat that of a bag of words" in said
+    assert "; try " in said
+    assert "--states" in said
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_that_knows_the_order_says_nothing(monkeypatch, tmp_path, kind):
+    assert said_after(monkeypatch, tmp_path, ends_in_early_letters, kind, FOLLOWING[kind]) == []
+
+
+def test_the_texts_are_those_that_were_held_out_and_the_rate_is_that_of_the_record():
+    model, texts = as_model(ends_in_early_letters), random_texts(600)
+    page = Extractor(kind="readable", **KINDS["readable"]).extract(model, texts)
+    worth = measure_worth(page, model, texts, seed=0)
+    frontier = page.provenance["frontier"]
+    assert worth.texts == frontier["texts"] == 60
+    assert worth.cr == pytest.approx(frontier["tried"][0]["cr"])
+    assert worth.bag_of_words < 0.8
+
+
+def test_the_model_is_asked_once_for_each_text():
+    model, texts = as_model(ends_in_early_letters), random_texts(400)
+    wfa = Extractor.paper(states=2).extract(model, texts)
+    before = model.queries
+    assert measure_worth(wfa, model, texts, seed=0) is not None
+    assert model.queries - before <= 400
+
+
+def test_few_texts_tell_nothing():
+    model = as_model(ends_in_early_letters)
+    wfa = Extractor.paper(states=2).extract(model, random_texts(100))
+    assert measure_worth(wfa, model, random_texts(100), seed=0) is None
+
+
+@pytest.mark.parametrize(("cr", "bag", "shown"), [(0.9, 0.8, True), (0.8, 0.8, False), (0.7, 0.8, False), (1, 1, True)])
+def test_equal_rates_are_no_gain_unless_nothing_is_left_to_gain(cr, bag, shown):
+    assert Worth(100, cr, bag).is_shown == shown
+
+
+def test_the_division_covers_all_texts_and_follows_the_seed():
+    ids = ENCODER.encode(random_texts(200).texts)
+    held, known = divided(ids, 3)
+    assert (len(held), len(known)) == (20, 180)
+    assert sorted(map(tuple, [*held, *known])) == sorted(map(tuple, ids))
+    assert [tuple(text) for text in divided(ids, 3).held] == [tuple(text) for text in held]
+    assert [tuple(text) for text in divided(ids, 4).held] != [tuple(text) for text in held]
