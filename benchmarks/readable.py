@@ -44,6 +44,7 @@ SIZES = {"tiny": (8, 12), "page": (12, 32), "poster": (24, 64)}
 SHARED = (40, 256)
 RIVALS = ("tree", "sparse", "rules", "bag")
 PHRASES = "phrases"
+SETS = ("rotten_tomatoes", "tagmynews", "jigsaw_toxic")
 SEEDS = 3
 LEAST_READ = 0.01  # a smaller weight need not be read
 
@@ -195,10 +196,11 @@ def main() -> None:
             parser.add_argument(
                 "--only", nargs="*", default=[*SIZES, "shared", PHRASES, *RIVALS], help="rows to measure"
             ),
+            parser.add_argument("--sets", nargs="*", default=SETS, help="data sets to measure"),
             parser.add_argument("--seeds", type=int, default=SEEDS, help="LSTMs of each data set"),
         ),
     )
-    names = [name for name in ("rotten_tomatoes", "tagmynews", "jigsaw_toxic") if is_available(name, options.data)]
+    names = [name for name in options.sets if is_available(name, options.data)]
     if options.quick:
         names = ["newsroom"]
     result: dict[str, dict[str, dict[str, float]]] = {}

@@ -51,10 +51,10 @@ class Sharing:
     word_rate: float = 0.1
     effect_rate: float = 0.01
     coldest: float = 0.1
-    every: float = 1.0
+    every: float = 2.0
     prefixes: int = 4
-    replaced: float = 0.25
-    clean: float = 0.1
+    replaced: float = 0.2
+    clean: float = 0.2
     anything: float = 0.3
     unknown: float = 0.05
     most: float = 5.0
