@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from itertools import count
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -51,9 +50,6 @@ class Lessons:
         self.counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
         self._kept: dict[int, Lesson] = {}
         self._entered = 0
-
-    def __iter__(self) -> Iterator[Lesson]:
-        return map(self.numbered, count())
 
     def go_on(self, number: int, asked: Mapping[str, int]) -> None:
         """Go on after so many lessons, which were asked for by a training that was stopped, with all that it had asked.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import islice
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -113,11 +113,13 @@ class _Sharer:
         formed = []
         for each in found:
             start = started(each, sharing.spread * size.classes, rng)
-            reached = self._last(fit(start, each.numbers, sharing.forming, 0, iter(self.lessons), sharing, rng))
+            reached = self._last(
+                fit(start, each.numbers, sharing.forming, 0, map(self.lessons.numbered, count()), sharing, rng)
+            )
             formed.append(merged(reached, each.counts, size.classes, rng))
         divergences = [self.measured(automaton_of(each, self.model, self.held, {}))[1] for each in formed]
         best = int(np.argmin(divergences))
-        lessons = islice(self.lessons, sharing.forming, None)
+        lessons = map(self.lessons.numbered, count(sharing.forming))
         course = fit(formed[best], found[best].numbers, sharing.epochs, sharing.settling, lessons, sharing, rng)
         reached = self._last(course)
         self.progress.finish()
