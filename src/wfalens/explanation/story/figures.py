@@ -183,20 +183,25 @@ class Figures:
                 continue
             weights = read / read.sum()
             alone = np.einsum("i,gic->gc", weights, after)
-            turned = np.einsum("i,gic->gc", weights @ self.anatomy.matrices[number], after)
-            followers = self._reversed(number, alone, turned)
+            reached = weights @ self.anatomy.matrices[number]
+            turned = np.einsum("i,gic->gc", reached, after)
+            visits = self.anatomy.visits
+            likely = (visits / np.maximum(1e-300, visits.sum(0))) @ reached  # (G,): of each class, to be read next
+            followers = self._reversed(number, alone, turned, likely)
             if len(followers) > 1:
                 found.append(Reversal(number, followers))
         return found
 
-    def _reversed(self, number: int, alone: NDArray[np.float64], turned: NDArray[np.float64]) -> tuple[Reversed, ...]:
-        """Of each class that following words speak for, those words that are turned furthest. (G, C) each"""
+    def _reversed(
+        self, number: int, alone: NDArray[np.float64], turned: NDArray[np.float64], likely: NDArray[np.float64]
+    ) -> tuple[Reversed, ...]:
+        """Of each class that following words speak for, the words most turned in all. (G, C), (G, C), (G,)"""
         best: dict[int, Reversed] = {}
         furthest: dict[int, float] = {}
         for kind, (one, other) in enumerate(zip(alone, turned, strict=True)):
             label, opposite = int(one.argmax()), int(other.argmax())
             clear = min(one[label], other[opposite]) >= _CLEARLY and self.names.classes[kind].share >= _OFTEN
-            gap = float(one[label] - other[label])
+            gap = float(likely[kind] * (one[label] - other[label]))
             if kind != number and label != opposite and clear and gap > furthest.get(label, 0):
                 furthest[label] = gap
                 best[label] = Reversed(kind, label, float(one[label]), opposite, float(other[opposite]))
