@@ -97,7 +97,7 @@ def rival_row(method: str, model, ids, tests, said, wanted) -> dict[str, float]:
     seconds = time.process_time() - began
     full = np.zeros((len(outputs), wanted.shape[1]))
     full[:, np.unique(labels)] = outputs
-    return {**fidelity(full, wanted), "bytes": float("nan"), "cpu_seconds": seconds, "numbers": int(numbers)}
+    return {**fidelity(full, wanted), "cpu_seconds": seconds, "numbers": int(numbers)}
 
 
 def rule_fit(known, asked, labels) -> tuple[np.ndarray, int]:
@@ -130,7 +130,7 @@ def phrase_row(options, model, train, test, wanted, seed: int) -> dict[str, floa
     said = np.exp(votes - votes.max(1, keepdims=True))
     said = (said / said.sum(1, keepdims=True))[model.encoder.encode(test.texts).lengths > 0]
     read = sum(len(words) for words in found.words) + 2 * len(found)  # words, class and lift
-    return {**fidelity(said, wanted), "bytes": float("nan"), "cpu_seconds": seconds, "numbers": read}
+    return {**fidelity(said, wanted), "cpu_seconds": seconds, "numbers": read}
 
 
 def words(model, ids) -> list[str]:
@@ -214,7 +214,7 @@ def main() -> None:
                 method,
                 *(f"{row[key]:.4f}" for key in ("cr", "jsd")),
                 f"{row['numbers']:,.0f}",
-                "" if np.isnan(row["bytes"]) else f"{row['bytes'] / 1e3:.0f}",
+                f"{row['bytes'] / 1e3:.0f}" if "bytes" in row else "",
                 f"{row['cpu_seconds']:.0f}",
             ]
             for method, row in result[name].items()
