@@ -7,7 +7,9 @@ STAMP := $(VENV)/.installed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 BENCHMARKS := $(filter-out benchmarks/common.py,$(wildcard benchmarks/*.py))
 
-.PHONY: help install demo test test-slow lint bench clean
+PIP_ARGS ?=
+
+.PHONY: help install demo test test-slow lint bench docs dist clean
 
 help:
 	@echo "make demo       install, then train, extract and evaluate on real text (about two minutes)"
@@ -15,14 +17,16 @@ help:
 	@echo "make test-slow  the long tests: clusters, kills, full disks, browsers, the whole reproduction"
 	@echo "make lint       ruff, mypy --strict and the order of the packages"
 	@echo "make bench      all benchmarks, quick (WFALENS_DATA: folder with the real data)"
-	@echo "make install    .venv with every extra"
+	@echo "make docs       the documentation site, into build/site; offline, fails on a warning"
+	@echo "make dist       wheel and sdist into dist/, and the wheel tried in a fresh environment"
+	@echo "make install    .venv with every extra (PIP_ARGS: further arguments of pip)"
 
 install: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		-e '.[explore,ray,verify,onnx,transformers,dev]'
+		-e '.[dev]' $(PIP_ARGS)
 	@touch $(STAMP)
 
 demo: install
@@ -42,6 +46,17 @@ test-slow: install
 
 bench: install
 	for program in $(BENCHMARKS); do $(BIN)/python $$program --quick || exit 1; done
+
+docs: install
+	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --quiet --strict
+	@echo "wrote build/site/index.html"
+
+dist: install
+	rm -rf dist build/light
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv build/light
+	build/light/bin/pip install --quiet --disable-pip-version-check -c constraints.txt $(PIP_ARGS) dist/*.whl
+	$(BIN)/python -m tests.wheel build/light
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info

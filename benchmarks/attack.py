@@ -12,11 +12,11 @@ from dataclasses import asdict
 import numpy as np
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
-from wfalens.attack import RECIPES, Arsenal, run_attack
+from wfalens.attack import RECIPES, run_attack
 from wfalens.attack.outcome import SUMMARY_COLUMNS, summary_rows
-from wfalens.attack.recipes import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK
 from wfalens.corpus import Corpus
 from wfalens.extraction import Extractor
+from wfalens.reproduction.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_arsenal
 
 STATES = {"jigsaw_toxic": 20}
 
@@ -25,7 +25,7 @@ def attacks(options, name: str, train: Corpus, test: Corpus, texts: int) -> dict
     model = trained_model(name, train, options.quick)
     vectors = word_vectors(options, model)
     wfa = Extractor.paper(states=STATES.get(name, 40), completion="probe", alpha=0.0).extract(model, train)
-    arsenal = Arsenal.prepare(wfa, vectors, WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG))
+    arsenal = paper_arsenal(wfa, vectors, WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG))
     part = test.subset(np.sort(np.random.default_rng(0).permutation(len(test))[:texts]))
     outcomes, result = [], {}
     for recipe in RECIPES:

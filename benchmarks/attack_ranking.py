@@ -19,13 +19,13 @@ import numpy as np
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
 from wfalens.attack import Arsenal, run_attack
 from wfalens.attack.candidates import Candidates
-from wfalens.attack.recipes import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK
 from wfalens.attack.search import Change, Guided, Search, Target
 from wfalens.automaton import WFA
 from wfalens.explanation import shapley_each
 from wfalens.explanation.attribution import forward_backward, replacement_outputs
 from wfalens.extraction import Extractor
 from wfalens.ragged import Ragged
+from wfalens.reproduction.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_arsenal
 
 STATES = {"jigsaw_toxic": 20}
 TEXTS = {"tagmynews": 2000, "jigsaw_toxic": 500}
@@ -105,7 +105,7 @@ def compared(options, name: str, train, test) -> dict[str, dict[str, float]]:
     model = trained_model(name, train, options.quick)
     wfa = Extractor.paper(states=STATES.get(name, 40), completion="probe", alpha=0.0).extract(model, train)
     bounds = WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG)
-    arsenal = Arsenal.prepare(wfa, word_vectors(options, model), *bounds)
+    arsenal = paper_arsenal(wfa, word_vectors(options, model), *bounds)
     number = 200 if options.quick else TEXTS.get(name, 1000)
     part = test.subset(np.sort(np.random.default_rng(0).permutation(len(test))[:number]))
     result: dict[str, dict[str, float]] = {}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import resource
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +18,15 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the plain method lives among the tests
 
 from tests import oracle  # noqa: F401 - handed on
+from tests.models import zoo  # noqa: F401 - handed on
 
+import wfalens
+from wfalens.automaton import WFA, StochasticWFA
 from wfalens.corpus import Corpus, WordVectors, load_dataset, read_vectors, wordllama_vectors
 from wfalens.corpus.datasets import DATASETS, data_folder, is_available
+from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier, Trainer
+from wfalens.monitoring.walks import reader_of
 
 CACHE = Path(__file__).resolve().parent / ".cache"
 
@@ -73,6 +80,28 @@ def trained_model(name: str, train: Corpus, quick: bool, seed: int = 0) -> RNNCl
         )
         trainer.train(train).model.save(path)
     return RNNClassifier.load(path)
+
+
+def readable_automaton(name: str, model: RNNClassifier, train: Corpus, quick: bool, seed: int = 0) -> StochasticWFA:
+    """A readable automaton of a model, extracted once and kept under benchmarks/.cache."""
+    CACHE.mkdir(exist_ok=True)
+    path = CACHE / f"{name}{'-quick' if quick else ''}-{seed}-readable.wfa"
+    if not path.exists() or WFA.load(path).provenance["model"]["fingerprint"] != model.fingerprint:
+        print(f"extracting {path.name} …", file=sys.stderr)
+        some = train.sample(4000, seed) if quick else train
+        extractor = Extractor(kind="readable", **({"states": 12, "classes": 32} if quick else {}))
+        extractor.extract(model, some).save(path)
+    return reader_of(WFA.load(path))
+
+
+@cache
+def code_version() -> str:
+    """Tells apart versions of the code that results depend on."""
+    folders = ("automaton", "corpus", "extraction", "models", "passes")
+    source, digest = Path(wfalens.__file__).parent, hashlib.sha256()
+    for path in sorted(path for folder in folders for path in (source / folder).rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:10]
 
 
 class PeakMemory:

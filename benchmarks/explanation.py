@@ -57,7 +57,9 @@ def main() -> None:
     influence_s = time.perf_counter() - began
     with PeakMemory() as peak:
         began = time.perf_counter()
-        pairs = adversarial_pairs(wfa, vectors, 0.2, 0.01, min_count=20 if options.quick else 1)
+        pairs = adversarial_pairs(
+            wfa, vectors, 0.2, 0.01, min_count=20 if options.quick else 1, convention="mean_square"
+        )
         pairs_s = time.perf_counter() - began
     texts = [ids for ids in model.encoder.encode(test.texts[:300]) if len(ids) > 1]
     labels = [int(model.trace(Ragged(ids, np.array([0, len(ids)]))).last()[0].argmax()) for ids in texts]

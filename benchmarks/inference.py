@@ -1,7 +1,7 @@
 """Tokens per second of the automata against their LSTM's batched forward pass, on the same texts and threads.
 
 All take word ids and give one class distribution per text; blocks of runs alternate, and each side's median counts. The
-linear automaton has its usual shape but little training, on which its speed does not depend.
+linear and the readable automaton have their usual shapes but little training, on which their speed does not depend.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ import torch
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.automaton import WFA
 from wfalens.corpus import Corpus
-from wfalens.extraction import Distillation, Extractor, Fitting
+from wfalens.extraction import Distillation, Extractor, Fitting, Sharing
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
 from wfalens.threads import THREADS_VARIABLE, thread_count
 
 SETTINGS = {"jigsaw_toxic": (20, 0.2)}
-LSTM, EMPIRICAL, PROBE, FIT, LINEAR = "LSTM", "empirical", "probe", "fit", "linear"
+LSTM = "LSTM"
+EMPIRICAL, PROBE, FIT, LINEAR, READABLE = ("empirical", "probe", "fit", "linear", "readable")
 
 
 def automata(model: RNNClassifier, train: Ragged[np.int32], states: int, alpha: float, quick: bool) -> dict[str, WFA]:
@@ -35,6 +36,7 @@ def automata(model: RNNClassifier, train: Ragged[np.int32], states: int, alpha: 
         PROBE: Extractor.paper(states=states, completion="probe", alpha=0.0, representatives=5),
         FIT: Extractor.paper(states=states, completion="fit", alpha=0.0, representatives=5, fitting=fitting),
         LINEAR: Extractor(kind="linear", states="auto", distillation=short),
+        READABLE: Extractor(kind="readable", sharing=Sharing(forming=1, epochs=1, settling=1, tokens=20_000)),
     }
     return {name: extractor.extract(model, train) for name, extractor in extractors.items()}
 
@@ -79,6 +81,8 @@ def compare(options: argparse.Namespace, name: str, train_texts: Corpus, test_te
             "tokens_per_second": measured[EMPIRICAL],
             "rnn_tokens_per_second": measured[LSTM],
             **{f"speedup_{kind}": measured[kind] / measured[LSTM] for kind in (PROBE, FIT, LINEAR)},
+            "linear_speedup": measured[LINEAR] / measured[LSTM],
+            "readable_speedup": measured[READABLE] / measured[LSTM],
             "linear_to_fit": measured[LINEAR] / measured[FIT],
             "threads": threads,
         }

@@ -125,7 +125,14 @@ class LinearSample:
 
 
 def linear_sample(
-    seed: int, *, layers: int = 3, width: int = 4, words: int = 9, classes: int = 3, decay: float = 0.95
+    seed: int,
+    *,
+    layers: int = 3,
+    width: int = 4,
+    words: int = 9,
+    classes: int = 3,
+    decay: float = 0.95,
+    turns: bool = True,
 ) -> LinearSample:
     rng = np.random.default_rng(seed)
     n, per_word = layers * width, 5
@@ -143,6 +150,7 @@ def linear_sample(
         final=numbers(n, classes),
         bias=numbers(classes),
         decay=decay,
+        turns=turns,
     )
     wfa = LinearWFA(
         encoder=TextEncoder(Vocabulary.of_words([f"w{number}" for number in range(words - 2)]), "whitespace"),
@@ -164,8 +172,14 @@ def _linear_matrix(factors: Factors, word: int) -> np.ndarray:
     decay, gate, entry = np.split(described, [n, 2 * n - m])
     matrix = np.zeros((n + 1, n + 1))
     matrix[:n, m:n] = factors.links[:, m:] * gate
-    matrix[np.arange(n), np.arange(n)] += factors.decay / (1 + np.exp(-decay))
     matrix[n, :n], matrix[n, n] = entry, 1
+    for j in range(n):
+        matrix[j, j] = factors.decay * np.tanh(decay[j]) if factors.turns else factors.decay / (1 + np.exp(-decay[j]))
+    if factors.turns:
+        for j in range(m // 2):
+            radius, angle, other = factors.decay / (1 + np.exp(-decay[j])), decay[j + m // 2], j + m // 2
+            pair = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])  # [x, y] turns left
+            matrix[np.ix_([j, other], [j, other])] = radius * pair
     return matrix
 
 
@@ -182,4 +196,24 @@ def linear_samples(draw) -> LinearSample:
         words=draw(st.integers(3, 12)),
         classes=draw(st.integers(2, 5)),
         decay=draw(st.sampled_from([0.1, 0.9, 0.999])),
+        turns=draw(st.booleans()),
     )
+
+
+def linear_like(wfa: StochasticWFA, seed: int = 0) -> LinearWFA:
+    """A linear automaton of any weights with the words and classes of another."""
+    made = linear_sample(seed, words=len(wfa.encoder.vocabulary), classes=len(wfa.class_names)).wfa
+    return LinearWFA(
+        encoder=wfa.encoder,
+        class_names=wfa.class_names,
+        factors=made.factors,
+        mean_state=made.mean_state,
+        word_counts=wfa.word_counts,
+        provenance={"seed": seed},
+    )
+
+
+def carrier(seed: int = 0, n: int = 6, words: int = 9) -> LinearWFA:
+    """A linear automaton that carries a companion."""
+    companion = sample("shared", seed, n=n, words=words).wfa
+    return linear_like(companion, seed).with_readable(companion)

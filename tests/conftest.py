@@ -12,6 +12,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
+from tests.flaws import Flaw, flaw_of
 from wfalens.automaton import WFA
 from wfalens.corpus import Corpus, TextEncoder, Vocabulary, load_dataset, newsroom
 from wfalens.corpus.datasets import is_available
@@ -119,6 +120,12 @@ def opinions_model(once):
     return RNNClassifier.load(
         once("opinions.rnn", lambda path: trainer.train(load_dataset("opinions")).model.save(path))
     )
+
+
+@pytest.fixture(scope="session")
+def flaw(once) -> Flaw:
+    """A network with a planted flaw, its readable automaton, and texts on which it errs."""
+    return flaw_of(once)
 
 
 @pytest.fixture

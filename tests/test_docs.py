@@ -6,6 +6,7 @@ import shlex
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.automata import sample
@@ -13,7 +14,7 @@ from tests.cli.test_commands import wfalens
 from tests.export.conformance import renamed
 from tests.readable import negation
 from wfalens.cli.app import load_command
-from wfalens.corpus import newsroom
+from wfalens.corpus import load_dataset, newsroom
 
 HOSTILE_WORDS = {"good": ["<script>alert(1)"], "bad": ["*bold*", "|"], "not": ["`x`"], "the": ["[a](b)"]}
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -138,3 +139,24 @@ def test_the_generated_parts_of_that_page_can_be_written_anew(tmp_path, monkeypa
     assert "<script" not in page.replace("\\<", "")
     assert (tmp_path / "images" / "readable-news-narrow.png").stat().st_size > 1000
     assert page.count("<!-- end of ") == (DOCS / "readable.md").read_text().count("<!-- end of ") == 4
+
+
+@pytest.mark.slow
+def test_the_lines_of_the_readme_run_on_files_of_ones_own(tmp_path, monkeypatch, capsys):
+    import csv
+
+    monkeypatch.chdir(tmp_path)
+    texts = load_dataset("newsroom", "train").texts
+    for name, some in (("train.csv", texts[:300]), ("test.csv", texts[300:400])):
+        with Path(name).open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["text", "label"])
+            writer.writerows([text, "ham" if "the" in text.split() else "spam"] for text in some)
+    (block,) = re.findall(r"```python\n(.*?)```", (DOCS.parent / "README.md").read_text(), re.DOTALL)
+
+    def predict_proba(token_lists):
+        ham = np.array([0.9 if "the" in words else 0.2 for words in token_lists])
+        return np.stack([ham, 1 - ham], axis=1)
+
+    exec(block, {"predict_proba": predict_proba})  # noqa: S102 - our own text
+    assert "cr=" in capsys.readouterr().out

@@ -1,14 +1,19 @@
 """One way of the data: a corpus gives the same automaton and the same figures through every door."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.streams import WORDS, small_model, some_labels, some_texts, write_texts
 from wfalens import Augmentation, Extractor, WordVectors, measure_fidelity, read_corpus
 from wfalens.corpus.sources.files import TextFiles, with_labels
+from wfalens.corpus.sources.memory import source_of
 from wfalens.extraction import Distillation, Fitting, Sharing
+from wfalens.extraction.best import Candidates, extract_best
 from wfalens.passes import Run, open_engine
 from wfalens.passes.engines.local import ThreadEngine
+from wfalens.progress import SILENT
 
 TEXTS = some_texts(3000)
 LABELS = some_labels(3000)
@@ -19,13 +24,30 @@ EXTRACTORS = {
     "augmented": Extractor.paper(states=6, sample=2048, augmentation=Augmentation(vectors=VECTORS, epochs=2)),
     "open": Extractor.paper(states="auto", alpha="auto", beta="auto", sample=2048),
     "probe": Extractor.paper(states=6, completion="probe", representatives=3),
-    "default": Extractor(fitting=Fitting(rounds=2), representatives=2),
+    "fitted": Extractor(fitting=Fitting(rounds=2), representatives=2),
     "linear": Extractor(kind="linear", states=6, distillation=Distillation(epochs=1, hidden=8, factors=4)),
     "readable": Extractor(
         kind="readable", states=5, classes=4, sharing=Sharing(forming=1, epochs=1, settling=1, prefixes=1)
     ),
 }
-LONG = {("default", "whole"), ("open", "whole")}  # their parts are tried among the quick tests
+
+
+class Best:
+    """What an extractor of no options does, with little training: no kind is good, so that all are tried."""
+
+    candidates = Candidates(
+        readable=EXTRACTORS["readable"],
+        linear=EXTRACTORS["linear"],
+        stochastic=EXTRACTORS["probe"],
+        shared=replace(EXTRACTORS["readable"], states=6),
+    )
+
+    def extract(self, model, corpus, run):
+        return extract_best(self.candidates, None, 0, model, source_of(corpus), run, None, SILENT)
+
+
+EXTRACTORS["best"] = Best()
+LONG = {("fitted", "whole"), ("open", "whole"), ("best", "whole")}  # their parts are tried among the quick tests
 CASES = [
     pytest.param(kind, sample, marks=pytest.mark.slow if (kind, sample) in LONG else ())
     for sample in SAMPLES

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.text import percent, printable, sentence
+from wfalens.text import percent, printable, sentence, visible
 
 
 def test_what_moves_the_cursor_is_replaced():
@@ -37,3 +37,7 @@ def test_a_share_is_never_called_impossible_or_certain_unless_it_is():
     assert [percent(share) for share in shares] == ["0 %", "< 1 %", "< 1 %", "50 %", "> 99 %", "100 %"]
     assert percent(1 - 1e-16) == "100 %"
     assert [percent(share, 1) for share in (0.0004, 0.0006, 0.9996)] == ["< 0.1 %", "0.1 %", "> 99.9 %"]
+
+
+def test_every_character_of_a_word_can_be_seen():
+    assert visible("a b\x96é\u200b") == "a␣b[U+0096]é[U+200B]"

@@ -5,8 +5,16 @@ scikit-learn.
 """
 
 from importlib.metadata import version
+from typing import Any
 
 import lazy_loader
 
+from wfalens.errors import naming_extras
+
 __version__ = version("wfalens")
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_attribute, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    with naming_extras():
+        return _attribute(name)

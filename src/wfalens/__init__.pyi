@@ -7,22 +7,29 @@ from .corpus import TextEncoder as TextEncoder
 from .corpus import TextFiles as TextFiles
 from .corpus import Vocabulary as Vocabulary
 from .corpus import WordVectors as WordVectors
+from .corpus import allow_tokenizer as allow_tokenizer
 from .corpus import load_dataset as load_dataset
 from .corpus import read_corpus as read_corpus
+from .corpus import read_groups as read_groups
 from .corpus import read_vectors as read_vectors
 from .evaluation import Fidelity as Fidelity
 from .evaluation import measure_fidelity as measure_fidelity
+from .evaluation import measure_strings as measure_strings
 from .extraction import Augmentation as Augmentation
 from .extraction import Distillation as Distillation
 from .extraction import Extractor as Extractor
 from .extraction import Fitting as Fitting
+from .extraction import Refinement as Refinement
 from .extraction import Sharing as Sharing
+from .extraction import refine as refine
 from .models import CallableClassifier as CallableClassifier
 from .models import ModelCard as ModelCard
 from .models import RNNClassifier as RNNClassifier
 from .models import RNNConfig as RNNConfig
 from .models import Trainer as Trainer
 from .models import export_onnx as export_onnx
+from .models import find_misreading as find_misreading
+from .models import load_keras as load_keras
 from .models import load_onnx as load_onnx
 from .models import load_transformer as load_transformer
 from .models import open_model as open_model
@@ -31,6 +38,12 @@ from .models import wrap_module as wrap_module
 from .models import wrap_pipeline as wrap_pipeline
 from .models import wrap_transformer as wrap_transformer
 from .passes import Run as Run
+from .progress import Progress as Progress
 from .ragged import Ragged as Ragged
+from .strings import Language as Language
+from .strings import log_probability as log_probability
+from .strings import most_likely as most_likely
+from .strings import perplexity as perplexity
+from .strings import sample as sample
 
 __version__: str

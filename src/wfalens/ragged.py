@@ -76,6 +76,11 @@ class Ragged(Generic[Scalar]):
         lengths = np.minimum(self.lengths, max_length)
         return Ragged(self.values[positions(self.offsets[:-1], lengths)], offsets_of(lengths))
 
+    def kept(self, length: int) -> Ragged[Scalar]:
+        """The last `length` values of every item."""
+        lengths = np.minimum(self.lengths, length)
+        return Ragged(self.values[positions(self.offsets[1:] - lengths, lengths)], offsets_of(lengths))
+
     def chunks(self, size: int) -> Iterator[Ragged[Scalar]]:
         """Neighbouring items in parts of about `size` values, in order."""
         marks = np.searchsorted(self.offsets, np.arange(size, len(self.values), size))

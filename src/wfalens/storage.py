@@ -65,6 +65,19 @@ class StoredFile:
     def fail(self, reason: str) -> FormatError:
         return _damaged(self.path, reason)
 
+    def part(self, name: str, common: Collection[str] = ()) -> StoredFile:
+        """What is stored under a name, as a file: a header entry, with common ones, and the tensors `name.…`."""
+        fields = self.field(name, dict) | {each: self.header[each] for each in common if each in self.header}
+        start = f"{name}."
+        tensors = {each.removeprefix(start): part for each, part in self.tensors.items() if each.startswith(start)}
+        return StoredFile(self.path, fields, tensors)
+
+    def without(self, name: str) -> StoredFile:
+        """The file without what is stored under a name."""
+        header = {each: value for each, value in self.header.items() if each != name}
+        tensors = {each: part for each, part in self.tensors.items() if not each.startswith(f"{name}.")}
+        return StoredFile(self.path, header, tensors)
+
     def tensor(self, name: str, kinds: str, ndim: int = 1) -> NDArray[Any]:
         """A tensor of a dtype kind among `kinds` (numpy's letters: i, u, f) and with finite values."""
         if name not in self.tensors:

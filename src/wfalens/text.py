@@ -15,6 +15,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() or char in _JOINERS else "�" for char in text)
 
 
+def visible(word: str) -> str:
+    """A word with all of its characters in sight: blanks as ␣, what cannot be printed by its number."""
+    return "".join("␣" if char == " " else char if char.isprintable() else f"[U+{ord(char):04X}]" for char in word)
+
+
 def sentence(text: str, longest: int = _LONGEST) -> str:
     """One printable line of bounded length: the middle of a longer text is cut out."""
     if len(text) > longest:

@@ -92,7 +92,7 @@ def test_batch_order_and_threads_do_not_change_a_bit(completion, monkeypatch):
 def test_trace_ends_where_prediction_ends(item, raw):
     words = len(item.counts)
     ids = Ragged.from_lists([[1 + word % (words - 1) for word in text] for text in raw], np.int32)
-    np.testing.assert_allclose(item.wfa.trace(ids).last(), item.wfa.predict_proba(ids), atol=1e-12)
+    np.testing.assert_allclose(item.wfa.trace(ids).last(), item.wfa.predict_proba(ids), atol=1e-5)  # single precision
 
 
 @given(samples())
@@ -114,3 +114,44 @@ def test_texts_longer_than_the_stack_go_on():
     expected = [oracle.evaluate(words, matrices, item.centres) for words in (sentence.tolist(), [2])]
     np.testing.assert_allclose(item.wfa.weights(ids), expected, atol=1e-9)
     np.testing.assert_allclose(item.wfa.trace(ids).last(), expected, atol=1e-9)
+
+
+_KEEPING = ("uniform", "empirical", "probe", "fit", "shared")  # no mass is lost: predictions have single precision
+
+
+@pytest.mark.parametrize("n", [3, 15, 16, 17, 40, 50])
+@pytest.mark.parametrize("kept", [0, 4, 1 << 20])
+@pytest.mark.parametrize("completion", _KEEPING)
+def test_predictions_are_the_weights_in_single_precision(completion, kept, n, monkeypatch):
+    """Whether all words have a matrix, some or none."""
+    monkeypatch.setattr("wfalens.automaton.stochastic._KEPT_BYTES", kept * 4 * n**2)
+    item = sample(completion, 3, n=n, words=9)
+    rng = np.random.default_rng(0)
+    ids = Ragged.from_lists([rng.integers(1, 9, length).tolist() for length in (0, 1, 5, 70)], np.int32)
+    assert item.wfa.single_vectors(ids).dtype == np.float32
+    np.testing.assert_allclose(item.wfa.single_vectors(ids), item.wfa.state_vectors(ids, every=False), atol=2e-6)
+
+
+@pytest.mark.parametrize("completion", _KEEPING)
+def test_batch_order_and_threads_do_not_change_a_bit_of_predictions(completion, monkeypatch):
+    monkeypatch.setattr("wfalens.automaton.stochastic._KEPT_BYTES", 10 * 4 * 10**2)  # a third of the words
+    item = sample(completion, 5, n=10, words=30)
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(0, 20, 3000)
+    ids = Ragged.from_lengths(rng.integers(1, 30, lengths.sum()).astype(np.int32), lengths)
+    monkeypatch.setenv("WFALENS_THREADS", "1")
+    single = item.wfa.prediction_weights(ids)
+    monkeypatch.setenv("WFALENS_THREADS", "3")
+    np.testing.assert_array_equal(item.wfa.prediction_weights(ids), single)
+    order = rng.permutation(len(ids))
+    np.testing.assert_array_equal(item.wfa.prediction_weights(ids.take(order)), single[order])
+
+
+def test_lost_mass_is_told_from_little_mass():
+    """Of null completion, so little may be left that single precision could not hold it."""
+    item = sample("null", 0, n=4, words=6)
+    wfa = item.wfa.with_rule(0.2, item.wfa.completion)
+    ids = Ragged.from_lists([[1, 2, 3, 4, 5] * 40], np.int32)
+    assert 0 < wfa.weights(ids).max() < np.finfo(np.float32).smallest_subnormal
+    np.testing.assert_array_equal(wfa.predict(ids), wfa.decide(wfa.weights(ids)))
+    assert np.isfinite(wfa.predict_proba(ids)).all()

@@ -1,8 +1,10 @@
 """A headless browser that watches: no error on any page, no dialog, and no request to anywhere else."""
 
+import re
 import shutil
 import socket
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -52,8 +54,8 @@ def browser():
         browser.close()
 
 
-@pytest.fixture(scope="session")
-def explorer(study):
+@contextmanager
+def served(study):
     """The address of a running explorer."""
     import uvicorn
 
@@ -70,6 +72,17 @@ def explorer(study):
     yield f"http://127.0.0.1:{bound.getsockname()[1]}/"
     server.should_exit = True
     thread.join()
+
+
+@pytest.fixture(scope="session")
+def serving():
+    return served
+
+
+@pytest.fixture(scope="session")
+def explorer(study):
+    with served(study) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
@@ -133,3 +146,10 @@ def go(page, address, view):
 def drawn(page):
     """Waits until what was changed is on the screen."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def finest(page):
+    """The map with every state by itself."""
+    slider = page.get_by_label(re.compile("^From groups to all"))
+    slider.evaluate("each => { each.value = each.max; each.dispatchEvent(new Event('input')); }")
+    drawn(page)

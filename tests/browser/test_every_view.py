@@ -14,6 +14,7 @@ VIEWS = {
     "overview": [HOSTILE_CLASS, 'news"><script>alert(2)</script>.wfa'],
     "map?state=1&word=" + quote(SCRIPT): [HOSTILE_CLASS, SCRIPT],
     "play": [],  # of each page's own sentences
+    "texts": [HOSTILE_CLASS, SCRIPT, visible(TURNED)],
     "words": [SCRIPT, visible(TURNED), HOSTILE_CLASS],
     "word?word=" + quote(SCRIPT): [SCRIPT],
     "wordmap": [HOSTILE_CLASS],

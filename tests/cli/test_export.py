@@ -79,6 +79,7 @@ def test_words_states_and_threshold_reach_the_file(folder):
         "words": 4,
         "states": len(expected.states),
         "transitions": len(expected.weight),
+        "remark": None,
         "files": [{"file": "out.json", "bytes": (folder / "out.json").stat().st_size}],
     }
 

@@ -62,14 +62,14 @@ def test_a_whole_session_from_python_prints_nothing(folder, capfd):
     assert 0 <= done.test_accuracy <= 1
     assert set(heard.said) == {f"left out 1 rows ({texts}: line 82: empty text)"}
     made = extract(model, texts, folder / "b.wfa", options=ROWS)
-    assert made.states == 5
+    assert made.wfa.states == 5
     assert evaluate(folder / "a.wfa", model, texts).fidelity.overall.texts == 80
     (answer,) = predict(folder / "a.wfa", ["w1 w2"])
-    assert answer.label == walk(folder / "a.wfa", "w1 w2").label
+    assert answer.label == walk(folder / "a.wfa", "w1 w2").way.label
     assert explain_text(folder / "a.wfa", "w1 w2").found.words == ("w1", "w2")
     assert explain(folder / "a.wfa", ["w1"]).words == ("w1",)
     written = export(folder / "a.wfa", folder / "a.drn", "drn", words=WordChoice(["w1 w2"]))
-    assert written.made.words == 2
+    assert written.words == 2
     assert capfd.readouterr() == ("", "")
 
 
@@ -91,14 +91,17 @@ def test_vectors_reach_a_linear_automaton_if_they_are_given(folder):
     told = extract(
         *files, folder / "v.wfa", options=options, distillation={"epochs": 1}, vectors=str(folder / "vectors.txt")
     )
-    assert (plain.provenance["vectors"], told.provenance["vectors"]) == (None, "vectors.txt")
+    assert (plain.wfa.provenance["vectors"], told.wfa.provenance["vectors"]) == (None, "vectors.txt")
     assert (folder / "p.wfa").read_bytes() != (folder / "v.wfa").read_bytes()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"vectors": "wordllama"}, "--vectors are for augmentation and for linear automata"),
+        (
+            {"vectors": "wordllama", "options": {"kind": "readable"}},
+            "--vectors are for augmentation and for linear automata",
+        ),
         ({"augmentation": {"replace": 0.1}}, "replace of augmentation without any epoch of it; give --augment too"),
         ({"shards": Shards(workers=2)}, "--workers is about corpora in shards; give --memory or --engine too"),
         ({"shards": Shards(on_bad="skip")}, "--on-bad is about corpora in shards"),

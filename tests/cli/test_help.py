@@ -42,12 +42,12 @@ def test_commands_are_grouped_by_phase_each_on_one_line():
 
 def test_the_phases_are_those_of_the_work():
     assert {phase: list(commands) for phase, commands in PHASES.items()} == {
-        "Begin": ["demo", "train", "extract", "data"],
-        "Measure": ["evaluate", "evaluate-explanations", "predict", "walk"],
+        "Begin": ["demo", "train", "wrap", "extract", "data"],
+        "Measure": ["evaluate", "evaluate-explanations", "predict", "walk", "sample"],
         "Understand": ["describe", "show", "phrases", "explain", "neighbours", "pairs"],
         "Look": ["report", "explore"],
-        "Test and mend": ["attack", "certify", "check", "diff"],
-        "Hand on": ["export", "pretrain", "reproduce"],
+        "Test and mend": ["attack", "certify", "check", "cover", "detect", "watch", "diff", "blame", "repair"],
+        "Hand on": ["minimise", "export", "card", "pretrain", "reproduce"],
     }
 
 

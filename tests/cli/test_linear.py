@@ -46,11 +46,13 @@ def test_extraction_writes_a_linear_automaton_and_leaves_no_training_behind(fold
 def test_a_stopped_extraction_goes_on_with_the_same_command(folder, monkeypatch):
     monkeypatch.setattr("wfalens.cli.extract.TerminalProgress", lambda: Stops(2))
     stopped = wfalens(*EXTRACT, "-o", "again.wfa", cwd=folder)
-    assert stopped.returncode != 0
-    assert not (folder / "again.wfa").exists()
+    assert stopped.returncode == 0
+    assert "stopped after 2 of" in stopped.stderr
+    assert "--force goes on" in stopped.stderr
+    assert len(WFA.load(folder / "again.wfa").provenance["training"]) == 2  # the best so far
     assert (folder / "again.wfa.training").exists()
     monkeypatch.undo()
-    run(folder, *EXTRACT, "-o", "again.wfa")
+    run(folder, *EXTRACT, "-o", "again.wfa", "--force")
     assert (folder / "again.wfa").read_bytes() == (folder / "n.wfa").read_bytes()
     assert not (folder / "again.wfa.training").exists()
 
@@ -116,7 +118,7 @@ def test_neighbours_and_pairs(folder):
 
 def test_attack(folder):
     command = ("attack", "n.wfa", "-m", "n.rnn", "-c", "newsroom", "--limit", "40", "--vectors", "vectors.txt")
-    bounds = ("--strong", "1.2", "--min-transition", "0.0001")
+    bounds = ("--strong", "q1", "--min-transition", "q0.1")
     report = json.loads(run(folder, *command, *bounds, "--recipe", "guided", "--recipe", "random-word", "--json"))
     guided, control = (item["summary"]["succeeded"] for item in report)
     assert guided >= control

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.cli.test_commands import wfalens
-from tests.models.graphs import summing_graph
+from tests.models.graphs import running_graph, summing_graph
 from tests.models.test_transformer import bert, word_pieces
 from tests.models.toy import CLASSES, ENCODER, texts, word_scores
 from wfalens.automaton import WFA
@@ -75,6 +75,16 @@ def test_a_graph_from_elsewhere_needs_a_file_with_its_words_beside_it(tmp_path):
     assert evaluated.returncode == 0, evaluated.stderr
 
 
+def test_a_graph_that_looks_ahead_is_read_with_a_note(tmp_path):
+    running_graph(tmp_path / "toy.onnx", word_scores(ENCODER.vocabulary), reverse=1)
+    ModelCard.of(ENCODER, CLASSES).write(tmp_path / "toy.json")
+    write_csv(tmp_path / "toy.csv", texts(60, seed=0))
+    done = wfalens("extract", "toy.onnx", "-c", "toy.csv", "-o", "toy.wfa", *OPTIONS, "-k", "2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "\nnote: the model looks ahead: its output for a prefix changes by" in f"\n{done.stderr}"
+    assert "Warning" not in done.stderr
+
+
 def test_a_hugging_face_folder_is_read_by_the_words_of_the_corpus(tmp_path):
     tokenizer = word_pieces(["fine", "poor", "thing", *(f"##{number}" for number in range(5))])
     bert(0, tokenizer, CLASSES).save_pretrained(tmp_path / "toy")
@@ -106,7 +116,7 @@ def test_a_hugging_face_folder_is_read_by_the_words_of_the_corpus(tmp_path):
             "loading a pickle runs code that is in it; load it yourself in Python and use wfalens.wrap_pipe",
         ),
         ("mail.pkl", "loading a pickle runs code that is in it"),
-        ("mail.keras", "load it in Python and use wfalens.wrap_keras"),
+        ("mail.keras", "mail.keras: no such file"),
         ("mail.pt", "load it in Python and use wfalens.wrap_module"),
         ("mail.onnx", "mail.onnx: no such file"),
         ("mail.rnn", "mail.rnn: no such file"),

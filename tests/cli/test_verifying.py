@@ -63,10 +63,24 @@ def test_certify_for_people_and_machines(folder):
     assert one["summary"]["model"] is None
 
 
+def test_certify_the_network_and_its_smoothed_form(folder):
+    (folder / "lists.txt").write_text("senate: congress council\nvotes: match\n")
+    command = ("certify", "late.wfa", "-m", "late.rnn", "--text", "the senate votes", "--neighbours", "lists.txt")
+    people = run(folder, *command, "--of", "network", "--changes", "2", "--delete", "--swap").stdout
+    assert "on the network" in people
+    report = json.loads(run(folder, *command, "--of", "network", "--changes", "1", "--json").stdout)
+    assert report["texts"][0]["status"] in ("proven", "broken")
+    few = run(folder, *command, "--of", "network", "--delete", "--insert", "a the of", "--budget", "5")
+    assert "proves nothing on the network: the fewest variants" in few.stderr or "broken" in few.stdout
+    smoothed = json.loads(run(folder, *command, "--of", "smoothed", "--samples", "100", "--json").stdout)
+    assert smoothed["texts"][0]["label"] == "us"
+    assert "random variants each" in run(folder, *command, "--of", "smoothed", "--samples", "100").stdout
+
+
 def test_certify_as_a_check(folder):
     command = ("certify", "late.wfa", "--text", "the senate votes", "--changes", "0", "--min-certified")
     assert wfalens(*command, "1", cwd=folder).returncode == 0
-    missed = wfalens(*command[:-2], "9", "-s", "200", "--min-certified", "1", cwd=folder)
+    missed = wfalens(*command[:-2], "3", "-s", "200", "--min-certified", "1", cwd=folder)
     assert missed.returncode == 1
     assert "are certified, below 1.000" in missed.stdout
 
@@ -112,6 +126,12 @@ def test_check_of_a_property(folder):
         (("certify", "broken.wfa", "--text", "x"), "broken.wfa"),
         (("certify", "late.wfa", "--text", "the", "--max-semantic", "0"), "no word of the texts has a substitute"),
         (("certify", "late.wfa"), "give either --corpus or --text"),
+        (("certify", "late.wfa", "--text", "the", "--of", "all"), "unknown --of 'all'; choose one of automaton"),
+        (("certify", "late.wfa", "--text", "the", "--of", "network"), "--of network needs the network"),
+        (("certify", "late.wfa", "--text", "the senate", "--changes", "9"), "more than the longest text has words (2)"),
+        (("certify", "late.wfa", "--text", "the", "--delete", "--insert", "zz"), "does not know 'zz', which --insert"),
+        (("certify", "late.wfa", "--text", "the", "--neighbours", "late.rnn"), "late.rnn: not UTF-8 text"),
+        (("certify", "late.wfa", "--text", "the", "--delete", "--of", "companion"), "carries no readable companion"),
         (("check", "broken.wfa", "--ask", "push", "--class", "us", "-w", "the"), "broken.wfa"),
         (("check", "late.wfa", "--class", "us", "-w", "the"), "give either --ask or --property"),
         (("check", "late.wfa", "--ask", "push", "-w", "the"), "say which --class"),

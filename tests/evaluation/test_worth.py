@@ -7,6 +7,7 @@ from wfalens.cli import extract as command
 from wfalens.corpus import Corpus, TextEncoder, Vocabulary
 from wfalens.evaluation.worth import Worth, measure_worth
 from wfalens.extraction import Distillation, Extractor, Sharing
+from wfalens.extraction.best import Candidates
 from wfalens.extraction.holding import divided
 from wfalens.models import CallableClassifier
 from wfalens.progress import Progress
@@ -18,6 +19,12 @@ KINDS = {
     "readable": {"states": 2, "classes": 8, "sharing": Sharing(forming=1, epochs=3, settling=1, prefixes=1)},
     "linear": {"states": 1, "distillation": Distillation(layers=1, width=1, factors=4, hidden=8, epochs=2)},
 }
+CHEAP = Candidates(
+    readable=Extractor(kind="readable", **KINDS["readable"]),
+    linear=Extractor(kind="linear", distillation=KINDS["linear"]["distillation"]),
+    stochastic=Extractor(kind="stochastic", **KINDS["stochastic"]),
+    shared=Extractor(completion="shared", **KINDS["readable"]),
+)
 FOLLOWING = {**KINDS, "linear": {"distillation": Distillation(layers=1, width=8, factors=8, hidden=16, epochs=8)}}
 
 
@@ -80,6 +87,13 @@ def test_an_automaton_that_does_not_beat_a_bag_of_words_says_so(monkeypatch, tmp
     assert "does not beat that of a bag of words" in said
     assert "; try " in said
     assert "--states" in said
+
+
+def test_the_default_says_so_where_nothing_that_it_tries_can(monkeypatch, tmp_path):
+    monkeypatch.setattr(Extractor, "_candidates", CHEAP)
+    (said,) = said_after(monkeypatch, tmp_path, most_are_early_letters, "auto", {})
+    assert "does not beat that of a bag of words" in said
+    assert "try more texts, or a larger automaton (--kind linear --states 320); no kind that was tried does" in said
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -82,5 +82,5 @@ def test_vectors_that_cover_nothing_and_unknown_conventions(newsroom_wfa, newsro
     strange = WordVectors(["zz", "yy"], np.eye(2, dtype=np.float32), "strange.txt")
     with pytest.raises(InputError, match=r"strange.txt has vectors for 0 of the \d+ words"):
         adversarial_pairs(newsroom_wfa, strange)
-    with pytest.raises(InputError, match="choose one of mean_square, norm"):
-        adversarial_pairs(newsroom_wfa, newsroom_vectors, convention="cosine")
+    with pytest.raises(InputError, match="choose one of cosine, mean_square, norm"):
+        adversarial_pairs(newsroom_wfa, newsroom_vectors, convention="manhattan")

@@ -198,6 +198,16 @@ def test_states_that_differ_in_how_sure_they_are_do_not_count_as_memory():
     assert not story.of("turns round")
 
 
+def test_a_word_that_settles_the_class_does_not_turn_round_what_follows():
+    """After a clear word of one topic, words of the others change nothing any more."""
+    leads = [[label + 1, 1, 2, 3] for label in range(3)]  # from the start to its own topic; a topic stays
+    rng = np.random.default_rng(0)
+    texts = [[str(word) for word in rng.choice(["a", "b", "c"], 4)] for _ in range(200)]
+    centres = [[1 / 3] * 3, [0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.05, 0.05, 0.9]]
+    made = readable([np.eye(4)[each] for each in leads], centres, [["a"], ["b"], ["c"]], texts, ("A", "B", "C"))
+    assert not describe(made.wfa).of("turns round")
+
+
 def test_it_begins_with_how_faithful_it_is():
     rungs = [
         {"states": 4, "classes": 2, "cr": 0.5, "jsd": 0.2},

@@ -200,3 +200,36 @@ def test_when_no_port_is_free_it_is_told(monkeypatch):
     monkeypatch.setattr(socket.socket, "bind", bind)
     with pytest.raises(InputError, match="choose one with --port"):
         _bind("127.0.0.1", None)
+
+
+def test_a_job_can_be_cancelled_and_started_again():
+    runs, gate = [], Gate()
+
+    def work(progress):
+        runs.append(len(runs))
+        progress.start("counting", 2)
+        gate.wait()
+        progress.advance()
+        return {"run": len(runs)}
+
+    jobs = Jobs({"counting": work, "other": lambda _progress: {"run": "other"}})
+    try:
+        with gate:
+            jobs.begin("counting")
+            wait_until(lambda: bool(runs))
+            assert jobs.answer("counting")["state"] == "working"
+            jobs.cancel("counting")
+            assert jobs.answer("other")["state"] == "working"  # the cancelled one has not noticed yet
+        wait_until(lambda: jobs.answer("other")["state"] == "done")
+        wait_until(lambda: jobs.answer("counting")["state"] == "done")
+        assert jobs.answer("counting")["result"] == {"run": 2}
+        jobs.cancel("counting")  # what is done stays
+        assert jobs.answer("counting")["state"] == "done"
+    finally:
+        jobs.close()
+
+
+def test_the_page_may_cancel_a_job(study):
+    with opened(study) as client:
+        assert client.post("/api/job/attacks/cancel").json() == {"state": "cancelled"}
+        assert client.post("/api/job/nothing/cancel").status_code == 404

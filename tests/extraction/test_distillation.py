@@ -17,8 +17,9 @@ from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.completion.queries import Ledger
 from wfalens.extraction.holding import divided
 from wfalens.extraction.linear.distiller import distil
-from wfalens.extraction.linear.generator import Generator, _Scan
+from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.inputs import word_inputs
+from wfalens.extraction.linear.scan import States
 from wfalens.extraction.perturbation import batches, perturbed
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
 from wfalens.progress import SILENT, Progress
@@ -69,7 +70,7 @@ def test_the_automaton_says_what_its_generator_said():
     torch.manual_seed(0)
     rule = replace(SMALL, layers=4)
     inputs = np.random.default_rng(0).normal(size=(20, 7)).astype(np.float32)
-    generator = Generator(rule, inputs, 3)
+    generator = Generator(rule, inputs, 3, longest=12)
     with torch.no_grad():
         for parameter in generator.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.2)
@@ -81,26 +82,40 @@ def test_the_automaton_says_what_its_generator_said():
         word_counts=np.ones(20, int),
     )
     ids = np.random.default_rng(1).integers(1, 20, (5, 12)).astype(np.int32)
-    said = generator(torch.from_numpy(ids.T.copy()).long()).detach().double().softmax(-1).numpy()
-    told = wfa.trace(Ragged.from_lists(ids.tolist(), np.int32)).values.reshape(5, 12, 3)
-    np.testing.assert_allclose(told, said.swapaxes(0, 1), atol=1e-5)
+    texts = Ragged.from_lists(ids.tolist(), np.int32)
+    said = generator(texts).detach().double().softmax(-1).numpy()
+    np.testing.assert_allclose(wfa.trace(texts).values, said, atol=1e-5)
 
 
-def test_gradients_of_the_written_out_scan_are_right():
+@pytest.mark.parametrize(("layers", "width"), [(1, 2), (3, 4), (2, 5), (4, 1)])
+def test_compiled_states_and_their_slopes_are_those_of_the_formula(layers, width):
     torch.manual_seed(0)
-    shapes = ((4, 2, 3), (4, 2, 3), (2, 3))
-    parts = [torch.rand(shape, requires_grad=True) for shape in shapes]
-    slope = torch.randn(5, 2, 3)
-    (_Scan.apply(*parts) * slope).sum().backward()
-    written = [part.grad for part in parts]
-    plain = [part.detach().clone().requires_grad_() for part in parts]
-    decay, inputs, start = plain
-    states = [start]
-    for at in range(4):
-        states.append(decay[at] * states[-1] + inputs[at])
-    (torch.stack(states) * slope).sum().backward()
-    for mine, theirs in zip(written, plain, strict=True):
-        torch.testing.assert_close(mine, theirs.grad)
+    n, places = layers * width, Ragged.from_lists([[0, 1, 2], [], [3, 1, 1, 0], [2]], np.int64)
+    parts = [torch.rand(4, n), *(torch.randn(4, n) for _ in range(2)), torch.randn(n)]
+    parts += [torch.randn(layer * width, width) for layer in range(1, layers)]
+    mine, plain = ([part.clone().requires_grad_() for part in parts] for _ in range(2))
+    found, expected = States.apply(places, *mine), _plain_states(places, width, *plain)
+    torch.testing.assert_close(found, expected)
+    slope = torch.randn_like(found)
+    for states in (found, expected):
+        (states * slope).sum().backward()
+    for one, other in zip(mine, plain, strict=True):
+        torch.testing.assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-4)
+
+
+def _plain_states(places, width, d, s, b, start, *links):
+    n, found = len(start), []
+    reads = torch.zeros(n, n)
+    for layer, block in enumerate(links, 1):
+        reads[: layer * width, layer * width : (layer + 1) * width] = block
+    for j in range(width // 2):
+        reads[j, j + width // 2] = reads[j + width // 2, j] = 1  # partners
+    for text in places:
+        x = start
+        for word in text:
+            x = x * d[word] + (x @ reads) * s[word] + b[word]
+            found.append(x)
+    return torch.stack(found)
 
 
 def test_equal_seeds_give_equal_bytes_and_others_do_not(news_model, few, whole, tmp_path):
@@ -120,8 +135,9 @@ def test_training_leaves_the_global_random_stream_alone(news_model, few):
 @pytest.mark.parametrize("epochs", [1, 2])
 def test_a_stopped_training_ends_as_if_it_had_never_been_stopped(news_model, few, whole, tmp_path, epochs):
     kept = tmp_path / "a.training"
-    with pytest.raises(KeyboardInterrupt):
-        linear().extract(news_model, few, Stops(epochs), kept)
+    best = linear().extract(news_model, few, Stops(epochs), kept)
+    assert best.provenance["stopped"] == {"by": "interrupt", "passes": epochs, "planned": 3}
+    assert len(best.provenance["training"]) == epochs
     assert kept.exists()
     done = linear().extract(news_model, few, checkpoint=kept)
     assert bytes_of(done, tmp_path) == bytes_of(whole, tmp_path)
@@ -160,7 +176,7 @@ def test_words_that_queries_do_not_pay_for_begin_as_unknown_ones(news_model, few
         lambda texts: plain.trace(plain.encoder.vocabulary.encode(texts)).last(), plain.encoder, plain.class_names
     )
     ledger = Ledger(200)
-    inputs = word_inputs(model, places, None, counts, ledger, SILENT)
+    inputs = word_inputs(model, places, None, counts, 50, ledger, SILENT)
     alike = np.all(inputs == inputs[1], axis=1)
     assert 0 < model.queries <= ledger.total <= 100  # half of what is left
     assert counts[alike][2:].max() <= counts[~alike].min()
@@ -174,8 +190,7 @@ def test_too_few_queries_are_refused(news_model, few):
 def test_a_stopped_training_within_a_limit_ends_in_the_same_bytes(news_model, few, tmp_path):
     rule, kept = linear(replace(SMALL, epochs=4), queries=7_000), tmp_path / "a.training"
     whole = rule.extract(news_model, few)
-    with pytest.raises(KeyboardInterrupt):
-        rule.extract(news_model, few, Stops(3), kept)
+    rule.extract(news_model, few, Stops(3), kept)
     assert bytes_of(rule.extract(news_model, few, checkpoint=kept), tmp_path) == bytes_of(whole, tmp_path)
     assert whole.provenance["queries"]["total"] <= 7_000
 
@@ -184,8 +199,7 @@ def test_a_stopped_training_within_a_limit_ends_in_the_same_bytes(news_model, fe
 def stopped(news_model, few, tmp_path_factory) -> bytes:
     """A checkpoint after one epoch."""
     kept = tmp_path_factory.mktemp("stopped") / "a.training"
-    with pytest.raises(KeyboardInterrupt):
-        linear().extract(news_model, few, Stops(1), kept)
+    linear().extract(news_model, few, Stops(1), kept)
     return kept.read_bytes()
 
 
@@ -211,8 +225,7 @@ def test_a_checkpoint_of_something_else_is_refused_and_kept(news_model, headline
 
 def test_a_checkpoint_with_other_vectors_of_the_same_width_is_refused(news_model, few, tmp_path):
     kept, vectors = tmp_path / "a.training", newsroom.vectors()
-    with pytest.raises(KeyboardInterrupt):
-        linear(vectors=vectors).extract(news_model, few, Stops(1), kept)
+    linear(vectors=vectors).extract(news_model, few, Stops(1), kept)
     other = WordVectors(vectors.words, vectors.matrix[::-1].copy(), vectors.source)
     with pytest.raises(InputError, match="other texts, model, vectors"):
         linear(vectors=other).extract(news_model, few, checkpoint=kept)
@@ -381,7 +394,7 @@ def test_a_column_that_is_the_same_for_all_words_seen_does_no_harm(news_model, h
     ids = news_model.encoder.encode(texts)
     places = choose_representatives(ids, np.zeros(len(ids.values), np.int32), 2, np.random.default_rng(0))
     counts = np.bincount(ids.values, minlength=len(news_model.encoder.vocabulary))
-    inputs = word_inputs(news_model, places, newsroom.vectors(), counts, Ledger(), SILENT)
+    inputs = word_inputs(news_model, places, newsroom.vectors(), counts, 50, Ledger(), SILENT)
     assert np.abs(inputs).max() <= 10
 
 

@@ -147,14 +147,6 @@ def test_same_seed_same_bytes_whatever_the_threads(news_model, headlines, tmp_pa
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
 
-def test_looking_ahead_needs_a_model_that_can_be_stepped(news_model, headlines):
-    closed = CallableClassifier(
-        lambda texts: np.full((len(texts), 2), 0.5), class_names=("a", "b"), encoder=news_model.encoder
-    )
-    with pytest.raises(InputError, match="can be stepped"):
-        Extractor.paper(states=2, abstraction="lookahead").extract(closed, headlines.texts[:20])
-
-
 def test_points_of_a_look_ahead_hold_the_outputs_and_tell_futures_apart(news_model, headlines):
     ids = news_model.encoder.encode(headlines.texts[:300])
     view = LookAhead.learned(news_model, ids, 4, np.random.default_rng(0), Ledger())

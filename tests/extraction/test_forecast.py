@@ -19,6 +19,8 @@ KINDS = {
     "fit": Extractor(states=4, fitting=Fitting(rounds=2)),
     "fit, few queries": Extractor(states=4, fitting=Fitting(rounds=2), queries=500),
     "auto": Extractor(fitting=Fitting(rounds=2), queries=3000),
+    "all kinds": Extractor(queries=2000),
+    "look-ahead": Extractor.paper(states=4, abstraction="lookahead", completion="probe", alpha=0.0),
     "linear": Extractor(kind="linear", distillation=SHORT),
     "linear, few queries": Extractor(kind="linear", distillation=SHORT, queries=300),
     "readable": Extractor(kind="readable", states=3, classes=3, sharing=QUICK),

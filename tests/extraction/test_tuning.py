@@ -3,10 +3,22 @@
 import numpy as np
 import pytest
 
+from tests.intents import intents, last_classes
 from wfalens.automaton import WFA
+from wfalens.corpus.sources.memory import source_of
 from wfalens.errors import InputError
-from wfalens.extraction import Extractor
-from wfalens.extraction.choice.tuning import Trial, Tuning, _best
+from wfalens.extraction import Extractor, Fitting
+from wfalens.extraction.choice.ladder import Ladder
+from wfalens.extraction.choice.room import Room
+from wfalens.extraction.choice.tuning import Delivered, Held, Trial, Tuning, _best, _goes_on, split
+from wfalens.extraction.comparing import Rates
+from wfalens.extraction.completion.fitting import FittedRows
+from wfalens.extraction.randomness import Step, stream_of
+from wfalens.extraction.states.views import principal
+from wfalens.memory import free, resident_with_children
+from wfalens.models.traces import last_outputs
+from wfalens.passes.run import Session
+from wfalens.progress import Progress
 
 
 def tuned(model, corpus, **options):
@@ -76,3 +88,121 @@ def test_same_seed_same_choice(news_model, headlines):
     runs = [tuned(news_model, headlines, seed=3)[1] for _ in range(2)]
     assert runs[0] == runs[1]
     assert np.isfinite([trial.jsd for trial in runs[0].trials]).all()
+
+
+class Told(Progress):
+    """Keeps what is said."""
+
+    def __init__(self):
+        self.sentences = []
+
+    def say(self, message):
+        self.sentences.append(message)
+
+
+def test_the_sizes_begin_at_the_number_of_classes_and_go_on_beyond_eighty():
+    assert Ladder.of(2, fits=True, limited=False).rungs == (20, 40, 80, 160, 320, 640)
+    assert Ladder.of(150, fits=True, limited=False).rungs == (150, 300, 600)
+    assert Ladder.of(7, fits=False, limited=False).rungs[0] == 10
+    assert Ladder.of(7, fits=True, limited=True).rungs == (20, 40, 80)
+    assert Ladder.of(5000, fits=True, limited=False).rungs == (5000, 10000)
+
+
+@pytest.mark.parametrize(
+    ("rates", "goes_on"),
+    [
+        ([0.5], True),
+        ([0.5, 0.4], True),
+        ([0.5, 0.4, 0.4, 0.4], False),
+        ([0.5, 0.6, 0.7], True),  # the usual three are through, and the last of them is far better
+        ([0.5, 0.6, 0.605], False),
+        ([0.5, 0.6, 0.7, 0.8], True),
+        ([0.5, 0.6, 0.7, 0.7], False),
+    ],
+)
+def test_further_sizes_are_earned_by_a_clear_gain(rates, goes_on):
+    tops = [Trial("outputs", 20 << at, 0.0, None, rate, 0.1, 0) for at, rate in enumerate(rates)]
+    assert _goes_on(tops, 3, 1000) == goes_on
+
+
+def test_many_classes_get_more_than_eighty_states_which_are_far_more_faithful():
+    model, texts, fresh = intents(90)
+    wfa = Extractor(abstraction="outputs", fitting=Fitting(rounds=4)).extract(model, texts)
+    small = Extractor(abstraction="outputs", states=40, fitting=Fitting(rounds=4)).extract(model, texts)
+    assert wfa.states > 100
+    rates = [float(np.mean(each.predict(fresh) == last_classes(model, fresh))) for each in (small, wfa)]
+    assert rates[1] > max(0.9, rates[0] + 0.2)
+
+
+def test_memory_bounds_the_number_of_states_and_the_search_says_so(monkeypatch):
+    model, texts, _ = intents(30)
+    told = Told()
+    options = {"abstraction": "outputs", "completion": "fit", "fitting": Fitting(rounds=1)}
+    free = Extractor(**options).extract(model, texts)
+    rate = Tuning.from_json(free.provenance["tuning"])
+    assert max(trial.states for trial in rate.trials) > 60
+    monkeypatch.setattr("wfalens.extraction.choice.room.free", lambda: 8 << 20)
+    wfa = Extractor(**options).extract(model, texts, told)
+    tried = {trial.states for trial in Tuning.from_json(wfa.provenance["tuning"]).trials}
+    assert tried < {trial.states for trial in rate.trials}
+    assert any("states would take about" in sentence for sentence in told.sentences)
+
+
+def test_a_bound_on_memory_leaves_what_the_process_does_not_hold_yet():
+    session = Session(source=source_of(["a text"]), memory=10**12)
+    assert Room.within(session) == pytest.approx(10**12 - resident_with_children(), abs=10**9)
+    assert Room.within(Session(source=source_of(["a text"]))) == pytest.approx(free() / 2, rel=0.3)
+
+
+def test_the_room_that_is_foretold_grows_with_states_and_words(news_model, headlines):
+    wfa = Extractor.paper(states=4, completion="probe").extract(news_model, headlines.texts[:100])
+    rooms = [Room(None, words, True, (1000, 5), None) for words in (100, 1000)]
+    assert rooms[0].needed(10, wfa) < rooms[0].needed(20, wfa) < rooms[1].needed(20, wfa)
+    assert rooms[0].refusal(10**6, wfa) is None  # nobody knows how much there is
+    assert "not tried" in Room(10**6, 1000, True, (1000, 5), None).refusal(1000, wfa)
+
+
+def test_fitted_rows_are_measured_on_texts_that_they_were_not_fitted_to(news_model, headlines):
+    wfa = Extractor(fitting=Fitting(rounds=4), representatives=2, states=20).extract(news_model, headlines)
+    tuning = Tuning.from_json(wfa.provenance["tuning"])
+    assert tuning.delivered.rows == wfa.completion.name
+    held = Held(split(len(headlines), stream_of(0, Step.SEARCH))[1], None)
+    ids = news_model.encoder.encode(headlines.texts)
+    said = wfa.predict_proba(ids.take(held.texts))
+    agree = np.mean(said.argmax(1) == last_outputs(news_model, ids.take(held.texts)).argmax(1))
+    assert agree == getattr(tuning.delivered, wfa.completion.name).cr
+    assert len(held.others(len(ids))) + len(held.texts) == len(ids)
+
+
+def test_probed_rows_are_kept_where_fitting_makes_them_worse(monkeypatch, news_model, headlines):
+    def ruined(model, ids, probed, centres, *_):
+        return FittedRows(probed, np.roll(centres, 1, axis=1), None)
+
+    monkeypatch.setattr("wfalens.extraction.completion.rules.fit_rows", ruined)
+    told = Told()
+    wfa = Extractor(representatives=2, states=20, abstraction="auto").extract(news_model, headlines, told)
+    tuning = Tuning.from_json(wfa.provenance["tuning"])
+    assert (wfa.completion.name, wfa.alpha) == ("probe", tuning.chosen.alpha)
+    assert tuning.delivered.rows == "probe"
+    assert tuning.delivered.fit.cr < tuning.delivered.probe.cr == tuning.chosen.cr
+    assert any("which are kept" in sentence for sentence in told.sentences)
+
+
+def test_better_rows_are_delivered_and_of_equals_the_sharper_ones():
+    def rows(fit, probe):
+        return Delivered.better(Rates(*fit), Rates(*probe), 1000).rows
+
+    assert rows((0.926, 0.03), (0.942, 0.05)) == "probe"
+    assert rows((0.942, 0.05), (0.926, 0.03)) == "fit"
+    assert rows((0.940, 0.03), (0.942, 0.05)) == "fit"
+    assert rows((0.940, 0.05), (0.942, 0.03)) == "probe"
+
+
+@pytest.mark.parametrize("width", [2, 40])
+def test_principal_components_are_the_same_whether_tables_are_kept_or_not(width):
+    rng = np.random.default_rng(0)
+    tables = [(rng.normal(size=(50, 3)) @ rng.normal(size=(3, width))).astype(np.float32) for _ in range(4)]
+    points = principal(tables, 4, 5)
+    whole = np.hstack(tables) / 2
+    whole = whole - whole.mean(0)
+    np.testing.assert_allclose(points.T @ points, np.diag(np.linalg.svd(whole)[1][:5] ** 2), atol=1e-3)

@@ -1,11 +1,10 @@
-"""The map of the classes: a linear projection, circles that are seen and do not lie on each other."""
+"""The map of the classes: a band for each, circles that are seen and do not lie on each other."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wfalens.inspection.layout import class_corners, radii, spread
+from wfalens.inspection.layout import WIDTH, class_order, in_bands, radii, spread, sureness
 
 
 @st.composite
@@ -19,14 +18,27 @@ def clouds(draw):
 
 
 @given(clouds())
-def test_corners_stand_apart_on_a_circle(cloud):
+def test_a_circle_stands_in_the_band_of_its_likeliest_class(cloud):
+    """Also a mix of classes whose bands are far apart: it never stands beside a third class."""
     outputs, visits = cloud
-    corners = class_corners(outputs, visits)
-    classes = outputs.shape[1]
-    assert corners.shape == (classes, 2)
-    assert np.allclose(np.linalg.norm(corners, axis=1), 1)
-    gaps = np.linalg.norm(corners[:, None] - corners, axis=2)[~np.eye(classes, dtype=bool)]
-    assert gaps.min() == pytest.approx(2 * np.sin(np.pi / classes))
+    order = class_order(outputs, visits)
+    assert sorted(order) == list(range(outputs.shape[1]))
+    sizes = radii(visits / max(1, visits.sum()))
+    points, bands = in_bands(outputs, sizes, order)
+    top, height = bands[outputs.argmax(1)].T
+    assert (points[:, 1] - sizes >= top - 1e-9).all()
+    assert (points[:, 1] + sizes <= top + height + 1e-9).all()
+    tops = bands[order, 0]
+    assert np.allclose(np.diff(tops), bands[order[:-1], 1])
+
+
+@given(clouds())
+def test_surer_outputs_stand_further_right(cloud):
+    outputs, _ = cloud
+    points, _ = in_bands(outputs, np.full(len(outputs), 1e-4), np.arange(outputs.shape[1]))
+    assert np.allclose(points[:, 0], WIDTH * sureness(outputs), atol=0.05)
+    assert sureness(np.eye(3)).tolist() == [1, 1, 1]
+    assert sureness(np.full((1, 4), 0.25)).tolist() == [0]
 
 
 @settings(max_examples=20)
@@ -34,7 +46,7 @@ def test_corners_stand_apart_on_a_circle(cloud):
 def test_spread_circles_keep_near_their_places_and_apart(cloud):
     outputs, visits = cloud
     sizes = radii(visits / max(1, visits.sum())) / 3  # so that there is room for all
-    points = outputs @ class_corners(outputs, visits)
+    points = outputs[:, :2]
     moved = spread(points, sizes)
     assert np.isfinite(moved).all()
     assert np.abs(moved).max() < 2
@@ -68,11 +80,11 @@ def test_areas_follow_frequencies_and_none_is_too_small_to_see(frequencies):
 
 def test_classes_that_mix_stand_beside_each_other():
     rng = np.random.default_rng(0)
-    mixing = [(0, 3), (3, 5), (5, 1), (1, 4), (4, 2), (2, 0)]
+    mixing = [(0, 3), (3, 5), (5, 1), (1, 4), (4, 2)]
     outputs = np.zeros((240, 6))
-    for row, pair in zip(outputs, mixing * 40, strict=True):
+    for row, pair in zip(outputs, mixing * 48, strict=True):
         share = rng.uniform(0.3, 0.7)
         row[list(pair)] = share, 1 - share
-    corners = class_corners(outputs, np.ones(len(outputs)))
-    for first, second in mixing:
-        assert np.linalg.norm(corners[first] - corners[second]) == pytest.approx(2 * np.sin(np.pi / 6))
+    place = np.argsort(class_order(outputs, np.ones(len(outputs))))
+    beside = [abs(place[first] - place[second]) == 1 for first, second in mixing]
+    assert sum(beside) >= 4

@@ -7,22 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.automata import linear_samples, samples
+from tests.automata import linear_sample, linear_samples, sample, samples
+from tests.readable import negation
 from tests.studies import HALF, SCRIPT, counting_model, extracted, headlines, letter_texts, trained
 from wfalens.corpus import Corpus
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.explanation import attribute, attribution
 from wfalens.extraction import Extractor
-from wfalens.inspection import Study, flips, play, state_map, swaps
+from wfalens.inspection import Study, flips, play, swaps, why
 from wfalens.inspection.page import to_json
+from wfalens.models.final import final_outputs, prior_output
 
 TEXTS = st.lists(st.sampled_from(["w0", "w1", "w2", "w3", "unknown", "<pad>", "<unk>"]), max_size=8).map(" ".join)
 
 
 @given(st.one_of(samples(), linear_samples()), TEXTS)
 def test_a_played_text_is_the_walk_and_the_attribution(drawn, text):
-    data = play(Study("a.wfa", drawn.wfa), None, text)
+    data = play(Study("a.wfa", drawn.wfa), text)
     to_json(data)
     walk = drawn.wfa.walk(text)
     assert data["words"] == list(walk.words)
@@ -31,20 +33,19 @@ def test_a_played_text_is_the_walk_and_the_attribution(drawn, text):
     assert np.allclose(data["automaton"], drawn.wfa.probabilities(drawn.wfa.read_out(walk.states)), atol=6e-5)
     assert len(data["automaton"]) == len(walk.words) + 1
     assert "model" not in data
-    assert "path" not in data
+    assert data["truth"] is None
     if walk.words:
         explained = attribute(drawn.wfa, text)
         assert np.allclose(data["contributions"], explained.contributions, atol=7e-5)
-        assert np.allclose(data["changes"], attribute(drawn.wfa, text, "walk").contributions, atol=6e-5)
         total = np.sum(data["contributions"], axis=0)
         assert np.allclose(total, explained.output - explained.prior, atol=6e-5 * (len(walk.words) + 1))
         assert data["label"] == explained.label or data["label"] is None
 
 
 def test_a_played_text_stands_beside_the_model(study):
-    found = state_map(study)
+    truths = [study.wfa.class_names[label] for label in study.corpus.labels]
     for text in (*study.corpus.texts[:5], f"{SCRIPT} {HALF} the match"):
-        data = play(study, found, text)
+        data = play(study, text)
         assert to_json(data).isascii()
         ids = study.wfa.encoder.encode([text])
         said = study.model.trace(ids).values
@@ -54,8 +55,7 @@ def test_a_played_text_stands_beside_the_model(study):
         gap = jensen_shannon(study.wfa.predict_proba([text]), said[-1:].astype(float))
         assert data["jsd"] == pytest.approx(gap[0], abs=6e-5)
         assert data["confidence"] == pytest.approx(study.wfa.confidence([text])[0], abs=6e-5)
-        assert np.allclose(data["path"], np.array(data["automaton"]) @ found.corners, atol=1e-3)
-        assert np.allclose(data["model_path"], np.array(data["model"]) @ found.corners, atol=1e-3)
+        assert data["truth"] == dict(zip(study.corpus.texts, truths, strict=True)).get(text)
         for row, likely in zip(study.wfa.walk(text).states, data["states"], strict=True):
             assert likely[0][0] == row.argmax()
             assert all(share == pytest.approx(row[at], abs=6e-4) for at, share in likely)
@@ -67,9 +67,9 @@ def test_a_text_that_is_cut_says_so():
     model.encoder = replace(model.encoder, max_length=4)
     wfa = Extractor.paper(states=6, completion="empirical").extract(model, corpus)
     study = Study("a.wfa", wfa, model)
-    assert play(study, None, "a b c d e")["cut"] is True
-    assert play(study, None, "a b c d e")["words"] == ["a", "b", "c", "d"]
-    assert play(study, None, "a b c d")["cut"] is False
+    assert play(study, "a b c d e")["cut"] is True
+    assert play(study, "a b c d e")["words"] == ["a", "b", "c", "d"]
+    assert play(study, "a b c d")["cut"] is False
 
 
 @pytest.mark.parametrize("classes", [2, 3, 7])
@@ -77,11 +77,10 @@ def test_a_black_box_has_no_output_before_the_first_word(classes):
     model, corpus = counting_model(classes), letter_texts(120, classes)
     wfa = Extractor.paper(states=8, completion="empirical").extract(model, corpus)
     study = Study("a.wfa", wfa, model, corpus)
-    found = state_map(study)
-    data = play(study, found, "a b c")
-    assert len(data["automaton"]) == len(data["path"]) == 4
-    assert len(data["model"]) == len(data["model_path"]) == 3
-    empty = play(study, found, "")
+    data = play(study, "a b c")
+    assert len(data["automaton"]) == 4
+    assert len(data["model"]) == 3
+    empty = play(study, "")
     assert empty["words"] == []
     assert "model" not in empty
     assert len(empty["automaton"]) == 1
@@ -93,61 +92,128 @@ def test_other_networks_stand_beside_it(cell):
     corpus = headlines(200, 0)
     model = trained(corpus, 1, cell)
     study = Study("a.wfa", extracted(model, corpus, 6), model, corpus)
-    data = play(study, state_map(study), corpus.texts[0])
+    data = play(study, corpus.texts[0])
     assert len(data["model"]) == len(data["automaton"])
 
 
+def test_the_kinds_of_words_of_a_readable_automaton_are_told():
+    made = negation()
+    data = play(Study("a.wfa", made.wfa), " ".join(made.texts[0]))
+    assert data["kinds"] == [made.class_of[word] for word in made.texts[0]]
+    assert "kinds" not in play(Study("a.wfa", sample("fit", 1).wfa), "w0")
+
+
+def test_both_readers_tell_why_in_probabilities(study):
+    for wfa in (study.wfa, None):
+        text = "coach says players win the match today"
+        if wfa is None:
+            model = counting_model(3)
+            linear = linear_sample(1, classes=3).wfa
+            words = linear.encoder.vocabulary.words
+            model.encoder, model.class_names = linear.encoder, linear.class_names
+            text, tested = " ".join(words[2:5]), Study("a.wfa", linear, model)
+        else:
+            tested = study
+        found = why(tested, text)
+        to_json(found)
+        ids = tested.wfa.encoder.encode([text])
+        said = final_outputs(tested.model, ids)[0] - prior_output(tested.model)
+        assert np.allclose(np.sum(found["network"], 0), said, atol=2e-3)
+        own = tested.wfa.predict_proba([text])[0]
+        start = tested.wfa.probabilities(tested.wfa.read_out(tested.wfa.initial[None]))[0]
+        assert np.allclose(np.sum(found["automaton"], 0), own - start, atol=2e-3)
+        assert found["standard_error"] == 0  # short enough for all parts
+        assert found["queries"] <= 256
+
+
+def test_why_needs_the_network(study):
+    with pytest.raises(InputError, match="--model"):
+        why(replace(study, model=None), "the match")
+
+
+def changed_words(words, change):
+    middle = [] if change["new"] is None else [change["new"]]
+    return [*words[: change["position"]], *middle, *words[change["position"] + 1 :]]
+
+
+def check_said(told, output):
+    """The likeliest class, or one that is as likely but for rounding."""
+    label, share = told
+    assert share == pytest.approx(output.max(), abs=6e-4)
+    assert output[label] == pytest.approx(output.max(), abs=1e-5)
+
+
 def check_flips(study, text):
-    """Each flip is tried anew, by the automaton and by the model."""
+    """Each change is tried anew, by the automaton and by the model; it turns one of them from its own class."""
     data = flips(study, text)
     to_json(data)
     words = study.wfa.encoder.tokens(text)
-    before = study.wfa.predict([" ".join(words)])[0]
-    for flip in data["flips"]:
-        changed = list(words)
-        assert changed[flip["position"]] == flip["old"]
-        changed[flip["position"]] = flip["new"]
-        ids = study.wfa.encoder.vocabulary.encode([changed])
-        output = study.wfa.predict_proba(ids)[0]
-        assert flip["automaton"] == pytest.approx(output, abs=6e-5)
-        assert study.wfa.class_names[output.argmax()] == flip["to"]
-        assert output.argmax() != before
+    encode = study.wfa.encoder.vocabulary.encode
+    own = study.wfa.predict_proba(encode([words]))[0]
+    assert own[data["before"]["automaton"]] == pytest.approx(own.max(), abs=1e-5)
+    if study.model is not None:
+        assert data["before"]["network"] == final_outputs(study.model, encode([words]))[0].argmax()
+    for change in data["changes"]:
+        ids = encode([changed_words(words, change)])
+        turned = [change["automaton"][0] != data["before"]["automaton"]]
+        check_said(change["automaton"], study.wfa.predict_proba(ids)[0])
         if study.model is not None:
-            said = study.model.trace(ids).last()[0]
-            own = study.model.trace(study.wfa.encoder.vocabulary.encode([words])).last()[0]
-            assert flip["model"] == pytest.approx(said, abs=6e-5)
-            assert flip["holds"] == (said.argmax() != own.argmax())
-            assert flip["model_to"] == study.wfa.class_names[said.argmax()]
-        else:
-            assert "holds" not in flip
+            check_said(change["network"], final_outputs(study.model, ids)[0])
+            turned.append(change["network"][0] != data["before"]["network"])
+        assert any(turned)
+    positions = [change["position"] for change in data["changes"]]
+    assert positions == sorted(positions)
     return data
 
 
 def test_flips_hold_when_tried(study):
     found = [check_flips(study, text) for text in study.corpus.texts[:8]]
-    assert sum(len(data["flips"]) for data in found) > 8
+    assert sum(len(data["changes"]) for data in found) > 8
+    assert any(change["new"] is None for data in found for change in data["changes"])
     check_flips(replace(study, model=None), study.corpus.texts[0])
+
+
+def test_flips_are_told_of_each_reader_where_they_disagree(study):
+    """A reader that said a class all along is not flipped by a change after which it still says it."""
+    weak = replace(study, wfa=study.other)
+    texts = [text for text in study.corpus.texts if not play(weak, text)["agrees"]][:4]
+    assert texts
+    for text in texts:
+        data = check_flips(weak, text)
+        assert data["before"]["automaton"] != data["before"]["network"]
+
+
+def test_plausible_changes_come_first_at_a_position(study):
+    for text in study.corpus.texts[:6]:
+        changes = flips(study, text)["changes"]
+        for position in {change["position"] for change in changes}:
+            plausible = [change["plausible"] for change in changes if change["position"] == position]
+            assert plausible == sorted(plausible, reverse=True)
+    alone = flips(replace(study, vectors=None), study.corpus.texts[0])
+    assert alone["vectors"] is None
+    assert all(change["plausible"] == (change["new"] is None) for change in alone["changes"])
 
 
 @given(st.one_of(samples(), linear_samples()), TEXTS.filter(bool))
 def test_flips_of_any_automaton_change_its_mind(drawn, text):
-    if not (drawn.wfa.word_counts[2:] > 0).any():
-        return
-    data = check_flips(Study("a.wfa", drawn.wfa), text)
-    margins = [np.diff(np.sort(flip["automaton"])[-2:])[0] for flip in data["flips"]]
-    assert margins == sorted(margins, reverse=True) or np.allclose(margins, sorted(margins, reverse=True), atol=3e-4)
+    if (drawn.wfa.word_counts[2:] > 0).any():
+        check_flips(Study("a.wfa", drawn.wfa), text)
 
 
 def test_no_flip_is_missed_where_all_are_tried(study):
-    """A flip by one word exists exactly when the list is not empty."""
-    short = replace(study, model=None)
+    """To every class that one word can lead to, a change leads; and so does every word that can be left out."""
+    alone = replace(study, model=None)
     words = [word for word, count in zip(study.influence.words, study.influence.counts, strict=True) if count >= 5]
+    encode = study.wfa.encoder.vocabulary.encode
     for text in study.corpus.texts[:4]:
         tokens = study.wfa.encoder.tokens(text)
         label = study.wfa.predict([text])[0]
         texts = [[*tokens[:at], word, *tokens[at + 1 :]] for at in range(len(tokens)) for word in words]
-        changed = study.wfa.predict(study.wfa.encoder.vocabulary.encode(texts)) != label
-        assert bool(flips(short, text)["flips"]) == changed.any()
+        reached = set(study.wfa.predict(encode(texts)).tolist()) - {label}
+        changes = flips(alone, text)["changes"]
+        assert {each["automaton"][0] for each in changes if each["new"] is not None} == reached
+        without = study.wfa.predict(encode([[*tokens[:at], *tokens[at + 1 :]] for at in range(len(tokens))]))
+        assert {each["position"] for each in changes if each["new"] is None} == set(np.flatnonzero(without != label))
 
 
 def test_flips_need_words(study):

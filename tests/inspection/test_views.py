@@ -26,6 +26,7 @@ NEEDS = {
     "word_map": ("vectors",),
     "contrast": ("vectors",),
     "attacks": ("corpus", "model", "vectors"),
+    "texts": ("corpus",),
     "comparison": ("other",),
 }
 
@@ -108,7 +109,13 @@ def test_pairs_keep_their_bounds(study):
 def test_attacks_turn_the_model_over(study):
     data = inspection.attacks(study, texts=150, examples=10)
     assert data["texts"] == 150
-    assert [each["recipe"] for each in data["recipes"]] == ["random-word", "random-order", "strong", "guided"]
+    assert [each["recipe"] for each in data["recipes"]] == [
+        "strong",
+        "random-word",
+        "random-order",
+        "guided",
+        "random-tries",
+    ]
     assert data["examples"]
     encode, names = study.wfa.encoder.vocabulary.encode, study.wfa.class_names
     for example in data["examples"]:
@@ -179,9 +186,9 @@ def test_every_view_of_every_kind(kind, classes):
     study = Study("a.wfa", wfa, model, corpus)
     found = inspection.state_map(study)
     data = found.to_json()
-    assert len(data["corners"]) == len(wfa.class_names)
+    assert all(len(level["bands"]) == len(wfa.class_names) for level in data["levels"])
     text = corpus.texts[0]
-    played = inspection.play(study, found, text)
+    played = inspection.play(study, text)
     assert np.allclose(np.sum(played["contributions"], 0), np.sum(attribute(wfa, text).contributions, 0), atol=1e-3)
     to_json(
         [data, played, inspection.sentences(study), inspection.flips(study, text), found.word_moves(text.split()[0])]

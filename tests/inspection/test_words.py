@@ -14,6 +14,7 @@ from tests.studies import HOSTILE, SCRIPT
 from wfalens.automaton import Empirical, StochasticWFA
 from wfalens.automaton.rows import rows_from_keys
 from wfalens.corpus import TextEncoder, Vocabulary
+from wfalens.corpus.nearness import Nearness
 from wfalens.errors import InputError
 from wfalens.explanation import influence
 from wfalens.inspection import Study, WordTable, word_page, word_pages
@@ -163,10 +164,9 @@ def test_a_page_tells_influence_neighbours_and_sentences(study):
     nearest = min(np.square(study.wfa.matrix(word) - own).mean() for word in others if word != "vaccine")
     assert gaps[0] == pytest.approx(nearest, abs=1e-6)
     vectors = study.vectors
-    place = vectors.matrix[list(vectors.words).index("vaccine")]
-    distance = np.square(vectors.matrix - place).mean(1)
-    order = np.argsort(distance)[1:11]
-    assert {word for word, _ in data["meaning"]} == {vectors.words[at] for at in order}
+    near = Nearness.among(vectors, study.influence.words)
+    assert data["meaning"] == [[word, pytest.approx(gap, abs=1e-4)] for word, gap in near.nearest("vaccine", 10)]
+    assert data["meaning"]
     assert data["sentences"]
     assert all("vaccine" in text.split() for text in data["sentences"])
 

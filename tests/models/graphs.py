@@ -36,11 +36,11 @@ def summing_graph(path, scores, width="time", output="logits"):
     return write_graph(path, nodes, {"ids": ids}, {output: given}, {"scores": scores, "axis": axis})
 
 
-def running_graph(path, scores):
-    """ids (batch, time) -> (batch, time, classes): the sum so far after every word."""
+def running_graph(path, scores, reverse=0):
+    """ids (batch, time) -> (batch, time, classes): the sum so far after every word, or of those that follow."""
     nodes = [
         ("Gather", ["scores", "ids"], ["each"], {}),
-        ("CumSum", ["each", "axis"], ["logits"], {}),
+        ("CumSum", ["each", "axis"], ["logits"], {"reverse": reverse}),
     ]
     outputs = {"logits": (FLOAT, ["batch", "time", scores.shape[1]])}
     constants = {"scores": scores, "axis": np.array(1, np.int64)}

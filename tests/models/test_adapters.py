@@ -12,6 +12,8 @@ from tests.models.conformance import SteppableConformance, StepwiseConformance
 from wfalens.errors import ModelError
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, check_causal, wrap_module
+from wfalens.models.adapters.torch_module import TorchModule
+from wfalens.models.causality import LookAheadWarning
 from wfalens.models.final import final_outputs
 from wfalens.models.prefixes import prefix_tree
 from wfalens.ragged import Ragged
@@ -151,8 +153,76 @@ def test_optional_packages_are_imported_only_where_they_are_used():
     assert done.stdout.strip() == "[]"
 
 
-def test_bidirectional_networks_are_refused_with_the_reason(letters):
-    model = wrap_module(CausalNet(len(letters.vocabulary), bidirectional=True), letters, CLASSES)
+class Pooled(CausalNet):
+    """One row per text: a convolution over the words, and the most of each channel."""
+
+    def forward(self, ids):
+        return self.out(self.rnn(self.embedding(ids))[0].amax(1))
+
+
+class Attention(nn.Module):
+    """A small transformer with positions; causal or not."""
+
+    def __init__(self, words, causal, classes=3, seed=0):
+        super().__init__()
+        torch.manual_seed(seed)
+        self.causal = causal
+        self.embedding, self.places = nn.Embedding(words, 8), nn.Embedding(64, 8)
+        layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True)
+        self.layers = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.out = nn.Linear(8, classes)
+
+    def forward(self, ids):
+        time = ids.shape[1]
+        mask = nn.Transformer.generate_square_subsequent_mask(time) if self.causal else None
+        return self.out(self.layers(self.embedding(ids) + self.places.weight[:time], mask=mask, is_causal=self.causal))
+
+
+@pytest.mark.filterwarnings("ignore::wfalens.models.causality.LookAheadWarning")
+@pytest.mark.parametrize("kind", ["bidirectional", "attention", "causal attention", "one row per text"])
+class TestLookAheadModule(StepwiseConformance):
+    @pytest.fixture
+    def make(self, kind):
+        nets = {
+            "bidirectional": lambda words, seed: CausalNet(words, bidirectional=True, seed=seed),
+            "attention": lambda words, seed: Attention(words, causal=False, seed=seed),
+            "causal attention": lambda words, seed: Attention(words, causal=True, seed=seed),
+            "one row per text": lambda words, seed: Pooled(words, seed=seed),
+        }
+        return lambda seed, encoder: wrap_module(nets[kind](len(encoder.vocabulary), seed), encoder, CLASSES)
+
+
+def test_a_module_that_looks_ahead_is_read_prefix_by_prefix_and_says_so(letters):
+    network = CausalNet(len(letters.vocabulary), bidirectional=True)
+    with pytest.warns(LookAheadWarning, match=r"looks ahead: its output for a prefix changes by .* costs t passes"):
+        model = wrap_module(network, letters, CLASSES)
+    ids = letters.encode(["a b c d", "d c"])
+    trace = model.trace(ids)
+    for item, length in ((0, 1), (0, 3), (0, 4), (1, 2)):
+        alone = network(torch.from_numpy(ids[item][None, :length]).long())[0, -1].softmax(-1)
+        np.testing.assert_allclose(trace[item][length - 1], alone.detach(), atol=1e-6)
+    assert model.queries == 6
+
+
+def test_a_causal_module_is_read_in_one_pass_without_a_warning(letters, recwarn):
+    model = wrap_module(Attention(len(letters.vocabulary), causal=True), letters, CLASSES)
+    assert not hasattr(model, "queries")
+    assert not [each for each in recwarn if each.category is LookAheadWarning]
+
+
+def test_look_ahead_that_begins_late_is_seen(letters):
+    class Late(CausalNet):
+        """Causal but for texts of more than thirty words, whose length it knows from the start."""
+
+        def forward(self, ids):
+            return super().forward(ids) + (ids.shape[1] > 30) * torch.tensor([5.0, 0, 0])
+
+    with pytest.warns(LookAheadWarning):
+        wrap_module(Late(len(letters.vocabulary)), letters, CLASSES)
+
+
+def test_a_classifier_of_ones_own_whose_trace_looks_ahead_is_refused_with_the_reason(letters):
+    model = TorchModule(CausalNet(len(letters.vocabulary), bidirectional=True), letters, CLASSES)
     ids = letters.encode(["a b c d", "d c b a e"])
     with pytest.raises(ModelError, match=r"not causal: its output for the prefix .* \(a bidirectional network"):
         check_causal(model, ids)
@@ -183,8 +253,8 @@ def test_wrong_answers_are_refused_in_one_sentence(letters, answer, message):
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        (lambda ids: torch.zeros(len(ids), 3), r"\(2, 3\) where logits of shape \(2, 3, 3\)"),
-        (lambda ids: torch.zeros(*ids.shape, 5), r"\(2, 3, 5\) where"),
+        (lambda ids: torch.zeros(len(ids), 5), r"shape \(\d+, 5\) where \(\d+, 3\) was expected"),
+        (lambda ids: torch.zeros(*ids.shape, 5), r", 5\) where logits of shape \(\d+, \d+, 3\) were expected"),
         (lambda ids: "no", "returned str"),
         (lambda ids: torch.full((*ids.shape, 3), torch.nan), "NaN"),
     ],
@@ -203,5 +273,43 @@ def test_modules_with_a_state_of_wrong_shape_are_refused(letters):
         def initial_state(self, batch):
             return torch.zeros(1, batch, 5)
 
-    with pytest.raises(ModelError, match=r"one tensor of shape \(3, width\)"):
-        wrap_module(Broken(len(letters.vocabulary)), letters, CLASSES).initial_state(3)
+    with pytest.raises(ModelError, match=r"one tensor of shape \(4, width\)"):
+        wrap_module(Broken(len(letters.vocabulary)), letters, CLASSES)
+
+
+@pytest.mark.parametrize("fault", ["stands still", "begins elsewhere", "other logits"])
+def test_a_step_that_contradicts_forward_is_found_when_wrapping(letters, fault):
+    class Contradicting(StateNet):
+        def initial_state(self, batch):
+            return torch.full((batch, 5), float(fault == "begins elsewhere"))
+
+        def step(self, state, ids):
+            after, logits = super().step(state, ids)
+            return (state if fault == "stands still" else after), (-logits if fault == "other logits" else logits)
+
+    with pytest.raises(
+        ModelError, match=r"step contradicts its forward: after \d words their outputs differ by"
+    ) as told:
+        wrap_module(Contradicting(len(letters.vocabulary)), letters, CLASSES)
+    assert "after 2 words" in str(told.value) or fault != "stands still"
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("network", [CausalNet, StateNet])
+def test_a_vocabulary_larger_than_the_embedding_is_found_when_wrapping(letters, network):
+    with pytest.raises(ModelError, match=r"cannot read the id 9: its embedding has 6 rows; .* \(word_ids\)"):
+        wrap_module(network(6), letters, CLASSES)
+
+
+@pytest.mark.parametrize("network", [CausalNet, StateNet])
+def test_words_reach_a_module_by_its_own_ids(letters, network):
+    own = np.random.default_rng(1).permutation(20)[: len(letters.vocabulary)]
+    module, ids = network(20), letters.encode(["a c b zebra"])
+    expected = module(torch.from_numpy(own[ids.values])[None]).softmax(-1)[0].detach().numpy()
+    model = wrap_module(module, letters, CLASSES, word_ids=own)
+    np.testing.assert_allclose(model.trace(ids).values, expected, atol=1e-5)
+    if network is StateNet:
+        _, stepped = model.step(model.initial_state(1), ids.values[:1])
+        np.testing.assert_allclose(stepped, expected[:1], atol=1e-5)
+    with pytest.raises(ModelError, match="word_ids must give one id for each of the 10 words"):
+        wrap_module(module, letters, CLASSES, word_ids=own[:3])

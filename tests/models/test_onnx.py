@@ -67,11 +67,13 @@ class TestGraphOfFixedWidth(StepwiseConformance):
         return make
 
 
+@pytest.mark.filterwarnings("ignore::wfalens.models.causality.LookAheadWarning")
+@pytest.mark.parametrize("reverse", [0, 1])
 class TestGraphOfTokens(StepwiseConformance):
     @pytest.fixture
-    def make(self, tmp_path):
+    def make(self, tmp_path, reverse):
         def make(seed, encoder):
-            path = running_graph(tmp_path / f"{seed}.onnx", scores_of(seed, len(encoder.vocabulary)))
+            path = running_graph(tmp_path / f"{seed}.onnx", scores_of(seed, len(encoder.vocabulary)), reverse)
             return load_onnx(path, ModelCard.of(encoder, CLASSES))
 
         return make
@@ -144,7 +146,7 @@ def test_a_graph_of_fixed_width_is_padded_on_the_side_it_wants(letters, tmp_path
     np.testing.assert_allclose(right[3], left[3])
     np.testing.assert_allclose(left[4], left[3])  # what the model cannot read does not count
     assert load_onnx(path, card).encoder.max_length == 4
-    with pytest.raises(InputError, match="unknown padding 'top'; choose one of right, left"):
+    with pytest.raises(InputError, match="unknown padding_side 'top'; choose one of right, left"):
         load_onnx(path, card, padding="top")
 
 

@@ -92,6 +92,29 @@ class TestDecoder(StepwiseConformance):
         return make
 
 
+def test_a_decoder_reads_all_prefixes_of_a_text_in_one_pass(letters):
+    tokenizer = word_pieces(list("abcdefgh"), framed=False)
+    torch.manual_seed(0)
+    shape = {"n_positions": 40, "n_embd": 8, "n_layer": 2, "n_head": 2, "initializer_range": 0.5, "num_labels": 3}
+    config = GPT2Config(vocab_size=len(tokenizer), pad_token_id=0, bos_token_id=2, eos_token_id=3, **shape)
+    model = GPT2ForSequenceClassification(config)
+    wrapped = wrap_transformer(model, tokenizer, letters)
+    read = []
+    model.transformer.register_forward_hook(lambda _, given, __: read.append(tuple(given[0].shape)))
+    trace = wrapped.trace(letters.encode(["a b c d e", "a b c", "b a"]))
+    assert sorted(read) == [(1, 2), (1, 5)]  # "a b c" begins the first text
+    del read[:]
+    for text, length in (("a", 1), ("a b c", 3), ("a b c d e", 5)):
+        np.testing.assert_allclose(trace[0][length - 1], answer(model, tokenizer, text), atol=1e-5)
+    np.testing.assert_allclose(trace[2][1], answer(model, tokenizer, "b a"), atol=1e-5)
+
+
+def test_an_encoder_is_not_taken_for_a_causal_model(letters):
+    from wfalens.models.adapters.transformer import SharedPassClassifier
+
+    assert not isinstance(wrap_transformer(bert(0, LETTERS), LETTERS, letters), SharedPassClassifier)
+
+
 @torch.inference_mode()
 def answer(model, tokenizer, text):
     return model(**tokenizer(text, return_tensors="pt")).logits.softmax(-1).numpy()[0]

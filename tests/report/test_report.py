@@ -14,7 +14,7 @@ from wfalens.inspection import Study
 from wfalens.report import Extent, collect, write_report
 
 SMALL = Extent(sentences=5, words=40, strongest=3, pages=2, attacked=60)
-WHOLE = ("overview", "fidelity", "map", "sentences", "wordmap", "contrast", "attacks", "comparison")
+WHOLE = ("overview", "fidelity", "map", "sentences", "wordmap", "contrast", "attacks", "comparison", "texts")
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +74,8 @@ def test_every_view_is_carried(carried):
 def test_sentences_that_can_be_picked_can_be_played(study, carried):
     texts = {item["text"] for sort in ("any", "disagree", "unsure") for item in carried["sentences"][sort]}
     assert texts == carried["plays"].keys() == carried["flips"].keys()
-    found = inspection.state_map(study)
     for text in texts:
-        assert carried["plays"][text] == inspection.play(study, found, text)
+        assert carried["plays"][text] == inspection.play(study, text)
 
 
 def test_words_are_the_frequent_and_the_strong(study, carried):
@@ -115,7 +114,7 @@ def test_a_report_without_a_part_says_why(study, missing):
         lacking
         == {
             "model": {"fidelity", "attacks"},
-            "corpus": {"fidelity", "sentences", "attacks"},
+            "corpus": {"fidelity", "sentences", "attacks", "texts"},
             "vectors": {"wordmap", "contrast", "attacks"},
             "other": {"comparison"},
         }[missing]

@@ -1,15 +1,18 @@
 """Adversarial examples: candidates × constraints × search, and the paper's attacks as recipes."""
 
 from wfalens.attack.attacking import run_attack
-from wfalens.attack.candidates import Candidates, allowed_candidates, nearest_candidates
+from wfalens.attack.candidates import Candidates, near_candidates
 from wfalens.attack.drawing import draw_texts
+from wfalens.attack.editing import EDIT_RECIPES, run_edit_attack
 from wfalens.attack.outcome import Example, Outcome, Summary
 from wfalens.attack.recipes import RECIPES, Arsenal
-from wfalens.attack.search import Fixed, Guided, Search
+from wfalens.attack.search import Blind, Fixed, Guided, Search
 
 __all__ = [
+    "EDIT_RECIPES",
     "RECIPES",
     "Arsenal",
+    "Blind",
     "Candidates",
     "Example",
     "Fixed",
@@ -17,8 +20,8 @@ __all__ = [
     "Outcome",
     "Search",
     "Summary",
-    "allowed_candidates",
     "draw_texts",
-    "nearest_candidates",
+    "near_candidates",
     "run_attack",
+    "run_edit_attack",
 ]

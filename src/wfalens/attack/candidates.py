@@ -1,4 +1,4 @@
-"""Words that may stand for another one: the constraints of an attack, worked out once for the vocabulary."""
+"""Words that may stand for another one, worked out once for the words of the texts."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.vectors import WordVectors
-from wfalens.errors import InputError
+from wfalens.corpus.nearness import Nearness
 from wfalens.explanation.embeddings import TransitionEmbeddings
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import offsets_of
 
-_BLOCK = 1024  # words whose distances to all others are held at a time
-_TAGGED_NEIGHBOURS = 50  # among which the nearest word of the same tag is looked for
-_PAIRS = 8192  # pairs whose embeddings are compared at a time
+_FLOATS = 1 << 23  # of matrices that are held to compare pairs of words
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +26,33 @@ class Candidates:
     semantic: NDArray[np.float32]  # (pairs,): d_S
     transition: NDArray[np.float32]  # (pairs,): d_T
 
+    @classmethod
+    def of_pairs(
+        cls,
+        wfa: WFA,
+        first: NDArray[np.int32],
+        second: NDArray[np.int32],
+        semantic: NDArray[np.float32],
+        progress: Progress = SILENT,
+    ) -> Candidates:
+        """Pairs of word ids in any order, each with its d_S; d_T is worked out here."""
+        order = np.argsort(first, kind="stable")
+        first, second = first[order], second[order]
+        counts = np.bincount(first, minlength=len(wfa.encoder.vocabulary))
+        return cls(offsets_of(counts), second, semantic[order], transition_distances(wfa, first, second, progress))
+
     def of(self, word: int) -> slice:
         return slice(int(self.start[word]), int(self.start[word + 1]))
 
     @property
     def has_any(self) -> NDArray[np.bool_]:
         return np.diff(self.start) > 0
+
+    def within(self, max_semantic: float, min_transition: float = 0.0) -> Candidates:
+        """Those with `d_S ≤ max_semantic` and `d_T ≥ min_transition`."""
+        kept = (self.semantic <= max_semantic) & (self.transition >= min_transition)
+        passed = np.concatenate([[0], np.cumsum(kept)])
+        return Candidates(passed[self.start], self.word[kept], self.semantic[kept], self.transition[kept])
 
     def only_best(self, by: NDArray[np.float32]) -> Candidates:
         """The one candidate per word that is lowest in `by`."""
@@ -45,115 +63,44 @@ class Candidates:
         )
 
 
-def allowed_candidates(
+def near_candidates(
     wfa: WFA,
-    vectors: WordVectors,
+    nearness: Nearness,
     *,
-    max_semantic: float,
-    min_transition: float = 0.0,
-    spare_stop_words: bool = False,
     tag: Callable[[str], str] | None = None,
     only: NDArray[np.int32] | None = None,
     progress: Progress = SILENT,
 ) -> Candidates:
-    """Replacements with `d_S ≤ max_semantic` and `d_T ≥ min_transition` (mean squared differences).
+    """For every word the words that are near in meaning; d_S is the cosine distance.
 
-    only              ids of the words that may be replaced, such as those of the texts; None: all
-    spare_stop_words  neither replace stop words nor put them in
-    tag               a part-of-speech tagger for single words; only words of the same tag replace each other
+    only  ids of the words that may be replaced, such as those of the texts; None: all
+    tag   a part-of-speech tagger for single words; only words of the same tag replace each other
     """
-    known, ids = _known_words(wfa, vectors)
-    usable = _usable(known.words, spare_stop_words)
-    tags = None if tag is None else np.array([tag(word) for word in known.words])
-    squares = np.einsum("ij,ij->i", known.matrix, known.matrix)
-    firsts, seconds = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    meanings = [np.zeros(0, np.float32)]
-    replaced = np.arange(len(known)) if only is None else np.flatnonzero(np.isin(ids, only))
-    progress.start("looking for candidates", len(replaced))
-    for start in range(0, len(replaced), _BLOCK):
-        rows = replaced[start : start + _BLOCK]
-        gap = known.matrix[rows] @ known.matrix.T
-        gap *= -2
-        gap += squares
-        gap += squares[rows, None]
-        np.maximum(gap, 0, out=gap)
-        gap /= known.width
-        chosen = (gap <= max_semantic) & usable & usable[rows, None]
-        chosen[np.arange(len(rows)), rows] = False
-        if tags is not None:
-            chosen &= tags == tags[rows, None]
-        first, second = np.nonzero(chosen)
-        firsts.append(rows[first])
-        seconds.append(second)
-        meanings.append(gap[first, second])
-        progress.advance(len(rows))
-    progress.finish()
-    first, second, semantic = np.concatenate(firsts), np.concatenate(seconds), np.concatenate(meanings)
-    transition = _transition_distances(wfa, ids, first, second)
-    kept = transition >= min_transition
-    first, second, semantic, transition = first[kept], second[kept], semantic[kept], transition[kept]
-    order = np.argsort(ids[first], kind="stable")
-    counts = np.bincount(ids[first], minlength=len(wfa.encoder.vocabulary))
-    return Candidates(offsets_of(counts), ids[second[order]], semantic[order], transition[order])
-
-
-def nearest_candidates(
-    wfa: WFA,
-    vectors: WordVectors,
-    *,
-    spare_stop_words: bool = False,
-    tag: Callable[[str], str] | None = None,
-) -> Candidates:
-    """The nearest word by d_S for every word, under the same constraints: the paper's "GloVe" baseline."""
-    known, ids = _known_words(wfa, vectors)
-    usable = _usable(known.words, spare_stop_words)
-    known, ids = known.restricted([word for word, use in zip(known.words, usable, strict=True) if use]), ids[usable]
-    nearest, distance = known.neighbours(k=1 if tag is None else _TAGGED_NEIGHBOURS)
-    allowed = np.ones(nearest.shape, bool)
-    if tag is not None:
-        tags = np.array([tag(word) for word in known.words])
-        allowed = tags[nearest] == tags[:, None]
-    column = allowed.argmax(1)
-    order = np.argsort(ids, kind="stable")
-    order = order[allowed[order, column[order]]]
-    second = nearest[order, column[order]]
-    there = np.zeros(len(wfa.encoder.vocabulary), np.int64)
-    there[ids[order]] = 1
-    semantic = (np.square(distance[order, column[order]]) / known.width).astype(np.float32)
-    return Candidates(offsets_of(there), ids[second], semantic, _transition_distances(wfa, ids, order, second))
-
-
-def _known_words(wfa: WFA, vectors: WordVectors) -> tuple[WordVectors, NDArray[np.int32]]:
-    """The words of the alphabet that have a vector, and their ids."""
     vocabulary = wfa.encoder.vocabulary
-    known = vectors.restricted(vocabulary.words[2:])
-    if len(known) < 2:
-        raise InputError(
-            f"{vectors.source} has vectors for {len(known)} words of the automaton: too few to attack with"
-        )
-    return known, np.array([vocabulary.id_of(word) for word in known.words], np.int32)
+    found = nearness.pairs(None if only is None else vocabulary.decode(only))
+    if tag is not None:
+        tags = np.array([tag(word) for word in nearness.words])
+        found = found.only(tags[found.first] == tags[found.second])
+    ids = np.array([vocabulary.id_of(word) for word in nearness.words], np.int32)
+    return Candidates.of_pairs(wfa, ids[found.first], ids[found.second], found.distance, progress)
 
 
-def _transition_distances(
-    wfa: WFA, ids: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64]
+def transition_distances(
+    wfa: WFA, first: NDArray[np.int32], second: NDArray[np.int32], progress: Progress = SILENT
 ) -> NDArray[np.float32]:
-    """d_T of pairs of indices into `ids`; -> (pairs,)"""
-    table = TransitionEmbeddings(wfa, ids)
-    # neighbouring pairs share words: each word's matrix is made once per chunk
+    """d_T of pairs of word ids, in blocks whose matrices fit into a few MB; -> (pairs,)"""
     result = np.empty(len(first), np.float32)
-    for start in range(0, len(first), _PAIRS):
-        chunk = slice(start, start + _PAIRS)
-        index, at = np.unique(np.concatenate([first[chunk], second[chunk]]), return_inverse=True)
-        rows = table.rows(index)
+    step = max(1, _FLOATS // (2 * wfa.states**2))
+    progress.start("comparing what words do", len(first))
+    for start in range(0, len(first), step):
+        chunk = slice(start, min(start + step, len(first)))
+        # neighbouring pairs share words: each word's matrix is made once per chunk
+        ids, at = np.unique(np.concatenate([first[chunk], second[chunk]]), return_inverse=True)
+        table = TransitionEmbeddings(wfa, ids)
+        rows = table.rows(np.arange(len(ids)))
         left, right = np.split(at, 2)
         gap = rows[left] - rows[right]
         result[chunk] = np.einsum("ij,ij->i", gap, gap) / table.width
+        progress.advance(chunk.stop - start)
+    progress.finish()
     return result
-
-
-def _usable(words: tuple[str, ...], spare_stop_words: bool) -> NDArray[np.bool_]:
-    if not spare_stop_words:
-        return np.ones(len(words), bool)
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return np.array([word not in ENGLISH_STOP_WORDS and any(char.isalpha() for char in word) for word in words])

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUCCEEDED, FAILED, SKIPPED = "succeeded", "failed", "skipped"
+NOTHING_TRIED = "nothing was tried"
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Example:
     label_after: str
     probability_after: float
     queries: int
+    blank: str = " "  # between words; nothing between characters
 
     def __str__(self) -> str:
         """`[[label (p)]] --> [[label (p)]]` and both texts with the changed words marked."""
@@ -39,22 +41,23 @@ class Example:
         return "\n".join([head, self._marked(self.before), self._marked(self.after)])
 
     def _marked(self, words: tuple[str, ...]) -> str:
-        return " ".join(f"[[{word}]]" if at in self.changed else word for at, word in enumerate(words))
+        return self.blank.join(f"[[{word}]]" if at in self.changed else word for at, word in enumerate(words))
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Success rates in both conventions, and what they cost."""
+    """Success rates in both conventions, and what they cost; None where nothing was tried."""
 
     texts: int
     succeeded: int
     failed: int
     skipped: int  # classified wrongly before any change
-    asr_all: float  # of all texts
-    asr_correct: float  # of those classified correctly before
+    tried: int  # texts on which the model was asked about a change
+    asr_all: float | None  # of all texts
+    asr_correct: float | None  # of those classified correctly before
     accuracy_before: float
-    accuracy_after: float
-    words_changed: float  # share of the words, mean over successful texts
+    accuracy_after: float | None
+    words_changed: float | None  # share of the words, mean over successful texts; None without a success
     queries: float  # of the model, mean over attacked texts
 
 
@@ -74,17 +77,19 @@ class Outcome:
         texts, attacked = len(self.examples), count[SUCCEEDED] + count[FAILED]
         won = [example for example in self.examples if example.status == SUCCEEDED]
         shares = [len(example.changed) / len(example.before) for example in won]
+        tried = sum(example.queries > 0 for example in self.examples)
         queries = [example.queries for example in self.examples if example.status != SKIPPED]
         return Summary(
             texts=texts,
             succeeded=count[SUCCEEDED],
             failed=count[FAILED],
             skipped=count[SKIPPED],
-            asr_all=count[SUCCEEDED] / max(1, texts),
-            asr_correct=count[SUCCEEDED] / max(1, attacked),
+            tried=tried,
+            asr_all=count[SUCCEEDED] / texts if tried else None,
+            asr_correct=count[SUCCEEDED] / attacked if tried else None,
             accuracy_before=attacked / max(1, texts),
-            accuracy_after=count[FAILED] / max(1, texts),
-            words_changed=float(np.mean(shares)) if shares else 0.0,
+            accuracy_after=count[FAILED] / texts if tried else None,
+            words_changed=float(np.mean(shares)) if shares else None,
             queries=float(np.mean(queries)) if queries else 0.0,
         )
 
@@ -94,7 +99,7 @@ class Outcome:
         rows = []
         for example in self.examples:
             row = asdict(example)
-            row |= {"before": " ".join(example.before), "after": " ".join(example.after)}
+            row |= {"before": example.blank.join(example.before), "after": example.blank.join(example.after)}
             row["changed"] = " ".join(map(str, example.changed))
             rows.append(row)
         return pd.DataFrame(rows)
@@ -129,14 +134,18 @@ def summary_rows(outcomes: list[Outcome]) -> list[list[str]]:
             [
                 outcome.recipe,
                 str(outcome.k),
-                f"{total.asr_all:.3f}",
-                f"{total.asr_correct:.3f}",
-                f"{total.accuracy_before:.3f} → {total.accuracy_after:.3f}",
-                f"{total.words_changed:.1%}",
+                _shown(total.asr_all, ".3f"),
+                _shown(total.asr_correct, ".3f") if total.tried else NOTHING_TRIED,
+                f"{total.accuracy_before:.3f} → {_shown(total.accuracy_after, '.3f')}",
+                _shown(total.words_changed, ".1%"),
                 f"{total.queries:.1f}",
             ]
         )
     return rows
 
 
-SUMMARY_COLUMNS = ["recipe", "k", "of all", "of correct", "accuracy", "words", "queries"]
+def _shown(value: float | None, form: str) -> str:
+    return "–" if value is None else f"{value:{form}}"
+
+
+SUMMARY_COLUMNS = ["recipe", "k", "of all", "of correct", "accuracy", "words", "tries"]

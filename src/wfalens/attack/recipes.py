@@ -12,20 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.attack.candidates import Candidates, allowed_candidates, nearest_candidates
-from wfalens.attack.search import Fixed, Guided, Search
+from wfalens.attack.candidates import Candidates, near_candidates
+from wfalens.attack.search import Blind, Fixed, Guided, Search
 from wfalens.automaton.wfa import WFA
-from wfalens.bounds import Bounds, check_choice, whole
-from wfalens.corpus.vectors import WordVectors
+from wfalens.bounds import Bounds, check_choice, threshold, whole
+from wfalens.corpus.nearness import Nearness
 from wfalens.errors import InputError
 from wfalens.explanation.influence import influence
 from wfalens.progress import SILENT, Progress
 
-MIN_TRANSITION = 0.01
 _CHANGED = Bounds(whole, 1, 10**6)  # words of a text
-WEAK = {"tagmynews": 0.15, "jigsaw_toxic": 0.12}
-STRONG = {"tagmynews": 0.18, "jigsaw_toxic": 0.20}
-DEFAULT_WEAK, DEFAULT_STRONG = 0.15, 0.18
+WEAK, STRONG, MIN_TRANSITION = "q0.5", "q1", "q0.5"  # quantiles over the pairs of near words
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,50 +36,55 @@ class Arsenal:
     strength: NDArray[np.float64]  # (V,): ‖IS‖₂, 0 for words not seen in extraction
 
     @classmethod
+    def of(cls, wfa: WFA, nearest: Candidates, weak: Candidates, strong: Candidates) -> Arsenal:
+        scores = influence(wfa, min_count=1)
+        strength = np.zeros(len(wfa.encoder.vocabulary))
+        strength[[wfa.encoder.vocabulary.id_of(word) for word in scores.words]] = scores.strength
+        return cls(wfa, nearest, weak, strong, strength)
+
+    @classmethod
     def prepare(
         cls,
         wfa: WFA,
-        vectors: WordVectors,
-        weak: float = DEFAULT_WEAK,
-        strong: float = DEFAULT_STRONG,
-        min_transition: float = MIN_TRANSITION,
-        spare_stop_words: bool = False,
+        nearness: Nearness,
+        weak: float | str = WEAK,
+        strong: float | str = STRONG,
+        min_transition: float | str = MIN_TRANSITION,
+        *,
         tag: Callable[[str], str] | None = None,
         only: NDArray[np.int32] | None = None,
         progress: Progress = SILENT,
     ) -> Arsenal:
-        """`only`: ids of the words that may be replaced; those of the texts suffice, and others cost time."""
-        if not 0 < weak <= strong:
-            raise InputError(
-                f"the weak bound on d_S must be positive and at most the strong one, not {weak} and {strong}"
-            )
-        loose = allowed_candidates(
-            wfa,
-            vectors,
-            max_semantic=strong,
-            min_transition=min_transition,
-            spare_stop_words=spare_stop_words,
-            tag=tag,
-            only=only,
-            progress=progress,
-        )
-        scores = influence(wfa, min_count=1)
-        strength = np.zeros(len(wfa.encoder.vocabulary))
-        strength[[wfa.encoder.vocabulary.id_of(word) for word in scores.words]] = scores.strength
-        nearest = nearest_candidates(wfa, vectors, spare_stop_words=spare_stop_words, tag=tag)
-        return cls(wfa, nearest, _tighter(loose, weak), loose, strength)
+        """Candidates are words near in meaning. The scale of distances differs between automata and between vectors, so
+        bounds are quantiles over all pairs of a word and its candidates, such as "q0.5"; numbers are taken as they are.
+
+        weak, strong    upper bounds on d_S, the cosine distance, of the weak recipe and of all others
+        min_transition  lower bound on d_T of all recipes but "nearest"
+        only            ids of the words that may be replaced; those of the texts suffice, and others cost time
+        """
+        near = near_candidates(wfa, nearness, tag=tag, only=only, progress=progress)
+        low, high = (_bound(value, near.semantic) for value in (weak, strong))
+        if low > high:
+            raise InputError(f"the weak bound on d_S must be at most the strong one, not {weak} and {strong}")
+        acting = _bound(min_transition, near.transition)
+        nearest = near.only_best(near.semantic)
+        return cls.of(wfa, nearest, near.within(low, acting), near.within(high, acting))
 
     def recipe(self, name: str, k: int) -> Search:
         check_choice("recipe", name, RECIPES)
         return RECIPES[name](self, _CHANGED.checked("k", k))
 
 
+def _bound(value: float | str, distances: NDArray[np.float32]) -> float:
+    return threshold(value, lambda quantile: float(np.quantile(distances, quantile)) if len(distances) else 0.0)
+
+
 def _by_transition(candidates: Candidates) -> Candidates:
     return candidates.only_best(-candidates.transition)
 
 
-def _glove(arsenal: Arsenal, k: int) -> Search:
-    """The nearest word by d_S at the k strongest positions."""
+def _nearest(arsenal: Arsenal, k: int) -> Search:
+    """The nearest word by d_S at the k strongest positions; the paper calls it GloVe."""
     return Fixed(k, arsenal.nearest, arsenal.strength)
 
 
@@ -97,12 +99,12 @@ def _strong(arsenal: Arsenal, k: int) -> Search:
 
 
 def _random_order(arsenal: Arsenal, k: int) -> Search:
-    """Control: as strong, at random positions."""
+    """Control of strong: the same at random positions, one try."""
     return Fixed(k, arsenal.strong, None, _by_transition(arsenal.strong))
 
 
 def _random_word(arsenal: Arsenal, k: int) -> Search:
-    """Control: as strong, with a random allowed replacement."""
+    """Control of strong: the same with a random allowed replacement, one try."""
     return Fixed(k, arsenal.strong, arsenal.strength)
 
 
@@ -116,26 +118,24 @@ def _guided_once(arsenal: Arsenal, k: int) -> Search:
     return Guided(k, arsenal.strong, arsenal.wfa, tries=1)
 
 
+def _random_tries(arsenal: Arsenal, k: int) -> Search:
+    """Control of guided: random positions and allowed replacements, as many tries a round."""
+    return Blind(k, arsenal.strong)
+
+
 def _greedy(arsenal: Arsenal, k: int) -> Search:
     """Comparison: every allowed replacement tried on the model."""
     return Guided(k, arsenal.strong, arsenal.wfa, tries=None)
 
 
 RECIPES: dict[str, Callable[[Arsenal, int], Search]] = {
-    "glove": _glove,
+    "nearest": _nearest,
     "weak": _weak,
     "strong": _strong,
     "random-order": _random_order,
     "random-word": _random_word,
     "guided-once": _guided_once,
     "guided": _guided,
+    "random-tries": _random_tries,
     "greedy": _greedy,
 }
-
-
-def _tighter(candidates: Candidates, max_semantic: float) -> Candidates:
-    kept = candidates.semantic <= max_semantic
-    passed = np.concatenate([[0], np.cumsum(kept)])
-    return Candidates(
-        passed[candidates.start], candidates.word[kept], candidates.semantic[kept], candidates.transition[kept]
-    )

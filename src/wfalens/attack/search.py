@@ -69,34 +69,56 @@ class Fixed(Search):
         return [changes] if changes else []
 
 
+TRIES = 5  # a round, of the guided search and of its control
+
+
 @dataclass(frozen=True)
-class Guided(Search):
+class Rounds(Search):
+    """One word is changed in every round; subclasses choose which single replacements are tried."""
+
+    k: int
+    candidates: Candidates
+
+    @property
+    def rounds(self) -> int:  # type: ignore[override]
+        return self.k
+
+    def options(self, target: Target) -> list[tuple[int, NDArray[np.int32]]]:
+        """The positions that are still as they were, each with its candidates."""
+        found = ((at, self.candidates.word[self.candidates.of(int(word))]) for at, word in enumerate(target.ids))
+        return [(at, choices) for at, choices in found if len(choices) and at not in target.changed]
+
+
+@dataclass(frozen=True)
+class Guided(Rounds):
     """Every round, all single replacements ranked by what the automaton expects of them; the first few are tried.
 
     The ranking costs no model query: it comes from the automaton's forward and backward vectors. `tries=None`
     tries all of them on the model, which is greedy search.
     """
 
-    k: int
-    candidates: Candidates
     wfa: WFA
-    tries: int | None = 5
-
-    @property
-    def rounds(self) -> int:  # type: ignore[override]
-        return self.k
+    tries: int | None = TRIES
 
     def proposals(self, target: Target, rng: np.random.Generator) -> list[list[Change]]:  # noqa: ARG002
-        options: list[Change] = []
-        scores: list[NDArray[np.float64]] = []
-        forward, backward = forward_backward(self.wfa, target.ids)
-        for position, word in enumerate(target.ids):
-            choices = self.candidates.word[self.candidates.of(int(word))]
-            if position in target.changed or len(choices) == 0:
-                continue
-            options += [(position, int(choice)) for choice in choices]
-            scores.append(replacement_outputs(self.wfa, forward, backward, position, choices)[:, target.label])
+        options = self.options(target)
         if not options:
             return []
+        forward, backward = forward_backward(self.wfa, target.ids)
+        scores = [
+            replacement_outputs(self.wfa, forward, backward, at, choices)[:, target.label] for at, choices in options
+        ]
+        changes = [(at, int(choice)) for at, choices in options for choice in choices]
         order = np.argsort(np.concatenate(scores), kind="stable")[: self.tries]
-        return [[options[at]] for at in order]
+        return [[changes[at]] for at in order]
+
+
+@dataclass(frozen=True)
+class Blind(Rounds):
+    """Every round, random single replacements: what as many tries reach without the automaton."""
+
+    tries: int = TRIES
+
+    def proposals(self, target: Target, rng: np.random.Generator) -> list[list[Change]]:
+        changes = [(at, int(choice)) for at, choices in self.options(target) for choice in choices]
+        return [[changes[at]] for at in rng.permutation(len(changes))[: self.tries]]

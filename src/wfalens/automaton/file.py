@@ -18,6 +18,7 @@ from wfalens.automaton.linear import Factors, LinearWFA
 from wfalens.automaton.rows import entries_per_row, make_rows, no_rows
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
+from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.encoder_file import restore_encoder, store_encoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.errors import InputError
@@ -28,19 +29,35 @@ FORMAT, VERSION = "wfa", 1
 _SUM_TOLERANCE = 1e-6
 _MOST_COUNTED = 1 << 53
 _LARGEST_FACTOR = 1e9
+_READABLE = "readable"  # header entry of a companion, and the beginning of its tensors' names
 _INDICES, _WIDEST_INDEX = ("per_word", "entries", "state", "target"), 4  # tensors of rows; bytes
 
 
 def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
-    header, tensors = _store_stochastic(wfa)
-    _check_in_use(tensors, stochastic.bytes_in_use(wfa.states))
-    write_file(path, FORMAT, VERSION, header, tensors)
+    _save(wfa, path, stochastic.bytes_in_use(wfa.states))
 
 
 def save_linear(wfa: LinearWFA, path: str | Path) -> None:
-    header, tensors = _store_linear(wfa)
-    _check_in_use(tensors, _linear_bytes(wfa.factors))
+    _save(wfa, path, _linear_bytes(wfa.factors))
+
+
+def _save(wfa: WFA, path: str | Path, bytes_in_use: int) -> None:
+    header, tensors = _STORES[wfa.kind](wfa)
+    _check_in_use(tensors, bytes_in_use)
+    if wfa.companion is not None:
+        fields, parts = _store_companion(wfa.companion)
+        header[_READABLE] = fields
+        tensors |= {f"{_READABLE}.{name}": part for name, part in parts.items()}
     write_file(path, FORMAT, VERSION, header, tensors)
+
+
+def _store_companion(companion: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
+    """What is stored of a companion beside what it shares with the automaton: the words, the classes."""
+    common, alphabet = store_encoder(companion.encoder)
+    fields, parts = _store_stochastic(companion)
+    _check_in_use(parts, stochastic.bytes_in_use(companion.states))
+    own = {name: value for name, value in fields.items() if name not in (*common, "class_names")}
+    return own, {name: part for name, part in parts.items() if name not in alphabet}
 
 
 def _check_in_use(tensors: Tensors, needed: int) -> None:
@@ -89,6 +106,7 @@ def _store_linear(wfa: LinearWFA) -> tuple[dict[str, Any], Tensors]:
         "kind": wfa.kind,
         "class_names": list(wfa.class_names),
         "decay": wfa.factors.decay,
+        **({"turns": True} if wfa.factors.turns else {}),  # files from before automata could turn have no such field
         "provenance": wfa.provenance,
     }
     tensors |= {f"factors.{name}": getattr(wfa.factors, name) for name in _FACTORS}
@@ -102,13 +120,23 @@ def load(path: str | Path, tokenizer: Tokenizer | None = None) -> WFA:
     if kind not in _LOADERS:
         raise file.fail(f"its kind {kind!r} is not one of {', '.join(_LOADERS)}")
     try:
-        return _LOADERS[kind](file, tokenizer)
+        encoder = restore_encoder(file, tokenizer)
+        wfa = _LOADERS[kind](file.without(_READABLE), encoder)
+        return wfa if _READABLE not in file.header else wfa.with_readable(_load_companion(file, encoder))
     except InputError as error:
         raise file.fail(str(error)) from None
 
 
-def _load_stochastic(file: StoredFile, tokenizer: Tokenizer | None) -> StochasticWFA:
-    encoder, class_names = restore_encoder(file, tokenizer), file.class_names()
+def _load_companion(file: StoredFile, encoder: TextEncoder) -> StochasticWFA:
+    """The companion, checked as any automaton is; words and classes are those of the automaton."""
+    part = file.part(_READABLE, ("class_names",))
+    if part.field("kind", str) != StochasticWFA.kind:
+        raise file.fail("its companion is not stochastic")
+    return _load_stochastic(part, encoder)
+
+
+def _load_stochastic(file: StoredFile, encoder: TextEncoder) -> StochasticWFA:
+    class_names = file.class_names()
     centres = file.tensor("centres", "f", 2)
     n, words = len(centres), len(encoder.vocabulary)
     _check_in_use(file.tensors, stochastic.bytes_in_use(n))
@@ -129,17 +157,18 @@ def _load_stochastic(file: StoredFile, tokenizer: Tokenizer | None) -> Stochasti
     )
 
 
-def _load_linear(file: StoredFile, tokenizer: Tokenizer | None) -> LinearWFA:
+def _load_linear(file: StoredFile, encoder: TextEncoder) -> LinearWFA:
     counts = _counts(file, "word_counts")
     with np.errstate(over="ignore"):  # what is too large for single precision is refused below
         parts = {name: file.tensor(f"factors.{name}", "f", axes).astype(np.float32) for name, axes in _FACTORS.items()}
     mean_state = file.tensor("mean_state", "f")
     if any(np.any(np.abs(part) > _LARGEST_FACTOR) for part in (mean_state, *parts.values())):
         raise file.fail("its factors are out of range")
-    factors = Factors(**parts, decay=file.number(file.header, "decay"))
+    turns = "turns" in file.header and file.field("turns", bool)
+    factors = Factors(**parts, decay=file.number(file.header, "decay"), turns=turns)
     _check_in_use(file.tensors, _linear_bytes(factors))
     return LinearWFA(
-        encoder=restore_encoder(file, tokenizer),
+        encoder=encoder,
         class_names=file.class_names(),
         factors=factors,
         mean_state=mean_state,
@@ -160,7 +189,7 @@ _STORES: dict[str, Callable[[Any], tuple[dict[str, Any], Tensors]]] = {
     StochasticWFA.kind: _store_stochastic,
     LinearWFA.kind: _store_linear,
 }
-_LOADERS: dict[str, Callable[[StoredFile, Tokenizer | None], WFA]] = {
+_LOADERS: dict[str, Callable[[StoredFile, TextEncoder], WFA]] = {
     StochasticWFA.kind: _load_stochastic,
     LinearWFA.kind: _load_linear,
 }

@@ -7,17 +7,22 @@ similarities and zᵢ = Σ_{k∈R} tₖ·g[i,k], empirical completion sends
 
 The factors f cost O(n·min(|R|, n−|R|)), the rest one addition per stored count. What depends on the word alone
 (1/tₖ and 1/zᵢ) is kept for the frequent words as one dense vector each, so that a step is a few vectorised loops
-over the states and one flat loop over the word's entries.
+over the states and one flat loop over the word's entries. What the next word needs is fetched ahead of time.
+
+Where distributions have single precision, for predictions, the frequent words have Êσ itself in a table: a product with
+a matrix that the cache holds takes less time than a hundred entries. Sums have one order: whatever else is read, a
+distribution is the same to the bit.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from wfalens.automaton.vectors import fetches, matrix_products
 from wfalens.threads import in_parallel
 
 NULL, UNIFORM, EMPIRICAL, PROBE, FITTED = range(5)
@@ -25,6 +30,9 @@ _REASSOCIATE = {"reassoc", "contract", "nsz"}  # lets sums be vectorised; NaN an
 _TOKENS_PER_THREAD = 4096
 _KEPT_FLOATS = 1 << 23  # of the table of scales
 _IDENTITY = -1
+_LANES, _CHAINS, _WIDE = 16, 4, 48  # of a product with a matrix; wide ones take three vectors at a time
+_one, _two, _three = (matrix_products(_LANES, vectors, _CHAINS) for vectors in (1, 2, 3))
+_fetch_line, _fetch_scales, _fetch_matrix = fetches(1), fetches(48), fetches(256)  # what the next word will need
 _DEPTH = 32  # steps on the stack before it starts again; that rows are never reused within a step helps the compiler
 
 
@@ -47,11 +55,27 @@ class Rule(NamedTuple):
     code: int
     alpha: float
     beta: float
-    similarity: NDArray[np.float64]  # g: (n, n), empirical only
+    similarity: NDArray[np.floating]  # g: (n, n), empirical only
     probed: Rows  # probe and fit: a row in every state for every word
     strength: float  # m; probe, and 1 for fit
-    kept: NDArray[np.float64]  # (kept words, n): scales, see `word_scales`
+    kept: NDArray[np.floating]  # (kept words, n): scales, see `word_scales`
     kept_at: NDArray[np.int32]  # (V,): a word's place in `kept`, -1 if it has none
+
+
+class Matrices(NamedTuple):
+    """Êσ of some words in single precision."""
+
+    table: NDArray[np.float32]  # (words, padded n, padded n): see `padded`
+    at: NDArray[np.int32]  # (V,): a word's place in the table, -1 if it has none; empty: no word has one
+
+
+_NO_MATRICES = Matrices(np.zeros((0, 0, 0), np.float32), np.zeros(0, np.int32))
+
+
+def padded(matrices: NDArray[Any]) -> NDArray[Any]:
+    """Matrices with zeros added, so that products take whole vectors; (…, n, n) -> (…, padded n, padded n)"""
+    n = matrices.shape[-1]
+    return np.pad(matrices, [(0, 0)] * (matrices.ndim - 2) + [(0, -n % _CHAINS), (0, -n % _LANES)])
 
 
 @njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
@@ -104,9 +128,16 @@ def with_kept_scales(rule: Rule, rows: Rows, states: int) -> Rule:
     return rule._replace(kept=kept, kept_at=kept_at)
 
 
+def in_single(rule: Rule) -> Rule:
+    """The rule for distributions in single precision."""
+    most = np.finfo(np.float32).max
+    kept = np.clip(rule.kept, -most, most).astype(np.float32)
+    return rule._replace(similarity=rule.similarity.astype(np.float32), kept=kept)
+
+
 @njit(cache=True, nogil=True, fastmath=_REASSOCIATE)
-def _run(words, offsets, first, last, initial, rows, rule, every, result):  # type: ignore[no-untyped-def]
-    """Distributions for the texts first … last − 1, after every word or after the last one.
+def _run(words, offsets, first, last, initial, rows, rule, matrices, every, result):  # type: ignore[no-untyped-def]
+    """Distributions for the texts first … last − 1, after every word or after the last one, in the result's precision.
 
     The step stands here in one piece: helpers that take arrays would count references on every call, which
     costs more than the step.
@@ -114,11 +145,14 @@ def _run(words, offsets, first, last, initial, rows, rule, every, result):  # ty
     n = initial.shape[1]
     row_start, row_state, entry_start = rows.row_start, rows.state, rows.entry_start
     source, target, weight = rows.source, rows.target, rows.weight
-    kept_at, similarity, code, alpha = rule.kept_at, rule.similarity, rule.code, rule.alpha
-    move = 1.0 - alpha
-    stay, refer = move * (1.0 - rule.beta), move * rule.beta
-    d = np.empty((_DEPTH + 1, n))  # a stack: `at` is before a step, `at + 1` after it
-    factor, pull, scratch = np.empty(n), np.empty(n), np.empty((1, n))
+    kept_at, similarity, code = rule.kept_at, rule.similarity, rule.code
+    lanes, inputs = (n + _LANES - 1) // _LANES * _LANES, (n + _CHAINS - 1) // _CHAINS * _CHAINS
+    table, matrix_at, has_matrices = matrices.table, matrices.at, len(matrices.at) > 0
+    d = np.zeros((_DEPTH + 1, lanes), result.dtype)  # a stack: `at` is before a step, `at + 1` after it
+    constants = np.array([0.0, rule.alpha, 1.0 - rule.alpha, rule.beta]).astype(d.dtype)
+    none, alpha, move, beta = constants[0], constants[1], constants[2], constants[3]
+    stay, refer = move - move * beta, move * beta
+    factor, pull, scratch = np.empty(n, d.dtype), np.empty(n, d.dtype), np.empty((1, n), d.dtype)
     for text in range(first, last):
         at, start = 0, text if initial.shape[0] > 1 else 0
         for i in range(n):
@@ -131,47 +165,74 @@ def _run(words, offsets, first, last, initial, rows, rule, every, result):  # ty
                     for i in range(n):
                         d[0, i] = d[_DEPTH, i]
                 to = at + 1
-                # factors of observed rows, pulls of missing ones, what stays, and the mass in rows without a scale
-                kept, unscaled = kept_at[word], 0.0
-                if kept >= 0:
-                    scale = rule.kept
-                else:
-                    scale, kept = scratch, 0
-                    word_scales(scratch, 0, word, rows, rule)
-                for i in range(n):
-                    value, mass = scale[kept, i], d[at, i]
-                    missing = value < 0.0
-                    factor[i] = (0.0 if missing else move * value) * mass
-                    pull[i] = (-refer * value if missing else 0.0) * mass
-                    d[to, i] = (alpha + (stay if missing else 0.0)) * mass
-                    unscaled += mass if value == 0.0 else 0.0
-                observed = row_start[word + 1] - row_start[word]
-                if code == EMPIRICAL and observed < n:
-                    # factorₖ += Σᵢ g[k,i]·pullᵢ, over the observed k or the missing i, whichever are fewer
-                    if 2 * observed <= n:
-                        for row in range(row_start[word], row_start[word + 1]):
-                            total = 0.0
-                            for i in range(n):
-                                total += similarity[row_state[row], i] * pull[i]
-                            factor[row_state[row]] += total
+                following = words[position + 1] if position + 1 < offsets[last] else _IDENTITY
+                if following != _IDENTITY:
+                    if has_matrices and matrix_at[following] >= 0:
+                        _fetch_matrix(table, matrix_at[following] * inputs * lanes)
+                    elif code >= PROBE:
+                        entry = rule.probed.entry_start[following]
+                        _fetch_line(rule.probed.source, entry)
+                        _fetch_line(rule.probed.target, entry)
+                        _fetch_line(rule.probed.weight, entry)
                     else:
+                        entry = entry_start[following]
+                        _fetch_scales(rule.kept, kept_at[following] * n)
+                        _fetch_line(row_state, row_start[following])
+                        _fetch_line(source, entry)
+                        _fetch_line(target, entry)
+                        _fetch_line(weight, entry)
+                if has_matrices and matrix_at[word] >= 0:
+                    begin = matrix_at[word] * inputs * lanes
+                    for column in range(0, lanes, _WIDE):
+                        x, y, left = at * lanes, to * lanes + column, lanes - column
+                        if left >= _WIDE:
+                            _three(d, x, table, begin + column, lanes, inputs, d, y)
+                        elif left == 2 * _LANES:
+                            _two(d, x, table, begin + column, lanes, inputs, d, y)
+                        else:
+                            _one(d, x, table, begin + column, lanes, inputs, d, y)
+                else:
+                    # factors of observed rows, pulls of missing ones, what stays, and the mass in rows without a scale
+                    kept, unscaled = kept_at[word], none
+                    if kept >= 0:
+                        scale = rule.kept
+                    else:
+                        scale, kept = scratch, 0
+                        word_scales(scratch, 0, word, rows, rule)
+                    for i in range(n):
+                        value, mass = scale[kept, i], d[at, i]
+                        missing = value < none
+                        factor[i] = (none if missing else move * value) * mass
+                        pull[i] = (-refer * value if missing else none) * mass
+                        d[to, i] = (alpha + (stay if missing else none)) * mass
+                        unscaled += mass if value == none else none
+                    observed = row_start[word + 1] - row_start[word]
+                    if code == EMPIRICAL and observed < n:
+                        # factorₖ += Σᵢ g[k,i]·pullᵢ, over the observed k or the missing i, whichever are fewer
+                        if 2 * observed <= n:
+                            for row in range(row_start[word], row_start[word + 1]):
+                                total = none
+                                for i in range(n):
+                                    total += similarity[row_state[row], i] * pull[i]
+                                factor[row_state[row]] += total
+                        else:
+                            for i in range(n):
+                                if pull[i] != none:
+                                    for k in range(n):
+                                        factor[k] += similarity[i, k] * pull[i]
+                    elif code == UNIFORM:
                         for i in range(n):
-                            if pull[i] != 0.0:
-                                for k in range(n):
-                                    factor[k] += similarity[i, k] * pull[i]
-                elif code == UNIFORM:
-                    for i in range(n):
-                        d[to, i] += move * unscaled / n
-                if code != FITTED:
-                    for entry in range(entry_start[word], entry_start[word + 1]):
-                        d[to, target[entry]] += factor[source[entry]] * weight[entry]
-                if code >= PROBE:
-                    for i in range(n):
-                        factor[i] *= rule.strength * rule.probed.inverse[rule.probed.row_start[word] + i]
-                    for entry in range(rule.probed.entry_start[word], rule.probed.entry_start[word + 1]):
-                        d[to, rule.probed.target[entry]] += (
-                            factor[rule.probed.source[entry]] * rule.probed.weight[entry]
-                        )
+                            d[to, i] += move * unscaled / n
+                    if code != FITTED:
+                        for entry in range(entry_start[word], entry_start[word + 1]):
+                            d[to, target[entry]] += factor[source[entry]] * weight[entry]
+                    if code >= PROBE:
+                        for i in range(n):
+                            factor[i] *= rule.strength * rule.probed.inverse[rule.probed.row_start[word] + i]
+                        for entry in range(rule.probed.entry_start[word], rule.probed.entry_start[word + 1]):
+                            d[to, rule.probed.target[entry]] += (
+                                factor[rule.probed.source[entry]] * rule.probed.weight[entry]
+                            )
                 at = to
             if every:
                 for i in range(n):
@@ -187,17 +248,20 @@ def distributions(
     initial: NDArray[np.float64],
     rows: Rows,
     rule: Rule,
+    matrices: Matrices | None = None,
+    *,
     every: bool,
-) -> NDArray[np.float64]:
-    """State distributions of many texts; -1 in `words` stands for the identity.
+) -> NDArray[Any]:
+    """State distributions of many texts; -1 in `words` stands for the identity. In single precision with matrices.
 
     words: (tokens,), offsets: (texts + 1,), initial: (1, n), or (texts, n) where every text has its own
     -> (tokens, n) after every word, or (texts, n) after the last.
     """
-    result = np.empty((len(words) if every else len(offsets) - 1, initial.shape[1]))
+    shape = len(words) if every else len(offsets) - 1, initial.shape[1]
+    result = np.empty(shape, np.float64 if matrices is None else np.float32)
 
     def work(first: int, last: int) -> None:
-        _run(words, offsets, first, last, initial, rows, rule, every, result)
+        _run(words, offsets, first, last, initial, rows, rule, matrices or _NO_MATRICES, every, result)
 
     in_parallel(work, offsets, _TOKENS_PER_THREAD)
     return result
@@ -213,7 +277,7 @@ def _product(left, columns, first, last, result):  # type: ignore[no-untyped-def
             result[row, column] = total
 
 
-def product(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def product(left: NDArray[np.floating], right: NDArray[np.float64]) -> NDArray[np.float64]:
     """A tall thin matrix product; a BLAS would wake threads of its own and leave them spinning beside ours."""
     # (N, n), (n, C) -> (N, C)
     result = np.empty((len(left), right.shape[1]))

@@ -6,32 +6,40 @@ the step `x ← x∘d(σ) + (x·P)∘s(σ) + b(σ)` goes word by word. A stretch
 texts fill it as well as long ones. A word's sums are the same in any stretch: what is read beside a text does not
 change it, to the bit.
 
-Layers are padded with zeros to blocks of `LANES` numbers. Lengths known in advance, indices that start from 0 and one
-array per role are what the compiler needs to vectorise the loops.
+Nothing leads to the first layer, so it has no gate. There s(σ) multiplies each number's partner instead: numbers j and
+j + m/2 are a pair that a step may turn, `xⱼ ← xⱼ·dⱼ + x_partner(j)·sⱼ + bⱼ`. Of an odd m the last has no partner.
+
+Layers are padded with zeros to blocks of `LANES` numbers. States have the precision of the links and the start. All
+texts begin alike, so what their first words find in earlier layers is computed once per stretch. What a word does in
+the next block, or a word of the next stretch in the first one, is fetched from memory ahead of time.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from wfalens.automaton.vectors import fetches, products, steps
 from wfalens.threads import in_parallel
 
 LANES = 32
-_STRETCH = 64  # words
-_CONTRACT = {"contract", "nsz"}  # no reordering of sums
+_STRETCH = 128  # words
+_START = _STRETCH + 1  # the row of the start among the rows of states
+_ROWS = _STRETCH + 5  # states before and after words, the start, and what fills up the last four
+_fetch = fetches(3 * LANES)
+_add_products, _step = products(LANES), steps(LANES)
 _TOKENS_PER_THREAD = 1024
 
 
 class Layers(NamedTuple):
     """A linear automaton as its kernel reads it; B blocks of LANES numbers, those beyond a layer's width zero."""
 
-    words: NDArray[np.float32]  # (V, B, 3, LANES): d, s and b side by side, as a step needs them
-    links: NDArray[np.float64]  # P: (B, B · LANES · LANES), for each block the links that lead to it, row by row
-    start: NDArray[np.float64]  # (B, LANES)
+    words: NDArray[np.float32]  # (V, B, 3, LANES): d, s and b side by side; in the first layer s is for partners
+    links: NDArray[np.floating]  # P: (B, B · LANES · LANES), for each block the links that lead to it, row by row
+    start: NDArray[np.floating]  # (B, LANES)
     width: int  # m: numbers of a layer
 
     @property
@@ -65,6 +73,12 @@ def in_blocks(table: NDArray[np.floating], width: int) -> NDArray[np.floating]:
     return padded.reshape(*table.shape[:-1], -1, LANES)
 
 
+def partners(width: int) -> NDArray[np.int64]:
+    """The number that each of a layer turns with; the last of an odd number stands for itself. -> (m,)"""
+    half = width // 2
+    return np.concatenate([np.arange(half, 2 * half), np.arange(half), np.arange(2 * half, width)])
+
+
 def packed_links(links: NDArray[np.floating], width: int) -> NDArray[np.float64]:
     """P as the kernel reads it; (n, n) -> (B, B · LANES · LANES)"""
     to_blocks = in_blocks(links.astype(np.float64), width)  # (n, B, LANES)
@@ -73,11 +87,12 @@ def packed_links(links: NDArray[np.floating], width: int) -> NDArray[np.float64]
     return np.ascontiguousarray(both.transpose(0, 2, 3, 1)).reshape(blocks, -1)
 
 
-def layered_states(
-    words: NDArray[np.int32], offsets: NDArray[np.int64], layers: Layers, every: bool
-) -> NDArray[np.float64]:
-    """`[x, 1]` after every word, (tokens, n + 1), or after the last word of each text, (texts, n + 1)."""
-    result = np.ones((len(words) if every else len(offsets) - 1, layers.states + 1))
+def layered_states(words: NDArray[np.int32], offsets: NDArray[np.int64], layers: Layers, every: bool) -> NDArray[Any]:
+    """`[x, 1]` after every word, (tokens, n + 1), or after the last word of each text, (texts, n + 1).
+
+    In the precision of the layers.
+    """
+    result = np.ones((len(words) if every else len(offsets) - 1, layers.states + 1), layers.start.dtype)
 
     def work(first: int, last: int) -> None:
         _run(words, offsets, first, last, layers, every, result)
@@ -86,85 +101,93 @@ def layered_states(
     return result
 
 
-@njit(cache=True, nogil=True, fastmath=_CONTRACT)
+@njit(cache=True, nogil=True)
 def _run(words, offsets, first, last, layers, every, result):  # type: ignore[no-untyped-def]
     """States of the texts first … last − 1."""
     blocks, width = layers.start.shape[0], layers.width
-    per_layer = (width + LANES - 1) // LANES
-    x = np.zeros((_STRETCH + 4, blocks * LANES))  # row t: before word t of the stretch, and after word t − 1
-    by_block = x.reshape(_STRETCH + 4, blocks, LANES)
-    read = np.zeros(_STRETCH * LANES)
-    begins = np.zeros(_STRETCH, np.bool_)
+    per_layer, numbers = (width + LANES - 1) // LANES, blocks * LANES
+    start, links, table = layers.start.reshape(-1), layers.links.reshape(-1), layers.words.reshape(-1)
+    x = np.zeros(_ROWS * numbers, start.dtype)  # row t: before word t of the stretch, and after word t − 1
+    read = np.zeros(_ROWS * LANES, start.dtype)  # for one block, what each row of x makes of the links to it
+    for j in range(numbers):
+        x[_START * numbers + j] = start[j]
+    before = np.zeros(_STRETCH, np.int64)  # the row of x that a word is read in
+    distinct = np.zeros(_ROWS, np.int64)  # rows of x that words are read in
     row = np.full(_STRETCH, -1)  # of the result, that the state after a word goes to
     text = first
     for begin in range(offsets[first], offsets[last], _STRETCH):
         size = min(_STRETCH, offsets[last] - begin)
+        distinct[0], count = _START, 1
         for t in range(size):
             position = begin + t
             while offsets[text + 1] <= position:
                 text += 1
-            begins[t] = position == offsets[text]
+            if position == offsets[text]:
+                before[t] = _START
+            else:
+                before[t] = distinct[count] = t
+                count += 1
             ends = position + 1 == offsets[text + 1]
             row[t] = position if every else (text if ends else -1)
-        for block in range(blocks):
-            layer = block // per_layer
-            _read(x, layers.links[block], layer * per_layer * LANES, size, read)
-            place = block % per_layer * LANES
-            column, count = layer * width + place, min(LANES, width - place)
-            _step(words[begin : begin + size], begins, layers, block, read, by_block, row, column, count, result)
-        x[0] = x[size]
+        _turn(words[begin : begin + size], before, table, blocks, width, x)
+        for block in range(per_layer, blocks):
+            inputs = block // per_layer * per_layer * LANES
+            _read(x, distinct, count, numbers, links, block * numbers * LANES, inputs, read)
+            for t in range(size):
+                at, to = before[t] * numbers + block * LANES, (t + 1) * numbers + block * LANES
+                entry = (words[begin + t] * blocks + block) * 3 * LANES
+                _step(x, at, to, read, before[t] * LANES, table, entry)
+                if block + 1 < blocks:
+                    _fetch(table, entry + 3 * LANES)
+                elif begin + _STRETCH + t < offsets[last]:
+                    _fetch(table, words[begin + _STRETCH + t] * blocks * 3 * LANES)
+        for t in range(size):
+            if row[t] >= 0:
+                _put(x, (t + 1) * numbers, width, per_layer * LANES, result, row[t])
+        for j in range(numbers):
+            x[j] = x[size * numbers + j]
     if not every:
         for text in range(first, last):
             if offsets[text] == offsets[text + 1]:
-                for block in range(blocks):
-                    place = block % per_layer * LANES
-                    for j in range(min(LANES, width - place)):
-                        result[text, block // per_layer * width + place + j] = layers.start[block, j]
+                _put(x, _START * numbers, width, per_layer * LANES, result, text)
 
 
-@njit(cache=True, nogil=True, fastmath=_CONTRACT)
-def _read(x, links, inputs, size, read):  # type: ignore[no-untyped-def]
-    """What the words find in earlier layers, into read: (words · LANES,); x: (words, …), links: (inputs · LANES,)
-
-    Four words and four rows of links at a time: what is loaded is used four times.
-    """
-    for tile in range((size + 3) // 4):
-        t = 4 * tile
-        at = t * LANES
-        for j in range(4 * LANES):
-            read[at + j] = 0.0
-        for four in range(inputs // 4):
-            i = 4 * four
-            row = i * LANES
-            a0, b0, c0, d0 = x[t, i], x[t, i + 1], x[t, i + 2], x[t, i + 3]
-            a1, b1, c1, d1 = x[t + 1, i], x[t + 1, i + 1], x[t + 1, i + 2], x[t + 1, i + 3]
-            a2, b2, c2, d2 = x[t + 2, i], x[t + 2, i + 1], x[t + 2, i + 2], x[t + 2, i + 3]
-            a3, b3, c3, d3 = x[t + 3, i], x[t + 3, i + 1], x[t + 3, i + 2], x[t + 3, i + 3]
-            for j in range(LANES):
-                a, b = links[row + j], links[row + LANES + j]
-                c, d = links[row + 2 * LANES + j], links[row + 3 * LANES + j]
-                read[at + j] = read[at + j] + a0 * a + b0 * b + c0 * c + d0 * d
-                read[at + LANES + j] = read[at + LANES + j] + a1 * a + b1 * b + c1 * c + d1 * d
-                read[at + 2 * LANES + j] = read[at + 2 * LANES + j] + a2 * a + b2 * b + c2 * c + d2 * d
-                read[at + 3 * LANES + j] = read[at + 3 * LANES + j] + a3 * a + b3 * b + c3 * c + d3 * d
-
-
-@njit(cache=True, nogil=True, fastmath=_CONTRACT)
-def _step(words, begins, layers, block, read, x, row, column, count, result):  # type: ignore[no-untyped-def]
-    """The steps of one block; x: (words + 1, B, LANES), read: (words · LANES,); what is wanted goes to the result."""
-    table, start = layers.words, layers.start
-    column, count = np.uint64(column), np.uint64(count)  # an index that might be negative would not be vectorised
+@njit(cache=True, nogil=True)
+def _turn(words, before, table, blocks, width, x):  # type: ignore[no-untyped-def]
+    """The steps of the first layer, whose numbers find their partners."""
+    numbers, half = blocks * LANES, width // 2
+    per_layer = (width + LANES - 1) // LANES
+    partner = np.zeros(per_layer * LANES, x.dtype)
     for t in range(words.shape[0]):
-        word = words[t]
-        if begins[t]:
-            for j in range(LANES):
-                x[t, block, j] = start[block, j]
-        for j in range(LANES):
-            x[t + 1, block, j] = (
-                x[t, block, j] * table[word, block, 0, j]
-                + read[t * LANES + j] * table[word, block, 1, j]
-                + table[word, block, 2, j]
-            )
-        if row[t] >= 0:
-            for k in range(count):
-                result[row[t], column + k] = x[t + 1, block, k]
+        at = before[t] * numbers
+        for j in range(half):
+            partner[j] = x[at + half + j]
+            partner[half + j] = x[at + j]
+        for block in range(per_layer):
+            place = block * LANES
+            entry = (words[t] * blocks + block) * 3 * LANES
+            _step(x, at + place, (t + 1) * numbers + place, partner, place, table, entry)
+            _fetch(table, entry + 3 * LANES)
+
+
+@njit(cache=True, nogil=True)
+def _read(x, rows, count, numbers, links, first, inputs, read):  # type: ignore[no-untyped-def]
+    """What some rows of x make of the links to one block, into read: (rows · LANES,)
+
+    Four rows at a time: what is loaded of the links is used four times.
+    """
+    for extra in range(count, (count + 3) // 4 * 4):
+        rows[extra] = rows[0]
+    for at in range(0, count, 4):
+        a, b, c, d = rows[at], rows[at + 1], rows[at + 2], rows[at + 3]
+        sources = (a * numbers, b * numbers, c * numbers, d * numbers)
+        targets = (a * LANES, b * LANES, c * LANES, d * LANES)
+        _add_products(x, sources, links, first, inputs, read, targets)
+
+
+@njit(cache=True, nogil=True)
+def _put(x, at, width, padded, result, row):  # type: ignore[no-untyped-def]
+    """A state without its padding, into one row of the result."""
+    for layer in range((result.shape[1] - 1) // width):
+        for j in range(width):
+            result[row, layer * width + j] = x[at + layer * padded + j]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton import kernels
-from wfalens.automaton.layers import Layers, in_blocks, layered_states, packed_links
+from wfalens.automaton.layers import Layers, in_blocks, layered_states, packed_links, partners
 from wfalens.automaton.wfa import WFA, frozen
 from wfalens.bounds import Bounds, real
 from wfalens.corpus.encoder import TextEncoder
@@ -25,13 +25,15 @@ _TOKENS_AT_ONCE = 1 << 16
 class Factors(NamedTuple):
     """All that a linear automaton has learned. m: width of a layer, n = layers · m, R: factors per word.
 
-    The state is a row `[x, 1]`. Reading σ, with d, s and b affine in σ's factors (d through a sigmoid, below γ),
+    The state is a row `[x, 1]`. Reading σ, with d, s and b from numbers that are affine in σ's factors,
 
         x ← x∘d(σ) + (x·P)∘s(σ) + b(σ)        class weights = x·F + f
 
-    P leads from each layer only to later ones, so that Êσ is block-triangular with d(σ) on its diagonal: the diagonal
-    of every product of words is a product of numbers below γ < 1, and no text, however long, can make the state grow
-    without bound.
+    P leads from each layer only to later ones; nothing leads to the first layer, where s(σ) turns pairs of numbers
+    instead: j and j + m/2 turn by an angle and shrink to r < γ of their length (`d = r·cos`, `s = ±r·sin`). In later
+    layers d = γ·tanh of a number, so that it may turn the sign of the state. So Êσ is block-triangular, and no block
+    on its diagonal leaves more than γ < 1 of the length of what it finds: no text, however long, can make the state
+    grow without bound. Automata that do not turn have d = γ·sigmoid everywhere, and no s in the first layer.
     """
 
     words: NDArray[np.float32]  # (V, R)
@@ -42,6 +44,7 @@ class Factors(NamedTuple):
     final: NDArray[np.float32]  # F: (n, C)
     bias: NDArray[np.float32]  # f: (C,)
     decay: float  # γ
+    turns: bool = False  # whether pairs turn and signs may change
 
     @property
     def width(self) -> int:
@@ -92,8 +95,8 @@ class LinearWFA(WFA):
         decay = Bounds(real, 0, 1, excluded=(0, 1)).checked("the largest decay", factors.decay)
         if mean_state.shape != (n,):
             raise InputError("the mean state does not fit the number of states")
-        for part in factors[:-1]:
-            frozen(part)
+        for name in expected:
+            frozen(getattr(factors, name))
         self.factors = factors._replace(decay=decay)
         self.mean_state = frozen(np.array(mean_state, np.float64))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -120,20 +123,25 @@ class LinearWFA(WFA):
     def bounds(self) -> NDArray[np.float64]:
         """The most, up to sign, that any text can make of each number of the state; (n,)
 
-        `|x∘d + u| ≤ B` wherever `|x| ≤ B` and `|u| ≤ B·(1 − d)`, with u the input from earlier layers at their bounds.
+        `|x∘d + u| ≤ B` wherever `|x| ≤ B` and `|u| ≤ B·(1 − |d|)`, with u the input from earlier layers at their
+        bounds. Of a pair that turns, all of this is about its length.
         """
         n, m = self.states - 1, self.factors.width
         words = np.arange(UNKNOWN, len(self.word_counts), dtype=np.int32)  # padding changes nothing
-        decay, gate, entry = self.layers.parts(words)
-        bounds, links = np.abs(self.initial[:-1]), np.abs(self.links)
+        decay, gate, entry = (part.astype(np.float64) for part in self.layers.parts(words))
+        bounds, links = np.abs(self.initial[:-1]), np.abs(self.factors.links.astype(np.float64))
+        if self.factors.turns:
+            bounds[:m] = paired(bounds[:m])
         for layer in range(0, n, m):
             here = slice(layer, layer + m)
             inputs = np.abs(entry[:, here]) + np.abs(gate[:, here]) * (bounds[:layer] @ links[:layer, here])
-            taken = 1 - decay[:, here].astype(np.float64)
-            bounds[here] = np.maximum(bounds[here], (inputs / taken).max(0))
+            kept = np.abs(decay[:, here])
+            if layer == 0 and self.factors.turns:
+                inputs, kept = paired(inputs), np.hypot(kept, gate[:, here])
+            bounds[here] = np.maximum(bounds[here], (inputs / (1 - kept)).max(0))
         return frozen(bounds)
 
-    def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    def read_out(self, vectors: NDArray[np.floating]) -> NDArray[np.float64]:
         return kernels.product(vectors, self._final)
 
     def probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -154,6 +162,9 @@ class LinearWFA(WFA):
 
     def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
         return layered_states(ids.values, ids.offsets, self.layers, every)
+
+    def single_vectors(self, ids: Ragged[np.int32]) -> NDArray[np.floating]:
+        return layered_states(ids.values, ids.offsets, self._single_layers, every=False)
 
     def summary(self) -> dict[str, Any]:
         return {
@@ -215,22 +226,55 @@ class LinearWFA(WFA):
 
     @cached_property
     def links(self) -> NDArray[np.float64]:
-        return self.factors.links.astype(np.float64)
+        """P, and the partners in the first layer, which s(σ) takes part of as it does of P; (n, n)"""
+        links, m = self.factors.links.astype(np.float64), self.factors.width
+        numbers = np.arange(m // 2 * 2)
+        links[numbers, partners(m)[numbers]] = 1
+        return links
 
     @cached_property
     def layers(self) -> Layers:
         """The factors as the kernel reads them, made on first use; padding reads as nothing."""
-        n, m = self.states - 1, self.factors.width
-        words = self.factors.words.astype(np.float64)
+        m, factors = self.factors.width, self.factors
+        described = factors.words.astype(np.float64) @ factors.expansion + factors.offset
+        parts = [part.astype(np.float32) for part in steps_of(described, factors)]
+        for part, nothing in zip(parts, (1, 0, 0), strict=True):
+            part[PADDING] = nothing
+        table = np.stack([in_blocks(part, m) for part in parts], 2)
+        links, start = packed_links(factors.links, m), in_blocks(self.initial[:-1], m)
+        return Layers(table, links, start.astype(np.float64), m)
 
-        def columns(first: int, last: int) -> NDArray[np.float64]:
-            return np.asarray(words @ self.factors.expansion[:, first:last] + self.factors.offset[first:last])
+    @cached_property
+    def _single_layers(self) -> Layers:
+        """The same in single precision, with the same table of words."""
+        links, start = (part.astype(np.float32) for part in (self.layers.links, self.layers.start))
+        return self.layers._replace(links=links, start=start)
 
-        with np.errstate(over="ignore"):  # exp(∞) leaves nothing of the state
-            decay = (self.factors.decay / (1 + np.exp(-columns(0, n)))).astype(np.float32)
-        gate = np.zeros((len(words), n), np.float32)  # nothing leads to the first layer
-        gate[:, m:] = columns(n, 2 * n - m)
-        entry = columns(2 * n - m, 3 * n - m).astype(np.float32)
-        decay[PADDING], gate[PADDING], entry[PADDING] = 1, 0, 0
-        table = np.stack([in_blocks(part, m) for part in (decay, gate, entry)], 2)
-        return Layers(table, packed_links(self.links, m), in_blocks(self.initial[:-1], m).astype(np.float64), m)
+
+def steps_of(described: NDArray[np.float64], factors: Factors) -> tuple[NDArray[np.float64], ...]:
+    """d, s and b of words from the numbers that describe them; (N, 3n − m) -> (N, n) each"""
+    n, m = len(factors.start), factors.width
+    stays, gate, entry = np.split(described, [n, 2 * n - m], 1)
+    turned = np.zeros((len(described), m))
+    if not factors.turns:
+        return factors.decay * _sigmoid(stays), np.hstack([turned, gate]), entry
+    half = m // 2
+    radius, angle = factors.decay * _sigmoid(stays[:, :half]), stays[:, half : 2 * half]
+    decay = factors.decay * np.tanh(stays)
+    decay[:, :half] = decay[:, half : 2 * half] = radius * np.cos(angle)
+    turned[:, half : 2 * half] = radius * np.sin(angle)
+    turned[:, :half] = -turned[:, half : 2 * half]
+    return decay, np.hstack([turned, gate]), entry
+
+
+def paired(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The length of each number with its partner; of an odd number of values the last has none. (…, m) -> (…, m)"""
+    length = np.hypot(values, values[..., partners(values.shape[-1])])
+    if values.shape[-1] % 2:
+        length[..., -1] = np.abs(values[..., -1])
+    return np.asarray(length)
+
+
+def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(over="ignore"):  # exp(∞) leaves nothing
+        return np.asarray(1 / (1 + np.exp(-values)))

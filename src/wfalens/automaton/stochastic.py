@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton import kernels, naming
-from wfalens.automaton.completion import Completion, Fitted, Probe, Shared
-from wfalens.automaton.kernels import Rows, Rule
+from wfalens.automaton.completion import Completion, Fitted, Null, Probe, Shared
+from wfalens.automaton.kernels import Matrices, Rows, Rule
 from wfalens.automaton.naming import Anatomy, Names
 from wfalens.automaton.rows import MAX_STATES, dense, has_rows, states_with_rows
 from wfalens.automaton.wfa import UNDECIDED, WFA, frozen
@@ -21,6 +21,9 @@ from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
+
+_KEPT_BYTES = 1 << 21  # of matrices kept for predictions: what a core's share of the cache holds
+_MOST_STATES_OF_MATRICES = 128
 
 
 def bytes_in_use(states: int) -> int:
@@ -69,6 +72,10 @@ class StochasticWFA(WFA):
     def states(self) -> int:
         return len(self.centres)
 
+    @property
+    def readable(self) -> StochasticWFA | None:
+        return self if self.companion is None and isinstance(self.completion, Shared) else self.companion
+
     @cached_property
     def names(self) -> Names | None:
         """Of states and classes of words, where words share rows; else states have numbers only."""
@@ -104,7 +111,14 @@ class StochasticWFA(WFA):
     def state_vectors(self, ids: Ragged[np.int32], every: bool) -> NDArray[np.float64]:
         return self._distributions(self.row_set[ids.values], ids.offsets, self.initial[None], every)
 
-    def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    def single_vectors(self, ids: Ragged[np.int32]) -> NDArray[np.floating]:
+        """In double precision where mass may be lost, of which too little could be left for single precision."""
+        if isinstance(self.completion, Null):
+            return self.state_vectors(ids, every=False)
+        words, initial = self.row_set[ids.values], self.initial[None]
+        return kernels.distributions(words, ids.offsets, initial, self.rows, *self._single, every=False)
+
+    def read_out(self, vectors: NDArray[np.floating]) -> NDArray[np.float64]:
         return kernels.product(vectors, self.centres)
 
     def probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -165,12 +179,14 @@ class StochasticWFA(WFA):
             "word_classes": getattr(self.completion, "classes", None),
         }
 
-    def with_rule(self, alpha: float, completion: Completion) -> StochasticWFA:
-        """The same observations under another static probability and completion."""
+    def with_rule(
+        self, alpha: float, completion: Completion, centres: NDArray[np.float64] | None = None
+    ) -> StochasticWFA:
+        """The same observations under another static probability and completion, and perhaps other centres (n, C)."""
         return StochasticWFA(
             encoder=self.encoder,
             class_names=self.class_names,
-            centres=self.centres,
+            centres=self.centres if centres is None else centres,
             rows=self.rows,
             completion=completion,
             alpha=alpha,
@@ -187,11 +203,29 @@ class StochasticWFA(WFA):
     def _distributions(
         self, words: NDArray[np.int64], offsets: NDArray[np.int64], initial: NDArray[np.float64], every: bool
     ) -> NDArray[np.float64]:
-        return kernels.distributions(words, offsets, initial, self.rows, self.rule, every)
+        return kernels.distributions(words, offsets, initial, self.rows, self.rule, every=every)
 
     @cached_property
     def rule(self) -> Rule:
         return kernels.with_kept_scales(self.completion.rule(self.alpha, self.centres), self.rows, self.states)
+
+    @cached_property
+    def _single(self) -> tuple[Rule, Matrices]:
+        """What distributions in single precision are made from."""
+        return kernels.in_single(self.rule), self._kept_matrices()
+
+    def _kept_matrices(self) -> Matrices:
+        """Of the most frequent words that have rows, as many as fit; of all classes where words share rows."""
+        n, known = self.states, self.row_set[self.row_set >= 0]
+        seen = np.bincount(known, self.word_counts[self.row_set >= 0], len(self.row_set))
+        most = _KEPT_BYTES // (4 * n**2) if n <= _MOST_STATES_OF_MATRICES else 0
+        words = np.unique(known)
+        words = np.sort(words[np.argsort(-seen[words], kind="stable")[:most]])
+        steps = np.repeat(words, n), np.arange(len(words) * n + 1), np.tile(np.eye(n), (len(words), 1))
+        matrices = self._distributions(*steps, every=False).reshape(-1, n, n)
+        at = np.full(len(self.row_set), -1, np.int32)
+        at[words] = np.arange(len(words))
+        return Matrices(kernels.padded(matrices.astype(np.float32)), at)
 
     @cached_property
     def row_set(self) -> NDArray[np.int64]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.html import table_html
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -33,6 +35,7 @@ class Walk:
     unit: str  # of the automaton
     state_names: tuple[str, ...] | None = None  # where states have names
     word_classes: tuple[str, ...] | None = None  # (words,): the class of each word, where words have one
+    readable: Walk | None = None  # the way of the same text through the readable companion, where there is one
 
     @property
     def names_states(self) -> bool:
@@ -85,7 +88,18 @@ class Walk:
             )
         ]
         prior = dict(zip(self.class_names, map(float, self.outputs[0]), strict=True))
-        return {"label": self.label, "prior": prior, "steps": steps}
+        told = {} if self.readable is None else {"readable": self.readable.to_json()}
+        return {"label": self.label, "prior": prior, "steps": steps, **told}
+
+    def to_html(self) -> str:
+        table = self.to_dataframe()
+        numbers = [name for name in table.columns if table[name].dtype.kind == "f"]
+        cells = table.assign(**{name: table[name].map("{:.3f}".format) for name in numbers}).astype(str)
+        title = f"{self.label or 'undecided'}: word by word"
+        return table_html(title, [str(name) for name in cells.columns], cells.to_numpy().tolist())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
     def _state(self, row: NDArray[np.float64]) -> dict[str, Any]:
         if not self.names_states:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +20,11 @@ from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
+
+if TYPE_CHECKING:
+    from wfalens.automaton.stochastic import StochasticWFA
+    from wfalens.models.contract import StepwiseClassifier
+    from wfalens.notebook import Card
 
 Texts = Sequence[str] | Ragged[np.int32]
 UNDECIDED = -1
@@ -30,6 +38,7 @@ class WFA(ABC):
     """
 
     kind: ClassVar[str]
+    companion: StochasticWFA | None = None  # a readable automaton of the same model, which tells the story of this one
 
     def __init__(
         self,
@@ -60,7 +69,11 @@ class WFA(ABC):
         """`I·Ê_w1⋯` after every word, (tokens, n), or after the last word of each text, (texts, n)."""
 
     @abstractmethod
-    def read_out(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    def single_vectors(self, ids: Ragged[np.int32]) -> NDArray[np.floating]:
+        """`I·Ê_w1⋯` after the last word of each text, in single precision where it does; (texts, n)"""
+
+    @abstractmethod
+    def read_out(self, vectors: NDArray[np.floating]) -> NDArray[np.float64]:
         """Class weights of state vectors; (…, n) -> (…, classes)"""
 
     @abstractmethod
@@ -104,9 +117,41 @@ class WFA(ABC):
     def save(self, path: str | Path) -> None:
         """Write a `.wfa` file, atomically."""
 
+    @property
+    def initial_output(self) -> NDArray[np.float64]:
+        """The class distribution before any word; (classes,)"""
+        output: NDArray[np.float64] = self.probabilities(self.read_out(self.initial[None]))[0]
+        return output
+
+    def initial_state(self, batch: int) -> NDArray[np.float64]:
+        """State vectors before any word, as a model that can be stepped has them; (batch, n)"""
+        return np.tile(self.initial, (batch, 1))
+
+    def step(
+        self, state: NDArray[np.float64], ids: NDArray[np.int32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Read one word per row: (batch, n), (batch,) -> new state vectors, class distributions (batch, classes)."""
+        after = self.advance(np.ascontiguousarray(state), np.asarray(ids, np.int32))
+        return after, self.probabilities(self.read_out(after))
+
+    @property
+    def readable(self) -> StochasticWFA | None:
+        """The readable automaton that tells the story: the companion, or this one if it has no companion and can."""
+        return self.companion
+
+    def with_readable(self, companion: StochasticWFA) -> Self:
+        """An equal automaton that carries a companion: a readable automaton of the same words and classes."""
+        if companion.readable is not companion:
+            raise InputError("the companion must be a readable automaton: words that share rows, and no companion")
+        if companion.encoder != self.encoder or companion.class_names != self.class_names:
+            raise InputError("the companion reads other words, or has other classes, than the automaton")
+        carrier = copy(self)
+        carrier.provenance, carrier.companion = dict(self.provenance), companion
+        return carrier
+
     @cached_property
     def fingerprint(self) -> str:
-        """Tells this automaton from others; where it comes from does not matter."""
+        """Tells this automaton from others; where it comes from and what it carries does not matter."""
         from wfalens.automaton.file import fingerprint
 
         return fingerprint(self)
@@ -137,26 +182,34 @@ class WFA(ABC):
 
     def weights(self, texts: Texts) -> NDArray[np.float64]:
         """`A(w)` as it is; all zero where null completion lost the mass. -> (texts, classes)"""
-        ids = self.ids(texts)
+        return self._weights_of(self.ids(texts), lambda part: self.state_vectors(part, every=False))
+
+    def prediction_weights(self, texts: Texts) -> NDArray[np.float64]:
+        """What predictions are made from: `weights`, from state vectors in single precision. -> (texts, classes)
+
+        The same to the bit whatever else is read; explanations and certificates use `weights`.
+        """
+        return self._weights_of(self.ids(texts), self.single_vectors)
+
+    def _weights_of(
+        self, ids: Ragged[np.int32], last_vectors: Callable[[Ragged[np.int32]], NDArray[np.floating]]
+    ) -> NDArray[np.float64]:
         step = max(1, _FLOATS_AT_ONCE // self.states)
-        parts = [
-            self.read_out(self.state_vectors(ids.between(first, first + step), every=False))
-            for first in range(0, len(ids), step)
-        ]
+        parts = [self.read_out(last_vectors(ids.between(first, first + step))) for first in range(0, len(ids), step)]
         return np.concatenate([np.zeros((0, len(self.class_names))), *parts])
 
     def predict_proba(self, texts: Texts) -> NDArray[np.float64]:
         """Class distributions; uniform where the automaton is undecided. -> (texts, classes)"""
-        return self.probabilities(self.weights(texts))
+        return self.probabilities(self.prediction_weights(texts))
 
     def predict(self, texts: Texts, min_confidence: float = 0.0) -> NDArray[np.int64]:
         """Class indices; -1 where the automaton is undecided, or less sure than it should be. -> (texts,)"""
-        weights = self.weights(texts)
+        weights = self.prediction_weights(texts)
         return np.where(self.margins(weights) >= min_confidence, self.decide(weights), UNDECIDED)
 
     def confidence(self, texts: Texts) -> NDArray[np.float64]:
         """How sure the automaton is: its margin between the two likeliest classes, 0 if undecided. -> (texts,)"""
-        return self.margins(self.weights(texts))
+        return self.margins(self.prediction_weights(texts))
 
     def margins(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Between the two highest class probabilities of class weights; (N, classes) -> (N,)"""
@@ -178,7 +231,7 @@ class WFA(ABC):
         ids = self.encoder.vocabulary.encode([words])
         vectors = np.vstack([self.initial, self.state_vectors(ids, every=True)])
         weights = self.read_out(vectors)
-        return Walk(
+        way = Walk(
             tuple(words),
             ids.values,
             self.class_names,
@@ -189,14 +242,29 @@ class WFA(ABC):
             self.unit,
             **self._names_along(ids.values),
         )
+        return way if self.companion is None else replace(way, readable=self.companion.walk(text))
 
-    def _names_along(self, ids: NDArray[np.int32]) -> dict[str, tuple[str, ...]]:  # noqa: ARG002
+    def show(self, text: str, model: StepwiseClassifier | None = None) -> Card:
+        """The card of a sentence for notebooks: what is said, why, and, with the model, where the two part."""
+        found: Card = _notebook().card(self, text, model)
+        return found
+
+    def _repr_html_(self) -> str:
+        shown: str = _notebook().automaton_html(self)
+        return shown
+
+    def _names_along(self, ids: NDArray[np.int32]) -> dict[str, Any]:  # noqa: ARG002
         """Names of the states and of the classes of words for a walk, where there are any. ids: (words,)"""
         return {}
 
     def ids(self, texts: Texts) -> Ragged[np.int32]:
         """Word ids of texts; ids that are given already are checked."""
         return self.encoder.checked(texts) if isinstance(texts, Ragged) else self.encoder.encode(texts)
+
+
+def _notebook() -> Any:
+    """What notebooks show is put together far to the right of this package, so it is looked up only when one asks."""
+    return import_module("wfalens.notebook")
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

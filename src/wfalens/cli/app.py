@@ -15,6 +15,7 @@ PHASES = {
     "Begin": {
         "demo": "Start here: the whole way on real text, in minutes.",
         "train": "Train a recurrent classifier (LSTM, GRU or Elman).",
+        "wrap": "Say how a Keras or ONNX model reads texts.",
         "extract": "Copy a classifier into an automaton.",
         "data": "List the data sets that are known by name.",
     },
@@ -23,6 +24,7 @@ PHASES = {
         "evaluate-explanations": "How faithful are explanations of texts to it?",
         "predict": "Classify texts with the automaton alone.",
         "walk": "Read one text word by word.",
+        "sample": "Draw strings from a language model or its automaton.",
     },
     "Understand": {
         "describe": "What does a readable automaton do? In sentences.",
@@ -40,10 +42,17 @@ PHASES = {
         "attack": "Change a few words so that the classifier errs.",
         "certify": "Prove that no substitution changes a text's class.",
         "check": "Ask Storm, a model checker, what words can do.",
+        "cover": "What does a test set exercise, and what is missing?",
+        "detect": "Train and test a detector of attacked texts.",
+        "watch": "Watch a stream of texts: surprise, alarms, drift.",
         "diff": "What changed between two automata?",
+        "blame": "Which training texts taught an error?",
+        "repair": "Mend the training set and train on.",
     },
     "Hand on": {
+        "minimise": "Make a minimal deterministic machine of it.",
         "export": "Write it for Graphviz, OpenFst, PRISM, ONNX …",
+        "card": "Model, data, fidelity, groups, artefacts: one page.",
         "pretrain": "Train again from what the automaton knows.",
         "reproduce": "Run the paper's experiments again.",
     },
@@ -81,6 +90,11 @@ def load_command(name: str) -> Any:
         found = alone
     command = typer.main.get_command(found)
     command.name = name
+    names = [parameter.name for parameter in command.params]
+    if "automaton" in names and "tokenizer" not in names:
+        from wfalens.cli.reading import own_tokenizer_option
+
+        command.params.append(own_tokenizer_option())
     return command
 
 

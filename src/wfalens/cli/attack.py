@@ -15,6 +15,7 @@ from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.output import print_json, print_table, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.streams import Shards
+from wfalens.corpus.edits import reads_characters
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
 from wfalens.progress import SILENT, Progress
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from wfalens.attack.outcome import Outcome
+    from wfalens.automaton import WFA
     from wfalens.corpus.corpus import Corpus
+    from wfalens.models.contract import StepwiseClassifier
 
 CONSTRAINTS, WORK = "Constraints", "Where it runs"
-USUAL_RECIPES = ("strong", "random-order", "random-word", "guided")
+USUAL_RECIPES = ("strong", "random-order", "random-word", "guided", "random-tries")
 ONE_WORKER = Shards(engine="local", workers=1)
 
 
@@ -36,6 +39,7 @@ class Attacked:
 
     texts: Corpus
     outcomes: list[Outcome]
+    by: str  # what may be changed: words that are near in meaning by some vectors, or characters
 
 
 def attack_cli(
@@ -46,38 +50,46 @@ def attack_cli(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="glove, weak, strong (the paper's), random-order, random-word (controls), guided, guided-once (ours), "
-            "greedy; may be repeated.",
-            show_default="strong, both controls, guided",
+            help="nearest, weak, strong (the paper's), with the controls random-order and random-word; guided (ours), "
+            "with the control random-tries; guided-once, greedy. May be repeated.",
+            show_default="strong, guided, and their controls",
         ),
     ] = None,
-    k: Annotated[int, typer.Option("--words", "-k", metavar="N", min=1, help="Words changed at most.")] = 1,
+    k: Annotated[
+        int,
+        typer.Option(
+            "--words", "-k", metavar="N", min=1, help="Words changed at most (edits, of texts of characters)."
+        ),
+    ] = 1,
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Attack only so many texts, chosen at random.")
     ] = None,
     seed: opt.Seed = 0,
     vectors: opt.Vectors = "wordllama",
     weak: Annotated[
-        float | None,
+        str,
         typer.Option(
-            metavar="DISTANCE",
-            help="Bound on d_S of the weak recipe.",
-            show_default="of the data set",
+            metavar="BOUND",
+            help="Bound on d_S of the weak recipe: a number, or a quantile over near words.",
             rich_help_panel=CONSTRAINTS,
         ),
-    ] = None,
+    ] = "q0.5",
     strong: Annotated[
-        float | None,
+        str,
         typer.Option(
-            metavar="DISTANCE",
-            help="Bound on d_S of all others.",
-            show_default="of the data set",
+            metavar="BOUND",
+            help="Bound on d_S of all others: a number, or a quantile over near words.",
             rich_help_panel=CONSTRAINTS,
         ),
-    ] = None,
+    ] = "q1",
     min_transition: Annotated[
-        float, typer.Option(metavar="DISTANCE", help="Lower bound on d_T.", rich_help_panel=CONSTRAINTS)
-    ] = 0.01,
+        str,
+        typer.Option(
+            metavar="BOUND",
+            help="Lower bound on d_T: a number, or a quantile over near words.",
+            rich_help_panel=CONSTRAINTS,
+        ),
+    ] = "q0.5",
     stop_words: opt.SpareStopWords = False,
     same_tag: Annotated[
         bool,
@@ -126,8 +138,12 @@ def attack_cli(
     """Change a few words by similar ones so that the classifier errs; the automaton knows where to look.
 
     Success is given of all texts and of those that were classified correctly, beside random controls under the same
-    constraints, the share of words changed and the number of model queries. d_S is the distance of two words in
-    meaning, d_T in what they do (see `wfalens pairs`).
+    constraints and with as many tries, the share of words changed and the number of tries. A word may be changed for
+    one that is near in meaning (see `wfalens neighbours`). d_S is the cosine distance of two words, d_T their distance
+    in what they do (see `wfalens pairs`); bounds such as q0.5 are quantiles over all pairs of near words.
+
+    Where tokens are characters or runs of them, characters of the text are substituted, inserted, deleted or transposed
+    instead (guided, with the control random-tries; greedy), and -k counts edits: every example is a text.
 
     With --limit, files of any size and patterns of files are read through once, and only the texts that are drawn are
     held; without it, all texts must fit into memory.
@@ -163,7 +179,7 @@ def attack_cli(
     if as_json:
         print_json([outcome.to_json() for outcome in done.outcomes])
         return
-    title = f"Success of attacks on {len(done.texts):,} texts of {done.texts.name}"
+    title = f"Success of attacks on {len(done.texts):,} texts of {done.texts.name}, {done.by}"
     print_table(title, SUMMARY_COLUMNS, summary_rows(done.outcomes))
     for example in [each for each in done.outcomes[-1].examples if each.status == SUCCEEDED][:examples]:
         say(f"{example}\n")
@@ -178,9 +194,9 @@ def attack(
     words: int = 1,
     limit: int | None = None,
     vectors: str = "wordllama",
-    weak: float | None = None,
-    strong: float | None = None,
-    min_transition: float = 0.01,
+    weak: float | str = "q0.5",
+    strong: float | str = "q1",
+    min_transition: float | str = "q0.5",
     spare_stop_words: bool = False,
     same_tag: bool = False,
     budget: int | None = None,
@@ -191,13 +207,14 @@ def attack(
 ) -> Attacked:
     """Attack a classifier by recipes that change up to `words` words of a text.
 
-    `weak` and `strong` are the bounds on d_S of the weak recipe and of all others (None: those of the data set).
+    `weak` and `strong` are the bounds on d_S of the weak recipe and of all others.
     """
     import numpy as np
 
     from wfalens.attack import RECIPES, Arsenal, run_attack
     from wfalens.attack.tagging import installed_tagger
     from wfalens.automaton import WFA
+    from wfalens.explanation import nearness_of
 
     for name in recipes:
         if name not in RECIPES:
@@ -209,22 +226,23 @@ def attack(
             f"{automaton} was extracted from a model with another vocabulary or other classes than {model}"
         )
     texts = _texts(corpus, classifier.class_names, limit, seed, reader, progress)
-    weak, strong = _bounds(corpus, weak, strong)
+    if reads_characters(wfa.encoder):
+        return _by_edits(wfa, classifier, texts, recipes, words, budget, seed, progress)
+    known = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
     arsenal = Arsenal.prepare(
         wfa,
-        open_vectors(vectors, wfa.encoder.vocabulary.words[2:]),
-        weak=weak,
-        strong=strong,
-        min_transition=min_transition,
-        spare_stop_words=spare_stop_words,
+        nearness_of(wfa, known, spare_stop_words=spare_stop_words),
+        weak,
+        strong,
+        min_transition,
         tag=installed_tagger() if same_tag else None,
         only=np.unique(wfa.encoder.encode(texts.texts).values),
         progress=progress,
     )
     if not arsenal.strong.has_any.any():
         raise InputError(
-            f"no word of these texts has a replacement within d_S ≤ {strong} and d_T ≥ {min_transition}; "
-            "widen --strong or lower --min-transition"
+            f"no word of these texts has a replacement that is near in meaning ({known.source}) with "
+            f"d_S ≤ {strong} and d_T ≥ {min_transition}; widen the bounds or give other --vectors"
         )
     with engine.opened_engine() as place:
         outcomes = [
@@ -241,7 +259,30 @@ def attack(
             )
             for name in recipes
         ]
-    return Attacked(texts, outcomes)
+    return Attacked(texts, outcomes, f"near words by {known.source}")
+
+
+def _by_edits(
+    wfa: WFA,
+    classifier: StepwiseClassifier,
+    texts: Corpus,
+    recipes: Sequence[str],
+    edits: int,
+    budget: int | None,
+    seed: int,
+    progress: Progress,
+) -> Attacked:
+    """Attack a classifier that reads characters: nothing but the text can be changed."""
+    from wfalens.attack import EDIT_RECIPES, run_edit_attack
+
+    chosen = [name for name in recipes if name in EDIT_RECIPES]
+    if not chosen or (recipes != USUAL_RECIPES and len(chosen) < len(recipes)):
+        raise InputError(f"texts of characters are attacked by edits; choose recipes among {', '.join(EDIT_RECIPES)}")
+    outcomes = [
+        run_edit_attack(name, edits, wfa, classifier, texts, budget=budget, seed=seed, progress=progress)
+        for name in chosen
+    ]
+    return Attacked(texts, outcomes, "by edits of characters")
 
 
 def _texts(
@@ -259,18 +300,6 @@ def _texts(
         files = reader.files(corpus)
         return draw_texts(files, limit, class_names, label_column=reader.label_column, seed=seed, progress=progress)
     return reader.corpus(corpus, "test", progress=progress).sample(limit, seed)
-
-
-def _bounds(corpus: str, weak: float | None, strong: float | None) -> tuple[float, float]:
-    """The usual bounds of the data set; one that was not given follows the one that was."""
-    from wfalens.attack.recipes import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK
-
-    known = dataset_of(corpus)
-    name = known.name if known else ""
-    usual_weak, usual_strong = WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG)
-    if strong is None:
-        strong = usual_strong if weak is None else max(weak, usual_strong)
-    return min(usual_weak, strong) if weak is None else weak, strong
 
 
 def _table(outcomes: Sequence[Outcome]) -> pd.DataFrame:

@@ -3,24 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wfalens.bounds import check_choice
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, write_html
 from wfalens.cli.inputs import Reader, check_share, open_vectors
-from wfalens.cli.output import note, print_json, print_table, say
+from wfalens.cli.output import print_json, say
 from wfalens.cli.progress import TerminalProgress
+from wfalens.corpus.stop_words import is_stop_word
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
 from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
-    from wfalens.verification import Certificate, Robustness
+    from wfalens.automaton import WFA
+    from wfalens.verification import EditRobustness, Edits, NetworkRobustness, Robustness, Smoothed
 
-SUBSTITUTES = "Substitution of words"
+    Found = Robustness | NetworkRobustness | Smoothed | EditRobustness
+
+CHANGES, EFFORT = "Allowed changes", "Effort"
+OF = AUTOMATON, COMPANION, NETWORK, SMOOTHED = ("automaton", "companion", "network", "smoothed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allowed:
+    """The changes that an adversary may make, as they are given."""
+
+    substitutes: int = 5
+    neighbours: Path | None = None
+    max_semantic: str | float | None = None
+    vectors: str = "wordllama"
+    spare_stop_words: bool = False
+    delete: bool = False
+    duplicate: bool = False
+    swap: bool = False
+    insert: tuple[str, ...] = ()
+
+    def edits(self, wfa: WFA, texts: Sequence[str], all_words: bool = False) -> Edits:
+        """For the words of the texts, or for all words; refused if nothing in the texts could change."""
+        from wfalens.explanation import nearness_of
+        from wfalens.verification import Edits, Substitutes, read_lists
+
+        words = {word for each in texts for word in wfa.encoder.tokens(each)}
+        if self.neighbours is not None:
+            lists = read_lists(self.neighbours)
+            spared = {word for word in lists if self.spare_stop_words and is_stop_word(word)}
+            found = Substitutes.listed(
+                wfa, {word: others for word, others in lists.items() if word not in spared}, self.substitutes
+            )
+        else:
+            known = open_vectors(self.vectors, wfa.encoder.vocabulary.words[2:])
+            near = nearness_of(wfa, known, spare_stop_words=self.spare_stop_words)
+            within = None if self.max_semantic is None else near.bound(self.max_semantic)
+            found = Substitutes.near(wfa, near, self.substitutes, of=None if all_words else words, within=within)
+        ids = [wfa.encoder.vocabulary.id_of(word) for word in words]
+        others = self.delete or self.duplicate or self.swap or self.insert
+        if not others and not any(found.of_id(word) for word in ids):
+            raise InputError(
+                "no word of the texts has a substitute; widen --max-semantic, give other --vectors or --neighbours, or "
+                "allow other changes such as --delete"
+            )
+        return Edits(
+            found, delete=self.delete, duplicate=self.duplicate, swap=self.swap, insert=_known(wfa, self.insert)
+        )
+
+
+NEAREST = Allowed()
 
 
 def certify_cli(
@@ -29,6 +82,15 @@ def certify_cli(
     text: Annotated[
         list[str] | None, typer.Option("--text", metavar="TEXT", help="Certify this text (may be repeated).")
     ] = None,
+    of: Annotated[
+        str,
+        typer.Option(
+            "--of",
+            metavar="WHAT",
+            help="Whose class is proven: automaton, companion (the readable automaton that it carries), network (every "
+            "variant is read), or smoothed (the network's mean over random substitutions); the last two need --model.",
+        ),
+    ] = AUTOMATON,
     model: opt.SomeModel = None,
     substitutes: Annotated[
         int,
@@ -37,17 +99,37 @@ def certify_cli(
             "-s",
             metavar="N",
             min=1,
-            help="Words that may stand for a word: its nearest.",
-            rich_help_panel=SUBSTITUTES,
+            help="Words that may stand for a word: the nearest of those that are near in meaning.",
+            rich_help_panel=CHANGES,
         ),
     ] = 5,
+    neighbours: Annotated[
+        Path | None,
+        typer.Option(
+            "--neighbours",
+            metavar="FILE",
+            help="What may replace what, in place of --vectors: JSON (word to list of words, such as counter-fitted "
+            "neighbours), or lines of text, each a word and its substitutes.",
+            rich_help_panel=CHANGES,
+        ),
+    ] = None,
     max_semantic: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             "--max-semantic",
-            metavar="DISTANCE",
-            help="Only words with d_S at most this (see `wfalens pairs`).",
-            rich_help_panel=SUBSTITUTES,
+            metavar="BOUND",
+            help="Only words whose cosine distance is at most this: a number, or a quantile over random pairs.",
+            show_default="q0.001",
+            rich_help_panel=CHANGES,
+        ),
+    ] = None,
+    delete: Annotated[bool, opt.flag("--delete", help="Any word may be left out.", panel=CHANGES)] = False,
+    duplicate: Annotated[bool, opt.flag("--duplicate", help="Any word may be doubled.", panel=CHANGES)] = False,
+    swap: Annotated[bool, opt.flag("--swap", help="Neighbouring words may change places.", panel=CHANGES)] = False,
+    insert: Annotated[
+        str | None,
+        typer.Option(
+            "--insert", metavar="WORDS", help="Any of these words may be put in anywhere.", rich_help_panel=CHANGES
         ),
     ] = None,
     changes: Annotated[
@@ -56,20 +138,42 @@ def certify_cli(
             "--changes",
             metavar="N",
             min=0,
-            help="Words replaced at most.",
-            show_default="all at once",
-            rich_help_panel=SUBSTITUTES,
+            help="Changes at most, of whatever kind.",
+            show_default="any number",
+            rich_help_panel=CHANGES,
         ),
     ] = None,
     stop_words: opt.SpareStopWords = False,
     vectors: opt.Vectors = "wordllama",
+    budget: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=2,
+            help="Variants of a text that the network may read (--of network).",
+            rich_help_panel=EFFORT,
+        ),
+    ] = 20_000,
     effort: Annotated[
         int,
-        typer.Option("--effort", metavar="N", min=0, help="Beginnings to follow in a text that the bound leaves open."),
+        typer.Option(
+            "--effort",
+            metavar="N",
+            min=0,
+            help="Beginnings to follow in a text that the bound leaves open.",
+            rich_help_panel=EFFORT,
+        ),
     ] = 1000,
     samples: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Variants of each text to try; all where they are fewer.")
-    ] = 200,
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Variants of each text to try; all where they are fewer.",
+            show_default="200; smoothed: 1000",
+            rich_help_panel=EFFORT,
+        ),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Certify only so many texts, chosen at random.")
     ] = None,
@@ -88,46 +192,66 @@ def certify_cli(
     force: opt.Force = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Prove that no substitution of words changes a text's class, on the automaton, or show one that does.
+    """Prove that no change of words changes a text's class, or show one that does.
 
-    certified: no variant of the text is of another class; broken: the shown variant is; open: neither is known.
+    On the automaton (or its companion) a bound covers all variants at once: certified, broken (the shown variant is of
+    another class), or open. With --model, the classifier reads some of them too.
 
-    Each certificate is then tried on variants, by the automaton and, with --model, by the classifier, for which it is
-    no proof: the share of certified texts on which the classifier never changed its class is given.
+    On the network, all variants with few changes are read, the most dangerous first: proven on the network, broken, or,
+    where --budget does not suffice for all, proven on the automaton and tried on the network.
+
+    Where tokens are characters, --changes counts edits (default 1): characters substituted, inserted, deleted or
+    transposed. Every text within them is read, by the automaton or, with --of network, by the network.
 
     Examples:
       wfalens certify films.wfa --text "a dull but honest film"
-      wfalens certify films.wfa -c rotten_tomatoes --changes 2 --limit 500
+      wfalens certify films.wfa -c rotten_tomatoes --of network -m films.rnn --changes 2 --limit 500
     """
     check_outputs(html, force=force)
     check_share("--min-certified", min_certified)
+    check_choice("--of", of, OF)
     if (corpus is None) == (not text):
         raise InputError("give either --corpus or --text")
+    if of in (NETWORK, SMOOTHED) and model is None:
+        raise InputError(f"--of {of} needs the network: give --model too")
     progress = TerminalProgress()
     if corpus is not None:
         reader = Reader(data, text_column, None, encoding)
         text = list(reader.corpus(corpus, "test", labels=False, progress=progress).sample(limit, seed).texts)
-    found = certify(
-        automaton,
-        text or [],
-        model=model,
+    allowed = Allowed(
         substitutes=substitutes,
+        neighbours=neighbours,
         max_semantic=max_semantic,
         vectors=vectors,
         spare_stop_words=stop_words,
+        delete=delete,
+        duplicate=duplicate,
+        swap=swap,
+        insert=tuple((insert or "").split()),
+    )
+    found = certify(
+        automaton,
+        text or [],
+        of=of,
+        model=model,
+        allowed=allowed,
         progress=progress,
         changes=changes,
+        budget=budget,
         effort=effort,
         samples=samples,
         seed=seed,
     )
-    share = found.summary.share_certified.value
+    from wfalens.cli import certify_output
+
+    share = certify_output.share_of(found, changes).value
     failed = min_certified is not None and share < min_certified
     write_html(html, f"{automaton.name}: certificates", found.to_html())
     if as_json:
-        print_json({"automaton": str(automaton), "substitutes": substitutes, "changes": changes, **found.to_json()})
+        about = {"automaton": str(automaton), "of": of, "substitutes": substitutes, "changes": changes}
+        print_json({**about, **found.to_json()})
     else:
-        _print(automaton.name, found, examples)
+        certify_output.show(automaton.name, found, changes, examples)
         if failed:
             say(f"{share:.3f} are certified, below {min_certified:.3f}")
     if failed:
@@ -138,72 +262,75 @@ def certify(
     automaton: Path,
     texts: Sequence[str],
     *,
+    of: str = AUTOMATON,
     model: str | None = None,
-    substitutes: int = 5,
-    max_semantic: float | None = None,
-    vectors: str = "wordllama",
-    spare_stop_words: bool = False,
+    allowed: Allowed = NEAREST,
+    changes: int | None = None,
+    budget: int = 20_000,
+    effort: int = 1000,
+    samples: int | None = None,
+    seed: int = 0,
     progress: Progress = SILENT,
-    **effort: Any,
-) -> Robustness:
-    """Certify texts against words that are near in meaning; `effort` holds further options of `certify_texts`."""
+) -> Found:
+    """Certify texts against changes: of an automaton, of its companion, of the network, or of the smoothed network."""
     from wfalens.automaton import WFA
-    from wfalens.verification import Substitutes, certify_texts
+    from wfalens.corpus.edits import reads_characters
+    from wfalens.verification import certify_edits, certify_network, certify_texts, smooth
 
     wfa = WFA.load(automaton)
-    classifier = None if model is None else open_model(model, wfa.encoder)
-    allowed = Substitutes.nearest(
-        wfa,
-        open_vectors(vectors, wfa.encoder.vocabulary.words[2:]),
-        substitutes,
-        of={word for each in texts for word in wfa.encoder.tokens(each)},
-        max_semantic=float("inf") if max_semantic is None else max_semantic,
-        spare=_stop_words() if spare_stop_words else frozenset(),
+    classifier: Any = None if model is None else open_model(model, wfa.encoder)
+    if reads_characters(wfa.encoder):
+        if of not in (AUTOMATON, NETWORK):
+            raise InputError(f"texts of characters are certified of the {AUTOMATON} or the {NETWORK}, not {of}")
+        asked_of = classifier if of == NETWORK else None
+        return certify_edits(wfa, texts, model=asked_of, changes=changes or 1, budget=budget, progress=progress)
+    edits = allowed.edits(wfa, texts, all_words=of == SMOOTHED)  # there substitutes are drawn for substitutes, too
+    changes = _possible(wfa, texts, changes, progress)
+    if of == NETWORK:
+        found = certify_network(
+            wfa, classifier, texts, edits, changes=changes, budget=budget, seed=seed, progress=progress
+        )
+        if all(each.variants > budget for each in found.certificates):
+            fewest = min(each.variants for each in found.certificates)
+            progress.say(
+                f"a budget of {budget:,} proves nothing on the network: the fewest variants of a text are {fewest:,}; "
+                "raise --budget or lower --changes"
+            )
+        return found
+    if of == SMOOTHED:
+        return smooth(wfa, classifier, texts, edits.substitutes, samples=samples or 1000, seed=seed, progress=progress)
+    asked: WFA | None = wfa.companion if of == COMPANION else wfa
+    if asked is None:
+        raise InputError("the automaton carries no readable companion; give --of automaton")
+    return certify_texts(
+        asked,
+        list(texts),
+        edits,
+        model=classifier,
+        changes=changes,
+        effort=effort,
+        samples=200 if samples is None else samples,
+        seed=seed,
+        progress=progress,
     )
-    if not any(len(others) for others in allowed.of_word.values()):
-        raise InputError("no word of the texts has a substitute; widen --max-semantic or give other --vectors")
-    return certify_texts(wfa, list(texts), allowed, model=classifier, progress=progress, **effort)
 
 
-def _stop_words() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return frozenset(ENGLISH_STOP_WORDS)
-
-
-def _print(name: str, found: Robustness, examples: int) -> None:
-    total = found.summary
-    rows = []
-    for status, number in (("certified", total.certified), ("broken", total.broken), ("open", total.open)):
-        row = [status, f"{number:,}", f"{number / total.texts:.1%}"]
-        if total.model is not None:
-            kept = total.model[status]
-            row += [
-                f"{kept.texts:,}",
-                "–" if kept.never_changed is None else f"{kept.never_changed:.3f}",
-                "–" if kept.variants_kept is None else f"{kept.variants_kept:.4f}",
-            ]
-        rows.append(row)
-    columns = ["on the automaton", "texts", "share"]
-    if total.model is not None:
-        columns += ["where the classifier agrees", "classifier never changed [95 %]", "variants kept"]
-    print_table(f"{name}: {total.texts:,} texts under substitution", columns, rows)
-    say(
-        f"tried {total.tried:,} variants of the certified texts (all of them on {total.exhaustive:,}): "
-        f"the automaton changed its class on {total.violations}"
-    )
-    if found.undecided:
-        note(f"left out {found.undecided:,} texts on which the automaton is undecided")
-    for status in ("certified", "broken", "open"):
-        for certificate in [each for each in found.certificates if each.status == status][:examples]:
-            say(_told(certificate))
+def _possible(wfa: WFA, texts: Sequence[str], changes: int | None, progress: Progress) -> int | None:
+    """Refuse more changes than any text has words; say so where some texts have fewer."""
+    lengths = [len(wfa.encoder.tokens(each)) for each in texts]
+    if changes is None or not any(lengths):
+        return changes
+    if changes > max(lengths):
+        raise InputError(f"--changes {changes} is more than the longest text has words ({max(lengths)})")
+    shorter = sum(0 < length < changes for length in lengths)
+    if shorter:
+        progress.say(f"{shorter:,} texts have fewer than {changes} words: all of them may change there")
+    return changes
 
 
-def _told(certificate: Certificate) -> str:
-    text = f"{certificate.status}: {' '.join(certificate.words)} ({certificate.label}"
-    if certificate.status == "certified":
-        return f"{text}, at least {certificate.lowest:.2f} on all {certificate.variants:,} variants)"
-    marked = " ".join(
-        new if new == old else f"[[{new}]]" for old, new in zip(certificate.words, certificate.witness, strict=True)
-    )
-    return f"{text}) --> {marked} ({certificate.witness_label or 'undecided'})"
+def _known(wfa: WFA, words: tuple[str, ...]) -> tuple[int, ...]:
+    vocabulary = wfa.encoder.vocabulary
+    for word in words:
+        if word not in vocabulary:
+            raise InputError(f"the automaton does not know {word!r}, which --insert puts in")
+    return tuple(vocabulary.id_of(word) for word in words)

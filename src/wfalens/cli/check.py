@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.output import print_json, print_table, say
+from wfalens.cli.output import print_json, print_table, remark, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.words import WordChoice
 from wfalens.errors import InputError
@@ -29,6 +29,7 @@ class Checked:
 
     value: bool | float
     words: int
+    remark: str | None  # who was asked, where that is a companion of the automaton
 
 
 def check_cli(
@@ -105,9 +106,11 @@ def check_cli(
         held = check_property(automaton, pctl, choice, text, came_from=came_from, memory=limit, progress=progress)
         value = held.value
         if as_json:
-            print_json({"automaton": str(automaton), "property": pctl, "words": held.words, "value": value})
+            asked = {"automaton": str(automaton), "property": pctl, "words": held.words}
+            print_json({**asked, "value": value, "remark": held.remark})
         else:
             say(f"{pctl}: {('yes' if value else 'no') if isinstance(value, bool) else f'{value:.6g}'}")
+            remark(held.remark)
     else:
         found = check(
             automaton,
@@ -127,6 +130,7 @@ def check_cli(
             print_json({"automaton": str(automaton), **found.to_json()})
         else:
             _print(found, str(class_name))
+            remark(found.remark)
     if value is False or _outside(float(value), at_most, at_least):
         raise typer.Exit(1)
 
@@ -169,9 +173,11 @@ def check_property(
 ) -> Checked:
     """Whether a property in PCTL holds of words after a text, or its value."""
     from wfalens.verification.answers import check_property as answered
+    from wfalens.verification.induction import stochastic_only
 
     wfa, chosen = _opened(automaton, words, text, came_from, progress)
-    return Checked(answered(wfa, pctl, chosen, text, memory=memory), len(chosen))
+    asked = stochastic_only(wfa, "checked")
+    return Checked(answered(asked.wfa, pctl, chosen, text, memory=memory), len(chosen), asked.remark)
 
 
 def _opened(
@@ -179,13 +185,14 @@ def _opened(
 ) -> tuple[WFA, list[str]]:
     """The automaton and the words to choose from."""
     from wfalens.automaton import WFA
+    from wfalens.verification.induction import stochastic_only
 
     wfa = WFA.load(automaton)
     chosen = words.of(wfa, progress)
     if chosen is None:
         raise InputError("give the words to choose from by --words, --word-file or --top")
     if came_from is not None:
-        label = int(wfa.predict([text])[0])
+        label = int(stochastic_only(wfa, "checked").wfa.predict([text])[0])
         said = "undecided" if label < 0 else wfa.class_names[label]
         if said != came_from:
             raise InputError(f"the automaton reads the text as {said!r}, not as {came_from!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,36 +19,42 @@ from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
+    from wfalens.corpus.corpus import Corpus
+    from wfalens.corpus.datasets import Dataset
+    from wfalens.corpus.vectors import WordVectors
     from wfalens.evaluation import Fidelity
-    from wfalens.explanation import Influence
+    from wfalens.explanation import Attribution, Story
+    from wfalens.models.rnn import RNNClassifier
 
-_COMPLETIONS = ("null", "uniform", "empirical", "probe")
-_BEST = "probe"
+_BAG = "bag of words"
+_LONGEST_EXAMPLE, _SUREST = 16, 0.9  # words of the text that is explained, and how sure the automaton is of it at most
+_TOLD_SENTENCES = 6  # of the story
 
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo wrote and found; fidelity by completion, the rest of the best automaton."""
+    """What the demo wrote and found."""
 
     model: Path
     automaton: Path
     report: Path
     wfa: WFA
-    test_accuracy: float
-    fidelity: dict[str, Fidelity]
-    influence: Influence
-    attacks: dict[str, Any]
+    fidelity: Fidelity
+    story: Story | None
+    example: Attribution
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
+        accuracy = self.fidelity.model_accuracy
         return {
             "model": str(self.model),
             "automaton": str(self.automaton),
-            "test_accuracy": self.test_accuracy,
-            "fidelity": {name: item.to_json() for name, item in self.fidelity.items()},
-            "top_words": {name: list(self.influence.top(name).words) for name in self.wfa.class_names},
-            "attacks": self.attacks["recipes"],
             "report": str(self.report),
+            "kind": self.wfa.kind,
+            "test_accuracy": None if accuracy is None else accuracy.value,
+            "fidelity": self.fidelity.to_json(),
+            "story": None if self.story is None else self.story.to_json(),
+            "example": self.example.to_json(),
             "seconds": self.seconds,
         }
 
@@ -60,19 +66,19 @@ def demo_cli(
     dataset: Annotated[
         str, typer.Option(metavar="NAME", help="Data set by name (see `wfalens data list`).")
     ] = "rotten_tomatoes",
-    states: Annotated[int, typer.Option(metavar="K", help="Number of abstract states.")] = 40,
     data: opt.Data = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Train, extract, evaluate, explain, attack and report on real text, from nothing, in a minute or two.
+    """Train a network on real texts, copy it into an automaton, and let that tell what the network does.
 
-    It writes a network (.rnn), an automaton (.wfa) and a page (.html) that shows both, and says what to try next.
+    It takes a minute or two. First it says how often the network is right and how often the automaton agrees with it,
+    beside a bag of words; then what the network does, in sentences; then which words decided one text. It writes the
+    network (.rnn), the automaton (.wfa) and a page (.html) that shows both, and says what to try next.
 
     Example:
       wfalens demo --out demo
     """
-    progress = TerminalProgress()
-    done = demo(out, dataset, states, data, tell=_silent if as_json else say, progress=progress)
+    done = demo(out, dataset, data, tell=_silent if as_json else say, progress=TerminalProgress())
     if as_json:
         print_json(done.to_json())
     else:
@@ -82,7 +88,6 @@ def demo_cli(
 def demo(
     out: Path,
     dataset: str = "rotten_tomatoes",
-    states: int = 40,
     data: Path | None = None,
     *,
     tell: Callable[[str], None] = lambda _: None,
@@ -94,54 +99,87 @@ def demo(
     if dataset not in DATASETS:
         raise InputError(f"unknown data set {dataset!r}; choose one of {', '.join(DATASETS)}")
     check_folder(out)
-    known, began = DATASETS[dataset], time.perf_counter()
+    began = time.perf_counter()
     train_texts, test_texts = (load_dataset(dataset, split, data) for split in ("train", "test"))
-    from wfalens.corpus.vectors import wordllama_vectors
+    from wfalens.corpus.wordllama import wordllama_vectors
     from wfalens.evaluation import measure_fidelity
-    from wfalens.explanation import influence
+    from wfalens.explanation import attribute
+    from wfalens.explanation.story import describe
     from wfalens.extraction import Extractor
     from wfalens.inspection import Study
-    from wfalens.models.training import Trainer, accuracy
     from wfalens.report import collect, write_page
 
     tell(f"1. training an LSTM on {len(train_texts):,} texts of {dataset}")
-    training = Trainer(max_length=known.max_length, tokenizer=known.tokenizer).train(train_texts, progress=progress)
+    model = _trained(train_texts, DATASETS[dataset], progress)
+    paths = {ending: out / f"{dataset}.{ending}" for ending in ("rnn", "wfa", "html")}
+    model.save(paths["rnn"])
+    tell(f"   wrote {paths['rnn']}")
+
+    tell("2. copying it into automata, and choosing the most faithful one on texts held out for that")
+    wfa = Extractor().extract(model, train_texts, progress)
+    wfa.save(paths["wfa"])
+    tell(f"   wrote {paths['wfa']}")
+
+    tell(f"3. comparing automaton and network on {len(test_texts):,} texts that neither has seen")
+    fidelity = measure_fidelity(wfa, model, test_texts, reference=train_texts, progress=progress)
+
+    tell("4. explaining the network through the automaton, and writing a page that shows it all")
+    story = None if wfa.readable is None else describe(wfa)
+    example = attribute(wfa, _example(wfa, test_texts))
+    vectors = wordllama_vectors(model.encoder.vocabulary.words[2:])
+    page = collect(Study(paths["wfa"].name, wfa, model, test_texts, vectors, reference=train_texts), progress=progress)
+    write_page(page, paths["html"])
+    seconds = time.perf_counter() - began
+    return Demo(paths["rnn"], paths["wfa"], paths["html"], wfa, fidelity, story, example, seconds)
+
+
+def _trained(texts: Corpus, known: Dataset, progress: Progress) -> RNNClassifier:
+    """An LSTM whose embeddings begin as pretrained word vectors; settings were chosen on held-out training texts."""
+    from wfalens.corpus.encoder import TextEncoder
+    from wfalens.models.rnn import RNNConfig
+    from wfalens.models.training import Trainer
+
+    encoder = TextEncoder.of_texts(texts.texts, tokenizer=known.tokenizer, max_length=known.max_length)
+    vectors = _beginnings(encoder.vocabulary.words[2:])
+    trainer = Trainer(
+        config=RNNConfig(embedding=vectors.width),
+        epochs=18,
+        learning_rate=1e-3,
+        word_dropout=0.2,
+        patience=3,
+        min_count=3,
+        max_length=known.max_length,
+        tokenizer=known.tokenizer,
+    )
+    training = trainer.train(texts, vectors, progress)
     if training.interrupted:
         raise KeyboardInterrupt
-    model, paths = training.model, {ending: out / f"{dataset}.{ending}" for ending in ("rnn", "wfa", "html")}
-    model.save(paths["rnn"])
-    tested = accuracy(model, test_texts)
-    tell(f"   test accuracy {tested:.3f}; wrote {paths['rnn']}")
+    return training.model
 
-    tell("2. extracting automata, one for each way to complete missing rows")
-    automata = {
-        name: Extractor.paper(states=states, completion=name, alpha=0.0).extract(model, train_texts, progress)
-        for name in _COMPLETIONS
-    }
-    best = automata[_BEST]
-    best.save(paths["wfa"])
-    tell(f"   wrote {paths['wfa']} (the most faithful one)")
 
-    tell(f"3. comparing them with the LSTM on {len(test_texts):,} texts that neither has seen")
-    fidelity = {
-        name: measure_fidelity(wfa, model, test_texts, reference=train_texts, progress=progress)
-        for name, wfa in automata.items()
-    }
-    tell("4. explaining and attacking the LSTM through the probed automaton, and writing a page that shows it all")
-    vectors = wordllama_vectors(model.encoder.vocabulary.words[2:])
-    page = collect(Study(paths["wfa"].name, best, model, test_texts, vectors), progress=progress)
-    write_page(page, paths["html"])
-    return Demo(
-        paths["rnn"],
-        paths["wfa"],
-        paths["html"],
-        best,
-        tested,
-        fidelity,
-        influence(best),
-        page["attacks"],
-        time.perf_counter() - began,
-    )
+def _beginnings(words: Sequence[str]) -> WordVectors:
+    """Where the embeddings of words begin: at their WordLlama vectors, or at 0, which says nothing, without one."""
+    import numpy as np
+
+    from wfalens.corpus.vectors import WordVectors
+    from wfalens.corpus.wordllama import wordllama_vectors
+
+    known = wordllama_vectors(words)
+    place = {word: at for at, word in enumerate(words)}
+    table = np.zeros((len(words), known.width), np.float32)
+    table[[place[word] for word in known.words]] = known.matrix
+    return WordVectors(words, table, known.source)
+
+
+def _example(wfa: WFA, texts: Corpus) -> str:
+    """A text that is worth a look: not long, and not clear from its first word on."""
+    import numpy as np
+
+    sure = wfa.confidence(texts.texts)
+    lengths = wfa.encoder.encode(texts.texts).lengths
+    fits = (lengths > 1) & (lengths <= _LONGEST_EXAMPLE) & (sure < _SUREST)
+    chosen = np.flatnonzero(fits) if fits.any() else np.flatnonzero(lengths > 0)
+    return texts.texts[int(chosen[np.argmax(sure[chosen])])]
 
 
 def _silent(_message: str) -> None:
@@ -149,33 +187,45 @@ def _silent(_message: str) -> None:
 
 
 def _print(done: Demo) -> None:
-    from wfalens.cli.evaluate import print_fidelity
+    _print_rates(done)
+    if done.story is not None:
+        say("\nWhat the network does, as its readable copy tells it:\n")
+        say("\n\n".join(each.text for each in done.story.sentences[:_TOLD_SENTENCES]))
+    _print_example(done.example)
+    say(f"\ndone in {done.seconds:.0f} s; now open {done.report} in a browser, or try")
+    say(f'  wfalens explain {done.automaton} --text "a moving and funny film"   # which words decide a text')
+    if done.story is not None:
+        say(f"  wfalens describe {done.automaton}   # the whole story")
+    say(f"  wfalens explore {done.automaton} --model {done.model}   # the same in the browser, for any sentence")
+    say(f"  wfalens attack {done.automaton} --model {done.model} --help   # change a word so that the network errs")
 
-    print_table(
-        "Completion of missing rows",
-        ["", "CR [95 %]", "JSD [95 %]"],
-        [[name, f"{item.overall.cr:.3f}", f"{item.overall.jsd:.3f}"] for name, item in done.fidelity.items()],
+
+def _print_rates(done: Demo) -> None:
+    """What one wants to know first."""
+    found, rows = done.fidelity, list[list[str]]()
+    if found.model_accuracy is not None:
+        rows.append(["the network is right on", f"{found.model_accuracy.value:.1%}"])
+    rows.append(["the automaton agrees with the network on", f"{found.overall.cr.value:.1%}"])
+    rows += [
+        [f"a {_BAG} agrees with the network on", f"{item.cr.value:.1%}"]
+        for name, item in found.stand_ins.items()
+        if name.startswith(_BAG)
+    ]
+    if found.companion is not None:
+        rows.append(["the readable copy, which fits on a page, agrees on", f"{found.companion.cr.value:.1%}"])
+    chosen = found.trust.at_coverage(0.8)
+    rows.append(
+        [f"on the {chosen.coverage:.0%} of which it is surest, the automaton agrees on", f"{chosen.cr.value:.1%}"]
     )
-    print_fidelity("The probed automaton in detail", done.fidelity[_BEST])
-    print_table(
-        f"Most influential words (change of {done.wfa.unit})",
-        ["class", "words"],
-        [[name, ", ".join(done.influence.top(name).words)] for name in done.wfa.class_names],
-    )
-    print_table(
-        f"Success of attacks that change one word, on {done.attacks['texts']:,} texts",
-        ["recipe", "of all", "of correct", "words", "queries"],
-        [
-            [
-                item["recipe"],
-                f"{item['asr_all']:.3f}",
-                f"{item['asr_correct']:.3f}",
-                f"{item['words_changed']:.1%}",
-                f"{item['queries']:.1f}",
-            ]
-            for item in done.attacks["recipes"]
-        ],
-    )
-    say(f"done in {done.seconds:.0f} s; now open {done.report} in a browser, or try")
-    say(f"  wfalens explore {done.automaton} --model {done.model}")
-    say(f'  wfalens explain {done.automaton} --text "a moving and funny film"')
+    print_table(f"{found.overall.texts:,} texts that none of them has seen", ["", "of the texts"], rows)
+
+
+def _print_example(found: Attribution) -> None:
+    """Which words decided one text."""
+    label = found.label or "undecided"
+    values = found.contributions[:, int(found.output.argmax())]
+    rows = [[word, f"{value:+.3f}"] for word, value in zip(found.words, values, strict=True)]
+    at = int(found.output.argmax())
+    rows.append(["sum", f"{found.output[at] - found.prior[at]:+.3f}"])
+    say("")
+    print_table(f"Why {label}: {found.title} of each word of one text ({found.unit})", ["word", label], rows)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, write_html
-from wfalens.cli.output import print_json, say
+from wfalens.cli.output import print_json, remark, say
 
 if TYPE_CHECKING:
     from wfalens.explanation import Story
@@ -24,7 +24,8 @@ def describe_cli(
     First how faithful it is and how large; then what the first word does, when it is sure and how long it stays so,
     which kinds of words turn towards which class, what turns a sure opinion, and what it remembers without saying it.
 
-    The automaton must be a readable one, with few states and classes of words: `wfalens extract --kind readable`.
+    The automaton must carry a readable companion, as `wfalens extract` makes it unless told otherwise, or be a readable
+    one itself (`--kind readable`): one with few states and classes of words.
 
     Examples:
       wfalens describe readable.wfa
@@ -37,6 +38,7 @@ def describe_cli(
         print_json(story.to_json())
     else:
         say("\n\n".join(each.text for each in story.sentences))
+        remark(story.remark)
 
 
 def describe(automaton: Path) -> Story:

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wfalens.cli import options as opt
+from wfalens.cli.evaluate_strings import evaluate_strings, print_strings
+from wfalens.cli.groups import print_groups
 from wfalens.cli.inputs import USUAL, Reader, check_share
 from wfalens.cli.output import print_json, print_table, say
 from wfalens.cli.progress import TerminalProgress
+from wfalens.cli.reading import say_reading
+from wfalens.cli.reference import Reference, extraction_texts
 from wfalens.cli.streams import NO_SHARDS, Shards
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from wfalens.automaton import WFA
     from wfalens.evaluation import Agreement, Fidelity, Selection, Trust
 
-ANSWERS = "Answering only where it is sure"
+ANSWERS, GROUPS = "Answering only where it is sure", "Comparing groups"
 _TOLD_COVERAGE = 0.8
 
 
@@ -35,6 +39,7 @@ class Evaluated:
     wfa: WFA
     corpus: str
     fidelity: Fidelity
+    reference: Reference
     parts: Path | None = None
 
 
@@ -47,7 +52,27 @@ def evaluate_cli(
         typer.Option(
             "--reference",
             metavar="TEXTS",
-            help="Texts to fit the bag-of-words stand-in on (best: the extraction texts).",
+            help="Texts to fit the bag-of-words stand-in on.",
+            show_default="the extraction texts, if they are found",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Compare the groups that a column of the texts names: agreement, and how often each class is chosen.",
+            rich_help_panel=GROUPS,
+        ),
+    ] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            "--positive",
+            metavar="CLASS",
+            help="The class whose rates are compared.",
+            show_default="of two the second, else all",
+            rich_help_panel=GROUPS,
         ),
     ] = None,
     min_cr: Annotated[
@@ -107,10 +132,16 @@ def evaluate_cli(
     """Measure how faithful an automaton is: consistency rate (CR) and divergence (JSD), each with its interval.
 
     CR is the share of texts on which automaton and classifier choose the same class; JSD is the mean Jensen-Shannon
-    divergence of their outputs (0: equal, 0.69: opposite).
+    divergence of their outputs (0: equal, 0.69: opposite). A readable companion in the file has a line of its own.
 
     Confidence is the automaton's margin between its two likeliest classes. A --min-confidence that was chosen by
     --coverage or --at-cr on some texts should be confirmed on others; `wfalens predict` takes it.
+
+    With --by, agreement, selection rate, true- and false-positive rate of classifier and automaton are told for every
+    value of a column (an empty one is a group of its own), with intervals, and the widest gaps first.
+
+    An automaton of a language model is compared on all prefixes: divergence of the next symbols, perplexity, ranking,
+    and the probabilities of whole texts, beside n-grams and the spectral method where --reference is given.
 
     A corpus that is larger than memory is read in shards with --memory, --engine or a pattern of files; the same
     command goes on after a stop. Stand-ins are then measured on a sample of the texts. Accuracy is told where all files
@@ -119,18 +150,37 @@ def evaluate_cli(
     Examples:
       wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes --coverage 0.8
       wfalens evaluate news.wfa -m news.rnn -c 'new/*.parquet' --memory 2GB
+      wfalens evaluate mail.wfa -m mail.onnx -c mail.csv --by country --positive spam
     """
     for option, value in (("--min-cr", min_cr), ("--min-confidence", min_confidence), ("--at-cr", at_cr)):
         check_share(option, value)
     if coverage is not None and not 0 < coverage <= 1:
         raise InputError(f"--coverage must be a share above 0 and at most 1, not {coverage}")
+    reader = Reader(data, text_column, label_column, encoding)
+    language = _of_language_model(automaton)
+    if language is not None:
+        if any(value is not None for value in (min_cr, coverage, at_cr, min_confidence, memory, engine)):
+            raise InputError(
+                "an automaton of a language model is measured on all prefixes: leave out --min-cr, --coverage, "
+                "--at-cr, --min-confidence, --memory and --engine"
+            )
+        measured = evaluate_strings(
+            language, model, corpus, reference=reference, reader=reader, progress=TerminalProgress()
+        )
+        if as_json:
+            print_json(measured.to_json(automaton))
+        else:
+            print_strings(automaton.name, measured)
+        return
     done = evaluate(
         automaton,
         model,
         corpus,
         reference=reference,
+        by=by,
+        positive=positive,
         parts=parts,
-        reader=Reader(data, text_column, label_column, encoding),
+        reader=reader,
         shards=Shards(
             memory=memory, engine=engine, workers=workers, address=address, shard=shard, on_bad=on_bad, log=log
         ),
@@ -151,22 +201,41 @@ def evaluate_cli(
         raise typer.Exit(1)
 
 
+def _of_language_model(automaton: Path) -> WFA | None:
+    """The automaton, if it is one of a language model."""
+    from wfalens.automaton import WFA
+    from wfalens.models.next_symbol import tells_next_symbol
+
+    wfa = WFA.load(automaton)
+    return wfa if tells_next_symbol(wfa) else None
+
+
 def evaluate(
     automaton: Path,
     model: str,
     corpus: str,
     *,
     reference: str | None = None,
+    by: str | None = None,
+    positive: str | None = None,
     parts: Path | None = None,
     reader: Reader = USUAL,
     shards: Shards = NO_SHARDS,
     progress: Progress = SILENT,
 ) -> Evaluated:
-    """Compare an automaton with a classifier on a corpus; stand-ins learn from the texts of `reference`, if given."""
+    """Compare an automaton with a classifier on a corpus.
+
+    The bag of words learns from the texts of `reference`, else from those that the automaton was extracted from. `by`
+    names a column of the texts whose groups are compared, by the rates of the class `positive`.
+    """
     from wfalens.automaton import WFA
     from wfalens.evaluation import measure_fidelity
 
     in_shards = shards.wanted_for(corpus)
+    if positive is not None and by is None:
+        raise InputError("--positive chooses the class whose rates are compared by group; name the groups with --by")
+    if in_shards and by is not None:
+        raise InputError("--by compares groups of texts in memory; leave out --memory and --engine, and give one file")
     kept = _parts_folder(automaton, model, corpus) if parts is None else parts
     if in_shards and not kept.exists():
         _check_parts(kept)
@@ -175,14 +244,32 @@ def evaluate(
     made_from = wfa.provenance.get("model")
     if not isinstance(made_from, dict) or made_from.get("fingerprint") != classifier.fingerprint:
         progress.say(f"{automaton} was extracted from another model than {model}")
-    fit_on = reader.corpus(reference, "train", progress=progress) if reference else None
+    fit_on = _reference(wfa, reference, (automaton.parent, Path(corpus).parent), reader, progress)
     if in_shards:
         source = reader.source(corpus, "test")
         with shards.opened(kept, model) as run:
-            fidelity = measure_fidelity(wfa, classifier, source, reference=fit_on, run=run, progress=progress)
-        return Evaluated(wfa, source.name, fidelity, kept)
+            fidelity = measure_fidelity(wfa, classifier, source, reference=fit_on.corpus, run=run, progress=progress)
+        return Evaluated(wfa, source.name, fidelity, fit_on, kept)
     texts = reader.corpus(corpus, "test", progress=progress)
-    return Evaluated(wfa, texts.name, measure_fidelity(wfa, classifier, texts, reference=fit_on, progress=progress))
+    say_reading(classifier, texts, lambda: texts, progress)
+    groups = None if by is None else reader.groups(corpus, by, texts)
+    fidelity = measure_fidelity(
+        wfa,
+        classifier,
+        texts,
+        reference=fit_on.corpus,
+        groups=groups,
+        group_column=by or "",
+        positive=positive,
+        progress=progress,
+    )
+    return Evaluated(wfa, texts.name, fidelity, fit_on)
+
+
+def _reference(wfa: WFA, named: str | None, beside: tuple[Path, ...], reader: Reader, progress: Progress) -> Reference:
+    if named is not None:
+        return Reference.given(named, reader, progress)
+    return extraction_texts(wfa, reader, beside, progress=progress)
 
 
 def print_fidelity(title: str, fidelity: Fidelity) -> None:
@@ -193,6 +280,7 @@ def print_fidelity(title: str, fidelity: Fidelity) -> None:
 
     columns = ["", "texts", "CR [95 %]", "JSD [95 %]"]
     rows = [row("automaton, all texts", fidelity.overall)]
+    rows += [] if fidelity.companion is None else [row("its readable companion", fidelity.companion)]
     rows += [row(f"stand-in: {name}", item) for name, item in fidelity.stand_ins.items()]
     print_table(title, columns, rows)
     for name, groups in (
@@ -201,6 +289,8 @@ def print_fidelity(title: str, fidelity: Fidelity) -> None:
         ("By rare words", fidelity.by_rare_words),
     ):
         print_table(name, columns, [row(group, item) for group, item in groups.items()])
+    if fidelity.by_group is not None:
+        print_groups(fidelity.by_group)
     deciles = [
         [
             {1: "least sure tenth", 10: "surest tenth"}.get(each.number, f"{each.number}"),
@@ -235,8 +325,11 @@ def _told(automaton: Path, done: Evaluated, selected: dict[str, tuple[Selection 
     return {
         "automaton": str(automaton),
         "corpus": done.corpus,
+        "verdict": done.fidelity.verdict,
         **done.fidelity.to_json(),
+        "weak_stand_in": done.reference.missing or None,
         "selected": {name: None if found is None else asdict(found) for name, (found, _) in selected.items()},
+        "choice": done.wfa.provenance.get("choice"),
         "tuning": done.wfa.provenance.get("tuning"),
         "queries": done.wfa.provenance.get("queries"),
     }
@@ -245,7 +338,10 @@ def _told(automaton: Path, done: Evaluated, selected: dict[str, tuple[Selection 
 def _print(name: str, done: Evaluated, selected: dict[str, tuple[Selection | None, str]]) -> None:
     from wfalens.extraction.completion.queries import query_sentence
 
+    say(done.fidelity.verdict)
     print_fidelity(f"{name} on {done.corpus}", done.fidelity)
+    if done.reference.missing:
+        say(f"the bag of words is a weak opponent here: {done.reference.missing}; name texts with --reference")
     for _, sentence in selected.values():
         say(sentence)
     _print_tuning(done.wfa)

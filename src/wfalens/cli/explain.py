@@ -13,22 +13,27 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, check_plot, write_html, write_plot
 from wfalens.cli.output import OUT, note, print_json, print_table, say
 from wfalens.errors import InputError
-from wfalens.text import printable
+from wfalens.text import printable, visible
 
 if TYPE_CHECKING:
-    from wfalens.explanation import Attribution, Influence, ReducedEmbeddings, Replacement
+    from wfalens.explanation import Attribution, Counterfactuals, Influence, ReducedEmbeddings, Replacement
 
 _SIGNS = {True: "bold dark_orange3", False: "bold medium_purple3"}
-_CLASSES_SHOWN = 4
+_CLASSES_SHOWN, _EDITS_SHOWN = 4, 10
+_WEAK = 0.1  # of the strongest contribution: what is less is not marked
 _SHAPLEY = "shapley"
 
 
 @dataclass(frozen=True)
 class ExplainedText:
-    """What the words of a text contribute, and for each the word that would lower the output most."""
+    """What the words of a text contribute, and for each the word that would lower the output most.
+
+    Of texts of characters there are edits in place of other words: texts that would be of another class.
+    """
 
     found: Attribution
-    instead: Sequence[Replacement]
+    instead: Sequence[Replacement] = ()
+    edits: Counterfactuals | None = None
 
     @property
     def label(self) -> str:
@@ -37,7 +42,8 @@ class ExplainedText:
     def to_json(self) -> dict[str, Any]:
         column = self.found.class_names.index(self.label)
         swaps = [{"word": item.new, "output": float(item.output[column])} for item in self.instead]
-        return {**self.found.to_json(), "lowest_with": swaps}
+        told = {**self.found.to_json(), "lowest_with": swaps}
+        return told if self.edits is None else told | {"edits": self.edits.to_json()}
 
 
 def explain_cli(
@@ -137,9 +143,12 @@ def explain(automaton: Path, words: Sequence[str] = (), phrases: Sequence[str] =
 def explain_text(automaton: Path, text: str, method: str = _SHAPLEY, min_count: int = 5) -> ExplainedText:
     """The contributions of a text's words: Shapley values, or those of the walk."""
     from wfalens.automaton import WFA
-    from wfalens.explanation import attribute, best_replacements
+    from wfalens.corpus.edits import reads_characters
+    from wfalens.explanation import attribute, best_replacements, counterfactuals
 
     wfa = WFA.load(automaton)
+    if reads_characters(wfa.encoder):
+        return ExplainedText(attribute(wfa, text, method), edits=counterfactuals(wfa, text, most=_EDITS_SHOWN))
     return ExplainedText(attribute(wfa, text, method), best_replacements(wfa, text, min_count=min_count))
 
 
@@ -226,36 +235,50 @@ def _print_text(done: ExplainedText) -> None:
     from wfalens.automaton.walk import row_kinds
 
     found, label = done.found, done.label
-    _print_heat(list(found.words), list(map(float, found.of_class())), found.unit)
+    _print_heat(list(found.words), list(map(float, found.of_class())), label, found.unit)
     names = [label, *(name for name in found.class_names if name != label)][:_CLASSES_SHOWN]
     columns = [found.class_names.index(name) for name in names]
+    swaps = [[f"{swap.new} {swap.output[columns[0]]:.3f}"] for swap in done.instead] or [[] for _ in found.words]
     rows = [
-        [
-            word,
-            kind,
-            *(f"{row[at]:+.3f}" for at in columns),
-            f"{without[columns[0]]:.3f}",
-            f"{swap.new} {swap.output[columns[0]]:.3f}",
-        ]
+        [visible(word), kind, *(f"{row[at]:+.3f}" for at in columns), f"{without[columns[0]]:.3f}", *swap]
         for word, kind, row, without, swap in zip(
-            found.words, row_kinds(found.shares), found.contributions, found.without, done.instead, strict=True
+            found.words, row_kinds(found.shares), found.contributions, found.without, swaps, strict=True
         )
     ]
-    total = found.output - found.prior
-    rows.append(["sum = output − prior", "", *(f"{total[at]:+.3f}" for at in columns), "", ""])
+    total, last = found.output - found.prior, ["lowest with"] if done.instead else []
+    rows.append(["sum = output − prior", "", *(f"{total[at]:+.3f}" for at in columns), "", *("" for _ in last)])
     title = f"{label} {found.output.max():.3f} ({found.unit}): {found.title}"
-    print_table(title, ["word", "row", *names, f"{label} without it", "lowest with"], rows)
+    what = "word" if done.edits is None else "characters"
+    print_table(title, [what, "row", *names, f"{label} without it", *last], rows)
     shares = ", ".join(f"{name} {share:.0%}" for name, share in found.trust.items())
     say(f"trust: {'mass through rows' if found.unit == 'probability' else 'words by their rows:'} {shares}")
+    if done.edits is not None:
+        _print_edits(done.edits)
 
 
-def _print_heat(words: list[str], values: list[float], unit: str) -> None:
-    """The text with its contributions: colour by sign, numbers for those who do not see colours."""
+def _print_edits(found: Counterfactuals) -> None:
+    rows = [
+        [visible(each.edit.text), each.edit.kind, each.label, f"{each.automaton.max():.3f}"] for each in found.items
+    ]
+    if rows:
+        print_table(
+            f"Of {found.tried:,} texts at one edit, the surest of another class", ["text", "edit", "class", ""], rows
+        )
+    else:
+        say(f"none of the {found.tried:,} texts at one edit is of another class")
+
+
+def _print_heat(words: list[str], values: list[float], label: str, unit: str) -> None:
+    """The text with its contributions: words that matter stand in brackets with their numbers; colour is only more."""
     from rich.text import Text
 
+    least = _WEAK * max(map(abs, values))
     line = Text()
     for word, value in zip(words, values, strict=True):
-        line.append(printable(word), style=_SIGNS[value > 0] if abs(value) > 0.02 * max(map(abs, values)) else "")
-        line.append(f"{value:+.2f} ", style="dim")
+        strong = abs(value) > least
+        shown = f"[{visible(word)} {value:+.2f}]" if strong else visible(word)
+        line.append(shown, style=_SIGNS[value > 0] if strong else "")
+        line.append(" ")
     OUT.print(line)
-    OUT.print(Text.assemble(("orange: for", _SIGNS[True]), ", ", ("violet: against", _SIGNS[False]), f" ({unit})"))
+    speaks = Text.assemble(("[word +…]", _SIGNS[True]), " speaks for ", printable(label))
+    OUT.print(Text.assemble(speaks, ", ", ("[word −…]", _SIGNS[False]), f" against it ({unit})"))

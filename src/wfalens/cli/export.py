@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,7 @@ import typer
 
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
-from wfalens.cli.output import print_json, say
+from wfalens.cli.output import print_json, remark, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.words import WordChoice
 from wfalens.errors import InputError
@@ -23,14 +22,6 @@ if TYPE_CHECKING:
 
 _FLOWS = 60
 _ALL_WORDS = WordChoice()
-
-
-@dataclass(frozen=True)
-class Written:
-    """The kind of an automaton, and the files that were written of it."""
-
-    kind: str
-    made: Exported
 
 
 def export_cli(
@@ -79,7 +70,7 @@ def export_cli(
 
     All words are exported unless --words, --word-file or --top choose some. Rows sum to 1 after writing: mass that null
     completion, --states or --threshold left without a target goes to an extra state "lost". A linear automaton, whose
-    weights are real numbers, goes to dot, json and onnx.
+    weights are real numbers, goes to dot, json and onnx; in its place, the readable companion goes to the others.
 
     Example:
       wfalens export films.wfa --top 500 -o films.drn
@@ -89,7 +80,7 @@ def export_cli(
     name = format_name or format_of(out)
     _refuse_idle("--class", class_name, name, "openfst")
     _refuse_idle("--flows", flows, name, "dot")
-    done = export(
+    made = export(
         automaton,
         out,
         name,
@@ -101,16 +92,16 @@ def export_cli(
         class_name=class_name,
         flows=_FLOWS if flows is None else flows or None,
     )
-    made = done.made
     if as_json:
         files = [{"file": str(path), "bytes": len(blob)} for path, blob in made.files.items()]
         counts = {"words": made.words, "states": made.states, "transitions": made.transitions}
-        print_json({"format": name, "kind": done.kind, **counts, "files": files})
+        print_json({"format": name, "kind": made.kind, **counts, "files": files, "remark": made.remark})
         return
     size = f"{made.words:,} words, {made.states} states"
     if made.transitions is not None:
         size += f", {made.transitions:,} transitions"
     say(f"wrote {', '.join(map(str, made.files))} ({size})")
+    remark(made.remark)
 
 
 def export(
@@ -122,7 +113,7 @@ def export(
     force: bool = False,
     progress: Progress = SILENT,
     **choice: Any,
-) -> Written:
+) -> Exported:
     """Write an automaton in a format; `choice` holds further options of `export_files`."""
     from wfalens.automaton import WFA
     from wfalens.export.files import export_files, main_file
@@ -133,7 +124,7 @@ def export(
     check_outputs(*made.files, force=force)
     for path, blob in made.files.items():
         write_atomically(path, blob)
-    return Written(wfa.kind, made)
+    return made
 
 
 def _refuse_idle(option: str, value: object, name: str, owner: str) -> None:

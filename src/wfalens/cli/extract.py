@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from dataclasses import replace as changed
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,29 +15,44 @@ import typer
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import USUAL, Reader, open_vectors
-from wfalens.cli.output import print_json, print_table, say
+from wfalens.cli.output import note, print_json, print_table, say
 from wfalens.cli.progress import TerminalProgress
+from wfalens.cli.reading import allow_own, labelled_texts, say_reading
 from wfalens.cli.stopping import resumable
 from wfalens.cli.streams import NO_SHARDS, Shards
+from wfalens.corpus.tokenizers import is_import_path
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model, reads_texts
 from wfalens.progress import SILENT, Progress
+from wfalens.text import printable
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
     from wfalens.corpus.corpus import Corpus
     from wfalens.corpus.encoder import TextEncoder
+    from wfalens.evaluation.worth import Worth
     from wfalens.extraction import Extractor
     from wfalens.models.contract import StepwiseClassifier
 
 STATES, ROWS, AUGMENTATION = "States", "Rows", "Augmentation of the texts"
+REFINE = "Asking back"
 READABLE, LINEAR, HUGGING_FACE = "Readable automata", "Linear automata", "Hugging Face models"
-_LINEAR, _USUAL_VECTORS = "linear", "wordllama"
+_AUTO, _LINEAR, _USUAL_VECTORS = "auto", "linear", "wordllama"
+_LABEL, _BADLY = "label", 0.6  # CR of a class below which balancing is worth a try
 _TO_TRY = {
+    _AUTO: "more texts, or a larger automaton (--kind linear --states 320); no kind that was tried does better",
     "stochastic": "--kind linear, or more states (--states)",
     "readable": "--classes auto, more states (--states), or --kind linear",
     _LINEAR: "more states (--states), more texts, or another --kind",
 }
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """An automaton that was written, and what it is worth beside a bag of words, where there were enough texts."""
+
+    wfa: WFA
+    worth: Worth | None = None
 
 
 def extract_cli(
@@ -47,11 +63,38 @@ def extract_cli(
         str,
         typer.Option(
             metavar="KIND",
-            help="stochastic: states are label distributions, to verify (the paper's); linear: real weights trained "
-            "against the classifier, the most faithful (takes minutes); readable: few states and few classes of "
-            "words, with names, that fit on a page.",
+            help="auto: the most faithful kind on held-out texts, with a readable companion in the same file; "
+            "stochastic: states are label distributions, to verify (the paper's); linear: real weights trained "
+            "against the classifier (takes minutes); readable: few states and few classes of words, with names, that "
+            "fit on a page. Options that belong to one kind choose it.",
         ),
-    ] = "stochastic",
+    ] = "auto",
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Wall clock that the extraction may take, such as 30s, 2m or 1h: what is best by then is written. How "
+            "far that goes depends on the machine, so the same seed no longer gives the same bytes.",
+            show_default="as long as it takes",
+        ),
+    ] = None,
+    effort: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="low, normal or high: how long to train, and how large an automaton of the linear kind.",
+            show_default="normal",
+        ),
+    ] = None,
+    balance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="predicted or label: what the automaton is fitted to has as many texts of every class, by what the "
+            "classifier predicts or by the column of labels. For classes so small that their texts are copied badly.",
+            show_default="texts as they come",
+        ),
+    ] = None,
     seed: opt.Seed = 0,
     states: Annotated[
         str | None,
@@ -59,7 +102,7 @@ def extract_cli(
             "--states",
             "-k",
             metavar="K",
-            help="Their number, or auto.",
+            help="Their number, or auto; without --kind and other options, of a stochastic automaton.",
             show_default="auto; readable: 12",
             rich_help_panel=STATES,
         ),
@@ -239,7 +282,8 @@ def extract_cli(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="How texts become words.",
+            help="How texts become words (see `wfalens wrap --help`); for other models, a tokenizer of your own that "
+            "they name, package.module:function: its code is run.",
             show_default="whitespace, which changes a text least",
             rich_help_panel=HUGGING_FACE,
         ),
@@ -264,8 +308,38 @@ def extract_cli(
             rich_help_panel=HUGGING_FACE,
         ),
     ] = None,
+    refine: Annotated[
+        bool,
+        opt.flag(
+            "--refine",
+            help="Ask back: add texts of its own on which automaton and classifier differ, until fresh ones agree; "
+            "it ends with what a fresh sample proves.",
+            panel=REFINE,
+        ),
+    ] = False,
+    rounds: Annotated[
+        int | None, typer.Option(metavar="N", help="Rounds at most.", show_default="5", rich_help_panel=REFINE)
+    ] = None,
+    round_texts: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Texts asked in a round.", show_default="2000", rich_help_panel=REFINE),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Fresh texts of the proof.", show_default="2000", rich_help_panel=REFINE),
+    ] = None,
+    most_states: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="Try twice as many states, up to so many, where their number is open.",
+            show_default="1000",
+            rich_help_panel=REFINE,
+        ),
+    ] = None,
     data: opt.Data = None,
     text_column: opt.TextColumn = "text",
+    label_column: opt.LabelColumn = None,
     encoding: opt.Encoding = "utf-8",
     memory: opt.Memory = None,
     engine: opt.Engine = None,
@@ -277,13 +351,16 @@ def extract_cli(
     force: opt.Force = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Extract a weighted automaton from a classifier, run over a corpus (labels are not used).
+    """Extract a weighted automaton from a classifier, run over a corpus (labels are used by --balance only).
 
-    Number of states, abstraction, α and β are chosen on a tenth of the texts, held out for it, unless given; the curve
-    is kept in the file, and `wfalens evaluate` shows it.
+    Unless told otherwise, the kind is chosen: the automaton that is the most faithful on a tenth of the texts, held out
+    for it, answers, and a readable one goes along in the file to tell its story (`wfalens describe`, `wfalens show`).
 
-    The training of a linear automaton may be stopped at any time: the same command goes on after the last whole epoch,
-    which is kept in OUT.training until the end.
+    Of a stochastic one, number of states, abstraction, α and β are chosen on held-out texts, too, unless given; the
+    curve is kept in the file, and `wfalens evaluate` shows it.
+
+    Ctrl-C ends training early, and the best so far is written. What training has learned is kept in OUT.training: the
+    same command with --force goes on from there, and ends as if it had not been stopped. --time ends it by the clock.
 
     A corpus that is larger than memory is read in shards with --memory, --engine or a pattern of files: settings and
     states are then chosen on a sample of its texts. It may be stopped, too: OUT.parts holds what is done until the end.
@@ -291,8 +368,9 @@ def extract_cli(
 
     Examples:
       wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
-      wfalens extract films.rnn -c rotten_tomatoes -o films.wfa --kind linear
+      wfalens extract films.rnn -c rotten_tomatoes -o states.wfa --kind stochastic
       wfalens extract films.rnn -c rotten_tomatoes -o page.wfa --kind readable
+      wfalens extract films.rnn -c rotten_tomatoes -o soon.wfa --time 30s
 
     As in the paper:
       wfalens extract films.rnn -c rotten_tomatoes -o films.wfa -k 40 \\
@@ -315,6 +393,9 @@ def extract_cli(
         "representatives": representatives,
         "strength": strength,
         "queries": queries,
+        "time": time,
+        "effort": effort,
+        "balance": balance,
         "initial": initial,
         "sample": "all" if sample == 0 else sample,
         "budget": _bytes(budget),
@@ -325,31 +406,37 @@ def extract_cli(
         "neighbours": neighbours,
         "weight": augment_weight,
     }
-    began = time.perf_counter()
-    wfa = extract(
+    refinement = _given({"rounds": rounds, "texts": round_texts, "samples": samples, "most_states": most_states})
+    if refinement and not refine:
+        raise InputError("--rounds, --round-texts, --samples and --most-states belong to --refine")
+    began = perf_counter()
+    done = extract(
         model,
         corpus,
         out,
         options=_given(options) | {"kind": kind, "seed": seed},
         augmentation=_given(augmentation) | ({"epochs": augment} if augment else {}),
         distillation=_given({"epochs": epochs}),
+        refinement=refinement if refine else None,
         vectors=vectors,
         words=_given({"tokenizer": tokenizer, "max_length": max_length, "min_count": min_count}),
-        reader=Reader(data, text_column, None, encoding),
+        reader=Reader(data, text_column, label_column, encoding),
         shards=Shards(
             memory=memory, engine=engine, workers=workers, address=address, shard=shard, on_bad=on_bad, log=log
         ),
         progress=TerminalProgress(),
     )
-    seconds = time.perf_counter() - began
+    seconds, wfa = perf_counter() - began, done.wfa
+    _note_stop(wfa)
     if as_json:
-        told = {**_told(wfa, out, seconds), "queries": wfa.provenance.get("queries")}
-        choice = {name: wfa.provenance.get(name) for name in ("tuning", "frontier")}
+        told = {**_told(done, out, seconds), "queries": wfa.provenance.get("queries")}
+        choice = {name: wfa.provenance.get(name) for name in ("choice", "tuning", "frontier", "time", "stopped")}
         print_json({"out": str(out), **told, **choice})
         return
-    told = _told(wfa, out, seconds)
+    told = _told(done, out, seconds)
     rows = [[name.replace("_", " "), _shown(name, value)] for name, value in told.items() if value is not None]
     print_table(f"Automaton {out.name}", ["", "value"], rows)
+    _say_proof(wfa)
     say(f"wrote {out}; next: wfalens evaluate {out} --model {model} --corpus …")
 
 
@@ -361,48 +448,119 @@ def extract(
     options: Mapping[str, Any] | None = None,
     augmentation: Mapping[str, Any] | None = None,
     distillation: Mapping[str, Any] | None = None,
+    refinement: Mapping[str, Any] | None = None,
     vectors: str | None = None,
     words: Mapping[str, Any] | None = None,
     reader: Reader = USUAL,
     shards: Shards = NO_SHARDS,
     progress: Progress = SILENT,
-) -> WFA:
+) -> Extracted:
     """Extract an automaton from a model run over a corpus, and write it to `out`.
 
-    `options`, `augmentation` and `distillation` are those of `Extractor`, `Augmentation` and `Distillation`, `words`
-    those of `TextEncoder.of_texts` for a model that reads texts of any words.
+    `options`, `augmentation`, `distillation` and `refinement` (None: it does not ask back) are those of `Extractor`,
+    `Augmentation`, `Distillation` and `Refinement`, `words` those of `TextEncoder.of_texts` for a model that reads any
+    words.
     """
-    from wfalens.extraction import Distillation, Extractor
+    from wfalens.corpus.sources.files import TextFiles, with_labels
+    from wfalens.extraction import Extractor
+    from wfalens.extraction.effort import NORMAL, distillation_of
 
-    extractor = Extractor(**(options or {}), distillation=Distillation(**distillation) if distillation else None)
+    chosen = dict(options or {})
+    if distillation:
+        chosen["distillation"] = changed(distillation_of(chosen.pop("effort", NORMAL)), **distillation)
+    extractor = Extractor(**chosen)
     _check_augmentation(extractor, augmentation or {}, vectors)
-    kept = out.with_name(f"{out.name}.training") if extractor.kind == _LINEAR else None
+    allow_own((words or {}).get("tokenizer"))
+    kept = out.with_name(f"{out.name}.training") if extractor.kind in (_AUTO, _LINEAR) else None
     check_outputs(out, kept, force=True)
     if shards.wanted_for(corpus):
+        if refinement is not None:
+            raise InputError("asking back needs texts that fit into memory; give a single file, without --memory")
         if reads_texts(model):
             raise InputError(f"{model} takes its words from the corpus, which must fit into memory; give a single file")
         source, classifier = reader.source(corpus, "train"), open_model(model, _words(model, None, words or {}))
+        if extractor.balance == _LABEL and isinstance(source, TextFiles):
+            source, _ = with_labels(source, reader.label_column)
         extractor = _with_vectors(extractor, classifier, augmentation or {}, vectors)
         parts = out.with_name(f"{out.name}.parts")
         with shards.opened(parts, model) as run:
             wfa = extractor.extract(classifier, source, progress, run=run)
             wfa.save(out)
-            shutil.rmtree(parts)
-        return wfa
-    texts = reader.corpus(corpus, "train", labels=False, progress=progress)
+            if not _was_interrupted(wfa):
+                shutil.rmtree(parts)
+        return Extracted(wfa)
+    texts = reader.corpus(corpus, "train", labels=extractor.balance == _LABEL, progress=progress)
     classifier = open_model(model, _words(model, texts, words or {}))
+    say_reading(classifier, texts, lambda: labelled_texts(corpus, reader, "train"), progress)
     extractor = _with_vectors(extractor, classifier, augmentation or {}, vectors)
+    if refinement is not None:
+        from wfalens.extraction import Refinement
+        from wfalens.extraction.refining import refine
+
+        wfa = refine(extractor, classifier, texts, Refinement(**refinement), progress)
+        wfa.save(out)
+        return Extracted(wfa, _said_worth(wfa, classifier, texts, extractor, progress))
     with resumable(kept):
         wfa = extractor.extract(classifier, texts, progress, kept)
         wfa.save(out)
-    _say_worth(wfa, classifier, texts, extractor, progress)
-    return wfa
+    _say_small_classes(wfa, extractor, progress)
+    return Extracted(wfa, _said_worth(wfa, classifier, texts, extractor, progress))
 
 
-def _say_worth(
+def _was_interrupted(wfa: WFA) -> bool:
+    from wfalens.extraction.deadline import INTERRUPT, Stop
+
+    stop = Stop.of(wfa.provenance)
+    return stop is not None and stop.by == INTERRUPT
+
+
+def _note_stop(wfa: WFA) -> None:
+    """Say that an automaton is the best so far, and whether more can be had."""
+    from wfalens.automaton.serving import recorded
+    from wfalens.extraction.deadline import TIME, Stop
+
+    stop = Stop.of(wfa.provenance)
+    if stop is None:
+        return
+    found = recorded(wfa.provenance)
+    reached = "" if found is None else f" (CR {found.cr:.3f} on held-out texts)"
+    when = f"after {stop.passes} of {stop.planned} passes" if stop.planned else "before other kinds were tried"
+    ended = f"{when}; this is the best automaton so far{reached}"
+    if stop.by == TIME:
+        note(f"time was over {ended}; more --time may do better")
+    elif wfa.kind == _LINEAR:
+        note(f"stopped {ended}; the same command with --force goes on from there")
+    else:
+        note(f"stopped {ended}")
+
+
+def _say_small_classes(wfa: WFA, extractor: Extractor, progress: Progress) -> None:
+    """Say which class is copied worst, where balance may help."""
+    choice = wfa.provenance.get("choice")
+    if choice is None or extractor.balance is not None:
+        return
+    found = next(each for each in choice["tried"] if each["kind"] == choice["chosen"])["by_class"]
+    worst = min(found, key=lambda name: found[name]["cr"])
+    if found[worst]["cr"] < _BADLY:
+        progress.say(
+            f"of the class {printable(worst)} CR is only {found[worst]['cr']:.3f} ({found[worst]['texts']:,} held-out "
+            "texts); --balance predicted may help"
+        )
+
+
+def _say_proof(wfa: WFA) -> None:
+    """The statement that a refinement ends with, if there was one."""
+    from wfalens.extraction.refining import refinement_summary
+
+    proof = refinement_summary(wfa.provenance)
+    if proof is not None:
+        say(proof)
+
+
+def _said_worth(
     wfa: WFA, classifier: StepwiseClassifier, texts: Corpus, extractor: Extractor, progress: Progress
-) -> None:
-    """Say it if a bag of words would do as well, and what to try."""
+) -> Worth | None:
+    """What the automaton is worth beside a bag of words; said if that would do as well, with what to try."""
     from wfalens.evaluation.worth import measure_worth
 
     worth = measure_worth(wfa, classifier, texts, extractor.seed, progress)
@@ -411,13 +569,14 @@ def _say_worth(
             f"on {worth.texts:,} extraction texts its CR of {worth.cr:.3f} does not beat that of a bag of words fitted "
             f"on the others, {worth.bag_of_words:.3f}; try {_TO_TRY[extractor.kind]}"
         )
+    return worth
 
 
 def _check_augmentation(extractor: Extractor, augmentation: Mapping[str, Any], vectors: str | None) -> None:
     """Refuse options that nothing would use."""
     if augmentation and "epochs" not in augmentation:
         raise InputError(f"{', '.join(augmentation)} of augmentation without any epoch of it; give --augment too")
-    if vectors is not None and not augmentation and extractor.kind != _LINEAR:
+    if vectors is not None and not augmentation and extractor.kind not in (_AUTO, _LINEAR):
         raise InputError("--vectors are for augmentation and for linear automata; give --augment or --kind linear")
 
 
@@ -431,8 +590,8 @@ def _with_vectors(
         return extractor
     known = open_vectors(vectors or _USUAL_VECTORS, classifier.encoder.vocabulary.words[2:], classifier)
     if augmentation:
-        extractor = changed(extractor, augmentation=Augmentation(vectors=known, **augmentation))
-    return changed(extractor, vectors=known) if extractor.kind == _LINEAR and vectors is not None else extractor
+        return changed(extractor, augmentation=Augmentation(vectors=known, **augmentation))
+    return changed(extractor, vectors=known)
 
 
 def _words(model: str, texts: Corpus | None, options: Mapping[str, Any]) -> TextEncoder | None:
@@ -441,7 +600,7 @@ def _words(model: str, texts: Corpus | None, options: Mapping[str, Any]) -> Text
 
     if texts is not None and reads_texts(model):
         return TextEncoder.of_texts(texts.texts, **{"tokenizer": "whitespace", **options})
-    if options:
+    if options and not (set(options) == {"tokenizer"} and is_import_path(options["tokenizer"])):
         raise InputError(f"{model} has its own words; --tokenizer, --max-length and --min-count are for hf: models")
     return None
 
@@ -470,13 +629,20 @@ def _bytes(megabytes: float | None) -> int | None:
     return None if megabytes is None else round(megabytes * 1e6)
 
 
-def _told(wfa: WFA, out: Path, seconds: float) -> dict[str, Any]:
-    asked, frontier = wfa.provenance.get("queries"), wfa.provenance.get("frontier")
-    measured = frontier["tried"][frontier["chosen"]] if frontier else {}
+def _told(done: Extracted, out: Path, seconds: float) -> dict[str, Any]:
+    """What one wants to know first, and then the rest."""
+    from wfalens.automaton.serving import companion_summary, recorded
+
+    wfa, asked, choice = done.wfa, done.wfa.provenance.get("queries"), done.wfa.provenance.get("choice")
+    found = recorded(wfa.provenance)
     return {
+        "chosen_kind": choice and choice["chosen"],
+        "kind": wfa.kind,
+        "cr_on_held_out_texts": None if found is None else found.cr,
+        "jsd_on_held_out_texts": None if found is None else found.jsd,
+        "readable_companion": companion_summary(wfa),
+        "cr_of_a_bag_of_words": None if done.worth is None else done.worth.bag_of_words,
         **wfa.summary(),
-        "cr_on_held_out_texts": measured.get("cr"),
-        "jsd_on_held_out_texts": measured.get("jsd"),
         "queries": asked["total"] if asked else None,
         "bytes": out.stat().st_size,
         "seconds": seconds,
@@ -486,6 +652,9 @@ def _told(wfa: WFA, out: Path, seconds: float) -> dict[str, Any]:
 def _shown(name: str, value: object) -> str:
     if name == "bytes" and isinstance(value, int):
         return f"{value / 1e6:.2f} MB"
+    if isinstance(value, dict):  # the companion
+        rate = "" if value["cr"] is None else f"CR {value['cr']:.3f} with "
+        return f"{rate}{value['states']} states, {value['word_classes']} classes of words"
     if isinstance(value, float):
         return f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value)

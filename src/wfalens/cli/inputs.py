@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wfalens.corpus.datasets import DATASETS, Dataset, load_dataset
-from wfalens.corpus.readers import read_corpus
+from wfalens.corpus.readers import read_corpus, read_groups
 from wfalens.corpus.sources.files import is_pattern
 from wfalens.errors import InputError
 from wfalens.progress import SILENT, Progress
@@ -60,6 +60,14 @@ class Reader:
             progress.say(f"left out {len(corpus.skipped)} rows ({told})")
         return corpus
 
+    def groups(self, spec: str, column: str, corpus: Corpus) -> list[str]:
+        """What a column holds for every text of a corpus that was read; of a data set there are its labels only."""
+        if dataset_of(spec) is not None and not Path(spec).exists():
+            if column != "label" or corpus.labels is None:
+                raise InputError(f"the data set {spec} has no column {column!r}; its texts have a 'label' only")
+            return [corpus.class_names[label] for label in corpus.labels]
+        return read_groups(spec, column, text_column=self.text_column, encoding=self.encoding)
+
     def source(self, spec: str, split: str) -> Corpus | TextFiles:
         """A corpus that is read in shards: files, which are not held, or a data set by its name."""
         if dataset_of(spec) is not None and not Path(spec).exists():
@@ -78,7 +86,7 @@ USUAL = Reader()
 
 def open_vectors(spec: str, words: tuple[str, ...], model: StepwiseClassifier | None = None) -> WordVectors:
     """Vectors by name (wordllama, model) or from a file."""
-    from wfalens.corpus.vectors import read_vectors, wordllama_vectors
+    from wfalens.corpus import read_vectors, wordllama_vectors
     from wfalens.models.contract import EmbeddingClassifier
     from wfalens.models.embedding import model_vectors
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
+from typing import Any, TextIO
 
 from wfalens.cli.stopping import Stopped, listen, listen_no_more
-from wfalens.errors import WfalensError
+from wfalens.errors import WfalensError, WfalensWarning, naming_extras
 from wfalens.text import sentence
 
 DONE, FAILED, USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
@@ -52,7 +54,9 @@ def _ran(arguments: Sequence[str]) -> int:
     from wfalens.cli.app import app
 
     try:
-        app(list(arguments), prog_name="wfalens")
+        with naming_extras(), warnings.catch_warnings():
+            warnings.showwarning = _noted
+            app(list(arguments), prog_name="wfalens")
     except SystemExit as left:
         if isinstance(left.__context__, BrokenPipeError):  # typer and rich would leave with 1
             raise left.__context__ from None
@@ -60,6 +64,23 @@ def _ran(arguments: Sequence[str]) -> int:
             raise Stopped from None
         return int(left.code or DONE)
     return DONE
+
+
+def _noted(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: Any = None,
+) -> None:
+    """Print our own warnings as notes, and those of libraries as Python does."""
+    from wfalens.cli.output import note
+
+    if issubclass(category, WfalensWarning):
+        note(str(message))
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno, line), end="", file=file or sys.stderr)
 
 
 def _explained(error: Exception) -> int:

@@ -16,7 +16,7 @@ from wfalens.cli.output import print_json, print_table, say
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Words that act most like a word and words that mean most the same, each with its distance."""
+    """Words that act most like a word and words that are near in meaning, each with its distance."""
 
     acting: list[tuple[str, float]]
     meaning: list[tuple[str, float]]
@@ -24,7 +24,7 @@ class Neighbours:
 
     @property
     def columns(self) -> list[str]:
-        return ["", "acts alike", "d_T", f"means alike ({self.vectors})", "distance"]
+        return ["", "acts alike", "d_T", f"means alike ({self.vectors})", "1 − cosine"]
 
     @property
     def rows(self) -> list[list[str]]:
@@ -48,9 +48,11 @@ def neighbours_cli(
     force: opt.Force = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Words that act most like a word, beside words that mean most the same.
+    """Words that act most like a word, beside words that are near in meaning.
 
-    Words act alike if the automaton moves alike under them (d_T); they mean the same if their vectors are near.
+    Words act alike if the automaton moves alike under them (d_T). Words are near in meaning if each is among the
+    other's ten nearest by the cosine of their vectors, and nearer than all but 1 in 1,000 random pairs. Numbers and
+    rests of words are near to nothing, stop words only to stop words.
 
     Example:
       wfalens neighbours films.wfa wonderful
@@ -61,19 +63,19 @@ def neighbours_cli(
     found = neighbours(automaton, word, vectors, top, min_count)
     write_html(html, f"{automaton.name}: neighbours of {word}", table_html(word, found.columns, found.rows))
     if as_json:
-        print_json({"word": word, "acts_alike": found.acting, "means_alike": found.meaning})
+        print_json({"word": word, "acts_alike": found.acting, "means_alike": found.meaning, "vectors": found.vectors})
         return
     print_table(f"Neighbours of {word}", found.columns, found.rows)
     if not found.meaning:
-        say(f"{found.vectors} has no vector for {word!r}")
+        say(f"no word is near {word!r} in meaning by the vectors of {found.vectors}")
 
 
 def neighbours(automaton: Path, word: str, vectors: str = "wordllama", top: int = 10, min_count: int = 5) -> Neighbours:
     """The nearest words of a word, by what they do and by what they mean."""
     from wfalens.automaton import WFA
-    from wfalens.explanation import TransitionEmbeddings
+    from wfalens.explanation import TransitionEmbeddings, nearness_of
 
     wfa = WFA.load(automaton)
     acting = TransitionEmbeddings.of(wfa, min_count).nearest(word, top)
     known = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
-    return Neighbours(acting, known.nearest(word, top) if word in known else [], known.source)
+    return Neighbours(acting, nearness_of(wfa, known).nearest(word, top), known.source)

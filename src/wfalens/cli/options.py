@@ -12,7 +12,10 @@ CORPUS_HELP = (
     "a data set by name (see `wfalens data list`), a .csv, .tsv, .jsonl (also .gz) or .parquet file, or a folder with "
     "one subfolder per class."
 )
-MODEL_HELP = "a .rnn file of `wfalens train`, an .onnx graph, or hf:NAME or hf:FOLDER for a Hugging Face model."
+MODEL_HELP = (
+    "a .rnn file of `wfalens train`, an .onnx graph or a Keras file (.h5, .keras; see `wfalens wrap`), or hf:NAME or "
+    "hf:FOLDER for a Hugging Face model."
+)
 
 
 def flag(*names: str, help: str, panel: str | None = None) -> Any:

@@ -30,6 +30,12 @@ def say(text: str) -> None:
     OUT.print("\n".join(map(printable, text.split("\n"))), markup=False, soft_wrap=not OUT.is_terminal)
 
 
+def remark(text: str | None) -> None:
+    """Say who told what was said, where that was a companion of the automaton."""
+    if text is not None:
+        say(f"({text})")
+
+
 def print_json(result: Any) -> None:
     spelled_out = (getattr(sys.stdout, "encoding", None) or "utf-8").lower() == "utf-8"
     text = json.dumps(result, ensure_ascii=not spelled_out, indent=2)

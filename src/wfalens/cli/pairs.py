@@ -65,9 +65,10 @@ def pairs_cli(
     convention: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="mean_square, or norm: the Euclidean norm divided by the number of elements."
+            metavar="NAME",
+            help="How meanings are compared: cosine, or the paper's mean_square or norm (divided by the elements).",
         ),
-    ] = "mean_square",
+    ] = "cosine",
     min_count: opt.MinCount = 5,
     html: opt.Html = None,
     plot: opt.Plot = None,
@@ -76,9 +77,10 @@ def pairs_cli(
 ) -> None:
     """Contrast what words do to the model (distance d_T) with what they mean (d_S).
 
-    The meaning comes from word vectors. Bounds default to quantiles of the distances over random pairs, because the
-    scale of vectors differs: adversarial d_S ≤ q0.001, d_T ≥ q0.5; collaborative d_T ≤ q0.01, d_S ≥ q0.5. --plot draws
-    the words of the strongest influence in both spaces (t-SNE).
+    d_S is 1 − cosine of the word vectors; numbers, rests of words and stop words are left out, and adversarial pairs
+    are near in meaning (see `wfalens neighbours`). Bounds default to quantiles of the distances over random pairs:
+    adversarial d_S ≤ q0.001, d_T ≥ q0.5; collaborative d_T ≤ q0.01, d_S ≥ q0.5. --plot draws the words of the strongest
+    influence in both spaces (t-SNE).
 
     Example:
       wfalens pairs films.wfa --kind adversarial
@@ -135,7 +137,10 @@ def _map(done: Contrasted, min_count: int) -> Figure:
 
 
 def _print(kind: str, found: Pairs) -> None:
-    title = f"{found.total:,} {kind} pairs among {found.words:,} words (ε = {found.epsilon:.4g}, δ = {found.delta:.4g})"
+    title = (
+        f"{found.total:,} {kind} pairs among {found.words:,} words, meanings by {found.vectors} "
+        f"(ε = {found.epsilon:.4g}, δ = {found.delta:.4g})"
+    )
     rows = [
         [
             str(row["first"]),

@@ -92,7 +92,7 @@ def predict(automaton: Path, texts: Sequence[str], min_confidence: float = 0.0) 
     wfa = WFA.load(automaton)
     if not texts:
         raise InputError("there is no text to classify; give texts, - for standard input, or --corpus")
-    weights = wfa.weights(texts)
+    weights = wfa.prediction_weights(texts)
     answers = zip(texts, wfa.decide(weights), wfa.margins(weights), wfa.probabilities(weights), strict=True)
     return [
         Prediction(

@@ -122,6 +122,8 @@ def pretrain(
     wfa = WFA.load(automaton)
     meaning = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
     table = TransitionEmbeddings.of(wfa)
+    if not len(meaning):
+        raise InputError(f"{meaning.source} knows no word of the automaton; give other --vectors")
     size = min(width or meaning.width, meaning.width, len(meaning), table.width, len(table))
     if size < (width or meaning.width):
         progress.say(f"embeddings are {size} wide, the most that this automaton and these vectors give")

@@ -12,9 +12,9 @@ _BLAS = "scipy.linalg.cython_blas"
 def load_numba() -> None:
     """Load what numba needs for kernels, without all of `scipy.linalg`.
 
-    Numba imports `scipy.linalg.cython_blas` only to see that it is there. It is, as scipy is a dependency of ours; an
-    empty module stands for it meanwhile, and where a kernel needs BLAS, numba imports the real one. Other threads must
-    not import scipy at this time: call it from a command only, before its work.
+    Numba imports `scipy.linalg.cython_blas` only to see that it is there. An empty module stands for it meanwhile; a
+    kernel that needs BLAS would import the real one. Other threads must not import scipy at this time: call it from a
+    command only, before its work.
     """
     if "numba" in sys.modules or _BLAS in sys.modules:
         return

@@ -9,7 +9,7 @@ import typer
 
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
-from wfalens.cli.output import note, print_json, print_table, say
+from wfalens.cli.output import note, print_json, print_table, remark, say
 from wfalens.errors import InputError
 from wfalens.writing import write_atomically
 
@@ -49,6 +49,8 @@ def show_cli(
 ) -> None:
     """Show a readable automaton: as a drawing, or as a table of what words do between its states.
 
+    Of an automaton that carries a readable companion, that companion is shown, which is said.
+
     The drawing has the start at the left, undecided states in the middle and sure ones at the right. Arrows are
     labelled with kinds of words and as wide as they are frequent; only as many are drawn as carry 90 % of the moves,
     and 40 at most, which the caption says. Graphviz places the states; without it they stand in plain columns.
@@ -70,9 +72,11 @@ def show_cli(
         return
     drawn = draw(automaton, out, edges=edges, share=share, direction=direction, force=force)
     if as_json:
-        print_json({"file": str(out), "edges": len(drawn.edges), "share": drawn.carried, "caption": drawn.caption})
+        about = {"edges": len(drawn.edges), "share": drawn.carried, "caption": drawn.caption}
+        print_json({"file": str(out), **about, "remark": drawn.table.remark})
     else:
         say(f"wrote {out} ({len(drawn.table.names.states)} states, {len(drawn.edges)} arrows)")
+        remark(drawn.table.remark)
 
 
 def show(automaton: Path) -> MoveTable:
@@ -117,3 +121,4 @@ def _print(name: str, table: MoveTable) -> None:
         "Kinds of words, by what they do in states where words still matter", CLASS_COLUMNS, table.shown_classes()
     )
     say("moves of less than 1 % of the words read in a state are left out; --json has all")
+    remark(table.remark)

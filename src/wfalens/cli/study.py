@@ -9,6 +9,7 @@ import typer
 
 from wfalens.cli import options as opt
 from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
+from wfalens.cli.reference import Reference, extraction_texts
 from wfalens.corpus.datasets import is_available
 from wfalens.models.opening import open_model
 from wfalens.progress import SILENT, Progress
@@ -73,6 +74,10 @@ def open_study(
         progress.say("without --corpus there are no sentences, and nothing can be measured")
     if classifier is None:
         progress.say("without --model the network does not answer beside the automaton")
+    fit_on = Reference(None)
+    if classifier is not None and texts is not None:
+        beside = (automaton.parent, *([] if corpus is None else [Path(corpus).parent]))
+        fit_on = extraction_texts(wfa, reader, beside, seed, progress)
     known = None if vectors == "none" else open_vectors(vectors, wfa.encoder.vocabulary.words[2:], classifier)
     earlier = None if compare is None else WFA.load(compare)
     return Study(
@@ -85,6 +90,8 @@ def open_study(
         "" if compare is None else compare.name,
         None if compare_model is None else open_model(compare_model, earlier.encoder if earlier else None),
         seed,
+        fit_on.corpus,
+        fit_on.missing,
     )
 
 

@@ -13,27 +13,37 @@ from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.output import note, print_json, print_table, say
 from wfalens.cli.progress import TerminalProgress
+from wfalens.cli.reading import allow_own
 from wfalens.errors import InputError
 from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.corpus.corpus import Corpus
-    from wfalens.models import Training
+    from wfalens.models import RNNClassifier, Training
 
 NETWORK, TRAINING = "Network", "Training"
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A training, and the accuracy of its model on test texts if there were any."""
+    """A training, and the accuracy (of a language model: the perplexity) on test texts if there were any."""
 
     training: Training
     test_accuracy: float | None
+    test_perplexity: float | None = None  # of a language model
 
 
 def train_cli(
     corpus: opt.Corpus,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The network to write, such as news.rnn.")],
+    task: Annotated[
+        str,
+        typer.Option(
+            "--task",
+            metavar="TASK",
+            help="class: the class of a text; next: a language model, which tells the next symbol (no labels needed).",
+        ),
+    ] = "class",
     test: Annotated[
         str | None,
         typer.Option(
@@ -95,7 +105,8 @@ def train_cli(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="basic_english, whitespace or characters.",
+            help="basic_english, whitespace, characters, bigrams, ngrams:N, after any of lower+, strip+, title+ and "
+            "quotes+; or package.module:function, whose code is run.",
             show_default="of the data set, else basic_english",
             rich_help_panel=opt.TEXTS,
         ),
@@ -107,13 +118,14 @@ def train_cli(
     force: opt.Force = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Train a recurrent classifier and keep its best epoch.
+    """Train a recurrent classifier, or a language model, and keep its best epoch.
 
     Ctrl-C ends the training early and keeps the best epoch so far.
 
     Examples:
       wfalens train --corpus rotten_tomatoes --out films.rnn
       wfalens train --corpus mail.csv --test mail_test.csv --out mail.rnn
+      wfalens train --task next --tokenizer characters --corpus names.csv --out names.rnn
     """
     check_outputs(out, force=force)
     done = train(
@@ -122,6 +134,7 @@ def train_cli(
         test=test,
         vectors=vectors,
         network={"cell": cell, "embedding": embedding, "hidden": hidden, "layers": layers, "dropout": dropout},
+        task=task,
         max_length=max_length,
         tokenizer=tokenizer,
         reader=Reader(data, text_column, label_column, encoding),
@@ -150,6 +163,7 @@ def train(
     test: str | None = None,
     vectors: str | None = None,
     network: dict[str, Any] | None = None,
+    task: str = "class",
     max_length: int | None = None,
     tokenizer: str | None = None,
     reader: Reader = USUAL,
@@ -164,10 +178,14 @@ def train(
     check_outputs(out, force=True)
     known = dataset_of(corpus)
     max_length = (known.max_length if known else None) if max_length is None else max_length or None
-    tokenizer = tokenizer or (known.tokenizer if known else "basic_english")
-    texts = reader.corpus(corpus, "train", progress=progress)
+    tokenizer = allow_own(tokenizer) or (known.tokenizer if known else "basic_english")
+    labels = task == "class"
+    texts = reader.corpus(corpus, "train", labels=labels, progress=progress)
     wanted = test or (corpus.partition(":")[0] if known else None)
-    test_texts = None if wanted is None else _test_texts(wanted, texts.class_names, reader, progress)
+    test_texts = None
+    if wanted is not None:
+        names = texts.class_names if labels else None
+        test_texts = _test_texts(wanted, names, reader, progress)
     from wfalens.models.rnn import RNNConfig  # torch takes a second to load: only once the texts are sound
     from wfalens.models.training import Trainer, accuracy
 
@@ -175,17 +193,31 @@ def train(
     if vectors:
         start = open_vectors(vectors, _words(texts, tokenizer, max_length))
         shape["embedding"] = start.width
-    trainer = Trainer(config=RNNConfig(**shape), max_length=max_length, tokenizer=tokenizer, **training)
+    trainer = Trainer(config=RNNConfig(**shape), task=task, max_length=max_length, tokenizer=tokenizer, **training)
     found = trainer.train(texts, start, progress)
     if found.interrupted and found.best_epoch == 0:
         raise KeyboardInterrupt("the first epoch had not ended, so nothing was written")
-    tested = None if test_texts is None else accuracy(found.model, test_texts)
     found.model.save(out)
-    return Trained(found, tested)
+    if test_texts is None:
+        return Trained(found, None)
+    if labels:
+        return Trained(found, accuracy(found.model, test_texts))
+    return Trained(found, None, _perplexity(found.model, test_texts, progress))
 
 
-def _test_texts(spec: str, class_names: tuple[str, ...], reader: Reader, progress: Progress) -> Corpus:
-    """Labelled test texts; a label that is not trained is refused before the training."""
+def _perplexity(model: RNNClassifier, texts: Corpus, progress: Progress) -> float | None:
+    """On the test texts whose symbols the model knows; None if there are none."""
+    from wfalens.cli.evaluate_strings import spoken_texts
+    from wfalens.strings import Language
+
+    ids = spoken_texts(model, texts, progress)
+    return Language.of(model).perplexity(ids) if len(ids) else None
+
+
+def _test_texts(spec: str, class_names: tuple[str, ...] | None, reader: Reader, progress: Progress) -> Corpus:
+    """Test texts; where they have classes, a label that is not trained is refused before the training."""
+    if class_names is None:
+        return reader.corpus(spec, "test", labels=False, progress=progress)
     texts = reader.corpus(spec, "test", progress=progress).relabelled(class_names)
     if texts.labels is None:
         raise InputError(f"{texts.name} has no labels to test on")
@@ -207,6 +239,7 @@ def _told(out: Path, done: Trained) -> dict[str, Any]:
         "epochs": [asdict(epoch) for epoch in training.epochs],
         "best_epoch": training.best_epoch,
         "test_accuracy": done.test_accuracy,
+        "test_perplexity": done.test_perplexity,
     }
 
 
@@ -228,4 +261,6 @@ def _print(out: Path, done: Trained) -> None:
     )
     if done.test_accuracy is not None:
         say(f"test accuracy {done.test_accuracy:.3f}")
+    if done.test_perplexity is not None:
+        say(f"test perplexity {done.test_perplexity:.3f} per symbol")
     say(f"wrote {out} ({len(training.model.encoder.vocabulary):,} words)")

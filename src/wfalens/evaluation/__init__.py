@@ -4,7 +4,9 @@ from wfalens.divergence import jensen_shannon
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement
 from wfalens.evaluation.explanations import ExplanationScores, evaluate_explanations
 from wfalens.evaluation.fidelity import Fidelity
+from wfalens.evaluation.groups import Gap, Group, GroupReport, Rates
 from wfalens.evaluation.measuring import measure_fidelity
+from wfalens.evaluation.strings import Likeness, StringFidelity, measure_strings
 from wfalens.evaluation.trust import Decile, Selection, Trust
 
 __all__ = [
@@ -13,10 +15,17 @@ __all__ = [
     "Estimate",
     "ExplanationScores",
     "Fidelity",
+    "Gap",
+    "Group",
+    "GroupReport",
+    "Likeness",
+    "Rates",
     "Selection",
+    "StringFidelity",
     "Trust",
     "agreement",
     "evaluate_explanations",
     "jensen_shannon",
     "measure_fidelity",
+    "measure_strings",
 ]

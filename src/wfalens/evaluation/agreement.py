@@ -67,6 +67,18 @@ def bootstrap_mean(values: NDArray[np.float64], rng: np.random.Generator) -> Est
     return Estimate(float(values.mean()), float(low), float(high))
 
 
+def bootstrap_ratio(sums: NDArray[np.float64], counts: NDArray[np.int64], rng: np.random.Generator) -> Estimate:
+    """A mean over all parts of all texts with the percentile interval over resampled texts; (texts,), (texts,)"""
+    ratios = np.empty(_RESAMPLES)
+    step = max(1, _BLOCK // len(sums))
+    for start in range(0, _RESAMPLES, step):
+        block = slice(start, min(start + step, _RESAMPLES))
+        draws = rng.integers(len(sums), size=(block.stop - start, len(sums)), dtype=np.int32)
+        ratios[block] = sums[draws].sum(1) / counts[draws].sum(1)
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return Estimate(float(sums.sum() / counts.sum()), float(low), float(high))
+
+
 def normal_mean(values: NDArray[np.float64]) -> Estimate:
     """A mean with the interval of the normal distribution, to which that of resampling tends."""
     mean, half = float(values.mean()), _Z * float(values.std()) / np.sqrt(len(values))

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.wfa import UNDECIDED
+from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.corpus.corpus import Corpus
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
+from wfalens.evaluation.groups import GroupReport
 from wfalens.evaluation.judgement import Judgement
 from wfalens.evaluation.standins import bag_of_words, cross_fitted_bag_of_words, majority
 from wfalens.evaluation.trust import Trust
+from wfalens.html import table_html
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import last_outputs
 from wfalens.progress import Progress
@@ -25,6 +27,7 @@ from wfalens.ragged import Ragged
 if TYPE_CHECKING:
     import pandas as pd
 
+BAG_OF_WORDS = "bag of words"
 _RARE_SHARES = (0.0, 0.1, 0.25)
 _LENGTH_QUANTILES = (0.25, 0.5, 0.75)
 
@@ -42,9 +45,28 @@ class Fidelity:
     undecided: int
     model_accuracy: Estimate | None
     automaton_accuracy: Estimate | None
+    companion: Agreement | None = None  # of the readable companion, on the texts of the stand-ins
+    by_group: GroupReport | None = None  # where groups were given
+    fitted_on: str | None = None  # texts that the bag of words learned from; None: the other fifths of the same texts
+
+    @property
+    def bag_of_words(self) -> Agreement | None:
+        """The stronger stand-in, if there were texts enough to fit one."""
+        return next((item for name, item in self.stand_ins.items() if name.startswith(BAG_OF_WORDS)), None)
+
+    @property
+    def verdict(self) -> str:
+        """The one sentence to take away: how often the automaton agrees with the network, and what costs nothing."""
+        rate, rival = self.overall.cr, self.bag_of_words
+        agrees = f"agrees with the network on {rate.value:.1%} [{rate.low:.1%}, {rate.high:.1%}] of the texts"
+        if rival is None:
+            return agrees
+        weak = "" if self.fitted_on else " (a weak one: it learned from the other test texts)"
+        return f"{agrees}; a bag of words on {rival.cr.value:.1%}{weak}"
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "trust": self.trust.to_json()}
+        groups = None if self.by_group is None else self.by_group.to_json()
+        return {**asdict(self), "trust": self.trust.to_json(), "by_group": groups}
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per group: texts, CR, JSD and their intervals."""
@@ -56,6 +78,12 @@ class Fidelity:
             "length": self.by_length,
             "rare words": self.by_rare_words,
             "stand-in": self.stand_ins,
+            **({} if self.companion is None else {"companion": {"readable companion": self.companion}}),
+            **(
+                {}
+                if self.by_group is None
+                else {self.by_group.column: {group.name: group.agreement for group in self.by_group.groups}}
+            ),
         }
         return pd.DataFrame(
             [
@@ -71,11 +99,27 @@ class Fidelity:
             ]
         )
 
+    def to_html(self) -> str:
+        """The groups as one table."""
+        rows = [
+            [row["by"], row["group"], f"{row['texts']:,}", *(_told(row, name) for name in ("cr", "jsd"))]
+            for row in self.to_dataframe().to_dict("records")
+        ]
+        return table_html(self.verdict, ["by", "group", "texts", "CR [95 %]", "JSD [95 %]"], rows)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def _told(row: dict[Any, Any], name: str) -> str:
+    return f"{Estimate(row[name], row[f'{name}_low'], row[f'{name}_high']):.3f}"
+
 
 _PARTS = (("", "value"), ("_low", "low"), ("_high", "high"))
 
 
 def reported(
+    wfa: WFA,
     model: StepwiseClassifier,
     judged: Judgement,
     ids: Ragged[np.int32],
@@ -84,7 +128,7 @@ def reported(
     rng: np.random.Generator,
     progress: Progress,
 ) -> Fidelity:
-    """Fidelity from texts that were judged; `ids` and `outputs` are those on which the stand-ins are measured."""
+    """Fidelity from texts that were judged; stand-ins and companion are measured on `ids`, with the given outputs."""
     agrees, divergence, truth = judged.agrees, judged.divergence, judged.truth
 
     def grouped(names: list[str], group: NDArray[np.integer]) -> dict[str, Agreement]:
@@ -103,7 +147,14 @@ def reported(
         undecided=int(np.sum(judged.predicted == UNDECIDED)),
         model_accuracy=None if truth is None else wilson(int(np.sum(judged.label == truth)), len(truth)),
         automaton_accuracy=None if truth is None else wilson(int(np.sum(judged.predicted == truth)), len(truth)),
+        companion=None if wfa.companion is None else _agreement_of(wfa.companion, ids, outputs, rng),
+        fitted_on=None if reference is None else reference.name,
     )
+
+
+def _agreement_of(wfa: WFA, ids: Ragged[np.int32], outputs: NDArray[np.float64], rng: np.random.Generator) -> Agreement:
+    judged = Judgement.of(wfa, ids, outputs)
+    return agreement(judged.agrees, judged.divergence, rng)
 
 
 def _length_groups(lengths: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int64]]:
@@ -137,7 +188,7 @@ def _stand_ins(
         guesses = {"majority class": majority(outputs, len(ids))}
         fitted = cross_fitted_bag_of_words(ids, outputs, words)
         if fitted is not None:
-            guesses["bag of words (5-fold)"] = fitted
+            guesses[f"{BAG_OF_WORDS} (5-fold)"] = fitted
     else:
         _, fit_ids = model.encoder.encode(reference.texts).nonempty()
         if len(fit_ids) == 0:
@@ -145,7 +196,7 @@ def _stand_ins(
         fit_outputs = last_outputs(model, fit_ids, progress).astype(np.float64)
         guesses = {
             "majority class": majority(fit_outputs, len(ids)),
-            "bag of words": bag_of_words(fit_ids, fit_outputs, ids, words),
+            BAG_OF_WORDS: bag_of_words(fit_ids, fit_outputs, ids, words),
         }
     return {
         name: agreement(guess.argmax(1) == outputs.argmax(1), jensen_shannon(guess, outputs), rng)

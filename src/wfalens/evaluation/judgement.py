@@ -38,7 +38,7 @@ class Judgement:
         truth: NDArray[np.int64] | None = None,
     ) -> Judgement:
         """ids: no text is empty; outputs: (texts, C), the model's after the last word; truth: (texts,)"""
-        weights = wfa.weights(ids)
+        weights = wfa.prediction_weights(ids)
         rare = (wfa.word_counts[ids.values] <= RARE).astype(np.float64)
         return cls(
             outputs.argmax(1).astype(np.int32),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from wfalens.corpus.sources.files import TextFiles, with_labels
 from wfalens.corpus.sources.memory import source_of
 from wfalens.errors import InputError
 from wfalens.evaluation.fidelity import Fidelity, reported
+from wfalens.evaluation.groups import by_group, positive_classes
 from wfalens.evaluation.judged_parts import JudgedParts
-from wfalens.evaluation.judgement import check_pair
+from wfalens.evaluation.judgement import Judgement, check_pair
 from wfalens.evaluation.judging import JudgeTask
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import last_outputs
@@ -36,6 +38,9 @@ def measure_fidelity(
     corpus: Source | Corpus | Sequence[str] | Ragged[np.int32],
     *,
     reference: Corpus | None = None,
+    groups: Sequence[str] | None = None,
+    group_column: str = "group",
+    positive: str | None = None,
     seed: int = 0,
     run: Run | None = None,
     progress: Progress = SILENT,
@@ -45,13 +50,47 @@ def measure_fidelity(
     The bag-of-words stand-in is fitted on `reference` (best: the extraction texts); without it, on the other
     four fifths of `corpus` for each fifth. `run` says how the corpus is read; the figures do not depend on it, but that
     stand-ins are measured on a sample where a corpus of files is larger than 300,000 words.
+
+    groups        a name for each text in memory: `Fidelity.by_group` then compares network and automaton by group
+    group_column  what the groups are called
+    positive      the class whose selection, true- and false-positive rates are told by group (default: of two classes
+                  the second, else every class)
     """
     check_pair(wfa, model)
+    if groups is not None:
+        check_groups(groups, corpus)
+        positive_classes(wfa.class_names, positive)
     source, run = _with_labels(source_of(corpus), progress), run or Run()
     about = {"automaton": wfa.fingerprint, "seed": seed, **_about(model)}
     sample_tokens = DEFAULT_SAMPLE if isinstance(source, TextFiles) else None
     with run.opened(source, about, sample_tokens, progress) as session, model_threads_limited():
-        return _measured(wfa, model, reference, seed, session)
+        fidelity, judged = _measured(wfa, model, reference, seed, session)
+    if groups is None:
+        return fidelity
+    kept = _with_words(model, corpus)
+    rng = np.random.default_rng([seed, 1])
+    return replace(
+        fidelity,
+        by_group=by_group(
+            judged, [groups[at] for at in kept], wfa.class_names, rng, column=group_column, positive=positive
+        ),
+    )
+
+
+def check_groups(groups: Sequence[str], corpus: Any) -> None:
+    """Refuse groups that are not one for each of texts in memory."""
+    if not isinstance(corpus, Corpus | Sequence | Ragged):
+        raise InputError("groups are compared on texts in memory; read the files into a corpus first (read_corpus)")
+    if isinstance(groups, str) or len(groups) != len(corpus):
+        raise InputError(f"there are {len(groups):,} groups for {len(corpus):,} texts; give one for each text")
+
+
+def _with_words(model: StepwiseClassifier, corpus: Any) -> list[int]:
+    """The numbers of the texts that were judged: those with a word in them."""
+    texts = corpus.texts if isinstance(corpus, Corpus) else corpus
+    ids = texts if isinstance(texts, Ragged) else model.encoder.encode(texts)
+    found: list[int] = np.flatnonzero(ids.lengths).tolist()
+    return found
 
 
 def _with_labels(source: Source, progress: Progress) -> Source:
@@ -66,11 +105,12 @@ def _with_labels(source: Source, progress: Progress) -> Source:
 
 def _about(model: StepwiseClassifier) -> dict[str, Any]:
     """What outputs depend on."""
-    encoder = model.encoder
-    return {"model": model.fingerprint, "tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length}
+    return {"model": model.fingerprint, **model.encoder.told}
 
 
-def _measured(wfa: WFA, model: StepwiseClassifier, reference: Corpus | None, seed: int, session: Session) -> Fidelity:
+def _measured(
+    wfa: WFA, model: StepwiseClassifier, reference: Corpus | None, seed: int, session: Session
+) -> tuple[Fidelity, Judgement]:
     source, progress = session.source, session.progress
     classes = {name: number for number, name in enumerate(wfa.class_names)} if source.has_labels else None
     survey = survey_corpus(session, model.encoder, seed, classes)
@@ -85,9 +125,9 @@ def _measured(wfa: WFA, model: StepwiseClassifier, reference: Corpus | None, see
     outputs = parts.outputs() if knows_outputs else last_outputs(model, ids, progress)
     judged = parts.joined(source.has_labels)
     rng = np.random.default_rng(seed)
-    fidelity = reported(model, judged, ids, outputs.astype(np.float64), reference, rng, progress)
+    fidelity = reported(wfa, model, judged, ids, outputs.astype(np.float64), reference, rng, progress)
     session.journal.write("finish", texts=tally.texts, tokens=tally.tokens, left_out=tally.left_out)
-    return fidelity
+    return fidelity, judged
 
 
 def _judge(wfa: WFA, model: StepwiseClassifier, survey: Survey, session: Session) -> JudgedParts:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 
 from wfalens.ragged import Ragged
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _FOLDS = 5
 
@@ -37,6 +39,8 @@ def cross_fitted_bag_of_words(
 
     None if there are too few texts, or only one of some class.
     """
+    from sklearn.model_selection import StratifiedKFold
+
     table, labels = _counts(ids, words), outputs.argmax(1)
     smallest = np.bincount(labels)[np.unique(labels)].min()
     if len(labels) < 2 * _FOLDS or smallest < 2:
@@ -51,6 +55,8 @@ def cross_fitted_bag_of_words(
 def _fit_predict(
     fit_table: csr_array, labels: NDArray[np.int64], table: csr_array, classes: int
 ) -> NDArray[np.float64]:
+    from sklearn.linear_model import LogisticRegression
+
     result = np.zeros((table.shape[0], classes))
     present = np.unique(labels)
     if len(present) == 1:
@@ -62,6 +68,8 @@ def _fit_predict(
 
 
 def _counts(ids: Ragged[np.int32], words: int) -> csr_array:
+    from scipy.sparse import csr_array
+
     # a copy: counting sorts the words of every text where they stand
     table = csr_array((np.ones(len(ids.values)), ids.values, ids.offsets), shape=(len(ids), words), copy=True)
     table.sum_duplicates()

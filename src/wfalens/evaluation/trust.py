@@ -28,6 +28,7 @@ class Decile:
     number: int  # 1: the least sure
     texts: int
     confidence: float  # mean
+    least: float  # of the confidences
     cr: Estimate
 
 
@@ -123,7 +124,8 @@ class Trust:
     def _decile(self, number: int, chosen: NDArray[np.bool_]) -> Decile:
         texts = int(chosen.sum())
         agreed = wilson(int(self.agrees[chosen].sum()), texts)
-        return Decile(number, texts, float(self.confidence[chosen].mean()), agreed)
+        here = self.confidence[chosen]
+        return Decile(number, texts, float(here.mean()), float(here.min()), agreed)
 
 
 def _rounded_down(confidence: NDArray[np.float64]) -> NDArray[np.float64]:

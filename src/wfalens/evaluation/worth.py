@@ -11,6 +11,7 @@ from wfalens.corpus.corpus import Corpus
 from wfalens.evaluation.standins import bag_of_words
 from wfalens.extraction.holding import divided
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.next_symbol import tells_next_symbol
 from wfalens.models.traces import last_outputs
 from wfalens.progress import SILENT, Progress
 
@@ -42,7 +43,7 @@ def measure_worth(
     fitted to. A stochastic automaton has seen them, so it may look better than it is, never worse.
     """
     _, ids = model.encoder.encode(corpus.texts).nonempty()
-    if len(ids) < 2:
+    if len(ids) < 2 or tells_next_symbol(model):  # what comes next is a matter of order: n-grams are its stand-ins
         return None
     held, known = divided(ids, seed)
     if len(held) < _FEWEST:

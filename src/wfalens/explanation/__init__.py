@@ -1,13 +1,16 @@
 """What the automaton says about words and texts."""
 
+from wfalens.explanation.artefacts import Artefact, Artefacts, find_artefacts
 from wfalens.explanation.attribution import Attribution, Replacement, attribute, best_replacements
 from wfalens.explanation.contrast import adversarial_pairs, collaborative_pairs
+from wfalens.explanation.counterfactuals import Counterfactual, Counterfactuals, counterfactuals
 from wfalens.explanation.embeddings import ReducedEmbeddings, TransitionEmbeddings
 from wfalens.explanation.importance import Importance, pair_importance, rank_correlation, word_importance
 from wfalens.explanation.influence import Influence, influence, phrase_influence
 from wfalens.explanation.interop import WFAExplainer, to_shap, word_table
 from wfalens.explanation.maps import WordMaps, word_maps
 from wfalens.explanation.moves import MoveTable, moves
+from wfalens.explanation.near_words import nearness_of
 from wfalens.explanation.occurrences import Occurrences, word_occurrences
 from wfalens.explanation.pairs import Pair, Pairs
 from wfalens.explanation.phrases import DecidingPhrases, deciding_phrases
@@ -24,7 +27,11 @@ from wfalens.explanation.shapley import (
 from wfalens.explanation.story import Sentence, Story, describe
 
 __all__ = [
+    "Artefact",
+    "Artefacts",
     "Attribution",
+    "Counterfactual",
+    "Counterfactuals",
     "DecidingPhrases",
     "Explanation",
     "Importance",
@@ -47,11 +54,14 @@ __all__ = [
     "banzhaf",
     "best_replacements",
     "collaborative_pairs",
+    "counterfactuals",
     "deciding_phrases",
     "describe",
+    "find_artefacts",
     "influence",
     "interactions",
     "moves",
+    "nearness_of",
     "network_shapley",
     "pair_importance",
     "phrase_influence",

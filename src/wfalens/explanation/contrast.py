@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.bounds import check_choice
+from wfalens.bounds import check_choice, threshold
+from wfalens.corpus.nearness import Nearness
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import TransitionEmbeddings
@@ -18,8 +20,12 @@ from wfalens.explanation.influence import Influence, influence
 from wfalens.explanation.pairs import Pair, Pairs
 from wfalens.progress import SILENT, Progress
 
-CONVENTIONS = ("mean_square", "norm")
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+CONVENTIONS = ("cosine", "mean_square", "norm")
 _BLOCK = 2048  # words on each side of a block of pairs
+_FLOATS = 1 << 23  # of matrices of one side that are held at a time
 _SAMPLE = 1500  # words whose pairs give the quantiles
 _QUANTILES = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99)
 Distances = NDArray[np.float32]
@@ -28,8 +34,8 @@ Distances = NDArray[np.float32]
 def collaborative_pairs(
     wfa: WFA,
     vectors: WordVectors,
-    epsilon: float | str = 0.012,
-    delta: float | str = 0.1,
+    epsilon: float | str = "q0.01",
+    delta: float | str = "q0.5",
     **options: Any,
 ) -> Pairs:
     """Pairs with `d_T ≤ ε` and `d_S ≥ δ`: unlike words that the model treats alike.
@@ -50,11 +56,14 @@ def collaborative_pairs(
 def adversarial_pairs(
     wfa: WFA,
     vectors: WordVectors,
-    epsilon: float | str = 0.2,
-    delta: float | str = 0.01,
+    epsilon: float | str = "q0.001",
+    delta: float | str = "q0.5",
     **options: Any,
 ) -> Pairs:
-    """Pairs with `d_T ≥ δ` and `d_S ≤ ε`: like words that the model treats differently, the largest d_T first."""
+    """Pairs with `d_T ≥ δ` and `d_S ≤ ε`: like words that the model treats differently, the largest d_T first.
+
+    By the usual convention the two words must also be near in meaning (`corpus.nearness`).
+    """
 
     def rank(gap: Distances, _first: Distances, _second: Distances) -> Distances:
         return gap
@@ -62,7 +71,9 @@ def adversarial_pairs(
     def holds(d_t: Distances, d_s: Distances, low: float, high: float) -> NDArray[np.bool_]:
         return (d_t >= high) & (d_s <= low)
 
-    return find_pairs("adversarial", wfa, vectors, epsilon, delta, ("d_S", "d_T"), holds, rank, **options)
+    return find_pairs(
+        "adversarial", wfa, vectors, epsilon, delta, ("d_S", "d_T"), holds, rank, near_only=True, **options
+    )
 
 
 def find_pairs(
@@ -75,35 +86,41 @@ def find_pairs(
     holds: Callable[[Distances, Distances, float, float], NDArray[np.bool_]],
     rank: Callable[[Distances, Distances, Distances], Distances],
     *,
+    near_only: bool = False,
     min_count: int = 5,
     per_class: int = 10,
-    convention: str = "mean_square",
+    convention: str = "cosine",
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> Pairs:
     """All pairs of words seen `min_count` times that have a vector, block by block in bounded memory.
 
     epsilon, delta  numbers, or quantiles over random pairs such as "q0.01"; `spaces` names the distance of each
-    convention      mean_square: mean squared difference per element; norm: Euclidean norm divided by the elements
+    convention      cosine: d_S is 1 − cosine, among content words that can be compared (`corpus.nearness`), and d_T the
+                    mean squared difference per element; the paper's: mean_square for both, or norm (per element)
     per_class       pairs kept for each class that the first word speaks for most
     """
     check_choice("convention", convention, CONVENTIONS)
-    scores, table, meanings = _shared_words(wfa, vectors, min_count)
+    scores, table, meanings = _shared_words(wfa, vectors, min_count, convention)
     measured = _Spaces(table, meanings, convention)
+    near = _near_pairs(meanings) if near_only and convention == "cosine" else None
     quantiles = measured.quantiles(np.random.default_rng(seed))
-    low, high = (_threshold(value, quantiles[space]) for value, space in zip((epsilon, delta), spaces, strict=True))
+    low, high = (threshold(value, quantiles[space].at) for value, space in zip((epsilon, delta), spaces, strict=True))
     strength, classes = scores.strength.astype(np.float32), scores.scores.argmax(1)
     best: list[_Found] = []
     total = 0
-    blocks = range(0, len(table), _BLOCK)
+    block = measured.block
+    blocks = range(0, len(table), block)
     progress.start("comparing pairs of words", len(blocks) * (len(blocks) + 1) // 2)
     for start in blocks:
-        rows = slice(start, min(start + _BLOCK, len(table)))
+        rows = slice(start, min(start + block, len(table)))
         left = measured.load(rows)
-        for other in range(start, len(table), _BLOCK):
-            columns = slice(other, min(other + _BLOCK, len(table)))
+        for other in range(start, len(table), block):
+            columns = slice(other, min(other + block, len(table)))
             d_t, d_s = measured.between(left, left if other == start else measured.load(columns))
             chosen = holds(d_t, d_s, low, high)
+            if near is not None:
+                chosen &= near[rows, columns].toarray()
             if other == start:
                 chosen &= np.triu(np.ones_like(chosen), 1)
             first, second = np.nonzero(chosen)
@@ -134,6 +151,7 @@ def find_pairs(
         low,
         high,
         convention,
+        vectors.source,
         quantiles,
         wfa.class_names,
         wfa.unit,
@@ -145,12 +163,17 @@ class _Spaces:
     """Distances between blocks of words in both spaces."""
 
     table: TransitionEmbeddings
-    meanings: NDArray[np.float32]  # (words, width)
+    meanings: WordVectors  # of unit length by the cosine convention
     convention: str
+
+    @property
+    def block(self) -> int:
+        """Words on each side of a block of pairs."""
+        return min(_BLOCK, max(1, _FLOATS // self.table.width))
 
     def load(self, words: slice | NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         index = np.arange(len(self.table))[words]
-        return self.table.rows(index), self.meanings[index]
+        return self.table.rows(index), self.meanings.matrix[index]
 
     def between(
         self,
@@ -158,22 +181,17 @@ class _Spaces:
         right: tuple[NDArray[np.float32], NDArray[np.float32]],
     ) -> tuple[Distances, Distances]:
         """d_T and d_S of all pairs; -> (left, right) each"""
-        d_t, d_s = (self._distance(one, two) for one, two in zip(left, right, strict=True))
-        return d_t, d_s
-
-    def _distance(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> Distances:
-        squares = left @ right.T
-        squares *= -2
-        squares += np.einsum("ij,ij->i", left, left)[:, None]
-        squares += np.einsum("ij,ij->i", right, right)
-        np.maximum(squares, 0, out=squares)
+        acting, meaning = (_squares(one, two) for one, two in zip(left, right, strict=True))
         if self.convention == "norm":
-            np.sqrt(squares, out=squares)
-        squares /= left.shape[1]
-        return squares
+            np.sqrt(acting, out=acting)
+            np.sqrt(meaning, out=meaning)
+        acting /= self.table.width
+        # between unit vectors: |a − b|² = 2·(1 − cos)
+        meaning /= 2 if self.convention == "cosine" else self.meanings.width
+        return acting, meaning
 
-    def quantiles(self, rng: np.random.Generator) -> dict[str, dict[float, float]]:
-        chosen = np.sort(rng.permutation(len(self.table))[:_SAMPLE])
+    def quantiles(self, rng: np.random.Generator) -> dict[str, _Curve]:
+        chosen = np.sort(rng.permutation(len(self.table))[: min(_SAMPLE, 4 * self.block)])
         sample = self.load(chosen)
         above = np.triu_indices(len(chosen), 1)
         return {
@@ -193,28 +211,23 @@ class _Curve(dict[float, float]):
         return float(np.quantile(self._values, quantile))
 
 
-def _threshold(value: float | str, curve: dict[float, float]) -> float:
-    if isinstance(value, str) and value.startswith("q") and isinstance(curve, _Curve):
-        try:
-            quantile = float(value[1:])
-        except ValueError:
-            quantile = -1.0
-        if 0 <= quantile <= 1:
-            return curve.at(quantile)
-    else:
-        try:
-            number = float(value)
-        except ValueError:
-            number = -1.0
-        if number >= 0 and np.isfinite(number):
-            return number
-    raise InputError(f"a threshold is a number from 0 up or a quantile such as q0.01, not {value!r}")
+def _squares(left: NDArray[np.float32], right: NDArray[np.float32]) -> Distances:
+    """Squared Euclidean distances; (left, width), (right, width) -> (left, right)"""
+    squares: Distances = left @ right.T
+    squares *= -2
+    squares += np.einsum("ij,ij->i", left, left)[:, None]
+    squares += np.einsum("ij,ij->i", right, right)
+    np.maximum(squares, 0, out=squares)
+    return squares
 
 
 def _shared_words(
-    wfa: WFA, vectors: WordVectors, min_count: int
-) -> tuple[Influence, TransitionEmbeddings, NDArray[np.float32]]:
+    wfa: WFA, vectors: WordVectors, min_count: int, convention: str
+) -> tuple[Influence, TransitionEmbeddings, WordVectors]:
+    """Words that were seen often enough and have a vector, in the order of their influences."""
     scores = influence(wfa, min_count)
+    if convention == "cosine":
+        vectors = Nearness.among(vectors, scores.words).content
     known = np.array([at for at, word in enumerate(scores.words) if word in vectors], np.int64)
     if len(known) < 2:
         raise InputError(
@@ -223,7 +236,16 @@ def _shared_words(
         )
     scores = scores.subset(known)
     ids = np.array([wfa.encoder.vocabulary.id_of(word) for word in scores.words], np.int32)
-    return scores, TransitionEmbeddings(wfa, ids), vectors.restricted(scores.words).matrix
+    return scores, TransitionEmbeddings(wfa, ids), vectors.restricted(scores.words)
+
+
+def _near_pairs(meanings: WordVectors) -> csr_array:
+    """Which words are each other's neighbours; -> (words, words)"""
+    from scipy.sparse import csr_array
+
+    found = Nearness(meanings, meanings.restricted(())).pairs(within=math.inf)
+    there = np.ones(len(found.first), bool)
+    return csr_array((there, (found.first, found.second)), shape=(len(meanings), len(meanings)))
 
 
 class _Found(NamedTuple):

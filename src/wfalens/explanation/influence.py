@@ -18,6 +18,8 @@ from wfalens.html import table_html
 if TYPE_CHECKING:
     import pandas as pd
 
+_SHOWN_WORDS = 50  # in a notebook
+
 
 @dataclass(frozen=True, eq=False)
 class Influence:
@@ -75,8 +77,12 @@ class Influence:
         ]
         return table_html(f"Influence scores ({self.unit})", ["word", "seen", *self.class_names], rows)
 
+    def by_strength(self, k: int | None = None) -> Influence:
+        """The `k` strongest words (default: all), the strongest first."""
+        return self.subset(np.argsort(-self.strength, kind="stable")[:k])
+
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return self.by_strength(_SHOWN_WORDS).to_html()
 
 
 def influence(wfa: WFA, min_count: int = 5) -> Influence:

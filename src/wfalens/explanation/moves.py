@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.naming import Anatomy, Names
+from wfalens.automaton.serving import Serving, readable_of
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
@@ -42,6 +43,7 @@ class MoveTable:
     class_names: tuple[str, ...]
     centres: NDArray[np.float64]  # (n, C)
     flows: NDArray[np.float64]  # (G, n, n): share of all words that are of a class and lead from a state to another
+    remark: str | None = None  # whose table it is, where that is a companion of the automaton
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
@@ -98,6 +100,7 @@ class MoveTable:
                 for each in self.names.classes
             ],
             "moves": self._rows(),
+            "remark": self.remark,
         }
 
     def shown(self, least: float = _LEAST_SHOWN) -> list[list[str]]:
@@ -133,6 +136,7 @@ class MoveTable:
 
     def to_html(self) -> str:
         title = f"Moves between {len(self.names.states)} states: what a word does, in shares of the words read"
+        title += "" if self.remark is None else f" ({self.remark})"
         kinds = table_html("Kinds of words", CLASS_COLUMNS, self.shown_classes())
         return table_html(title, COLUMNS, self.shown()) + kinds
 
@@ -165,22 +169,29 @@ class MoveTable:
 
 
 def moves(wfa: WFA) -> MoveTable:
-    """The moves of a readable automaton."""
-    anatomy, names = anatomy_and_names(wfa)
-    flows = anatomy.flows
-    return MoveTable(names, wfa.class_names, anatomy.centres, flows / max(1e-300, float(flows.sum())))
+    """The moves of a readable automaton, or of the companion that an automaton carries."""
+    told = teller_of(wfa)
+    anatomy, names = anatomy_and_names(told.wfa)
+    shares = anatomy.flows / max(1e-300, float(anatomy.flows.sum()))
+    return MoveTable(names, wfa.class_names, anatomy.centres, shares, told.remark)
 
 
-def anatomy_and_names(wfa: WFA) -> tuple[Anatomy, Names]:
-    """Of an automaton whose words share rows; others are refused, with the way to get one."""
-    if isinstance(wfa, StochasticWFA) and wfa.anatomy is not None and wfa.names is not None:
-        if not wfa.anatomy.visits.any():
-            raise InputError("the automaton does not say how often its classes of words were read; extract it again")
-        return wfa.anatomy, wfa.names
-    raise InputError(
-        f"this automaton has {wfa.states} states and rows for single words, too much to read on a page; "
-        "`wfalens extract MODEL --kind readable` makes one with few states and classes of words"
-    )
+def teller_of(wfa: WFA) -> Serving:
+    """Who tells the story of an automaton; one whom nobody can tell is refused, with the way to get a readable one."""
+    told = readable_of(wfa)
+    if told is None:
+        raise InputError(
+            f"this automaton has {wfa.states} states and rows for single words, too much to read on a page; "
+            "`wfalens extract MODEL` makes one that carries a readable companion, `--kind readable` the companion alone"
+        )
+    return told
+
+
+def anatomy_and_names(wfa: StochasticWFA) -> tuple[Anatomy, Names]:
+    """Of an automaton whose words share rows."""
+    if wfa.anatomy is None or wfa.names is None or not wfa.anatomy.visits.any():
+        raise InputError("the automaton does not say how often its classes of words were read; extract it again")
+    return wfa.anatomy, wfa.names
 
 
 def shown_name(name: str, longest: int = LONGEST_NAME) -> str:

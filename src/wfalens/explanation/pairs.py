@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,8 @@ class Pairs:
     epsilon: float
     delta: float
     convention: str
-    quantiles: dict[str, dict[float, float]]  # of d_T and d_S over random pairs
+    vectors: str  # where the meanings come from
+    quantiles: Mapping[str, Mapping[float, float]]  # of d_T and d_S over random pairs
     class_names: tuple[str, ...]
     unit: str
 
@@ -77,6 +79,7 @@ class Pairs:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "convention": self.convention,
+            "vectors": self.vectors,
             "quantiles": {name: {str(at): value for at, value in row.items()} for name, row in self.quantiles.items()},
             "unit": self.unit,
             "pairs": [
@@ -106,7 +109,10 @@ class Pairs:
                     f"{second[0]} {second[1]:+.2f}",
                 ]
             )
-        title = f"{self.kind.capitalize()} pairs: {self.total:,} among {self.words:,} words; influence in {self.unit}"
+        title = (
+            f"{self.kind.capitalize()} pairs by {self.vectors}: {self.total:,} among {self.words:,} words; "
+            f"influence in {self.unit}"
+        )
         return table_html(title, ["first", "second", "d_T", "d_S", "first moves to", "second moves to"], rows)
 
     def _repr_html_(self) -> str:

@@ -119,8 +119,11 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
 
     @app.post("/api/play")
     async def _play(sentence: Sentence) -> Response:
-        known = None if isinstance(state_map, str) else state_map
-        return await quick.answer(lambda: inspection.play(study, known, sentence.text))
+        return await quick.answer(lambda: inspection.play(study, sentence.text))
+
+    @app.post("/api/why")
+    async def _why(sentence: Sentence) -> Response:
+        return await slow.answer(lambda: inspection.why(study, sentence.text))
 
     @app.post("/api/flips")
     async def _flips(sentence: Sentence) -> Response:
@@ -153,6 +156,13 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
             raise HTTPException(404, "there is no such view")
         return answered(jobs.answer(name))
 
+    @app.post("/api/job/{name}/cancel")
+    async def _cancel(name: str) -> Response:
+        if name not in jobs.names:
+            raise HTTPException(404, "there is no such view")
+        jobs.cancel(name)
+        return answered({"state": "cancelled"})
+
     return app
 
 
@@ -168,6 +178,7 @@ def _tasks(study: Study) -> dict[str, Task]:
         "contrast": lambda progress: inspection.contrast(study, progress=progress),
         "attacks": lambda progress: inspection.attacks(study, progress=progress),
         "comparison": lambda progress: inspection.comparison(study, progress=progress),
+        "texts": lambda progress: inspection.texts(study, progress=progress),
     }
 
 

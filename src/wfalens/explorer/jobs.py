@@ -1,4 +1,4 @@
-"""Background jobs that take seconds: each is started once and polled until it is done."""
+"""Background jobs that take seconds: each is started once, polled until it is done, and may be cancelled."""
 
 from __future__ import annotations
 
@@ -6,22 +6,25 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from wfalens.errors import WfalensError
 from wfalens.progress import Progress
 
 _LOG = logging.getLogger(__name__)
+CANCELLED = "this was cancelled"
 Task = Callable[[Progress], dict[str, Any]]
 
 
 class Jobs:
-    """Named tasks; each runs at most once, one at a time, in the order in which they are first asked for."""
+    """Named tasks; each runs at most once, one at a time, in the order in which they are first asked for.
+
+    A task that was cancelled starts again when it is asked for again.
+    """
 
     def __init__(self, tasks: Mapping[str, Task]) -> None:
         self._tasks = dict(tasks)
-        self._progress = {name: _Share() for name in tasks}
-        self._begun: dict[str, Future[dict[str, Any]]] = {}
+        self._begun: dict[str, _Begun] = {}
         self._lock = Lock()
         self._pool = ThreadPoolExecutor(1, "wfalens-job")
 
@@ -32,14 +35,28 @@ class Jobs:
     def begin(self, name: str) -> None:
         with self._lock:
             if name not in self._begun:
-                self._begun[name] = self._pool.submit(self._tasks[name], self._progress[name])
+                share = _Share()
+                self._begun[name] = _Begun(self._pool.submit(self._tasks[name], share), share)
+
+    def cancel(self, name: str) -> None:
+        """Forget a task that is not done; if it runs, it ends at its next report of progress."""
+        with self._lock:
+            begun = self._begun.get(name)
+            if begun is not None and not begun.future.done():
+                begun.share.stop()
+                begun.future.cancel()
+                del self._begun[name]
 
     def answer(self, name: str) -> dict[str, Any]:
         """`{"state": "done", "result": …}`, `{"state": "working", …}` or `{"state": "failed", "error": …}`."""
         self.begin(name)
-        future = self._begun[name]
+        with self._lock:
+            begun = self._begun.get(name)
+        if begun is None:
+            return {"state": "failed", "error": CANCELLED}
+        future = begun.future
         if not future.done():
-            return {"state": "working", **self._progress[name].as_json()}
+            return {"state": "working", **begun.share.as_json()}
         error = future.exception()
         if error is None:
             return {"state": "done", "result": future.result()}
@@ -50,13 +67,13 @@ class Jobs:
 
     def close(self) -> None:
         """Cancel jobs that have not begun; the running one ends at its next report of progress."""
-        for share in self._progress.values():
-            share.stop()
+        for begun in list(self._begun.values()):
+            begun.share.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 class _StoppedError(Exception):
-    """The server is stopping, and nobody will ask for the result."""
+    """Nobody will ask for the result: it was cancelled, or the server is stopping."""
 
 
 class _Share(Progress):
@@ -69,13 +86,24 @@ class _Share(Progress):
         self._stopped = True
 
     def start(self, task: str, total: int | None = None) -> None:
+        self._check()
         self._task, self._total, self._done = task, total or 0, 0
 
     def advance(self, units: int = 1, note: str = "") -> None:  # noqa: ARG002 - the page shows the share only
+        self._check()
+        self._done += units
+
+    def _check(self) -> None:
         if self._stopped:
             raise _StoppedError
-        self._done += units
 
     def as_json(self) -> dict[str, Any]:
         share = min(1.0, self._done / self._total) if self._total else None
         return {"task": self._task or "waiting", "share": None if share is None else round(share, 3)}
+
+
+class _Begun(NamedTuple):
+    """A task that was asked for."""
+
+    future: Future[dict[str, Any]]
+    share: _Share

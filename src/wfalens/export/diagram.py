@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from wfalens.automaton.naming import HARDLY, LEANING, LEANING_OF_TWO, SURE, WordClass
 from wfalens.bounds import Bounds, check_numbers, real, whole
 from wfalens.explanation.moves import MoveTable, shown_name, shown_words
+from wfalens.palette import GREY, class_colour, mixed
 from wfalens.text import percent, sentence
 
 MOST_EDGES, ENOUGH = 40, 0.9  # arrows at most, and the share of the moves that they should carry
-# told apart by colour-blind readers, and those of the page
-COLOURS = ("#0072B2", "#D55E00", "#00916A", "#B78A00", "#B5508B", "#3B9BD9", "#6D4AA2", "#8C564B", "#6B7280", "#12908E")
-GREY, WHITE = "#8A8F98", "#FFFFFF"
+_WHITE = "#ffffff"
 _CERTAIN = 0.97
 _PALEST, _FULLEST = 0.1, 0.5  # how much of a class's colour a box has
 _LONGEST_LABEL, _LONGEST_CLASS = 44, 20  # characters in a box
@@ -69,7 +68,7 @@ class Diagram:
         for source, target in self.table.strongest()[: self.most_edges]:
             if carried >= self.enough * self._moved:
                 break
-            chosen.append(self._edge(source, target))
+            chosen.append(self.edge(source, target))
             carried += chosen[-1].share
         return chosen
 
@@ -96,9 +95,7 @@ class Diagram:
     @cached_property
     def columns(self) -> NDArray[np.int64]:
         """From left to right: the start, then states by how sure they are; no arrow within a column; (n,)"""
-        surest = self.table.centres.max(1)
-        level = np.select([self.undecided, surest < SURE, surest < _CERTAIN], [1, 2, 3], 4)
-        level[0] = 0
+        surest, level = self.table.centres.max(1), self.levels
         joined = {frozenset((edge.source, edge.target)) for edge in self.edges}
         part = np.zeros(len(level), np.int64)  # of a level
         order = np.lexsort((surest, level))
@@ -109,6 +106,14 @@ class Diagram:
         return np.asarray(columns, np.int64)
 
     @cached_property
+    def levels(self) -> NDArray[np.int64]:
+        """How sure states are: 0 the start, 1 undecided, 2 leaning, 3 sure, 4 certain; (n,)"""
+        surest = self.table.centres.max(1)
+        level = np.select([self.undecided, surest < SURE, surest < _CERTAIN], [1, 2, 3], 4)
+        level[0] = 0
+        return np.asarray(level, np.int64)
+
+    @cached_property
     def undecided(self) -> NDArray[np.bool_]:
         """States that lean to no class; (n,)"""
         centres = self.table.centres
@@ -116,12 +121,12 @@ class Diagram:
 
     def colour(self, state: int) -> str:
         """Of the class that a state says."""
-        return GREY if self.undecided[state] else COLOURS[int(self.table.centres[state].argmax()) % len(COLOURS)]
+        return GREY if self.undecided[state] else class_colour(int(self.table.centres[state].argmax()))
 
     def tint(self, state: int) -> str:
         """The same for its box, the paler the less sure it is."""
         if self.undecided[state]:
-            return WHITE
+            return _WHITE
         sureness = float(self.table.centres[state].max() - LEANING) / (1 - LEANING)
         return mixed(self.colour(state), _PALEST + (_FULLEST - _PALEST) * sureness)
 
@@ -152,7 +157,8 @@ class Diagram:
     def _moved(self) -> float:
         return float(self.table.shares.sum() - np.trace(self.table.shares))
 
-    def _edge(self, source: int, target: int) -> Edge:
+    def edge(self, source: int, target: int) -> Edge:
+        """A move with the words that stand for it."""
         table = self.table
         classes, told = table.names.classes, table.carriers(source, target, len(table.names.classes))
         telling = [each for each in told if classes[each.word_class].moved >= HARDLY and each.share >= _LEAST_TOLD]
@@ -169,13 +175,24 @@ class Diagram:
 
     def _kind_colour(self, kind: WordClass) -> str:
         towards = kind.moved >= HARDLY and kind.effect.startswith("turns towards ")
-        return COLOURS[int(kind.change.argmax()) % len(COLOURS)] if towards else GREY
+        return class_colour(int(kind.change.argmax())) if towards else GREY
 
 
-def mixed(colour: str, share: float) -> str:
-    """A colour on white."""
-    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
-    return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
+def rows_by_class(centres: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+    """A row for each state, by its class, at least one apart within a column; (n, C), (n,) -> (n,)"""
+    says = centres.argmax(1)
+    columns_of = [columns[says == label] for label in range(centres.shape[1])]
+    tallest = np.array([np.bincount(each).max() if len(each) else 1 for each in columns_of])  # of a class's columns
+    bands = np.cumsum(tallest) - tallest / 2
+    wanted = centres @ bands  # an undecided state stands between its classes
+    rows = np.empty(len(centres))
+    for column in np.unique(columns):
+        members = np.flatnonzero(columns == column)
+        members = members[np.argsort(wanted[members], kind="stable")]
+        steps = np.arange(len(members))
+        packed = np.maximum.accumulate(wanted[members] - steps) + steps  # at least a row apart
+        rows[members] = packed - (packed - wanted[members]).mean()
+    return rows
 
 
 def self_contained(svg: bytes) -> bytes:

@@ -11,7 +11,8 @@ import numpy as np
 
 from wfalens.bounds import check_choice
 from wfalens.errors import InputError
-from wfalens.export.diagram import KIND_TITLES, Diagram, Edge, Kind, mixed, self_contained
+from wfalens.export.diagram import KIND_TITLES, Diagram, Edge, Kind, self_contained
+from wfalens.palette import mixed
 from wfalens.text import percent
 
 GRAPHVIZ_FORMATS = ("svg", "pdf", "png")

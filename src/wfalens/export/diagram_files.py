@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from wfalens.automaton.serving import recorded
 from wfalens.automaton.wfa import WFA
 from wfalens.bounds import check_choice
-from wfalens.explanation.moves import moves
-from wfalens.explanation.story.telling import measured
+from wfalens.explanation.moves import moves, teller_of
 from wfalens.export.diagram import ENOUGH, MOST_EDGES, Diagram
 from wfalens.export.diagram_dot import GRAPHVIZ_FORMATS, drawn_by_graphviz, has_graphviz, to_diagram_dot
 from wfalens.export.diagram_plain import drawn_plainly
@@ -19,11 +19,11 @@ def diagram_of(wfa: WFA, most_edges: int = MOST_EDGES, enough: float = ENOUGH) -
 
     The caption begins with its size and how faithful it was on texts held out from fitting, if that was recorded.
     """
-    table = moves(wfa)
-    size = f"An automaton with {wfa.states} states and {len(table.names.classes)} kinds of words. "
-    figures, texts, _ = measured(wfa.provenance)
+    table, drawn = moves(wfa), teller_of(wfa).wfa
+    size = f"An automaton with {drawn.states} states and {len(table.names.classes)} kinds of words. "
+    found = recorded(drawn.provenance)
     faithful = (
-        f"It gives the network's class to {percent(figures['cr'], 1)} of {texts:,} held-out texts. " if figures else ""
+        f"It gives the network's class to {percent(found.cr, 1)} of {found.texts:,} held-out texts. " if found else ""
     )
     return Diagram(table, most_edges, enough, size + faithful)
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.export.diagram import KIND_TITLES, Diagram, Edge, Kind, mixed, self_contained
+from wfalens.export.diagram import KIND_TITLES, Diagram, Edge, Kind, rows_by_class, self_contained
+from wfalens.palette import mixed
 from wfalens.text import percent
 
 _WIDTH, _HEIGHT = 2.0, 0.72  # of a box; everything is in inches
@@ -33,20 +34,8 @@ def drawn_plainly(diagram: Diagram, ending: str) -> bytes:
 
 def middles(diagram: Diagram) -> NDArray[np.float64]:
     """Where the boxes stand: columns by how sure they are, rows by class, none upon another; (n, 2)"""
-    centres, columns = diagram.table.centres, diagram.columns
-    says = centres.argmax(1)
-    columns_of = [columns[says == label] for label in range(centres.shape[1])]
-    tallest = np.array([np.bincount(each).max() if len(each) else 1 for each in columns_of])  # of a class's columns
-    bands = np.cumsum(tallest) - tallest / 2
-    wanted = centres @ bands  # an undecided state stands between its classes
-    rows = np.empty(len(centres))
-    for column in np.unique(columns):
-        members = np.flatnonzero(columns == column)
-        members = members[np.argsort(wanted[members], kind="stable")]
-        steps = np.arange(len(members))
-        packed = np.maximum.accumulate(wanted[members] - steps) + steps  # at least a row apart
-        rows[members] = packed - (packed - wanted[members]).mean()
-    return np.column_stack([_COLUMN * columns, _ROW * rows])
+    rows = rows_by_class(diagram.table.centres, diagram.columns)
+    return np.column_stack([_COLUMN * diagram.columns, _ROW * rows])
 
 
 def _figure(diagram: Diagram) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wfalens.automaton.serving import stochastic_of
+from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.export.aalpy_dot import to_aalpy
@@ -40,6 +42,8 @@ class Exported:
     words: int
     states: int
     transitions: int | None  # None where they are not written out
+    kind: str = StochasticWFA.kind  # of the automaton that is in them
+    remark: str | None = None  # who that is, where it is a companion of the automaton
 
 
 def format_of(path: Path) -> str:
@@ -63,18 +67,25 @@ def export_files(
     class_name: str | None = None,
     flows: int | None = None,
 ) -> Exported:
-    """The automaton in a format: the file at `path`, and beside it what else the format needs."""
+    """The automaton in a format: the file at `path`, and beside it what else the format needs.
+
+    Of a linear automaton, formats that hold probabilities get the readable companion.
+    """
     if name not in FORMATS:
         raise InputError(f"unknown format {name!r}; choose one of {', '.join(FORMATS)}")
     if name == "onnx":
         blob = to_onnx(wfa, words, states, threshold)
         chosen = chosen_ids(wfa, with_unknown(words)), chosen_states(wfa, states, threshold)
-        return Exported({path: blob}, len(chosen[0]), len(chosen[1]), None)
+        return Exported({path: blob}, len(chosen[0]), len(chosen[1]), None, wfa.kind)
+    serving = stochastic_of(wfa) if name in _OF_PROBABILITIES else None
+    if serving is not None:
+        wfa = serving.wfa
     part = subset(wfa, words, states, threshold)
     made = _WRITERS[name](part, class_name, flows)
     main = main_file(path, name)
     files = {_beside(main, ending): text.encode() for ending, text in made.items()}
-    return Exported(files, len(part.words), len(part.states), len(part.weight))
+    sizes = len(part.words), len(part.states), len(part.weight)
+    return Exported(files, *sizes, wfa.kind, serving.remark if serving else None)
 
 
 def _openfst(part: Subset, class_name: str | None) -> str:
@@ -99,6 +110,7 @@ _WRITERS: dict[str, _Writer] = {
     "aalpy": lambda part, *_: {"": to_aalpy(part), **_symbols(part)},
 }
 FORMATS = (*_WRITERS, "onnx")
+_OF_PROBABILITIES = ("openfst", "prism", "prism-explicit", "drn", "aalpy")  # these hold no other weights
 
 
 def main_file(path: Path, name: str) -> Path:

@@ -101,7 +101,10 @@ def _subset(document: Any) -> Subset:
         _numbers(columns, "weight", np.float64, (None,)),
         _numbers(document, "word_counts", np.int64, (len(words),)),
         _numbers(document, "state_frequencies", np.float64, (n,)),
-        {name: document.get(name) for name in ("tokenizer", "max_length", "provenance")},
+        {
+            **{name: document.get(name) for name in ("tokenizer", "max_length", "provenance")},
+            **{name: document[name] for name in ("cutting_side", "closed") if name in document},
+        },
         *_read_names(document, n, len(words)),
     )
     _check_transitions(part)

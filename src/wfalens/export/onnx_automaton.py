@@ -75,8 +75,7 @@ def _about(wfa: WFA, ids: NDArray[np.int32]) -> dict[str, Any]:
         "class_names": wfa.class_names,
         "alphabet": vocabulary.words,
         "exported": vocabulary.decode(ids),
-        "tokenizer": wfa.encoder.tokenizer_name,
-        "max_length": wfa.encoder.max_length,
+        **wfa.encoder.told,
     }
 
 
@@ -137,14 +136,25 @@ def _linear(graph: GraphBuilder, slot: str, wfa: LinearWFA, ids: NDArray[np.int3
         # the automaton keeps these in single precision; padding reads as nothing
         return graph.add("Where", padding, graph.hold(np.float64(nothing)), graph.double(graph.single(values)))
 
-    decay = graph.add("Mul", graph.add("Sigmoid", columns(0, n)), graph.hold(np.float64(factors.decay)))
-    decays, entries = stored(decay, 1.0), stored(columns(2 * n - m, 3 * n - m), 0.0)
-    front = graph.hold([0, 0, m, 0, 0, 0])  # nothing leads to the first layer
-    gates = stored(graph.add("Pad", columns(n, 2 * n - m), front), 0.0)
+    largest, gate = graph.hold(np.float64(factors.decay)), columns(n, 2 * n - m)
+    if factors.turns:
+        half = m // 2
+        radius = graph.add("Mul", graph.add("Sigmoid", columns(0, half)), largest)
+        angle = columns(half, 2 * half)
+        ahead = graph.add("Add", angle, graph.hold(np.pi / 2))  # not every runtime has a cosine in double precision
+        across, along = (graph.add("Mul", radius, graph.add("Sin", each)) for each in (angle, ahead))
+        rest = graph.add("Mul", graph.add("Tanh", columns(2 * half, n)), largest)
+        decay = graph.add("Concat", along, along, rest, axis=2)
+        gate = graph.add("Pad", gate, graph.hold([0, 0, m - 2 * half, 0, 0, 0]))
+        gate = graph.add("Concat", graph.add("Neg", across), across, gate, axis=2)
+    else:
+        decay = graph.add("Mul", graph.add("Sigmoid", columns(0, n)), largest)
+        gate = graph.add("Pad", gate, graph.hold([0, 0, m, 0, 0, 0]))  # nothing leads to the first layer
+    decays, gates, entries = stored(decay, 1.0), stored(gate, 0.0), stored(columns(2 * n - m, 3 * n - m), 0.0)
     body = graph.body()
     state = body.carried("state", ["batch", n])
     decay, gate, entry = (body.step(name, np.float64, ["batch", n]) for name in ("decay", "gate", "entry"))
-    read = body.add("MatMul", state, graph.hold(factors.links.astype(np.float64)))
+    read = body.add("MatMul", state, graph.hold(wfa.links))
     kept = body.add("Add", body.add("Mul", state, decay), body.add("Mul", read, gate))
     moved = body.add("Add", kept, entry)
     last, every = graph.scan(body, moved, _initial(graph, slot, wfa.initial[:-1]), [decays, gates, entries])

@@ -43,7 +43,7 @@ class Subset:
     weight: NDArray[np.float64]  # (transitions,): Êσ[source, target]
     word_counts: NDArray[np.int64]  # (words,): occurrences in the extraction corpus
     state_frequencies: NDArray[np.float64]  # u: (n,)
-    about: dict[str, Any] = field(default_factory=dict)  # tokenizer, max_length, provenance
+    about: dict[str, Any] = field(default_factory=dict)  # how texts become words, provenance
     state_names: tuple[str, ...] | None = None  # (n,), where states have names
     word_classes: tuple[str, ...] | None = None  # names of the classes of words, where words share rows
     class_of_word: NDArray[np.int64] | None = None  # (words,): a place in `word_classes`
@@ -118,7 +118,7 @@ def subset(
         *columns,
         wfa.word_counts[ids],
         frequencies,
-        {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length, "provenance": wfa.provenance},
+        {**encoder.told, "provenance": wfa.provenance},
         *_names(wfa, ids, numbers),
     )
 

@@ -1,13 +1,17 @@
 """The algorithm, one step per module: traces, abstraction, transitions, augmentation, probing, fitting."""
 
-from wfalens.extraction.completion.augmentation import Augmentation
-from wfalens.extraction.completion.fitting import Fitting
-from wfalens.extraction.evidence.transitions import TransitionCounts, count_transitions
-from wfalens.extraction.extractor import Extractor
-from wfalens.extraction.linear.distillation import Distillation
-from wfalens.extraction.readable.sharing import Sharing
-from wfalens.extraction.states.abstraction import Abstraction, States
-from wfalens.extraction.states.views import Seen, View
+from wfalens.errors import naming_extras
+
+with naming_extras():
+    from wfalens.extraction.completion.augmentation import Augmentation
+    from wfalens.extraction.completion.fitting import Fitting
+    from wfalens.extraction.evidence.transitions import TransitionCounts, count_transitions
+    from wfalens.extraction.extractor import Extractor
+    from wfalens.extraction.linear.distillation import Distillation
+    from wfalens.extraction.readable.sharing import Sharing
+    from wfalens.extraction.refining import Refinement, refine
+    from wfalens.extraction.states.abstraction import Abstraction, States
+    from wfalens.extraction.states.views import Seen, View
 
 __all__ = [
     "Abstraction",
@@ -15,10 +19,12 @@ __all__ = [
     "Distillation",
     "Extractor",
     "Fitting",
+    "Refinement",
     "Seen",
     "Sharing",
     "States",
     "TransitionCounts",
     "View",
     "count_transitions",
+    "refine",
 ]

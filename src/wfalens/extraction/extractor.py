@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,11 @@ from wfalens.corpus.sources.blocks import Source
 from wfalens.corpus.sources.memory import source_of
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
+from wfalens.extraction.best import READABLE, Candidates, extract_best
 from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.completion.fitting import Fitting
+from wfalens.extraction.deadline import Clock, Deadline, seconds_of
+from wfalens.extraction.effort import NORMAL, distillation_of, fitting_of, sharing_of
 from wfalens.extraction.linear.distillation import Distillation
 from wfalens.extraction.options import (
     AUTO,
@@ -42,9 +46,8 @@ from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
 ALL = "all"
-READABLE = "readable"
-KINDS = (StochasticWFA.kind, LinearWFA.kind, READABLE)
-_COMMON = ("kind", "states", "seed", "queries")
+KINDS = (AUTO, StochasticWFA.kind, LinearWFA.kind, READABLE)
+_COMMON = ("kind", "states", "seed", "queries", "time", "effort", "balance")
 _OWN = {LinearWFA.kind: ("distillation", "vectors"), READABLE: ("classes", "loss", "sharing")}
 _READABLE_SIZE, _SHARED_SIZE = Size(12, 32), Size(40, 256)
 _LOSS = 0.01
@@ -70,16 +73,29 @@ class Extractor:
     default of an option.
 
     kind            stochastic (states are label distributions: the paper's), linear (real weights, trained against
-                    the model: the most faithful) or readable (few states and few classes of words: it fits on a page)
+                    the model: mostly the most faithful), readable (few states and few classes of words: it fits on a
+                    page) or auto (default): the most faithful on held-out texts, which carries the readable one as its
+                    companion, `wfa.readable`; what was tried stands in `provenance["choice"]`. Options that belong to
+                    one kind choose it; `states` alone chooses stochastic
     states          K, the number of clusters; the automaton has one state more, the initial one (default: "auto")
     seed            of everything random: equal seeds give equal bytes
     queries         that the whole extraction may ask the model beyond running over the texts (default: no limit for a
-                    model that can be stepped, else 4,000,000). What was asked stands in `provenance["queries"]`
+                    model that can be stepped, else 4,000,000). What was asked stands in `provenance["queries"]`; of
+                    kind auto, a third at most is for the readable one, and the linear one has the rest
+    time            of the wall clock that the extraction may take, in seconds or as "30s", "2m", "1h" (default: no
+                    limit): training goes only as far as that, and what is best by then is delivered. How far it goes
+                    depends on the machine, so equal seeds no longer give equal bytes. What was used stands in
+                    `provenance["time"]`, and in `provenance["stopped"]` if time ended the work
+    effort          low, normal (default) or high: how long to train, and how large an automaton of the linear kind
+    balance         what the automaton is fitted to has as many texts of every class: by what the model predicts for
+                    them, or by their label. Small classes are copied more faithfully, and a choice of the kind minds
+                    CR by class (default: texts as they come)
 
     Of the stochastic kind:
 
     abstraction     what makes two prefixes alike: outputs (the paper's), or lookahead (also what the model would say
-                    after continuations; needs a steppable model), or an `Abstraction` of your own (default: "auto")
+                    after continuations, which costs a model that cannot be stepped some queries for every prefix), or
+                    an `Abstraction` of your own (default: "auto")
     completion      rule for missing rows: null, uniform, empirical (the paper's), probe (asks the model), fit (all
                     rows and centres fitted to the model, starting from probed ones; the default) or shared (words are
                     put into classes that share their rows, fitted together: what the readable kind does, with 40
@@ -117,7 +133,7 @@ class Extractor:
     for it, and the automaton is made from all of them. The choice and the curve stand in `provenance["tuning"]`.
     """
 
-    kind: str = StochasticWFA.kind
+    kind: str = AUTO
     states: int | str | None = None
     seed: int = 0
     abstraction: str | Abstraction | None = None
@@ -138,17 +154,24 @@ class Extractor:
     sharing: Sharing | None = None
     distillation: Distillation | None = None
     vectors: WordVectors | None = None
+    time: float | str | None = None
+    effort: str | None = None
+    balance: str | None = None
 
     def __post_init__(self) -> None:
         given = self._given
         check_choice("kind", self.kind, KINDS)
+        object.__setattr__(self, "kind", _meant(given, self.kind))
         for name, allowed in NAMES.items():
             if name in given and not (name == "abstraction" and isinstance(given[name], Abstraction)):
                 check_choice(name, given[name], allowed)
         for name, bounds in NUMBERS.items():
             if name in given and not (name == "sample" and given[name] == ALL):
                 object.__setattr__(self, name, bounds.checked(name, given[name]))
+        if self.time is not None:
+            object.__setattr__(self, "time", seconds_of(self.time))
         _check_kind(given, self.kind)
+        _check_effort(given)
         if self.kind == StochasticWFA.kind:
             check_used(given, self.completion or _DEFAULTS["completion"])
             if self.budget is not None and self.states not in (None, AUTO):
@@ -157,8 +180,8 @@ class Extractor:
     @classmethod
     def paper(cls, **options: Any) -> Extractor:
         """The paper's method with its settings for news titles (K = 40, α = .4, β = .3), but for given options."""
-        settings: dict[str, Any] = {"states": 40, "abstraction": "outputs", "completion": Empirical.name, "alpha": 0.4}
-        settings |= options
+        settings: dict[str, Any] = {"kind": StochasticWFA.kind, "states": 40, "abstraction": "outputs"}
+        settings |= {"completion": Empirical.name, "alpha": 0.4} | options
         if settings["completion"] == Empirical.name:
             settings.setdefault("beta", 0.3)
         if settings["completion"] == Fitted.name and "alpha" not in options:
@@ -189,9 +212,10 @@ class Extractor:
                 distance=chosen["distance"],
                 representatives=chosen["representatives"],
                 strength=chosen["strength"],
-                fitting=chosen.get("fitting") or Fitting(),
+                fitting=chosen.get("fitting") or fitting_of(self.effort or NORMAL),
                 augmentation=self.augmentation,
                 queries=self.queries,
+                balance=self.balance,
             ),
             choice=ChoiceOptions(self.budget),
             seed=self.seed,
@@ -200,7 +224,7 @@ class Extractor:
     @property
     def sized_distillation(self) -> Distillation:
         """The distillation with as many states as were asked for."""
-        shape = self.distillation or Distillation()
+        shape = self.distillation or distillation_of(self.effort or NORMAL)
         return shape if self.states in (None, AUTO) else shape.sized(int(self.states or 0))
 
     @property
@@ -213,6 +237,22 @@ class Extractor:
         ladder = dict.fromkeys(Size(states or rung.states, rung.classes) for rung in LADDER)
         return Sizes(tuple(ladder), _LOSS if self.loss is None else self.loss)
 
+    @property
+    def _balanced(self) -> dict[str, Any]:
+        """For the parameters that an automaton's provenance tells."""
+        return {} if self.balance is None else {"balance": self.balance}
+
+    @property
+    def _candidates(self) -> Candidates:
+        """What is tried where the kind is open."""
+        stochastic = Extractor(kind=StochasticWFA.kind, seed=self.seed, effort=self.effort)
+        return Candidates(
+            readable=Extractor(kind=READABLE, seed=self.seed, effort=self.effort),
+            linear=Extractor(kind=LinearWFA.kind, seed=self.seed, effort=self.effort),
+            stochastic=stochastic,
+            shared=replace(stochastic, completion=Shared.name),
+        )
+
     def extract(
         self,
         model: StepwiseClassifier,
@@ -221,33 +261,77 @@ class Extractor:
         checkpoint: Path | None = None,
         *,
         run: Run | None = None,
+        clock: Clock = monotonic,
     ) -> WFA:
         """Extract an automaton from what `model` says about the prefixes of `corpus`.
 
+        Ctrl-C (KeyboardInterrupt) in training delivers the best so far, where there is something to deliver;
+        `provenance["stopped"]` tells so.
+
         corpus      texts in memory, their word ids, or a source such as `TextFiles` (a corpus of any size)
+        progress    is told what is being done, how far it is and what a person should know: any `wfalens.Progress`.
+                    `say` gets, before the work begins, how often a model that cannot be stepped will be asked
         checkpoint  file that keeps the training of a linear automaton after every epoch; a stopped one goes on there
         run         how the corpus is read: memory, workers, what is kept. Equal samples give equal bytes whatever it is
+        clock       that a limited time is measured by
         """
-        source, run = source_of(corpus), run or Run()
+        deadline = Deadline(None if self.time is None else float(self.time), clock)
+        wfa = self._extracted(model, source_of(corpus), run or Run(), checkpoint, progress, deadline)
+        if deadline.seconds is not None:
+            wfa.provenance["time"] = {"limit": deadline.seconds, "used": round(deadline.used, 3)}
+        return wfa
+
+    def _extracted(
+        self,
+        model: StepwiseClassifier,
+        source: Source,
+        run: Run,
+        checkpoint: Path | None,
+        progress: Progress,
+        deadline: Deadline,
+    ) -> WFA:
+        queries, seed = self.queries, self.seed
+        if self.kind == AUTO:
+            return extract_best(
+                self._candidates, queries, seed, model, source, run, checkpoint, progress, deadline, self.balance
+            )
         if self.kind == LinearWFA.kind:
             from wfalens.extraction.linear.distiller import extract_linear
 
             shape, vectors = self.sized_distillation, self.vectors
-            about = origin(model, linear_parameters(shape, self.states, self.queries, self.seed), vectors=vectors)
+            told = linear_parameters(shape, self.states, queries, seed) | self._balanced
+            about = origin(model, told, vectors=vectors)
             return extract_linear(
-                shape, vectors, self.queries, self.seed, model, source, run, about, checkpoint, progress
+                shape, vectors, queries, seed, model, source, run, about, checkpoint, progress, deadline, self.balance
             )
         if self.kind == READABLE or self.completion == Shared.name:
             from wfalens.extraction.readable.sharer import extract_shared
 
-            sizes, sharing = self._sizes, self.sharing or Sharing()
-            about = origin(model, shared_parameters(self.kind, sizes, sharing, self.queries, self.seed))
-            return extract_shared(sizes, sharing, self.queries, self.seed, model, source, run, about, progress)
+            sizes, sharing = self._sizes, self.sharing or sharing_of(self.effort or NORMAL)
+            about = origin(model, shared_parameters(self.kind, sizes, sharing, queries, seed) | self._balanced)
+            return extract_shared(
+                sizes, sharing, queries, seed, model, source, run, about, progress, deadline, self.balance
+            )
         from wfalens.extraction.stochastic import extract_stochastic
 
-        options = self.options
-        about = origin(model, stochastic_parameters(options), options.completion.augmentation)
+        options = replace(self.options, deadline=deadline)
+        told = stochastic_parameters(options) | self._balanced
+        about = origin(model, told, options.completion.augmentation)
         return extract_stochastic(options, model, source, run, about, progress)
+
+
+def _meant(given: Mapping[str, Any], kind: str) -> str:
+    """The kind that is given or, where it is open, the one that options belong to; those of two kinds are refused."""
+    if kind != AUTO:
+        return kind
+    owner = {name: owned for owned, names in _OWN.items() for name in names}
+    owners = {owner.get(name, StochasticWFA.kind): name for name in given if name not in _COMMON}
+    if "completion" in given:  # classes of words are for shared rows, too
+        owners.pop(READABLE, None)
+    if len(owners) > 1:
+        told = ", ".join(f"{name} belongs to the {owned} kind" for owned, name in owners.items())
+        raise InputError(f"options of several kinds contradict each other: {told}; leave out those of all but one")
+    return next(iter(owners), StochasticWFA.kind if "states" in given else AUTO)
 
 
 def _check_kind(given: Mapping[str, Any], kind: str) -> None:
@@ -258,3 +342,10 @@ def _check_kind(given: Mapping[str, Any], kind: str) -> None:
             continue
         if kind in _OWN or owner.get(name) == LinearWFA.kind:
             raise InputError(f"{name} belongs to the {owner.get(name, StochasticWFA.kind)} kind, not to the {kind} one")
+
+
+def _check_effort(given: Mapping[str, Any]) -> None:
+    """Refuse an effort beside settings that say the same in detail."""
+    detailed = [name for name in ("distillation", "sharing", "fitting") if name in given]
+    if "effort" in given and detailed:
+        raise InputError(f"effort chooses how to train, which {detailed[0]} says in detail; leave out one of the two")

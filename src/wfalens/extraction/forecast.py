@@ -20,6 +20,14 @@ _UNITS = ((86400, "days"), (3600, "hours"), (_MINUTE, "minutes"))
 Clock = Callable[[], float]
 
 
+class Forewarned(Progress):
+    """Reports to somebody who was told the forecast of the whole work: those of its parts are left out."""
+
+    def __init__(self, listener: Progress) -> None:
+        self.start, self.advance = listener.start, listener.advance  # type: ignore[method-assign]
+        self.finish, self.say = listener.finish, listener.say  # type: ignore[method-assign]
+
+
 def say_forecast(
     model: StepwiseClassifier,
     ids: Ragged[np.int32],
@@ -32,7 +40,7 @@ def say_forecast(
 
     `texts` are prefixes of the extraction texts, `beyond` those that a limit of queries bounds.
     """
-    if not isinstance(model, SteppableClassifier):
+    if not isinstance(model, SteppableClassifier) and not isinstance(progress, Forewarned):
         progress.say(_sentence(texts + beyond, _rate(model, ids, clock), limits=beyond > 0))
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from wfalens.ragged import Ragged
+from wfalens.extraction.balance import evened
+from wfalens.models.next_symbol import Named, tells_next_symbol
+from wfalens.ragged import Ragged, positions
 
 _SHARE, _MOST = 0.1, 2000  # of the texts, and texts at most
 
@@ -18,8 +21,30 @@ class Division(NamedTuple):
     known: Ragged[np.int32]
 
 
-def divided(ids: Ragged[np.int32], seed: int) -> Division:
-    """A random tenth of the texts, 2,000 at most, and the rest."""
-    order = np.random.default_rng(seed).permutation(len(ids))
-    held = max(1, min(_MOST, round(_SHARE * len(ids))))
-    return Division(ids.take(np.sort(order[:held])), ids.take(np.sort(order[held:])))
+def divided(ids: Ragged[np.int32], seed: int, groups: NDArray[np.int64] | None = None) -> Division:
+    """A random tenth of the texts, 2,000 at most, and the rest, evened by its classes if these are given. (texts,)"""
+    held, known = split(len(ids), seed)
+    return Division(ids.take(held), evened(ids.take(known), None if groups is None else groups[known]))
+
+
+def split(texts: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The numbers of the texts that are held out, and of the others."""
+    order = np.random.default_rng(seed).permutation(texts)
+    held = max(1, min(_MOST, round(_SHARE * texts)))
+    return np.sort(order[:held]), np.sort(order[held:])
+
+
+def judged(model: Named, texts: Ragged[np.int32]) -> Ragged[np.int32]:
+    """The texts after which automata are compared with their model: of a language model, prefixes of random length.
+
+    A language model says something of every prefix, and the end of a text is only one of them.
+    """
+    lengths = judged_lengths(model, texts)
+    return Ragged.from_lengths(texts.values[positions(texts.offsets[:-1], lengths)], lengths)
+
+
+def judged_lengths(model: Named, texts: Ragged[np.int32]) -> NDArray[np.int64]:
+    """After how many words of each text automata are compared with their model; no text may be empty. -> (texts,)"""
+    if not tells_next_symbol(model):
+        return texts.lengths
+    return np.random.default_rng(0).integers(1, texts.lengths + 1)

@@ -78,14 +78,16 @@ class Lessons:
         if left >= size:
             return min(self.course.passes, left // size), self.course.tokens
         if left <= 2 * longest:
-            raise TooFewQueriesError(
-                f"{left:,} queries do not pay for fitting, which takes at least {2 * longest + 1:,}; allow more"
-            )
+            with self.ledger.telling():
+                raise TooFewQueriesError(
+                    f"{left:,} queries do not pay for fitting, which takes at least {2 * longest + 1:,}; allow more"
+                )
         return 1, left - longest
 
     def _drawn(self, number: int, tokens: int) -> Lesson:
         rng = np.random.default_rng([self.seed, number])
-        texts = perturbed(random_part(self.ids, tokens, rng), self.counts, self.course.perturbation, rng)
+        part, lowest = random_part(self.ids, tokens, rng), self.model.encoder.lowest_id
+        texts = perturbed(part, self.counts, self.course.perturbation, rng, lowest)
         if number >= self._entered:
             self.ledger.enter(FITTING, len(texts.values))
         return Lesson(texts, output_traces(self.model, texts, SILENT))

@@ -9,9 +9,12 @@ from wfalens.automaton.completion import COMPLETIONS, DISTANCES, Empirical, Fitt
 from wfalens.automaton.rows import MAX_STATES
 from wfalens.bounds import Bounds, real, whole
 from wfalens.errors import InputError
+from wfalens.extraction.balance import BALANCES
 from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.completion.fitting import Fitting
 from wfalens.extraction.completion.queries import query_limit
+from wfalens.extraction.deadline import NEVER, Deadline
+from wfalens.extraction.effort import EFFORTS
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, Abstraction, named_abstraction
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import INITIAL
@@ -50,6 +53,7 @@ class CompletionOptions:
     fitting: Fitting
     augmentation: Augmentation | None
     queries: int | None
+    balance: str | None = None  # by which class texts are drawn evenly where rows are fitted
 
     @property
     def is_open(self) -> bool:
@@ -84,22 +88,21 @@ class Options:
     completion: CompletionOptions
     choice: ChoiceOptions
     seed: int
+    deadline: Deadline = NEVER
 
     @property
     def is_open(self) -> bool:
         """Whether something is left to be chosen automatically."""
         return self.states.is_open or self.completion.is_open
 
-    def settled(self, number: int, abstraction: str, alpha: float, beta: float | None) -> Options:
-        """The same with what was chosen in place of what was open."""
+    def settled(self, abstraction: str, alpha: float, beta: float | None) -> Options:
+        """The same with what was chosen in place of what was open; the number of states stands already."""
         given = self.completion.beta
         chosen = beta if given == AUTO and beta is not None else given
         return replace(
             self,
             states=replace(
-                self.states,
-                number=number,
-                abstraction=abstraction if self.states.abstraction == AUTO else self.states.abstraction,
+                self.states, abstraction=abstraction if self.states.abstraction == AUTO else self.states.abstraction
             ),
             completion=replace(self.completion, alpha=alpha, beta=CORPUS if chosen == AUTO else chosen),
         )
@@ -127,6 +130,8 @@ NUMBERS = {
     "seed": Bounds(whole, 0, 1 << 64),
 }
 NAMES: dict[str, tuple[str, ...]] = {
+    "effort": EFFORTS,
+    "balance": BALANCES,
     "abstraction": (*ABSTRACTIONS, AUTO),
     "completion": COMPLETIONS,
     "distance": DISTANCES,
@@ -141,6 +146,8 @@ _ONLY = {
     "representatives": (Probe.name, Fitted.name),
     "strength": (Probe.name,),
     "fitting": (Fitted.name,),
+    "effort": (Fitted.name, Shared.name),
+    "balance": (Fitted.name, Shared.name),
     **dict.fromkeys(("classes", "loss", "sharing"), (Shared.name,)),
     **dict.fromkeys(
         ("abstraction", "augmentation", "initial", "sample", "budget"),

@@ -30,18 +30,26 @@ class Perturbation(NamedTuple):
 
 
 def perturbed(
-    ids: Ragged[np.int32], counts: NDArray[np.int64], how: Perturbation, rng: np.random.Generator
+    ids: Ragged[np.int32],
+    counts: NDArray[np.int64],
+    how: Perturbation,
+    rng: np.random.Generator,
+    lowest: int = UNKNOWN,
 ) -> Ragged[np.int32]:
-    """Texts with words replaced by others, which show the model's answers off the beaten track. counts: (V,)"""
+    """Texts with words replaced by others, which show the model's answers off the beaten track. counts: (V,)
+
+    `lowest` is the first id that the model may be shown; `<unk>` is drawn only if it may be.
+    """
     words, text = ids.values, ids.item_of_value()
     share = np.minimum(how.replaced, how.most / np.maximum(1, ids.lengths))
     rates = 2 * share * rng.random(len(ids)) * (rng.random(len(ids)) >= how.clean)
     cumulated = np.cumsum(counts) / counts.sum()
-    frequent = np.searchsorted(cumulated, rng.random(len(words)), side="right").clip(UNKNOWN, len(counts) - 1)
-    anything = rng.integers(UNKNOWN, len(counts), len(words))
+    frequent = np.searchsorted(cumulated, rng.random(len(words)), side="right").clip(lowest, len(counts) - 1)
+    anything = rng.integers(lowest, len(counts), len(words))
     drawn = np.where(rng.random(len(words)) < how.anything, anything, frequent)
     changed = np.where(rng.random(len(words)) < rates[text], drawn, words)
-    changed = np.where(rng.random(len(words)) < how.unknown, UNKNOWN, changed)
+    if lowest <= UNKNOWN:
+        changed = np.where(rng.random(len(words)) < how.unknown, UNKNOWN, changed)
     return Ragged(changed.astype(np.int32), ids.offsets)
 
 

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.extraction.choice.tuning import Held, Tuning
 from wfalens.extraction.completion.queries import Ledger
 from wfalens.extraction.options import Options
 from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.abstraction import States, named_abstraction, state_centres
+from wfalens.extraction.states.asking import Continuations
 from wfalens.extraction.states.views import LookAhead, Outputs, Seen, View
 from wfalens.progress import Progress
+from wfalens.ragged import Ragged
 from wfalens.storage import StoredFile, Tensors, compact
 
 
@@ -26,7 +29,8 @@ class Plan:
     states: States
     path: NDArray[np.int32]  # (tokens of the sample,): the state after every word
     centres: NDArray[np.float64]  # (n, C): of the sample, for states that the texts never visit; ρ(0)
-    tuning: dict[str, Any] | None
+    tuning: Tuning | None
+    held: Held | None  # the texts of the sample on which it was chosen
     ledger: Ledger
 
     @classmethod
@@ -38,7 +42,8 @@ class Plan:
         prior: NDArray[np.float32],
         ledger: Ledger,
         progress: Progress,
-        tuning: dict[str, Any] | None = None,
+        tuning: Tuning | None = None,
+        held: Held | None = None,
     ) -> Plan:
         """Form the states of a sample that was seen; `prior` is ρ(0), the output before any word."""
         progress.start("clustering the outputs")
@@ -46,7 +51,8 @@ class Plan:
         abstraction = named_abstraction(wanted.abstraction)
         states, path = abstraction.divide(seen, int(wanted.number), wanted.sample, rng).visited(seen.points)
         progress.finish()
-        return cls(options, view, states, path, state_centres(seen.outputs, path, prior, len(states)), tuning, ledger)
+        centres = state_centres(seen.outputs, path, prior, len(states))
+        return cls(options, view, states, path, centres, tuning, held, ledger)
 
     def stored(self) -> tuple[dict[str, Any], Tensors]:
         header = {
@@ -54,26 +60,41 @@ class Plan:
             "abstraction": self.options.states.abstraction_name,
             "alpha": self.options.completion.alpha,
             "beta": self.options.completion.beta,
-            "tuning": self.tuning,
+            "representatives": self.options.completion.representatives,
+            "tuning": None if self.tuning is None else self.tuning.to_json(),
             "asked": self.ledger.asked,
             "texts": self.ledger.texts,
         }
         tensors: Tensors = {"seeds": self.states.seeds, "path": compact(self.path), "centres": self.centres}
         if isinstance(self.view, LookAhead):
             tensors |= {"view.centre": self.view.centre, "view.basis": self.view.basis}
+            asked = self.view.continuations
+            if asked is not None:
+                tensors |= {"view.asked": asked.texts.values, "view.asked_offsets": asked.texts.offsets}
+        if self.held is not None:
+            tensors |= {"held.texts": self.held.texts, "held.outputs": self.held.outputs}
         return header, tensors
 
     @classmethod
     def restored(cls, file: StoredFile, options: Options, ledger: Ledger) -> Plan:
-        given: dict[str, Any] = {name: file.header[name] for name in ("states", "abstraction", "alpha", "beta")}
+        names = ("states", "abstraction", "alpha", "beta", "representatives")
+        given: dict[str, Any] = {name: file.header[name] for name in names}
         settled = replace(
             options,
             states=replace(options.states, number=given["states"], abstraction=given["abstraction"]),
-            completion=replace(options.completion, alpha=given["alpha"], beta=given["beta"]),
+            completion=replace(
+                options.completion, alpha=given["alpha"], beta=given["beta"], representatives=given["representatives"]
+            ),
         )
         view: View = Outputs()
         if given["abstraction"] == LookAhead.name:
-            view = LookAhead(file.tensor("view.centre", "f"), file.tensor("view.basis", "f", 2))
+            asked = None
+            if "view.asked" in file.tensors:
+                asked = Continuations(Ragged(file.tensor("view.asked", "i"), file.tensor("view.asked_offsets", "i")))
+            view = LookAhead(file.tensor("view.centre", "f"), file.tensor("view.basis", "f", 2), asked)
+        tuning, held = Tuning.from_json(file.header.get("tuning")), None
+        if tuning is not None:
+            held = Held(file.tensor("held.texts", "i"), file.tensor("held.outputs", "f", 2))
         ledger.asked, ledger.texts = file.field("asked", dict), file.field("texts", int)
         return cls(
             settled,
@@ -81,6 +102,7 @@ class Plan:
             States(file.tensor("seeds", "f", 2)),
             file.tensor("path", "u").astype(np.int32),
             file.tensor("centres", "f", 2),
-            file.header.get("tuning"),
+            tuning,
+            held,
             ledger,
         )

@@ -19,10 +19,11 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.corpus.sources.blocks import Source
 from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import InputError
+from wfalens.extraction.balance import groups_of, label_classes
 from wfalens.extraction.build import build
-from wfalens.extraction.choice.settling import most_states, settle
+from wfalens.extraction.choice.settling import most_representatives, settle
 from wfalens.extraction.completion.augmentation import Augmentation
-from wfalens.extraction.completion.queries import AUGMENTATION, SEARCH_SHARE, Ledger
+from wfalens.extraction.completion.queries import AUGMENTATION, LOOK_AHEAD_SHARE, SEARCH_SHARE, Ledger
 from wfalens.extraction.evidence.count_parts import CountParts
 from wfalens.extraction.evidence.counting import CountTask, Evidence, Resampling, evidence_of
 from wfalens.extraction.forecast import most_probing, most_training, say_forecast, within
@@ -30,7 +31,8 @@ from wfalens.extraction.options import AUTO, Options
 from wfalens.extraction.plan import Plan
 from wfalens.extraction.provenance import about_corpus
 from wfalens.extraction.states.abstraction import ABSTRACTIONS
-from wfalens.extraction.states.views import Seen, see
+from wfalens.extraction.states.asking import MOST_ASKED
+from wfalens.extraction.states.views import LookAhead, Seen, continuations_of, see
 from wfalens.memory import resident_with_children
 from wfalens.models.causality import check_causal
 from wfalens.models.contract import StepwiseClassifier
@@ -63,7 +65,8 @@ def extract_stochastic(
             f"a run that keeps parts knows the abstractions {', '.join(ABSTRACTIONS)} and {AUTO} only; keep none"
         )
     with run.opened(source, about, _sample_tokens(options, source), progress) as session, model_threads_limited():
-        survey = survey_corpus(session, model.encoder, options.seed)
+        balance = options.completion.balance
+        survey = survey_corpus(session, model.encoder, options.seed, label_classes(balance, model, source))
         check_texts(source, survey)
         check_causal(model, survey.sample.ids)
         _say_forecast(options, model, survey.sample.ids, progress)
@@ -76,9 +79,8 @@ def extract_stochastic(
         tally.say_cut(progress, model.encoder.max_length)
         tally.say_left_out(progress)
         provenance = {"corpus": about_corpus(source, survey, tally), **about}
-        if plan.tuning is not None:
-            provenance["tuning"] = plan.tuning
-        wfa = build(plan, evidence, model, survey.sample.ids, session, provenance)
+        groups = groups_of(balance, model, survey.sample, plan.ledger)
+        wfa = build(plan, evidence, model, survey.sample.ids, session, provenance, groups=groups)
         session.journal.write("finish", texts=tally.texts, tokens=tally.tokens, left_out=tally.left_out)
         return wfa
 
@@ -87,8 +89,11 @@ def _say_forecast(options: Options, model: StepwiseClassifier, ids: Ragged[np.in
     completion, ledger = options.completion, Ledger(options.completion.query_limit(model))
     queries = completion.augmentation.epochs * len(ids.values) if completion.augmentation else 0
     if completion.asks_model:
-        prefixes = completion.representatives * most_states(options) + 1
-        queries += most_probing(model, prefixes, len(model.encoder.vocabulary), int(ids.lengths.max()))
+        prefixes = most_representatives(options, model, ledger) + 1
+        asks = options.states.abstraction in (AUTO, LookAhead.name)
+        points = 1 + (MOST_ASKED if asks else 0)  # answers that tell where a word leads
+        queries += points * most_probing(model, prefixes, len(model.encoder.vocabulary), int(ids.lengths.max()))
+        queries += (ledger.share(LOOK_AHEAD_SHARE) or 0) if asks else 0
         queries += (ledger.share(SEARCH_SHARE) or 0) if options.is_open else 0
     if completion.fits:
         queries += most_training(completion.fitting.rounds, completion.fitting.tokens, ids)
@@ -117,9 +122,11 @@ def _planned(options: Options, model: StepwiseClassifier, survey: Survey, sessio
     if stored is not None:
         return Plan.restored(stored, options, ledger), CountParts(session.parts)
     ids = survey.sample.ids
-    settled = settle(options, model, ids, ledger, session)
+    settled = settle(options, model, ids, ledger, session, whole=survey.is_whole)
     prior = initial_output(model, options.states.initial)
-    plan = Plan.of(settled.options, settled.view, settled.seen, prior, ledger, session.progress, settled.tuning)
+    plan = Plan.of(
+        settled.options, settled.view, settled.seen, prior, ledger, session.progress, settled.tuning, settled.held
+    )
     evidence = CountParts(session.parts)
     if survey.is_whole:
         evidence.add(range(max(1, len(survey.shards))), _evidence_of_seen(plan, settled.seen, model, survey, session))
@@ -154,12 +161,18 @@ def _augmented(
 def _resampling(augmentation: Augmentation | None, seed: int, model: StepwiseClassifier) -> Resampling | None:
     if augmentation is None:
         return None
-    return Resampling(augmentation.synonyms(model.encoder.vocabulary), augmentation.chances, augmentation.epochs, seed)
+    chances = augmentation.chances._replace(drop=0.0) if model.encoder.closed else augmentation.chances
+    return Resampling(augmentation.synonyms(model.encoder.vocabulary), chances, augmentation.epochs, seed)
 
 
 def _count(plan: Plan, evidence: CountParts, model: StepwiseClassifier, survey: Survey, session: Session) -> None:
     """The second pass: every shard that no part covers is counted, kept, and in time merged."""
     augmentation, ledger = plan.options.completion.augmentation, plan.ledger
+    if continuations_of(plan.view) is not None:
+        raise InputError(
+            "looking ahead asks a model that cannot be stepped about every prefix, and a corpus beyond its sample has "
+            "too many of; choose the abstraction 'outputs', or let the sample hold the whole corpus (--sample)"
+        )
     if augmentation is not None and ledger.limit is not None:
         raise InputError(
             "augmenting a corpus beyond its sample asks the model as often as the corpus is long, which no limit on "

@@ -2,12 +2,16 @@
 
 from wfalens.inspection.attacks import attacks
 from wfalens.inspection.comparison import comparison
+from wfalens.inspection.flips import flips
+from wfalens.inspection.map_building import state_map
 from wfalens.inspection.overview import fidelity, overview
-from wfalens.inspection.play import flips, play
+from wfalens.inspection.play import play
 from wfalens.inspection.pocket import pocket
 from wfalens.inspection.sentences import sentences
-from wfalens.inspection.statemap import StateMap, state_map
+from wfalens.inspection.statemap import StateMap
 from wfalens.inspection.study import Study, short
+from wfalens.inspection.texts import texts
+from wfalens.inspection.why import why
 from wfalens.inspection.word_pairs import contrast, swaps
 from wfalens.inspection.wordmap import word_map
 from wfalens.inspection.words import WordTable, word_page, word_pages
@@ -28,6 +32,8 @@ __all__ = [
     "short",
     "state_map",
     "swaps",
+    "texts",
+    "why",
     "word_map",
     "word_page",
     "word_pages",

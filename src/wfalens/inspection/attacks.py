@@ -2,50 +2,82 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from wfalens.attack.attacking import run_attack
-from wfalens.attack.outcome import SUCCEEDED, Example
+from wfalens.attack.editing import run_edit_attack
+from wfalens.attack.outcome import SUCCEEDED, Example, Outcome
 from wfalens.attack.recipes import Arsenal
-from wfalens.corpus.vectors import WordVectors
+from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.edits import reads_characters
 from wfalens.inspection.study import Study
 from wfalens.progress import SILENT, Progress
 
-_RECIPES = ("random-word", "random-order", "strong", "guided")
+_RECIPES = ("strong", "random-word", "random-order", "guided", "random-tries")
+_EDIT_RECIPES = ("guided", "random-tries")
 _WORDS = 60  # of a text that are shown
-_NEAR, _SAMPLED_WORDS = 0.001, 1500
 _ABOUT = {
-    "random-word": "control: the positions that matter most, a random allowed word",
-    "random-order": "control: random positions, the word that acts most differently",
-    "strong": "the paper's: the positions that matter most, the word that acts most differently",
+    "strong": "the paper's: the positions that matter most, the word that acts most differently; one try",
+    "random-word": "control of strong: the positions that matter most, a random near word; one try",
+    "random-order": "control of strong: random positions, the word that acts most differently; one try",
     "guided": "words ranked by the automaton's forward and backward vectors, up to five tries",
+    "random-tries": "control of guided: random positions, random near words, up to five tries",
+}
+
+_ABOUT_EDITS = {
+    "guided": "edits ranked by what the automaton makes of the edited text, up to five tries",
+    "random-tries": "control of guided: random edits, up to five tries",
 }
 
 
 def attacks(study: Study, *, texts: int = 400, examples: int = 60, progress: Progress = SILENT) -> dict[str, Any]:
-    """One word is changed in each of some texts; all recipes under the same constraints."""
+    """One word is changed in each of some texts (one character, where tokens are characters), by several recipes."""
     corpus = study.texts.sample(texts, study.seed)
+    if reads_characters(study.wfa.encoder):
+        return _by_edits(study, corpus, examples, progress)
     words = np.unique(study.wfa.encoder.encode(corpus.texts).values)
-    bound = near_bound(study.meanings, study.seed)
-    arsenal = Arsenal.prepare(study.wfa, study.meanings, weak=bound, strong=bound, only=words, progress=progress)
+    arsenal = Arsenal.prepare(study.wfa, study.nearness, only=words, progress=progress)
     outcomes = [
         run_attack(name, 1, arsenal.recipe(name, 1), study.classifier, corpus, seed=study.seed, progress=progress)
         for name in _RECIPES
     ]
     return {
+        "vectors": study.meanings.source,
+        "farthest": round(study.nearness.farthest, 3),
+        "candidates": len(arsenal.strong.word),
+        **_told(corpus, outcomes, _ABOUT, examples, _as_json),
+    }
+
+
+def _by_edits(study: Study, corpus: Corpus, examples: int, progress: Progress) -> dict[str, Any]:
+    """The same by edits of characters, each of which leads to a text."""
+    outcomes = [
+        run_edit_attack(name, 1, study.wfa, study.classifier, corpus, seed=study.seed, progress=progress)
+        for name in _EDIT_RECIPES
+    ]
+    return {"vectors": None, **_told(corpus, outcomes, _ABOUT_EDITS, examples, _whole)}
+
+
+def _told(
+    corpus: Corpus,
+    outcomes: Sequence[Outcome],
+    about: Mapping[str, str],
+    examples: int,
+    as_json: Callable[[Example], dict[str, Any]],
+) -> dict[str, Any]:
+    return {
         "texts": len(corpus),
         "corpus": corpus.name,
-        "vectors": study.meanings.source,
-        "bound": round(bound, 5),
         "recipes": [
-            {"recipe": outcome.recipe, "about": _ABOUT[outcome.recipe], **asdict(outcome.summary)}
+            {"recipe": outcome.recipe, "about": about[outcome.recipe], **asdict(outcome.summary)}
             for outcome in outcomes
         ],
         "examples": [
-            {"recipe": outcome.recipe, **_as_json(example)}
+            {"recipe": outcome.recipe, **as_json(example)}
             for outcome in outcomes
             for example in [item for item in outcome.examples if item.status == SUCCEEDED][:examples]
         ],
@@ -53,13 +85,10 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60, progress: Pro
     }
 
 
-def near_bound(vectors: WordVectors, seed: int) -> float:
-    """The d_S below which one in a thousand random pairs of words lies: the scale of vectors differs."""
-    chosen = np.random.default_rng(seed).permutation(len(vectors))[:_SAMPLED_WORDS]
-    matrix = vectors.matrix[np.sort(chosen)].astype(np.float64)
-    squares = np.einsum("ij,ij->i", matrix, matrix)
-    gap = (squares[:, None] + squares - 2 * matrix @ matrix.T)[np.triu_indices(len(matrix), 1)] / vectors.width
-    return max(float(np.quantile(gap, _NEAR)), float(np.finfo(np.float32).tiny)) if len(gap) else 1.0
+def _whole(example: Example) -> dict[str, Any]:
+    """A text and what became of it, each as one."""
+    before, after = (example.blank.join(words) for words in (example.before, example.after))
+    return _as_json(replace(example, before=(before,), after=(after,), changed=(0,)))
 
 
 def _as_json(example: Example) -> dict[str, Any]:

@@ -1,32 +1,56 @@
-"""The layout of the map: a linear projection of the class simplex; circles that overlap are moved apart."""
+"""The layout of the map: a band for each class, and in it the sure states at the right; none upon another."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
+WIDTH = 2.0  # of the map, from outputs that prefer no class to sure ones
 _ROUNDS = 300
 _PULL = 0.02  # back to the true point, in each round
-_LARGEST, _SMALLEST = 0.11, 0.022  # radii; corners stand at distance 1
+_LARGEST, _SMALLEST = 0.11, 0.022  # radii
+_LEAST_BAND, _GAP = 0.16, 0.05
 
 
-def class_corners(outputs: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A corner for each class: two at the ends of a line, more on a circle, with classes that mix beside each other.
-
-    outputs: (N, C), weights: (N,) -> (C, 2). The point of an output is the mean of the corners, weighted by it.
-    """
+def class_order(outputs: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The classes from top to bottom, so that those that mix stand beside each other; (N, C), (N,) -> (C,)"""
     classes = outputs.shape[1]
-    if classes == 2:
-        return np.array([[-1.0, 0.0], [1.0, 0.0]])
-    weights = weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))
-    centred = (outputs - np.average(outputs, axis=0, weights=weights)) * np.sqrt(weights)[:, None]
-    _, _, directions = np.linalg.svd(centred, full_matrices=False)
-    loading = directions[:2].T if len(directions) > 1 else np.eye(classes, 2)
-    order = np.argsort(np.arctan2(loading[:, 1], loading[:, 0]), kind="stable")
-    turn = np.empty(classes)
-    turn[np.roll(order, -int(np.flatnonzero(order == 0)[0]))] = np.arange(classes)  # the first class stands on top
-    angle = np.pi / 2 - 2 * np.pi * turn / classes
-    return np.column_stack([np.cos(angle), np.sin(angle)])
+    if classes < 3:
+        return np.arange(classes)
+    together = (outputs * np.maximum(weights, 1e-12)[:, None]).T @ outputs
+    alone = np.sqrt(np.maximum(np.diag(together), np.finfo(float).tiny))
+    apart = np.maximum(0, 1 - together / np.outer(alone, alone))
+    np.fill_diagonal(apart, 0)
+    tree = linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
+    return np.asarray(leaves_list(tree), np.int64)
+
+
+def sureness(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far the likeliest class is above chance, from 0 to 1; (N, C) -> (N,)"""
+    chance = 1 / outputs.shape[1]
+    return np.asarray((outputs.max(1) - chance) / (1 - chance))
+
+
+def in_bands(
+    outputs: NDArray[np.float64], sizes: NDArray[np.float64], order: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Circles in the bands of their likeliest classes; the bands as (top, height) of each class.
+
+    outputs: (n, C), sizes: (n,), order: (C,) -> (n, 2), (C, 2); downwards is positive
+    """
+    says, x = outputs.argmax(1), WIDTH * sureness(outputs)
+    points, bands, top = np.empty((len(outputs), 2)), np.empty((outputs.shape[1], 2)), 0.0
+    for label in order:
+        members = np.flatnonzero(says == label)
+        placed = spread(np.column_stack([x[members], np.zeros(len(members))]), sizes[members])
+        reach = np.abs(placed[:, 1]) + sizes[members]
+        height = max(_LEAST_BAND, 2 * float(reach.max(initial=0)) + _GAP)
+        points[members] = placed + np.array([0, top + height / 2])
+        bands[label] = top, height
+        top += height
+    return points, bands
 
 
 def radii(frequencies: NDArray[np.float64]) -> NDArray[np.float64]:

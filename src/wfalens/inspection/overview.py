@@ -5,11 +5,16 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+import numpy as np
+
+from wfalens.automaton.serving import companion_summary, recorded
 from wfalens.evaluation.measuring import measure_fidelity
+from wfalens.inspection.reading import reading
 from wfalens.inspection.study import Study
 from wfalens.progress import SILENT, Progress
 
 _OPTIONS = ("kind", "states", "abstraction", "completion", "alpha", "beta", "seed")
+_TOP_WORDS = 8
 _KINDS = {
     "stochastic": "states are class distributions, rows are probabilities",
     "linear": "real weights, log-odds read out through a softmax",
@@ -19,7 +24,7 @@ _KINDS = {
 def overview(study: Study) -> dict[str, Any]:
     """Everything that is known without a run of the model."""
     wfa = study.wfa
-    seen = wfa.word_counts[2:]
+    seen, found = wfa.word_counts[2:], recorded(wfa.provenance)
     return {
         "name": study.name,
         "kind": wfa.kind,
@@ -27,9 +32,13 @@ def overview(study: Study) -> dict[str, Any]:
         "class_names": list(wfa.class_names),
         "unit": wfa.unit,
         "summary": wfa.summary(),
+        "companion": companion_summary(wfa),
         "words_seen": int((seen > 0).sum()),
         "tokens_seen": int(seen.sum()),
-        "reading": study.reading,
+        "reading": reading(wfa),
+        "recorded": None if found is None else {"cr": found.cr, "texts": found.texts},
+        "top_words": _top_words(study),
+        "largest": _largest(study),
         "provenance": wfa.provenance,
         "command": _command(study),
         "has": {
@@ -44,8 +53,31 @@ def overview(study: Study) -> dict[str, Any]:
 def fidelity(study: Study, texts: int | None = None, progress: Progress = SILENT) -> dict[str, Any]:
     """CR and JSD with intervals, by class and by confidence, on all texts or on some drawn at random."""
     corpus = study.texts.sample(texts, study.seed)
-    measured = measure_fidelity(study.wfa, study.classifier, corpus, seed=study.seed, progress=progress)
-    return {"corpus": corpus.name, "texts": len(corpus), "of": len(study.texts), **measured.to_json()}
+    measured = measure_fidelity(
+        study.wfa, study.classifier, corpus, reference=study.reference, seed=study.seed, progress=progress
+    )
+    return {
+        "corpus": corpus.name,
+        "texts": len(corpus),
+        "of": len(study.texts),
+        **measured.to_json(),
+        "weak_stand_in": None if study.reference else study.reference_missing or "the extraction texts were not given",
+    }
+
+
+def _top_words(study: Study) -> list[list[str]]:
+    """The words that speak most for each class, the strongest first."""
+    scores = study.influence
+    usual = np.flatnonzero(scores.counts >= study.usual_count)
+    order = np.argsort(-scores.scores[usual], axis=0, kind="stable")[:_TOP_WORDS]
+    kept = np.take_along_axis(scores.scores[usual], order, 0) > 0  # (top, classes)
+    return [[scores.words[usual[at]] for at in order[kept[:, label], label]] for label in range(kept.shape[1])]
+
+
+def _largest(study: Study) -> float:
+    """The largest influence of a usual word on a class: the common scale of all bars."""
+    scores = study.influence
+    return round(float(np.abs(scores.scores[scores.counts >= study.usual_count]).max(initial=0)), 4)
 
 
 def _command(study: Study) -> str:
@@ -54,6 +86,8 @@ def _command(study: Study) -> str:
     parameters, corpus = made.get("parameters"), made.get("corpus")
     known = parameters if isinstance(parameters, dict) else {}
     source = corpus.get("name", "TEXTS") if isinstance(corpus, dict) else "TEXTS"
+    if "choice" in made:
+        known = {"seed": known.get("seed")}  # the kind and all that belongs to it were chosen
     options = [each for name in _OPTIONS if known.get(name) is not None for each in (f"--{name}", str(known[name]))]
     # names come from files that others made: in a shell each must be one word
     return shlex.join(["wfalens", "extract", "MODEL", "--corpus", str(source), *options, "--out", study.name])

@@ -10,17 +10,31 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from wfalens.palette import as_style
+
 # in the order in which they build upon each other
 _SCRIPTS = (
     "dom.js",
     "format.js",
+    "terms.js",
+    "layer.js",
+    "save.js",
     "chart.js",
     "table.js",
     "pocket.js",
     "source.js",
+    "reader.js",
+    "diagram.js",
+    "states.js",
+    "statepanel.js",
     "overview.js",
-    "map.js",
+    "automaton.js",
+    "chips.js",
+    "card.js",
+    "edits.js",
+    "flips.js",
     "player.js",
+    "texts.js",
     "words.js",
     "wordmap.js",
     "contrast.js",
@@ -44,7 +58,7 @@ def script() -> str:
 
 @cache
 def style() -> str:
-    return _read("page.css")
+    return as_style() + _read("page.css")
 
 
 def explorer_html(title: str) -> str:

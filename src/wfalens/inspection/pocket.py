@@ -11,19 +11,25 @@ from numpy.typing import NDArray
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.tokenizers import TOKENIZERS
+from wfalens.corpus.encoder import CUSTOM
+from wfalens.corpus.tokenizers import is_import_path
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
+from wfalens.inspection.statemap import StateMap
+from wfalens.inspection.study import short
 
 _MOST_BYTES = 2_400_000  # before they are written as text, which takes a third more
-_MOST_STATES = 256  # a state's number is one byte
+_MOST_STATES = _MOST_KINDS = 256  # a state's number is one byte, and a kind's
 _ONE = 255  # weights are bytes
 _BLOCK = 256  # words whose matrices are held at once
 
 
-def pocket(wfa: WFA, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
-    """As many of the most common words as fit; all others read as `<unk>`. The script of the page reads it."""
-    if wfa.encoder.tokenizer_name not in TOKENIZERS:
+def pocket(wfa: WFA, state_map: StateMap | None = None, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
+    """As many of the most common words as fit; all others read as `<unk>`. The script of the page reads it.
+
+    With the map of a linear automaton, it can tell how a word moves its regions.
+    """
+    if wfa.encoder.tokenizer_name == CUSTOM or is_import_path(wfa.encoder.tokenizer_name):
         raise InputError("texts are split by a tokenizer of one's own, which a page cannot carry")
     common = np.argsort(-wfa.word_counts[UNKNOWN + 1 :], kind="stable") + UNKNOWN + 1
     ids = np.concatenate([[UNKNOWN], common[wfa.word_counts[common] > 0]]).astype(np.int32)
@@ -36,11 +42,12 @@ def pocket(wfa: WFA, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
     tokens = max(1, int(wfa.word_counts[UNKNOWN + 1 :].sum()))
     return {
         "kind": wfa.kind,
-        "tokenizer": wfa.encoder.tokenizer_name,
-        "max_length": wfa.encoder.max_length,
+        **wfa.encoder.told,
         "words": wfa.encoder.vocabulary.decode(carried),
         "counts": wfa.word_counts[carried].tolist(),
         "of": int((wfa.word_counts[UNKNOWN + 1 :] > 0).sum()),
+        **_kinds(wfa, carried),
+        **({} if state_map is None else _regions(wfa, state_map)),
         "share": round(float(wfa.word_counts[carried[1:]].sum() / tokens), 4),
         **fields,
     }
@@ -95,6 +102,7 @@ def _linear(wfa: LinearWFA, ids: NDArray[np.int32], most_bytes: int) -> tuple[ND
         "states": len(factors.start),
         "width": factors.width,
         "decay": factors.decay,
+        "turns": factors.turns,
         "scale": _text(scale.astype("<f4")),
         "factors": _text(np.rint(table / scale).astype("<i2")),
         **{
@@ -102,6 +110,19 @@ def _linear(wfa: LinearWFA, ids: NDArray[np.int32], most_bytes: int) -> tuple[ND
             for name in ("expansion", "offset", "links", "start", "final", "bias")
         },
     }
+
+
+def _regions(wfa: WFA, state_map: StateMap) -> dict[str, Any]:
+    """The mean state of each region, without the constant 1 at its end."""
+    return {"regions": short(state_map.vectors[:, :-1])} if isinstance(wfa, LinearWFA) else {}
+
+
+def _kinds(wfa: WFA, ids: NDArray[np.int32]) -> dict[str, str]:
+    """The kinds of the words in the readable automaton, which the page carries itself; at most 256 kinds fit."""
+    anatomy = None if wfa.readable is None else wfa.readable.anatomy
+    if anatomy is None or len(anatomy.matrices) > _MOST_KINDS:
+        return {}
+    return {"kinds": _text(anatomy.word_class[ids].astype(np.uint8))}
 
 
 def _text(values: NDArray[Any]) -> str:

@@ -8,20 +8,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
 
-from wfalens.automaton.linear import LinearWFA
-from wfalens.automaton.naming import Anatomy
-from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.automaton.wfa import WFA
-from wfalens.errors import InputError
-from wfalens.inspection.layout import class_corners, radii, spread
+from wfalens.inspection.layout import class_order, in_bands, radii
 from wfalens.inspection.study import Study, short
 from wfalens.ragged import Ragged
 
 _FLOWS, _FLOW_WORDS = 80, 5
 _TYPICAL_WORDS, _TYPICAL_TEXTS = 12, 6
-_REGIONS = 30
 _LEAST_MASS = 0.05  # of a state, for a text to be typical of it
+_FINER = 2  # so many times more groups from one level to the next
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +46,7 @@ class StateMap:
     sampled: Ragged[np.int32] | None  # texts that were traced
     membership: NDArray[np.float32] | None  # (tokens, nodes): where the automaton was after each of their words
     names: tuple[str, ...] | None = None  # of the nodes, where they have some
+    group: NDArray[np.int64] | None = None  # of each node of the finest level, where these are groups of them
 
     @cached_property
     def centres(self) -> NDArray[np.float64]:
@@ -58,19 +55,16 @@ class StateMap:
         return wfa.probabilities(wfa.read_out(self.vectors))
 
     @cached_property
-    def corners(self) -> NDArray[np.float64]:
-        return class_corners(self.centres, self.visits)
+    def order(self) -> NDArray[np.int64]:
+        """The classes from top to bottom; (C,)"""
+        return class_order(self.centres, self.visits)
 
     @cached_property
     def frequencies(self) -> NDArray[np.float64]:
         return np.asarray(self.visits / max(1.0, float(self.visits.sum())))
 
-    def project(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The points of outputs on the map; (N, classes) -> (N, 2)"""
-        return np.asarray(outputs @ self.corners)
-
     def word_moves(self, word: str) -> dict[str, Any]:
-        """Where the word leads from each node: the output after it, and its point on the map."""
+        """Where the word leads from each node: the likeliest class after it, and its probability."""
         wfa = self.study.wfa
         if word not in wfa.encoder.vocabulary and word.lower() in wfa.encoder.vocabulary:
             word = word.lower()
@@ -82,25 +76,67 @@ class StateMap:
             "word": word,
             "known": word in wfa.encoder.vocabulary,
             "count": int(wfa.word_counts[number]),
-            "to": short(self.project(outputs), 3),
+            "to": [[int(row.argmax()), round(float(row.max()), 3)] for row in outputs],
             "change": short(gap, 3),  # total variation
             "mean_change": round(float(self.frequencies @ gap), 4),
         }
 
     def to_json(self) -> dict[str, Any]:
-        sizes = radii(self.frequencies)
-        points = spread(self.project(self.centres), sizes)
-        names = self.study.wfa.class_names
+        """Levels from a few groups of nodes to every node by itself."""
         return {
             "kind": self.kind,
-            "class_names": list(names),
-            "corners": short(self.corners),
+            "class_names": list(self.study.wfa.class_names),
+            "levels": [level.drawn(self.order) for level in self.levels],
+            "texts": 0 if self.sampled is None else len(self.sampled),
+        }
+
+    @cached_property
+    def levels(self) -> list[StateMap]:
+        """Nodes of like outputs put together, fewer first; the last level is this map. The start stays alone."""
+        first = int(self.kind == "states")
+        free = len(self.vectors) - first
+        wanted = [len(self.study.wfa.class_names) + 1]
+        while wanted[-1] * _FINER**2 <= free:
+            wanted.append(wanted[-1] * _FINER)
+        if wanted[-1] >= free:
+            return [self]
+        tree = linkage(self.centres[first:], "ward")
+        groups = [np.concatenate([np.zeros(first, np.int64), fcluster(tree, k, "maxclust")]) for k in wanted]
+        return [*(self.grouped(each) for each in groups), self]
+
+    def grouped(self, group: NDArray[np.int64]) -> StateMap:
+        """The map of groups of nodes; (nodes,) -> as many nodes as there are groups"""
+        _, group = np.unique(group, return_inverse=True)
+        share = np.zeros((len(group), group.max() + 1))
+        share[np.arange(len(group)), group] = 1
+        weight = share * np.maximum(self.visits, 1e-9)[:, None]
+        moves = self.moves
+        return StateMap(
+            self.study,
+            self.kind,
+            (weight / weight.sum(0)).T @ self.vectors,
+            self.visits @ share,
+            Moves(moves.word, group[moves.source], group[moves.target], moves.weight),
+            share.T @ self.totals @ share,
+            self.sampled,
+            None if self.membership is None else self.membership @ share.astype(np.float32),
+            None,
+            group,
+        )
+
+    def drawn(self, order: NDArray[np.int64]) -> dict[str, Any]:
+        """Nodes with their places, flows, and the bands of the classes in the given order."""
+        sizes = radii(self.frequencies)
+        points, bands = in_bands(self.centres, sizes, order)
+        names = self.study.wfa.class_names
+        return {
             "states": [
                 {
                     "id": at,
                     "name": None if self.names is None else self.names[at],
+                    "members": self._members(at),
                     "label": names[int(self.centres[at].argmax())],
-                    "initial": self.kind == "states" and at == 0,
+                    "initial": self._initial(at),
                     "frequency": round(float(self.frequencies[at]), 5),
                     "visits": int(self.visits[at]),
                     "mix": short(self.centres[at]),
@@ -112,8 +148,15 @@ class StateMap:
                 for at in range(len(self.vectors))
             ],
             "flows": self._flows(),
-            "texts": 0 if self.sampled is None else len(self.sampled),
+            "bands": short(bands),
         }
+
+    def _initial(self, node: int) -> bool:
+        return self.kind == "states" and node == 0
+
+    def _members(self, node: int) -> list[int]:
+        """The nodes of the finest level that belong to a group."""
+        return [node] if self.group is None else np.flatnonzero(self.group == node).tolist()
 
     def _flows(self) -> list[dict[str, Any]]:
         """The strongest flows between different nodes, with the words that carry them."""
@@ -126,13 +169,14 @@ class StateMap:
             if total[chosen] == 0:
                 break
             members = np.flatnonzero(key == chosen)
-            heaviest = members[np.argsort(-moves.weight[members], kind="stable")][:_FLOW_WORDS]
+            words, which = np.unique(moves.word[members], return_inverse=True)
+            heaviest = words[np.argsort(-np.bincount(which, moves.weight[members]), kind="stable")][:_FLOW_WORDS]
             flows.append(
                 {
                     "from": int(chosen // number),
                     "to": int(chosen % number),
                     "count": round(float(total[chosen])),
-                    "words": [self._words[at] for at in moves.word[heaviest]],
+                    "words": [self._words[at] for at in heaviest],
                 }
             )
         return flows
@@ -171,6 +215,8 @@ class StateMap:
         """Texts that bring the automaton nearest to the node, and after how many words."""
         if self.sampled is None or self.membership is None:
             return []
+        if self._initial(node):
+            return [self._shown_text(text, 0, 1.0) for text in range(min(_TYPICAL_TEXTS, len(self.sampled)))]
         column = self.membership[:, node]
         found: list[dict[str, Any]] = []
         used: set[int] = set()
@@ -180,98 +226,9 @@ class StateMap:
                 break
             if text not in used:
                 used.add(text)
-                words = self.study.wfa.encoder.tokens(self.study.texts.texts[self.study.sample[text]])
-                after = int(token - self.sampled.offsets[text]) + 1
-                found.append({"words": words[:40], "after": after, "share": round(float(column[token]), 3)})
+                found.append(self._shown_text(text, int(token - self.sampled.offsets[text]) + 1, float(column[token])))
         return found
 
-
-def state_map(study: Study) -> StateMap:
-    """The map of any automaton; a linear one needs texts for it."""
-    if isinstance(study.wfa, StochasticWFA):
-        return _of_states(study, study.wfa)
-    if isinstance(study.wfa, LinearWFA):
-        return _of_regions(study, study.wfa)
-    raise InputError(f"there is no map of an automaton of kind {study.wfa.kind}")
-
-
-def _of_states(study: Study, wfa: StochasticWFA) -> StateMap:
-    moves, totals = _observed(wfa) if wfa.anatomy is None else _by_class(wfa.anatomy)
-    sampled = None if study.corpus is None else study.encoded.take(study.sample)
-    membership = None if sampled is None else wfa.state_vectors(sampled, every=True).astype(np.float32)
-    visits, names = wfa.state_visits.astype(np.float64), None if wfa.names is None else wfa.names.states
-    return StateMap(study, "states", np.eye(wfa.states), visits, moves, totals, sampled, membership, names)
-
-
-def _observed(wfa: StochasticWFA) -> tuple[Moves, NDArray[np.float64]]:
-    """Every step that was counted."""
-    rows = wfa.rows
-    moves = Moves(
-        np.repeat(np.arange(len(rows.entry_start) - 1), np.diff(rows.entry_start)),
-        rows.source.astype(np.int64),
-        rows.target.astype(np.int64),
-        rows.weight.astype(np.float64),
-    )
-    return moves, _totals(moves, wfa.states)
-
-
-def _by_class(anatomy: Anatomy) -> tuple[Moves, NDArray[np.float64]]:
-    """Where words share rows: what each class does, dealt out to its commonest words by their counts."""
-    flows = anatomy.flows
-    parts = []
-    for number, flow in enumerate(flows):
-        members = np.flatnonzero(anatomy.word_class == number)
-        counts = anatomy.word_counts[members]
-        common = np.argsort(-counts, kind="stable")[:_TYPICAL_WORDS]
-        common = common[counts[common] > 0]
-        source, target = np.nonzero(flow)
-        share = counts[common] / max(1, counts.sum())
-        parts.append(
-            (
-                np.repeat(members[common], len(source)),
-                np.tile(source, len(common)),
-                np.tile(target, len(common)),
-                np.outer(share, flow[source, target]).ravel(),
-            )
-        )
-    word, source, target, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Moves(word, source, target, weight), np.asarray(flows.sum(0))
-
-
-def _totals(moves: Moves, nodes: int) -> NDArray[np.float64]:
-    # -> (nodes, nodes)
-    keys = moves.source * nodes + moves.target
-    return np.bincount(keys, moves.weight, nodes * nodes).astype(np.float64).reshape(nodes, nodes)
-
-
-def _of_regions(study: Study, wfa: WFA) -> StateMap:
-    from sklearn.cluster import KMeans
-
-    if study.corpus is None:
-        raise InputError("a linear automaton has no states that stand for outputs; its map needs texts (--corpus)")
-    sampled = study.encoded.take(study.sample)
-    if len(sampled.values) == 0:
-        raise InputError("the texts have no words; a map of a linear automaton needs some")
-    vectors = wfa.state_vectors(sampled, every=True)
-    outputs = wfa.probabilities(wfa.read_out(vectors))
-    wanted = min(_REGIONS, len(np.unique(outputs.round(6), axis=0)))
-    labels = KMeans(wanted, n_init=1, random_state=study.seed).fit_predict(outputs)
-    kept, found = np.unique(labels, return_inverse=True)  # k-means may leave a group empty
-    regions = len(kept)
-    sums = np.zeros((regions, wfa.states))
-    np.add.at(sums, found, vectors)
-    visits = np.bincount(found, minlength=regions).astype(np.float64)
-    inner = np.ones(len(found), bool)
-    inner[sampled.offsets[:-1]] = False  # the first word of a text comes from no region
-    later = np.flatnonzero(inner)
-    moves = Moves(sampled.values[later].astype(np.int64), found[later - 1], found[later], np.ones(len(later)))
-    distance = np.abs(outputs[:, None] - _means(outputs, found, regions)).sum(2)
-    membership = np.where(np.eye(regions, dtype=bool)[found], 1 - distance / 2, 0).astype(np.float32)
-    totals = _totals(moves, regions)
-    return StateMap(study, "regions", sums / visits[:, None], visits, moves, totals, sampled, membership)
-
-
-def _means(values: NDArray[np.float64], group: NDArray[np.int64], groups: int) -> NDArray[np.float64]:
-    sums = np.zeros((groups, values.shape[1]))
-    np.add.at(sums, group, values)
-    return np.asarray(sums / np.bincount(group, minlength=groups)[:, None])
+    def _shown_text(self, text: int, after: int, share: float) -> dict[str, Any]:
+        words = self.study.wfa.encoder.tokens(self.study.texts.texts[self.study.sample[text]])
+        return {"words": words[:40], "after": after, "share": round(share, 3)}

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.nearness import Nearness
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.explanation.influence import Influence, influence
-from wfalens.inspection.reading import reading
+from wfalens.explanation.near_words import nearness_of
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.ragged import Ragged
 
@@ -39,6 +40,8 @@ class Study:
     other_name: str = ""
     other_model: StepwiseClassifier | None = None
     seed: int = 0
+    reference: Corpus | None = None  # the extraction texts, from which the bag of words learns
+    reference_missing: str = ""  # why they are not there
 
     def __post_init__(self) -> None:
         if self.model is not None and (
@@ -67,8 +70,16 @@ class Study:
 
     @property
     def compared_models(self) -> tuple[StepwiseClassifier | None, StepwiseClassifier | None]:
-        """Of the earlier automaton and of this one, if there are texts to run them on."""
-        return (None, None) if self.corpus is None else (self.other_model, self.model)
+        """Of the earlier automaton and of this one, if there are texts to run them on.
+
+        Where both automata are copies of this one's model, it serves for both.
+        """
+        if self.corpus is None or self.other is None:
+            return None, None
+        earlier, made_from = self.other_model, self.other.provenance.get("model")
+        if earlier is None and self.model is not None and isinstance(made_from, dict):
+            earlier = self.model if made_from.get("fingerprint") == self.model.fingerprint else None
+        return earlier, self.model
 
     @property
     def usual_count(self) -> int:
@@ -76,14 +87,14 @@ class Study:
         return min(_USUAL_COUNT, int(self.wfa.word_counts[2:].max(initial=1)))
 
     @cached_property
-    def reading(self) -> dict[str, Any] | None:
-        """The story and the diagram of a readable automaton."""
-        return reading(self.wfa)
-
-    @cached_property
     def influence(self) -> Influence:
         """Of every word seen in extraction."""
         return influence(self.wfa, min_count=1)
+
+    @cached_property
+    def nearness(self) -> Nearness:
+        """Which words seen in extraction are near in meaning."""
+        return nearness_of(self.wfa, self.meanings)
 
     @cached_property
     def sample(self) -> NDArray[np.int64]:
@@ -102,6 +113,15 @@ class Study:
         """Indices of the texts that hold the word, at most `limit` of them."""
         start, text = self._occurrences
         return [int(at) for at in np.unique(text[start[word] : start[word + 1]])[:limit]]
+
+    @cached_property
+    def truths(self) -> dict[str, str]:
+        """The label of every text that has one; of equal texts, the last one's."""
+        if self.corpus is None or self.corpus.labels is None:
+            return {}
+        labelled = self.corpus.relabelled(self.wfa.class_names)
+        labels = () if labelled.labels is None else labelled.labels.tolist()
+        return {text: self.wfa.class_names[label] for text, label in zip(labelled.texts, labels, strict=True)}
 
     @cached_property
     def _occurrences(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -116,15 +116,8 @@ def acting_alike(study: Study, words: Sequence[str]) -> list[list[list[Any]]]:
 
 
 def meaning_alike(study: Study, word: str) -> list[list[Any]]:
-    """The words with the nearest vectors, by d_S; none if the word has no vector."""
-    vectors = study.meanings
-    if word not in vectors:
-        return []
-    nearest, distance = vectors.neighbours(np.array([vectors.words.index(word)]), NEIGHBOURS)
-    return [
-        [vectors.words[at], round(float(gap) ** 2 / vectors.width, 6)]
-        for at, gap in zip(nearest[0], distance[0], strict=True)
-    ]
+    """The words that are near in meaning, each with 1 − cosine."""
+    return [[other, round(gap, 4)] for other, gap in study.nearness.nearest(word, NEIGHBOURS)]
 
 
 def sentences_with(study: Study, word: str, limit: int = _TEXTS) -> list[str]:

@@ -10,9 +10,11 @@ from .contract import EmbeddingClassifier as EmbeddingClassifier
 from .contract import SteppableClassifier as SteppableClassifier
 from .contract import StepwiseClassifier as StepwiseClassifier
 from .embedding import model_vectors as model_vectors
+from .keras.model import load_keras as load_keras
 from .onnx.export import export_onnx as export_onnx
 from .onnx.model import load_onnx as load_onnx
 from .opening import open_model as open_model
+from .reading import find_misreading as find_misreading
 from .rnn import RNNClassifier as RNNClassifier
 from .rnn import RNNConfig as RNNConfig
 from .training import Trainer as Trainer

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.models.contract import StepwiseClassifier, WholeTextClassifier, checked_probabilities, uniform
-from wfalens.models.prefixes import prefix_tree
+from wfalens.models.contract import (
+    SteppableClassifier,
+    StepwiseClassifier,
+    WholeTextClassifier,
+    checked_probabilities,
+    uniform,
+)
+from wfalens.models.prefixes import PrefixTree, prefix_tree
 from wfalens.models.traces import last_outputs
 from wfalens.ragged import Ragged
+
+_SHARED = (
+    0.5  # prefixes, as a share of the words of all texts, below which stepping is quicker than reading whole texts
+)
 
 
 def final_outputs(model: StepwiseClassifier, texts: Ragged[np.int32]) -> NDArray[np.float64]:
@@ -16,7 +28,7 @@ def final_outputs(model: StepwiseClassifier, texts: Ragged[np.int32]) -> NDArray
 
     For texts that repeat or begin one another, such as variants of one; `last_outputs` is quicker for others. A trace
     tells the outputs of all prefixes, so a text that begins another one costs nothing; a model that pays for every
-    prefix is asked for each distinct text.
+    prefix is asked for each distinct text. A steppable model reads shared beginnings once where they are most of it.
     """
     tree = prefix_tree(texts)
     ends = np.full(len(texts), -1)
@@ -29,11 +41,25 @@ def final_outputs(model: StepwiseClassifier, texts: Ragged[np.int32]) -> NDArray
         outputs[wanted] = last_outputs(model, tree.spelled(wanted))
     elif len(tree):
         leaves = np.setdiff1d(np.arange(len(tree)), tree.parent)
+        if isinstance(model, SteppableClassifier) and len(tree) < _SHARED * int(tree.depth[leaves].sum()):
+            outputs[:-1] = _stepped(model, tree)
+            return np.asarray(outputs[ends])
         spelled = tree.spelled(leaves)
         values = model.trace(spelled).values
         checked_probabilities(values, len(spelled.values), len(model.class_names), "the model")
         outputs[_prefixes_of(tree.parent, leaves, spelled.lengths)] = values
     return np.asarray(outputs[ends])
+
+
+def _stepped(model: SteppableClassifier, tree: PrefixTree) -> NDArray[np.float32]:
+    """The output after every prefix, all prefixes of a length at a time; -> (prefixes, classes)"""
+    outputs = np.empty((len(tree), len(model.class_names)), np.float32)
+    first = np.searchsorted(tree.depth, np.arange(1, int(tree.depth[-1]) + 2))
+    state, previous = model.initial_state(1), -1  # the number of the first prefix that is one word shorter
+    for start, end in pairwise(first):
+        state, outputs[start:end] = model.step(state[tree.parent[start:end] - previous], tree.word[start:end])
+        previous = start
+    return checked_probabilities(outputs, len(tree), len(model.class_names), "the model")
 
 
 def prior_output(model: StepwiseClassifier) -> NDArray[np.float64]:

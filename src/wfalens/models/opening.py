@@ -13,8 +13,6 @@ _IN_PYTHON = {
     ".pkl": "loading a pickle runs code that is in it; load it yourself in Python and use wfalens.wrap_pipeline",
     ".pickle": "loading a pickle runs code that is in it; load it yourself in Python and use wfalens.wrap_pipeline",
     ".joblib": "loading a pickle runs code that is in it; load it yourself in Python and use wfalens.wrap_pipeline",
-    ".keras": "load it in Python and use wfalens.wrap_keras",
-    ".h5": "load it in Python and use wfalens.wrap_keras",
     ".pt": "load it in Python and use wfalens.wrap_module",
     ".pth": "load it in Python and use wfalens.wrap_module",
 }
@@ -26,9 +24,11 @@ def reads_texts(spec: str | Path) -> bool:
 
 
 def open_model(spec: str | Path, encoder: TextEncoder | None = None) -> StepwiseClassifier:
-    """The classifier in a checkpoint (.rnn) or an ONNX graph (.onnx), or a Hugging Face one (hf:FOLDER or hf:NAME).
+    """The classifier in a checkpoint (.rnn), an ONNX graph (.onnx) or a Keras file (.h5, .keras), a Hugging Face one
+    (hf:FOLDER or hf:NAME), or a folder with a network over symbols (net.json and net.safetensors).
 
-    `encoder` tells a model that reads texts its words; the others bring their own.
+    Graphs and Keras files have a card beside them. `encoder` tells a model that reads texts its words; the others bring
+    their own.
     """
     if reads_texts(spec):
         from wfalens.models.adapters.transformer import load_transformer
@@ -41,11 +41,19 @@ def open_model(spec: str | Path, encoder: TextEncoder | None = None) -> Stepwise
     if ending in _IN_PYTHON:
         raise InputError(f"{path}: {_IN_PYTHON[ending]}")
     if path.is_dir():
+        from wfalens.models.adapters.symbol_network import is_symbol_network, load_symbol_network
+
+        if is_symbol_network(path):
+            return load_symbol_network(path)
         raise InputError(f"{path} is a folder; if it holds a Hugging Face classifier, give {HUGGING_FACE}{path}")
     if ending == ".onnx":
         from wfalens.models.onnx.model import load_onnx
 
         return load_onnx(path)
+    if ending in (".h5", ".hdf5", ".keras"):
+        from wfalens.models.keras.model import load_keras
+
+        return load_keras(path)
     from wfalens.models.rnn import RNNClassifier
 
     return RNNClassifier.load(path)

@@ -24,10 +24,11 @@ def two_sided(second: NDArray[np.floating]) -> NDArray[np.floating]:
     return np.concatenate([1 - second, second], -1)
 
 
+PROBABILITIES, LOGITS, BINARY = "probabilities", "logits", "binary"
 READOUTS: dict[str, Readout] = {
-    "probabilities": lambda values: values,
-    "logits": softmax,
-    "binary": two_sided,
+    PROBABILITIES: lambda values: values,
+    LOGITS: softmax,
+    BINARY: two_sided,
 }
 
 

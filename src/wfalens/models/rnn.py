@@ -18,11 +18,14 @@ from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.encoder_file import restore_encoder, store_encoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vectors import WordVectors
-from wfalens.corpus.vocabulary import PADDING
+from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.errors import InputError
 from wfalens.memory import check_in_use
 from wfalens.models.batches import TOKENS_PER_BATCH, trace_padded
 from wfalens.models.contract import State, checked_probabilities
+from wfalens.models.gates import GATES, grid
+from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.models.shown import Shown
 from wfalens.ragged import Ragged
 from wfalens.storage import StoredFile, read_file, write_file
 
@@ -35,7 +38,6 @@ _BOUNDS = {
     "dropout": Bounds(real, 0, 1, excluded=(1,)),
 }
 _LARGEST_WEIGHT = 1e9  # states lie between -1 and 1, so that no sum leaves single precision, however long the text
-_GRID_FLOATS = 1 << 18  # gate values held at once in `step_grid`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,11 @@ class RNNNetwork(nn.Module):
         logits: Tensor = self.output(self.dropout(hidden))
         return logits
 
+    def begun(self, ids: Tensor) -> Tensor:
+        """Logits before any word, too, of texts that begin with `<unk>`; (batch, time) -> (batch, time + 1, classes)"""
+        begun: Tensor = self(torch.cat([torch.full_like(ids[:, :1], UNKNOWN), ids], 1))
+        return begun
+
     def last_logits(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Logits after the last word only: (batch, time), (batch,) -> (batch, classes)."""
         hidden, _ = self.recurrent(self.dropout(self.embedding(ids)))
@@ -82,7 +89,7 @@ class RNNNetwork(nn.Module):
         return logits
 
 
-class RNNClassifier:
+class RNNClassifier(Shown):
     """A trained network with its vocabulary and classes: a steppable classifier."""
 
     is_concurrent = True
@@ -141,7 +148,7 @@ class RNNClassifier:
 
     def _table_outputs(self, table: Tensor) -> NDArray[np.float32]:
         # (batch, time) -> (batch, time, classes)
-        logits: Tensor = self.network(table)
+        logits: Tensor = self.network.begun(table)[:, 1:] if self._begins else self.network(table)
         return logits.softmax(-1).numpy()
 
     def predict_proba(self, texts: list[str]) -> NDArray[np.float32]:
@@ -159,7 +166,13 @@ class RNNClassifier:
 
     def initial_state(self, batch: int) -> State:
         parts = 2 if self.config.cell == "lstm" else 1
-        return np.zeros((batch, parts * self.config.layers * self.config.hidden), np.float32)
+        nothing = np.zeros((batch, parts * self.config.layers * self.config.hidden), np.float32)
+        return self.step(nothing, np.full(batch, UNKNOWN, np.int32))[0] if self._begins else nothing
+
+    @cached_property
+    def _begins(self) -> bool:
+        """A language model reads `<unk>` before any symbol, so that it can learn which symbol comes first."""
+        return tells_next_symbol(self)
 
     @torch.inference_mode()
     def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
@@ -190,21 +203,13 @@ class RNNClassifier:
         return self.config.layers == 1
 
     def _grid(self, state: State, ids: NDArray[np.int32]) -> Iterator[tuple[slice, tuple[Tensor, ...]]]:
-        """Read every word from every state: the parts of the new states, for some states after the other.
-
-        The input part of the gates depends on the word only and the recurrent part on the state only, so each is one
-        matrix product; a pair costs an addition and the gates. -> parts: (states, words, hidden)
-        """
+        """The parts of the new states, for some states after the other; -> parts: (states, words, hidden)"""
         before = [part[0] for part in self._unpack(state)]
         weights = dict(self.network.recurrent.named_parameters())
         words = self.network.embedding(torch.from_numpy(np.asarray(ids, np.int64)))
         by_word = torch.addmm(weights["bias_ih_l0"], words, weights["weight_ih_l0"].T)
         by_state = torch.addmm(weights["bias_hh_l0"], before[0], weights["weight_hh_l0"].T)
-        rows = max(1, _GRID_FLOATS // max(1, by_word.numel()))
-        for start in range(0, len(state), rows):
-            block = slice(start, start + rows)
-            gates = _GATES[self.config.cell]
-            yield block, gates(by_word[None], by_state[block, None], [part[block, None] for part in before])
+        return grid(by_word, by_state, before, GATES[self.config.cell])
 
     def save(self, path: str | Path) -> None:
         header, tensors = store_encoder(self.encoder)
@@ -239,27 +244,6 @@ class RNNClassifier:
 
     def _pack(self, parts: tuple[Tensor, ...]) -> State:
         return torch.stack([part.transpose(0, 1) for part in parts], 1).flatten(1).numpy()
-
-
-def _lstm(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> tuple[Tensor, ...]:
-    gate_in, gate_forget, candidate, gate_out = (by_word + by_state).chunk(4, -1)
-    cell = gate_forget.sigmoid() * parts[1] + gate_in.sigmoid() * candidate.tanh()
-    return gate_out.sigmoid() * cell.tanh(), cell
-
-
-def _gru(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> tuple[Tensor, ...]:
-    reset_w, update_w, new_w = by_word.chunk(3, -1)
-    reset_s, update_s, new_s = by_state.chunk(3, -1)
-    new = (new_w + (reset_w + reset_s).sigmoid() * new_s).tanh()
-    update = (update_w + update_s).sigmoid()
-    return (new + update * (parts[0] - new),)
-
-
-def _elman(by_word: Tensor, by_state: Tensor, parts: list[Tensor]) -> tuple[Tensor, ...]:  # noqa: ARG001
-    return ((by_word + by_state).tanh(),)
-
-
-_GATES = {"lstm": _lstm, "gru": _gru, "elman": _elman}
 
 
 def _stored_weights(file: StoredFile, network: RNNNetwork) -> dict[str, Tensor]:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from wfalens.bounds import Bounds, check_numbers, real, whole
+from wfalens.bounds import Bounds, check_choice, check_numbers, real, whole
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.encoder import CUSTOM, LENGTHS, TextEncoder
-from wfalens.corpus.tokenizers import TOKENIZERS, Tokenizer
+from wfalens.corpus.tokenizers import KNOWN, Tokenizer
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import PADDING, Vocabulary
 from wfalens.errors import InputError
+from wfalens.models.next_symbol import symbol_classes
 from wfalens.models.rnn import RNNClassifier, RNNConfig
+from wfalens.models.training_tasks import CLASS, NEXT, TASKS, Lessons, NextSymbols, TextClasses
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
@@ -61,7 +64,10 @@ class Training:
 
 @dataclass(frozen=True, kw_only=True)
 class Trainer:
-    """Trains an RNN on the class after the last word; the best epoch on held-out texts is kept.
+    """Trains an RNN on the class after the last word, or on what comes next; the best epoch on held-out texts is kept.
+
+    task            class (default), or next: a language model, whose classes are the words and the end of the text;
+                    labels are not needed. Its accuracy is that of the next symbol
 
     Every batch holds texts of similar length, so little is padded, and the loss is taken at each text's last
     real word: padding never reaches the network's state. `min_count=1` keeps words seen once; `word_dropout`
@@ -69,6 +75,7 @@ class Trainer:
     """
 
     config: RNNConfig = field(default_factory=RNNConfig)
+    task: str = CLASS
     epochs: int = 25
     batch_size: int = 64
     learning_rate: float = 2e-3
@@ -85,9 +92,12 @@ class Trainer:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_choice("task", self.task, TASKS)
         check_numbers(self, _BOUNDS)
+        if self.task == NEXT and self.balance_classes:
+            raise InputError("balance_classes weights the classes of texts, which a language model has none of")
         if self.tokenizer == CUSTOM:
-            raise InputError(f"unknown tokenizer {CUSTOM!r}; choose one of {', '.join(TOKENIZERS)}, or give a callable")
+            raise InputError(f"unknown tokenizer {CUSTOM!r}; choose one of {KNOWN}, or give a callable")
 
     def train(
         self,
@@ -95,26 +105,36 @@ class Trainer:
         vectors: WordVectors | None = None,
         progress: Progress = SILENT,
         held_out: Corpus | None = None,
+        start: RNNClassifier | None = None,
     ) -> Training:
         """Train on `corpus`; Ctrl-C ends early and keeps the best epoch so far.
 
-        The best epoch is chosen on `held_out`, by default a share of the corpus that is set aside for it.
+        The best epoch is chosen on `held_out`, by default a share of the corpus that is set aside for it. If `start` is
+        given, training goes on from a copy of it, with its words and its shape.
         """
-        labels = _checked_labels(corpus)
+        if self.task == CLASS:
+            _checked_labels(corpus)
+        else:
+            corpus = replace(corpus, labels=None, class_names=())
         rng = np.random.default_rng(self.seed)
         if held_out is None:
             fit, held_out = corpus.split(self.validation, rng)
         else:
-            fit, held_out = corpus, held_out.relabelled(corpus.class_names)
+            fit = corpus
+            held_out = held_out.relabelled(corpus.class_names) if self.task == CLASS else replace(held_out, labels=None)
         if len(held_out) == 0 or len(fit) == 0:
             raise InputError(f"{corpus.name} has {len(corpus)} texts: too few to hold some out for validation")
-        encoder = self._encoder(fit)
-        model = RNNClassifier.untrained(self.config, encoder, corpus.class_names, self.seed, vectors)
-        train_ids, train_labels = _without_empty(encoder.encode(fit.texts), fit.labels)
-        test_ids, test_labels = _without_empty(encoder.encode(held_out.texts), held_out.labels)
-        if len(train_ids) == 0 or len(test_ids) == 0:
+        if start is None:
+            encoder = self._encoder(fit)
+            names = corpus.class_names if self.task == CLASS else symbol_classes(encoder.vocabulary)
+            model = RNNClassifier.untrained(self.config, encoder, names, self.seed, vectors)
+        else:
+            model = _copied(
+                start, corpus.class_names if self.task == CLASS else symbol_classes(start.encoder.vocabulary)
+            )
+        lessons, tests = (self._lessons(model, each) for each in (fit, held_out))
+        if len(lessons.ids) == 0 or len(tests.ids) == 0:
             raise InputError(f"{corpus.name}: no words are left after tokenisation")
-        loss = nn.CrossEntropyLoss(_class_weights(labels, len(corpus.class_names)) if self.balance_classes else None)
         optimiser = torch.optim.Adam(model.network.parameters(), self.learning_rate, weight_decay=self.weight_decay)
         history: list[Epoch] = []
         best, best_weights, interrupted = 0, _copy(model.network), False
@@ -123,10 +143,10 @@ class Trainer:
             torch.manual_seed(self.seed)
             try:
                 for number in range(1, self.epochs + 1):
-                    done = self._epoch(model, train_ids, train_labels, loss, optimiser, rng)
-                    epoch = Epoch(*done, *_evaluate(model, test_ids, test_labels))
+                    done = self._epoch(model, lessons, optimiser, rng)
+                    epoch = Epoch(*done, *tests.measured(model))
                     history.append(epoch)
-                    if best == 0 or _better(epoch, history[best - 1]):
+                    if best == 0 or self._better(epoch, history[best - 1]):
                         best, best_weights = number, _copy(model.network)
                     progress.advance(1, f"loss {epoch.loss:.3f}, held-out accuracy {epoch.validation_accuracy:.3f}")
                     if number - best >= self.patience:
@@ -143,54 +163,52 @@ class Trainer:
         vocabulary = Vocabulary.build(map(tokenize, corpus.texts), self.min_count, self.max_words)
         return TextEncoder(vocabulary, self.tokenizer, self.max_length)
 
+    def _lessons(self, model: RNNClassifier, corpus: Corpus) -> Lessons:
+        ids = model.encoder.encode(corpus.texts)
+        if self.task == NEXT:
+            return NextSymbols(ids.nonempty()[1], model)
+        ids, labels = _without_empty(ids, corpus.labels)
+        return TextClasses(ids, labels, len(model.class_names) if self.balance_classes else None)
+
+    def _better(self, epoch: Epoch, best: Epoch) -> bool:
+        """By accuracy, then by loss; a language model by its loss, as most of what comes next is anyone's guess."""
+        if self.task == NEXT:
+            return epoch.validation_loss < best.validation_loss
+        return (epoch.validation_accuracy, -epoch.validation_loss) > (best.validation_accuracy, -best.validation_loss)
+
     def _epoch(
         self,
         model: RNNClassifier,
-        ids: Ragged[np.int32],
-        labels: NDArray[np.int64],
-        loss: nn.Module,
+        lessons: Lessons,
         optimiser: torch.optim.Optimizer,
         rng: np.random.Generator,
     ) -> tuple[float, float]:
         """One pass over the texts; -> mean loss and accuracy in training."""
         network = model.network.train()
-        total, hits = 0.0, 0
-        for batch in _bucketed(ids.lengths, self.batch_size, rng):
-            texts = ids.take(batch)
+        total, hits, answers = 0.0, 0, 0
+        for batch in _bucketed(lessons.ids.lengths, self.batch_size, rng):
+            texts = lessons.ids.take(batch)
             words = np.where(rng.random(len(texts.values)) < self.word_dropout, 1, texts.values).astype(np.int32)
             table = torch.from_numpy(Ragged(words, texts.offsets).padded(PADDING))
-            target = torch.from_numpy(labels[batch])
-            logits = network.last_logits(table, torch.from_numpy(texts.lengths))
-            value = loss(logits, target)
+            logits, target = lessons.asked(network, table, batch)
+            value = lessons.loss(logits, target)
             optimiser.zero_grad(set_to_none=True)
             value.backward()
             nn.utils.clip_grad_norm_(network.parameters(), self.clip)
             optimiser.step()
-            total += float(value.detach()) * len(batch)
+            total += float(value.detach()) * len(target)
             if not math.isfinite(total):
                 raise InputError("training diverged: the loss is no longer finite; lower the learning rate")
             hits += int((logits.detach().argmax(1) == target).sum())
+            answers += len(target)
         network.eval()
-        return total / len(ids), hits / len(ids)
+        return total / answers, hits / answers
 
 
 def accuracy(model: RNNClassifier, corpus: Corpus) -> float:
     """Share of texts whose label the model finds."""
     labels = _labels(corpus.relabelled(model.class_names))
     return float(np.mean(model.predict_proba(list(corpus.texts)).argmax(1) == labels))
-
-
-def _evaluate(model: RNNClassifier, ids: Ragged[np.int32], labels: NDArray[np.int64]) -> tuple[float, float]:
-    outputs = model.trace(ids).last()
-    chosen = outputs[np.arange(len(labels)), labels]
-    return float(-np.log(np.maximum(chosen, 1e-12)).mean()), float(np.mean(outputs.argmax(1) == labels))
-
-
-def _better(epoch: Epoch, best: Epoch) -> bool:
-    return (epoch.validation_accuracy, -epoch.validation_loss) > (
-        best.validation_accuracy,
-        -best.validation_loss,
-    )
 
 
 def _bucketed(lengths: NDArray[np.int64], batch_size: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
@@ -227,9 +245,12 @@ def _without_empty(
     return ids, labels[worded]
 
 
-def _class_weights(labels: NDArray[np.int64], classes: int) -> torch.Tensor:
-    counts = np.maximum(np.bincount(labels, minlength=classes), 1)
-    return torch.from_numpy((len(labels) / (classes * counts)).astype(np.float32))
+def _copied(model: RNNClassifier, class_names: tuple[str, ...]) -> RNNClassifier:
+    if class_names != model.class_names:
+        raise InputError(
+            f"the texts' classes ({', '.join(class_names)}) are not the network's ({', '.join(model.class_names)})"
+        )
+    return RNNClassifier(deepcopy(model.network).requires_grad_(), model.encoder, model.class_names)
 
 
 def _copy(network: nn.Module) -> dict[str, torch.Tensor]:

@@ -1,6 +1,7 @@
-"""A single page that shows an automaton, carries all its data, and needs neither server nor network."""
+"""A single page that shows an automaton, carries all its data, and needs neither server nor network; and its card."""
 
+from wfalens.report.card import Card
 from wfalens.report.collect import Extent, collect
 from wfalens.report.write import write_page, write_report
 
-__all__ = ["Extent", "collect", "write_page", "write_report"]
+__all__ = ["Card", "Extent", "collect", "write_page", "write_report"]

@@ -44,8 +44,11 @@ def collect(study: Study, extent: Extent = USUAL, progress: Progress = SILENT) -
         "map": state_map if shown is None else shown.to_json(),
         "moves": {} if shown is None else {word: shown.word_moves(word) for word in chosen},
         "sentences": picked,
-        "plays": {text: _or_error(partial(inspection.play, study, shown, text)) for text in texts},
-        "pocket": _or_error(lambda: inspection.pocket(study.wfa)),
+        "plays": {text: _or_error(partial(inspection.play, study, text)) for text in texts},
+        "pocket": _or_error(lambda: inspection.pocket(study.wfa, shown)),
+        "whys": {}
+        if study.model is None
+        else _each(texts, lambda text: _why(study, text), "asking the network why", progress),
         "flips": _each(texts, lambda text: inspection.flips(study, text), "looking for flips", progress),
         "words": carried_words(study, extent),
         "word_pages": dict(zip(chosen, inspection.word_pages(study, chosen), strict=True)),
@@ -54,6 +57,7 @@ def collect(study: Study, extent: Extent = USUAL, progress: Progress = SILENT) -
         "swaps": {} if "error" in contrast else _swaps(study, contrast, progress),
         "attacks": _or_error(lambda: inspection.attacks(study, texts=extent.attacked, progress=progress)),
         "comparison": _or_error(lambda: inspection.comparison(study, progress=progress)),
+        "texts": _or_error(lambda: inspection.texts(study, progress=progress)),
     }
     return {**data, "sampling": _sampling(study, data)}
 
@@ -80,6 +84,11 @@ def _each(
         progress.advance()
     progress.finish()
     return found
+
+
+def _why(study: Study, text: str) -> dict[str, Any]:
+    found: dict[str, Any] = _or_error(lambda: inspection.why(study, text))
+    return {name: value for name, value in found.items() if name != "text"}
 
 
 def carried_words(study: Study, extent: Extent) -> dict[str, Any]:

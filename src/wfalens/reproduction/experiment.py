@@ -159,12 +159,12 @@ class Experiment:
         return self._automata[key]
 
     def arsenal(self, completion: str, *, context: bool = False, augmented: bool = False) -> Arsenal:
-        from wfalens.attack import Arsenal
+        from wfalens.reproduction.paper_attacks import paper_arsenal
 
         key = completion, context, augmented
         if key not in self._arsenals:
             wfa = self.automaton(completion, context=context, augmented=augmented)
-            self._arsenals[key] = Arsenal.prepare(wfa, self.vectors, self.paper.weak, self.paper.strong)
+            self._arsenals[key] = paper_arsenal(wfa, self.vectors, self.paper.weak, self.paper.strong)
         return self._arsenals[key]
 
     @cached_property

@@ -41,7 +41,7 @@ def fidelity(experiment: Experiment, completion: str, **options: Any) -> Result:
     experiment.warm_up(completion)
     began = time.perf_counter()
     wfa = extractor.extract(experiment.model, ids)
-    weights = wfa.weights(tests)
+    weights = wfa.prediction_weights(tests)
     cr = float(np.mean(wfa.decide(weights) == wanted.argmax(1)))
     jsd = float(jensen_shannon(wfa.probabilities(weights), wanted).mean())
     return {
@@ -139,7 +139,7 @@ def pairs(experiment: Experiment, kind: str) -> Result:
         if kind == "collaborative"
         else (adversarial_pairs, paper.ADVERSARIAL)
     )
-    found = find(wfa, experiment.vectors, epsilon, delta, per_class=_PAIRS_PER_CLASS)
+    found = find(wfa, experiment.vectors, epsilon, delta, per_class=_PAIRS_PER_CLASS, convention="mean_square")
     by_class = {
         name: [
             [pair.first, pair.second, pair.transition_distance, pair.semantic_distance] for pair in found.of_class(name)
@@ -198,13 +198,14 @@ def pretraining(experiment: Experiment, start: str) -> Result:
 
 
 def attack(experiment: Experiment, automaton: str, recipe: str, k: int) -> Result:
+    """Success of a recipe; as in the paper, a text without an allowed replacement counts as a failure."""
     from wfalens.attack import run_attack
 
     arsenal = experiment.arsenal(**_AUTOMATA[automaton])
     texts = experiment.test.sample(experiment.scale.attack_texts, experiment.seed)
     outcome = run_attack(recipe, k, arsenal.recipe(recipe, k), experiment.model, texts, seed=experiment.seed)
     summary = asdict(outcome.summary)
-    return {name: summary[name] for name in ("asr_all", "asr_correct", "words_changed", "queries")} | {
+    return {name: summary[name] or 0.0 for name in ("asr_all", "asr_correct", "words_changed", "queries")} | {
         "texts": len(texts)
     }
 

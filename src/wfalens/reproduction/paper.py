@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from wfalens.attack.recipes import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK
+from wfalens.reproduction.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK
 
 BETA = 0.3
 BETAS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -59,8 +59,8 @@ _NEWS = Printed(
         ("empirical", True, True): (0.84, 0.12, 85),
     },
     attacks={
-        ("glove", 1): 0.17,
-        ("glove", 2): 0.22,
+        ("nearest", 1): 0.17,
+        ("nearest", 2): 0.22,
         ("weak", 1): 0.34,
         ("weak", 2): 0.46,
         ("strong", 1): 0.44,
@@ -105,8 +105,8 @@ _TOXIC = Printed(
         ("empirical", True, True): (0.94, 0.02, 315),
     },
     attacks={
-        ("glove", 1): 0.06,
-        ("glove", 2): 0.11,
+        ("nearest", 1): 0.06,
+        ("nearest", 2): 0.11,
         ("weak", 1): 0.11,
         ("weak", 2): 0.23,
         ("strong", 1): 0.15,

@@ -57,6 +57,7 @@ class Answer:
     own_value: float
     by_words: tuple[float, ...] | None  # our own for 0, 1, … words; None for any number
     witness: Witness
+    remark: str | None = None  # who was asked, where that is a companion of the automaton
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "model_agrees": self.witness.model_agrees}
@@ -77,7 +78,7 @@ def check(
     effort  prefixes that best-first search may expand to find the best fixed words, for each number of words
     memory  bytes that the game may take at most
     """
-    automaton = stochastic_only(wfa, "checked")
+    automaton, remark = stochastic_only(wfa, "checked")
     if model is not None:
         check_pair(wfa, model)
     game = make_game(automaton, words, text, memory)
@@ -110,6 +111,7 @@ def check(
             read_by_automaton(automaton, text, chosen, column),
             None if model is None else read_by_model(model, text, chosen, column),
         ),
+        remark,
     )
 
 
@@ -117,7 +119,7 @@ def check_property(
     wfa: WFA, pctl: str, words: Sequence[str], text: str = "", *, memory: int = MOST_BYTES
 ) -> float | bool:
     """Check any property in PCTL. The first step leads to the state after the text, so k words are k + 1 steps."""
-    return StormModel(make_game(stochastic_only(wfa, "checked"), words, text, memory)).ask(pctl).value
+    return StormModel(make_game(stochastic_only(wfa, "checked").wfa, words, text, memory)).ask(pctl).value
 
 
 def make_game(wfa: StochasticWFA, words: Sequence[str], text: str, memory: int = MOST_BYTES) -> Game:

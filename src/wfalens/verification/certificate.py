@@ -1,8 +1,8 @@
-"""Certified robustness: whether any substitution of words changes the class that the automaton gives a text.
+"""Certified robustness: whether any change that is allowed changes the class that the automaton gives a text.
 
-Backward induction bounds the advantage of every other class over the predicted one. If all bounds are below zero, no
-variant of the text has another class: the text is certified. The cost grows with the sum of the numbers of options
-over the positions; the number of variants is their product.
+Backward induction (interval arithmetic where rows are not distributions) bounds the advantage of every other class over
+the predicted one. If all bounds are below zero, no variant of the text has another class: the text is certified. The
+cost grows with the sum of the numbers of options over the positions; the number of variants is their product.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
-from wfalens.verification.induction import TextSteps, backward_induction, stochastic_only
+from wfalens.verification.edits import Choices, Edits, count_variants, in_words, spelled
+from wfalens.verification.induction import TextSteps, Values, backward_induction
+from wfalens.verification.intervals import interval_values
 from wfalens.verification.path_search import Path, PathSearch
-from wfalens.verification.substitutes import Choices, Substitutes, as_texts, count_variants
 
 CERTIFIED, BROKEN, OPEN = "certified", "broken", "open"
 ROUNDING = 1e-9  # a bound so close to zero certifies nothing
@@ -25,18 +27,19 @@ ROUNDING = 1e-9  # a bound so close to zero certifies nothing
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is known of one text under substitution. Advantages are of the best other class over the predicted one."""
+    """What is known of one text under change. Advantages are of the best other class over the predicted one, in the
+    unit of the automaton's class weights."""
 
     words: tuple[str, ...]
     label: str
     status: str  # certified: no variant changes the class; broken: the witness does; open: neither is known
     bound: float  # no variant gives another class more advantage
     reached: float  # the advantage that the witness reaches
-    lowest: float  # no variant gives the predicted class less weight
+    lowest: float  # no variant gives the predicted class less probability
     witness: tuple[str, ...]  # the worst variant found
     witness_label: str | None
     variants: int  # how many texts the certificate speaks of, this one included
-    choices: tuple[tuple[str, ...], ...]  # what may stand at every position, the word itself first
+    picks: Path  # the options that make the worst variant
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -52,18 +55,16 @@ class Certificate:
         }
 
 
-def certify(
-    wfa: WFA, text: str, substitutes: Substitutes, *, changes: int | None = None, effort: int = 0
-) -> Certificate:
-    """Whether any substitution changes the class that the automaton gives to a text.
+def certify(wfa: WFA, text: str, edits: Edits, *, changes: int | None = None, effort: int = 0) -> Certificate:
+    """Whether any change changes the class that the automaton gives to a text.
 
-    changes  words that may be replaced at most (None: all)
+    changes  changes at most (None: any number)
     effort   prefixes that best-first search may expand where the bound alone does not decide
     """
     words = wfa.encoder.tokens(text)
     if not words:
         raise InputError("the text has no words")
-    choices = substitutes.choices(wfa.encoder.vocabulary.encode([words]).values)
+    choices = edits.choices(wfa.encoder.vocabulary.encode([words]).values)
     return certify_choices(wfa, words, choices, changes=changes, effort=effort)
 
 
@@ -71,42 +72,47 @@ def certify_choices(
     wfa: WFA, words: list[str], choices: Choices, *, changes: int | None = None, effort: int = 0
 ) -> Certificate:
     """The same for given choices; `words` are the words of the text."""
-    automaton = stochastic_only(wfa, "certified")
     if changes is not None and changes < 0:
         raise InputError(f"the number of changes must be at least 0, not {changes}")
-    own = np.array([options[0] for options in choices], np.int32)
-    weights = automaton.weights(as_texts(own[None]))
-    label = int(automaton.decide(weights)[0])
+    label = _decision(wfa, choices, (0,) * len(choices))
     if label == UNDECIDED:
         raise InputError("the automaton is undecided on this text: there is no class to certify")
-    others = [at for at in range(len(automaton.class_names)) if at != label]
-    advantage = automaton.centres[:, others] - automaton.centres[:, [label]]
-    steps = TextSteps(automaton, choices)
-    values = backward_induction(steps, np.hstack([advantage, -automaton.centres[:, [label]]]), changes)
-    bounds = automaton.initial @ values[0][-1]
-    search = PathSearch(steps, values, automaton.initial, changes=changes)
+    steps = TextSteps(wfa, choices)
+    values = _values(steps, label, changes)
+    bounds = wfa.initial @ values[0][-1]
+    search = PathSearch(steps, values, wfa.initial, changes=changes)
     rival = int(bounds[:-1].argmax())
     bound, (reached, path) = float(bounds[rival]), search.greedy(rival)
     if bound >= -ROUNDING and effort:
         bound, reached, path = _refined(search, bounds[:-1], reached, path, effort)
-    variant = np.array([options[option] for options, option in zip(choices, path, strict=True)], np.int32)
-    decision = int(automaton.decide(automaton.weights(as_texts(variant[None])))[0])
+    decision = _decision(wfa, choices, path)
     status = CERTIFIED if bound < -ROUNDING else BROKEN if decision != label else OPEN
-    vocabulary = automaton.encoder.vocabulary.words
     return Certificate(
         tuple(words),
-        automaton.class_names[label],
+        wfa.class_names[label],
         status,
         bound,
         reached,
-        float(-bounds[-1]),
-        tuple(vocabulary[new] if option else word for word, new, option in zip(words, variant, path, strict=True)),
-        None if decision == UNDECIDED else automaton.class_names[decision],
+        float(-bounds[-1]) if isinstance(wfa, StochasticWFA) else float(1 / (1 + np.exp(bounds[:-1]).sum())),
+        in_words(words, choices, path, wfa.encoder.vocabulary.words),
+        None if decision == UNDECIDED else wfa.class_names[decision],
         count_variants(choices, changes),
-        tuple(
-            (word, *(vocabulary[other] for other in options[1:])) for word, options in zip(words, choices, strict=True)
-        ),
+        path,
     )
+
+
+def _decision(wfa: WFA, choices: Choices, path: Path) -> int:
+    return int(wfa.decide(wfa.weights(spelled(choices, np.array([path], np.int16))))[0])
+
+
+def _values(steps: TextSteps, label: int, changes: int | None) -> Values:
+    """Of the advantages of all other classes, and last of the loss of the predicted one; L + 1 × (levels, n, C)"""
+    wfa = steps.wfa
+    scores = wfa.read_out(np.eye(wfa.states))
+    final = np.hstack([np.delete(scores, label, 1) - scores[:, [label]], -scores[:, [label]]])
+    if isinstance(wfa, StochasticWFA):
+        return backward_induction(steps, final, changes)
+    return interval_values(steps, wfa.initial, final, changes)
 
 
 def _refined(

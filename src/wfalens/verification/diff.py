@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import UNDECIDED, WFA
@@ -87,6 +86,8 @@ def match_states(before: StochasticWFA, after: StochasticWFA) -> tuple[StateMatc
 
     States that are left over come first, then the pairs, the farthest apart first.
     """
+    from scipy.optimize import linear_sum_assignment
+
     columns = [after.class_names.index(name) for name in before.class_names]
     first, second = before.centres, after.centres[:, columns]
     gap = np.linalg.norm(first[1:, None] - second[None, 1:], axis=2)
@@ -146,7 +147,7 @@ class _Reading:
     """What an automaton, and its model where there is one, make of texts."""
 
     def __init__(self, wfa: WFA, model: StepwiseClassifier | None, ids: Ragged[np.int32], progress: Progress) -> None:
-        weights = wfa.weights(ids)
+        weights = wfa.prediction_weights(ids)
         self.outputs, self.decisions = wfa.probabilities(weights), wfa.decide(weights)
         self.model_outputs = None if model is None else last_outputs(model, ids, progress).astype(np.float64)
 

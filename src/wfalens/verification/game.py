@@ -106,6 +106,9 @@ class _Rounds:
     words: NDArray[np.float64]  # (words, n, n)
     length: int
 
+    def spans(self, at: int) -> NDArray[np.int64]:  # noqa: ARG002 - every round is alike
+        return np.ones(len(self.words), np.int64)
+
     def matrices(self, at: int) -> NDArray[np.float64]:  # noqa: ARG002 - every round is alike
         return self.words
 

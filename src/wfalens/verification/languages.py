@@ -32,7 +32,7 @@ def determinise(
     depth  behaviour: length of the continuations by which prefixes are distinguished
     most   behaviour: states at which the search gives up
     """
-    automaton = stochastic_only(wfa, "determinised")
+    automaton = stochastic_only(wfa, "determinised").wfa
     check_choice("way", way, WAYS)
     vocabulary = automaton.encoder.vocabulary
     if letters is None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wfalens.verification.induction import Steps, Values
 
-Path = tuple[int, ...]  # the option taken at each position
+Path = tuple[int, ...]  # the option taken at each position; 0 where an earlier one covers it
 
 
 class PathSearch:
@@ -27,10 +27,10 @@ class PathSearch:
         """The most promising option at every position, and the value that this reaches."""
         vector, level = self.start, len(self.values[0]) - 1
         path: Path = ()
-        for at in range(self.steps.length):
-            bounds, vectors, levels = self._expand(objective, at, vector, level)
+        while len(path) < self.steps.length:
+            bounds, vectors, levels = self._expand(objective, len(path), vector, level)
             best = int(bounds.argmax())
-            vector, level, path = vectors[best], int(levels[best]), (*path, best)
+            vector, level, path = vectors[best], int(levels[best]), self._longer(path, best)
         return float(vector @ self.values[-1][level][:, objective]), path
 
     def best_first(self, objective: int, effort: int, enough: float = -np.inf) -> tuple[float, Path | None, int]:
@@ -55,7 +55,13 @@ class PathSearch:
             worth = bounds >= enough
             passed_over = max(passed_over, bounds.max(where=~worth, initial=-np.inf))
             for option in np.flatnonzero(worth & np.isfinite(bounds)).tolist():
-                item = (-float(bounds[option]), next(number), (*path, option), int(levels[option]), vectors[option])
+                item = (
+                    -float(bounds[option]),
+                    next(number),
+                    self._longer(path, option),
+                    int(levels[option]),
+                    vectors[option],
+                )
                 heapq.heappush(queue, item)
         return float(passed_over), None, effort
 
@@ -67,6 +73,13 @@ class PathSearch:
         levels = np.full(len(vectors), level)
         if self.limited:
             levels[1:] -= 1
-        bounds = np.einsum("on,on->o", vectors, self.values[at + 1][np.maximum(levels, 0), :, objective])
+        later = [
+            self.values[at + span][max(left, 0), :, objective]
+            for span, left in zip(self.steps.spans(at).tolist(), levels.tolist(), strict=True)
+        ]
+        bounds = np.einsum("on,on->o", vectors, np.array(later))
         bounds[levels < 0] = -np.inf
         return bounds, vectors, levels
+
+    def _longer(self, path: Path, option: int) -> Path:
+        return (*path, option, *(0,) * (int(self.steps.spans(len(path))[option]) - 1))

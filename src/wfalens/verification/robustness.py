@@ -16,11 +16,10 @@ from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.judgement import check_pair
 from wfalens.html import table_html
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.traces import last_outputs
+from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.verification.certificate import BROKEN, CERTIFIED, OPEN, Certificate, certify_choices
-from wfalens.verification.induction import stochastic_only
-from wfalens.verification.substitutes import Choices, Substitutes, as_texts, variants
+from wfalens.verification.edits import Choices, Edits, some_picks, spelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +124,7 @@ class Robustness:
 def certify_texts(
     wfa: WFA,
     texts: Sequence[str],
-    substitutes: Substitutes,
+    edits: Edits,
     *,
     model: StepwiseClassifier | None = None,
     changes: int | None = None,
@@ -138,28 +137,32 @@ def certify_texts(
 
     The worst variant that the search found is always tried too. changes, effort: see `certify`.
     """
-    automaton = stochastic_only(wfa, "certified")
     if model is not None:
         check_pair(wfa, model)
-    tokens = [automaton.encoder.tokens(text) for text in texts]
-    tokens = [words for words in tokens if words]
-    if not tokens:
-        raise InputError("there is no text with a word in it")
-    ids = automaton.encoder.vocabulary.encode(tokens)
-    decided = np.flatnonzero(automaton.predict(ids) != UNDECIDED)
+    tokens = worded(wfa, texts)
+    ids = wfa.encoder.vocabulary.encode(tokens)
+    decided = np.flatnonzero(wfa.predict(ids) != UNDECIDED)
     if len(decided) == 0:
         raise InputError("the automaton is undecided on all of the texts: there is no class to certify")
     rng = np.random.default_rng(seed)
     certificates, trials = [], []
     progress.start("certifying", len(decided))
     for at in decided.tolist():
-        choices = substitutes.choices(ids[at])
-        certificate = certify_choices(automaton, tokens[at], choices, changes=changes, effort=effort)
+        choices = edits.choices(ids[at])
+        certificate = certify_choices(wfa, tokens[at], choices, changes=changes, effort=effort)
         certificates.append(certificate)
-        trials.append(_try(automaton, model, certificate, choices, samples, rng, changes))
+        trials.append(_try(wfa, model, certificate, choices, samples, rng, changes))
         progress.advance(1, certificate.status)
     progress.finish()
     return Robustness(tuple(certificates), tuple(trials), len(tokens) - len(decided))
+
+
+def worded(wfa: WFA, texts: Sequence[str]) -> list[list[str]]:
+    """The words of the texts that have any; refused if none has."""
+    tokens = [words for words in map(wfa.encoder.tokens, texts) if words]
+    if not tokens:
+        raise InputError("there is no text with a word in it")
+    return tokens
 
 
 def _try(
@@ -171,18 +174,14 @@ def _try(
     rng: np.random.Generator,
     changes: int | None,
 ) -> Trial:
-    own = np.array([options[0] for options in choices], np.int32)
-    table, exhaustive = variants(choices, samples, rng, changes)
-    witness = [
-        options[spelled.index(word)]
-        for options, spelled, word in zip(choices, certificate.choices, certificate.witness, strict=True)
-    ]
-    table = np.vstack([own, np.array(witness, np.int32), table])
+    picks, exhaustive = some_picks(choices, samples, rng, changes)
+    rows = np.vstack([np.zeros(len(choices), np.int16), np.array(certificate.picks, np.int16), picks])
+    texts = spelled(choices, rows)
     label = wfa.class_names.index(certificate.label)
-    decisions = wfa.predict(as_texts(table))
-    said: NDArray[np.int64] | None = None if model is None else last_outputs(model, as_texts(table)).argmax(1)
+    decisions = wfa.decide(wfa.weights(texts))
+    said: NDArray[np.int64] | None = None if model is None else final_outputs(model, texts).argmax(1)
     return Trial(
-        len(table) - 2,
+        len(rows) - 2,
         exhaustive,
         int(np.sum(decisions != label)),
         None if said is None else bool(said[0] == label),

@@ -7,6 +7,9 @@ With `M_i(z) = (1−z)·B + z·Ê_wi`, `g_t(z) = I·M_1⋯M_{t−1}·(Ê_wt − 
 
 over the nodes z_q and weights ω_q of a quadrature. Nodes stand side by side in a panel; in the backward pass so do the
 classes: column c·Q + q is class c at node q.
+
+The steps become part of the functions below, which are kept compiled until this file changes: whoever changes `steps`
+changes something here as well.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from wfalens.explanation.result import PROBABILITY, Explanation
 from wfalens.explanation.shapley.game import (
     BACKGROUND,
     DELETE,
+    HIDE,
     checked_absence,
     coalition_texts,
     coalition_weights,
@@ -82,11 +83,13 @@ def network_shapley(
     """
     if checked_absence(absence) == BACKGROUND:
         raise InputError("a network cannot read the mean of all words; choose the absence delete or unknown")
+    if absence == HIDE and model.encoder.closed:
+        raise InputError("the model's alphabet is closed: it has no unknown word; choose the absence delete")
     if tolerance is not None and not tolerance > 0:
         raise InputError(f"the tolerance must be positive, not {tolerance}")
     words = tuple(model.encoder.tokens(text))
     _check(model, wfa, len(words))
-    ids = model.encoder.vocabulary.encode([words]).values
+    ids = model.encoder.encode([text]).values
     budget = queries if queries is not None else (QUERIES if tolerance is None else _MOST_QUERIES)
     network = _Asked(model, ids, absence, budget)
     if budget < network.price_of_a_pair:

@@ -34,7 +34,7 @@ class LayeredSteps(NamedTuple):
     decay: NDArray[np.float64]  # d: (words, n − 1)
     gate: NDArray[np.float64]  # s: (words, n − 1)
     entry: NDArray[np.float64]  # b: (words, n − 1)
-    links: NDArray[np.float64]  # P: (n − 1, n − 1)
+    links: NDArray[np.float64]  # P, with the partners in the first layer: (n − 1, n − 1)
     link_columns: NDArray[np.float64]  # the same, transposed
     width: int  # m: numbers of a layer
 
@@ -224,7 +224,7 @@ def _layered_forward(steps, step, panel, work, out):  # type: ignore[no-untyped-
     states, columns = panel.shape[0] - 1, panel.shape[1]
     work[:] = 0.0
     for layer in range(0, states, steps.width):
-        _add_product(steps.link_columns, layer, layer + steps.width, 0, layer, panel, work)
+        _add_product(steps.link_columns, layer, layer + steps.width, 0, max(layer, steps.width), panel, work)
     for j in range(states):
         decay, gate, entry = steps.decay[step, j], steps.gate[step, j], steps.entry[step, j]
         for column in range(columns):
@@ -248,4 +248,5 @@ def _layered_backward(steps, step, panel, work, out):  # type: ignore[no-untyped
             out[j, column] = decay * panel[j, column]
             out[states, column] += entry * panel[j, column]
     for layer in range(0, states, steps.width):
-        _add_product(steps.links, layer, layer + steps.width, layer + steps.width, states, work, out)
+        first = layer + steps.width if layer else 0  # the first layer's own numbers are partners
+        _add_product(steps.links, layer, layer + steps.width, first, states, work, out)

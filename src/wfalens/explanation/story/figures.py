@@ -174,7 +174,8 @@ class Figures:
         """Classes of words after which words that speak for different classes speak for others, as after a negation.
 
         Compared are the outputs after the following word with and without the turning one, where the latter is read
-        while the opinion is open.
+        while the opinion is open. A word after which all others lead to one class does not turn them round: it has made
+        up the automaton's mind.
         """
         found = []
         after = self.anatomy.matrices @ self.anatomy.centres  # (G, n, C)
@@ -188,7 +189,7 @@ class Figures:
             visits = self.anatomy.visits
             likely = (visits / np.maximum(1e-300, visits.sum(0))) @ reached  # (G,): of each class, to be read next
             followers = self._reversed(number, alone, turned, likely)
-            if len(followers) > 1:
+            if len({each.after for each in followers}) > 1:
                 found.append(Reversal(number, followers))
         return found
 

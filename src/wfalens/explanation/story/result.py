@@ -22,6 +22,7 @@ class Story:
     """What an automaton does, in sentences; the first says how far to trust the others."""
 
     sentences: tuple[Sentence, ...]
+    remark: str | None = None  # who tells it, where that is a companion of the automaton
 
     @property
     def text(self) -> str:
@@ -33,10 +34,11 @@ class Story:
 
     def to_json(self) -> dict[str, Any]:
         told = [{"about": each.about, "text": each.text, "figures": each.figures} for each in self.sentences]
-        return {"sentences": told}
+        return {"sentences": told, "remark": self.remark}
 
     def to_html(self) -> str:
-        return "".join(text_html(each.text) for each in self.sentences)
+        remarks = () if self.remark is None else (self.remark,)
+        return "".join(text_html(each) for each in (*remarks, *(each.text for each in self.sentences)))
 
     def _repr_html_(self) -> str:
         return self.to_html()

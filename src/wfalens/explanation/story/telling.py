@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from wfalens.automaton.naming import HARDLY, OPEN, SURE, WordClass
-from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.serving import recorded
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.vocabulary import UNKNOWN
-from wfalens.explanation.moves import anatomy_and_names, shown_name, shown_words
+from wfalens.explanation.moves import anatomy_and_names, shown_name, shown_words, teller_of
 from wfalens.explanation.story.figures import LEAST_TURN, Figures, Turn, mainly
 from wfalens.explanation.story.result import Sentence, Story
 from wfalens.text import percent
@@ -21,11 +21,11 @@ _FEW_CASES = 0.0005  # of all words: kinds of words that are rarer are not named
 
 
 def describe(wfa: WFA) -> Story:
-    """The story of a readable automaton; others are refused."""
-    anatomy, names = anatomy_and_names(wfa)
-    visits = wfa.state_visits if isinstance(wfa, StochasticWFA) else anatomy.visits.sum(0)
-    teller = _Teller(wfa, Figures(anatomy, names, visits))
-    return Story(tuple(teller.sentences()))
+    """The story of a readable automaton, or of the companion that an automaton carries; others are refused."""
+    told = teller_of(wfa)
+    anatomy, names = anatomy_and_names(told.wfa)
+    teller = _Teller(told.wfa, Figures(anatomy, names, told.wfa.state_visits))
+    return Story(tuple(teller.sentences()), told.remark)
 
 
 class _Teller:
@@ -53,16 +53,16 @@ class _Teller:
         yield self.unknown()
 
     def faithful(self) -> Sentence:
-        rung, texts, tried = measured(self.wfa.provenance)
-        if rung is None:
+        found = recorded(self.wfa.provenance)
+        if found is None:
             return Sentence("fidelity", "How faithful it is was not recorded; measure it with `wfalens evaluate`.")
-        chosen = "" if tried < 2 else f" (which also chose its size, among {tried})"
+        chosen = "" if found.sizes < 2 else f" (which also chose its size, among {found.sizes})"
         text = (
-            f"On {texts:,} texts that it was not fitted to{chosen}, this automaton names the network's class in "
-            f"{percent(rung['cr'], 1)} of the cases. What follows holds for the automaton, and for the network as far "
+            f"On {found.texts:,} texts that it was not fitted to{chosen}, this automaton names the network's class in "
+            f"{percent(found.cr, 1)} of the cases. What follows holds for the automaton, and for the network as far "
             "as they agree."
         )
-        return Sentence("fidelity", text, {"cr": rung["cr"], "jsd": rung["jsd"], "texts": texts})
+        return Sentence("fidelity", text, {"cr": found.cr, "jsd": found.jsd, "texts": found.texts})
 
     def size(self) -> Sentence:
         states, kinds, words = self.wfa.states, len(self.classes), len(self.wfa.encoder.vocabulary) - UNKNOWN - 1
@@ -236,17 +236,6 @@ class _Teller:
         kind = self.classes[int(self.figures.anatomy.word_class[UNKNOWN])]
         text = f"An unknown word is taken like {_quoted(kind.words)}: it {shown_name(kind.effect)}."
         return Sentence("unknown", text, {"word_class": kind.name})
-
-
-def measured(provenance: Mapping[str, Any]) -> tuple[dict[str, float] | None, int, int]:
-    """CR and JSD of the chosen size as extraction recorded them, on how many texts, and how many sizes were tried."""
-    frontier = provenance.get("frontier")
-    try:
-        rung = frontier["tried"][frontier["chosen"]]  # type: ignore[index]
-        figures = {"cr": float(rung["cr"]), "jsd": float(rung["jsd"])}
-        return figures, int(frontier["texts"]), len(frontier["tried"])  # type: ignore[index]
-    except (TypeError, KeyError, IndexError, ValueError):  # files are of anybody
-        return None, 0, 0
 
 
 def _standing(shares: tuple[float, float, float]) -> str:

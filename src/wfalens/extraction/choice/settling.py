@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.extraction.build import build
-from wfalens.extraction.choice.tuning import ALPHAS, BETAS, FIT_LADDER, LADDER, Tuning, choose
+from wfalens.extraction.choice.ladder import Ladder, representatives_for
+from wfalens.extraction.choice.room import Room
+from wfalens.extraction.choice.tuning import ALPHAS, BETAS, Held, Tuning, choose, split
 from wfalens.extraction.completion.queries import LOOK_AHEAD_SHARE, SEARCH_SHARE, Ledger
 from wfalens.extraction.completion.questions import Attempt
 from wfalens.extraction.evidence.count_parts import CountParts
 from wfalens.extraction.evidence.counting import evidence_of
+from wfalens.extraction.holding import judged_lengths
 from wfalens.extraction.options import AUTO, CORPUS, Options
 from wfalens.extraction.plan import Plan
 from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, named_abstraction
-from wfalens.extraction.states.views import Outputs, Seen, View, most_look_ahead_queries, see_in
+from wfalens.extraction.states.views import Outputs, Seen, View, affordable_continuations, see_in
 from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
 from wfalens.models.traces import initial_output
 from wfalens.passes.run import Session
 from wfalens.passes.tally import Tally
 from wfalens.ragged import Ragged
+
+_SEARCHED = 1 / 3  # of the time that is left, for the search in each view
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,20 +39,24 @@ class Settled:
     options: Options
     seen: Seen
     view: View
-    tuning: dict[str, Any] | None  # None: nothing was open
+    tuning: Tuning | None  # None: nothing was open
+    held: Held | None  # the texts on which it was chosen
 
 
 def settle(
-    options: Options, model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, session: Session
+    options: Options, model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, session: Session, *, whole: bool
 ) -> Settled:
-    """Look at the texts once, in all views that are to choose from, and choose what is "auto"."""
+    """Look at the texts once, in all views that are to choose from, and choose what is "auto".
+
+    whole   these are all texts; else others follow, which a model is not asked about one prefix at a time
+    """
     given = options.states.abstraction
-    names = _views(model, ids, ledger) if given == AUTO else (given,)
+    names = _views(model, ids, ledger, whole=whole) if given == AUTO else (given,)
     views = [named_abstraction(name).view(model, ids, stream_of(options.seed, Step.VIEW), ledger) for name in names]
     ledger.texts += len(ids.values)
     seen = see_in(model, ids, views, session.progress)
     if not options.is_open:
-        return Settled(options, seen[0], views[0], None)
+        return Settled(options, seen[0], views[0], None, None)
     candidates = [replace(options, states=replace(options.states, abstraction=name)) for name in names]
     searches = [
         _search(each, model, look, view, len(names), ledger, session)
@@ -56,27 +65,42 @@ def settle(
     tuning = Tuning.best(searches)
     at = next(number for number, search in enumerate(searches) if search.chosen is tuning.chosen)
     chosen = tuning.chosen
-    settled = options.settled(chosen.states, chosen.abstraction, chosen.alpha, chosen.beta)
-    return Settled(settled, seen[at], views[at], tuning.to_json())
+    settled = _sized(options, chosen.states).settled(chosen.abstraction, chosen.alpha, chosen.beta)
+    _, held = split(len(ids), stream_of(options.seed, Step.SEARCH))
+    return Settled(settled, seen[at], views[at], tuning, Held(held, _judged(model, seen[at].take(held)).last))
 
 
-def most_states(options: Options) -> int:
-    """The largest number that is tried, or the one that is given."""
-    return max(_ladder(options))
+def _judged(model: StepwiseClassifier, seen: Seen) -> Seen:
+    """What was seen of the texts as far as automata are judged by them."""
+    return seen.cut(judged_lengths(model, seen.ids))
 
 
-def _ladder(options: Options) -> tuple[int, ...]:
+def most_representatives(options: Options, model: StepwiseClassifier, ledger: Ledger) -> int:
+    """Of all states together, of as many states as are tried at most or are given."""
+    ladder = _ladder(options, model, ledger)
+    return max(_sized(options, rung).completion.representatives * rung for rung in ladder.rungs)
+
+
+def _ladder(options: Options, model: StepwiseClassifier, ledger: Ledger) -> Ladder:
     """The numbers of states that are tried."""
     number = options.states.number
     if number != AUTO:
-        return (int(number),)
-    return FIT_LADDER if options.completion.fits else LADDER
+        return Ladder.single(int(number))
+    return Ladder.of(len(model.class_names), fits=options.completion.fits, limited=ledger.limit is not None)
 
 
-def _views(model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger) -> tuple[str, ...]:
-    """The views to choose from: looking ahead needs a model that can be stepped, and queries."""
-    most = ledger.share(LOOK_AHEAD_SHARE)
-    looks = isinstance(model, SteppableClassifier) and (most is None or most_look_ahead_queries(ids) <= most)
+def _sized(options: Options, states: int) -> Options:
+    """The same with a number of states; where it was open, many states get few representatives each."""
+    completion = options.completion
+    if options.states.number == AUTO:
+        completion = replace(completion, representatives=representatives_for(completion.representatives, states))
+    return replace(options, states=replace(options.states, number=states), completion=completion)
+
+
+def _views(model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, *, whole: bool) -> tuple[str, ...]:
+    """The views to choose from: looking ahead takes queries, of a model that cannot be stepped for every prefix."""
+    pays = affordable_continuations(model, ids, ledger.share(LOOK_AHEAD_SHARE)) > 0
+    looks = pays and (whole or isinstance(model, SteppableClassifier))
     return tuple(ABSTRACTIONS) if looks else (Outputs.name,)
 
 
@@ -91,17 +115,19 @@ def _search(
 ) -> Tuning:
     """The search in one view, of so many.
 
-    For speed it leaves out augmented texts and the fitting of rows, which gains alike for all settings.
+    For speed it leaves out augmented texts and the fitting of rows; whether that gains is seen in the end.
     """
     wanted, completion = options.states, options.completion
-    ladder = _ladder(options)
+    ladder = _ladder(options, model, ledger)
     beta = CORPUS if completion.beta == AUTO else completion.beta
     plain = replace(options, completion=replace(completion, alpha=0.0, beta=beta, augmentation=None))
     prior = initial_output(model, wanted.initial)
+    words, (points, width) = len(model.encoder.vocabulary), seen.points.shape
+    room = Room(Room.within(session), words, completion.fits, (points, width), wanted.sample)
 
     def attempt(states: int, part: Seen, words: NDArray[np.int32]) -> StochasticWFA:
-        share = SEARCH_SHARE / views / len(ladder)
-        tried = replace(plain, states=replace(wanted, number=states))
+        share = SEARCH_SHARE / views / ladder.usual
+        tried = _sized(plain, states)
         here = session.aside()
         plan = Plan.of(tried, view, part, prior, ledger, here.progress)
         evidence = CountParts(here.parts)
@@ -110,12 +136,15 @@ def _search(
 
     return choose(
         seen,
+        partial(_judged, model),
         wanted.abstraction_name,
         attempt,
         ladder,
-        ALPHAS if completion.alpha == AUTO else (float(completion.alpha),),
+        room,
+        ALPHAS if completion.alpha == AUTO or completion.fits else (float(completion.alpha),),
         BETAS if completion.beta == AUTO else (),
         options.choice.budget,
         stream_of(options.seed, Step.SEARCH),
         session.progress,
+        options.deadline.part(_SEARCHED),
     )

@@ -9,22 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.completion import Empirical
+from wfalens.automaton.completion import Empirical, Fitted, Probe
 from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
+from wfalens.extraction.choice.ladder import Ladder
+from wfalens.extraction.choice.room import Room
+from wfalens.extraction.comparing import Rates, leader, rates, standard_error
 from wfalens.extraction.completion.queries import TooFewQueriesError
+from wfalens.extraction.deadline import NEVER, Deadline
+from wfalens.extraction.holding import judged
 from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.extraction.states.views import Seen
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 
-LADDER = (10, 20, 40, 60, 80, 120, 160, 240, 320)  # numbers of states that are tried, upwards
-FIT_LADDER = (20, 40, 80)  # where rows are fitted, which makes up for few states
 ALPHAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4)
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7)
 _HELD_OUT, _MOST_HELD_OUT = 0.1, 3000  # share of the texts, and number of texts at most
 _PATIENCE = 2  # rungs without a gain before the search ends
+_CLEAR = 1.0  # standard errors that a rung must gain to earn a further one
 _BYTES_PER_ENTRY = 3  # of a stored row: a target and a small count
 
 
@@ -42,12 +45,50 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Delivered:
+    """Which rows the automaton has: the fitted ones, or those that they began from, if these are the better ones."""
+
+    rows: str
+    fit: Rates
+    probe: Rates
+
+    @classmethod
+    def better(cls, fit: Rates, probe: Rates, texts: int) -> Delivered:
+        names = (Fitted.name, Probe.name)
+        return cls(names[leader([fit, probe], texts)], fit, probe)
+
+    @classmethod
+    def from_json(cls, stored: Any) -> Delivered | None:
+        return None if stored is None else cls(stored["rows"], Rates(**stored["fit"]), Rates(**stored["probe"]))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"rows": self.rows, "fit": self.fit._asdict(), "probe": self.probe._asdict()}
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Texts that are held out, by their numbers, and what the model says of them."""
+
+    texts: NDArray[np.int64]
+    outputs: NDArray[np.float32]  # (texts, C)
+
+    def measured(self, wfa: StochasticWFA, ids: Ragged[np.int32]) -> Rates:
+        """`ids` are all texts."""
+        return rates(wfa, judged(wfa, ids.take(self.texts)), self.outputs)
+
+    def others(self, texts: int) -> NDArray[np.int64]:
+        """The numbers of the others among so many texts."""
+        return np.setdiff1d(np.arange(texts), self.texts)
+
+
+@dataclass(frozen=True)
 class Tuning:
-    """What was tried, on how many held-out texts, and what was chosen."""
+    """What was tried, on how many held-out texts, what was chosen, and which rows it got where they were fitted."""
 
     trials: tuple[Trial, ...]
     chosen: Trial
     texts: int
+    delivered: Delivered | None = None
 
     @property
     def curve(self) -> list[Trial]:
@@ -71,7 +112,8 @@ class Tuning:
         """What an automaton's provenance holds; None if it holds none, or none of ours."""
         try:
             trials = tuple(Trial(**trial) for trial in stored["trials"])
-            found = cls(trials, Trial(**stored["chosen"]), int(stored["texts"]))
+            delivered = Delivered.from_json(stored.get("delivered"))
+            found = cls(trials, Trial(**stored["chosen"]), int(stored["texts"]), delivered)
             numbers = [
                 value for trial in trials for value in (trial.states, trial.alpha, trial.cr, trial.jsd, trial.bytes)
             ]
@@ -81,7 +123,8 @@ class Tuning:
             return None
 
     def to_json(self) -> dict[str, Any]:
-        return {"texts": self.texts, "chosen": asdict(self.chosen), "trials": [asdict(trial) for trial in self.trials]}
+        told = {"texts": self.texts, "chosen": asdict(self.chosen), "trials": [asdict(trial) for trial in self.trials]}
+        return told if self.delivered is None else told | {"delivered": self.delivered.to_json()}
 
 
 # Builds an automaton with K states from what was seen, with rows for the given words only.
@@ -90,28 +133,38 @@ Build = Callable[[int, Seen, NDArray[np.int32]], StochasticWFA]
 
 def choose(
     seen: Seen,
+    judged_part: Callable[[Seen], Seen],
     abstraction: str,
     build: Build,
-    states: Sequence[int],
+    ladder: Ladder,
+    room: Room,
     alphas: Sequence[float],
     betas: Sequence[float],
     budget: int | None,
     rng: np.random.Generator,
     progress: Progress,
+    deadline: Deadline = NEVER,
 ) -> Tuning:
-    """Try K from small to large until it no longer helps, and every α and β with each.
+    """Try K from small to large until it no longer helps or time is over, and every α and β with each.
 
     The model is not run again over the texts, and only words of the held-out sentences get rows. `budget` bounds the
-    bytes of the file.
+    bytes of the file, `room` the memory that it takes to make it.
     """
-    fit, held = _split(len(seen.ids), rng)
-    known, hidden = seen.take(fit), seen.take(held)
+    fit, held = split(len(seen.ids), rng)
+    known, hidden = seen.take(fit), judged_part(seen.take(held))
     tests, wanted = hidden.ids, hidden.last
     words = np.unique(tests.values)
     trials: list[Trial] = []
     tops: list[Trial] = []  # the best of each rung
-    progress.start("choosing the number of states", len(states))
-    for rung in states:
+    wfa: StochasticWFA | None = None
+    refusal: str | None = None
+    progress.start("choosing the number of states", ladder.usual)
+    for rung in ladder.rungs:
+        if not _goes_on(tops, ladder.usual, len(tests)) or (tops and deadline.is_over):
+            break
+        refusal = None if wfa is None else room.refusal(rung, wfa)
+        if refusal is not None:
+            break
         try:
             wfa = build(rung, known, words)
         except TooFewOutputsError as error:
@@ -129,16 +182,26 @@ def choose(
         trials += found
         tops.append(_best(found, len(tests)))
         progress.advance(1, f"K = {rung}: CR {tops[-1].cr:.3f}")
-        leader = tops.index(_best(tops, len(tests)))
-        if len(tops) - 1 - leader >= _PATIENCE:
-            break
     progress.finish()
+    if refusal is not None:
+        progress.say(refusal)
     if not trials:
-        raise InputError(f"no automaton of {states[0]} states fits into {budget:,} bytes; allow more")
+        raise InputError(f"no automaton of {ladder.rungs[0]} states fits into {budget:,} bytes; allow more")
     return Tuning(tuple(trials), _best(trials, len(tests)), len(tests))
 
 
-def _split(texts: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _goes_on(tops: Sequence[Trial], usual: int, texts: int) -> bool:
+    """Whether another rung is tried after these: usual ones with patience, further ones only after a clear gain."""
+    if len(tops) < 2:
+        return True
+    if len(tops) < usual:
+        return len(tops) - 1 - leader(tops, texts) < _PATIENCE
+    before = max(trial.cr for trial in tops[:-1])
+    return tops[-1].cr - before > _CLEAR * standard_error(before, texts)
+
+
+def split(texts: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The numbers of the texts that are known in a search, and of those that are held out."""
     order = rng.permutation(texts)
     held = max(1, min(_MOST_HELD_OUT, round(_HELD_OUT * texts)))
     if held >= texts:
@@ -158,17 +221,14 @@ def _variants(wfa: StochasticWFA, alphas: Sequence[float], betas: Sequence[float
 def _tried(
     abstraction: str, wfa: StochasticWFA, tests: Ragged[np.int32], wanted: NDArray[np.float32], size: int
 ) -> Trial:
-    weights = wfa.weights(tests)
-    cr = float(np.mean(wfa.decide(weights) == wanted.argmax(1)))
-    jsd = float(jensen_shannon(wfa.probabilities(weights), wanted).mean())
-    return Trial(abstraction, wfa.states - 1, wfa.alpha, getattr(wfa.completion, "beta", None), cr, jsd, size)
+    beta = getattr(wfa.completion, "beta", None)
+    return Trial(abstraction, wfa.states - 1, wfa.alpha, beta, *rates(wfa, tests, wanted), size)
 
 
 def _best(trials: Sequence[Trial], texts: int) -> Trial:
-    """The highest CR; rates within half a standard error are a tie, which the lower JSD wins."""
-    top = max(trial.cr for trial in trials)
-    tie = 0.5 * float(np.sqrt(top * (1 - top) / texts))
-    return min((trial for trial in trials if trial.cr >= top - tie), key=lambda trial: (trial.jsd, trial.states))
+    """The leader; of equals the one with the fewest states."""
+    ordered = sorted(trials, key=lambda trial: trial.states)
+    return ordered[leader(ordered, texts)]
 
 
 def _estimated_bytes(wfa: StochasticWFA, words: int) -> int:

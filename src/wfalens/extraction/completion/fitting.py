@@ -9,6 +9,7 @@ Rows start from the probed ones and keep their support, so all work is linear in
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -19,6 +20,7 @@ from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.bounds import Bounds, check_numbers, real, whole
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.extraction.completion.queries import FITTING, Ledger, TooFewQueriesError
+from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT, Progress
@@ -72,6 +74,14 @@ class Fitting:
         return replace(self, rounds=rounds, tokens=min(self.tokens, queries // rounds - longest))
 
 
+class FittedRows(NamedTuple):
+    """What was fitted, and what ended it early."""
+
+    rows: Rows
+    centres: NDArray[np.float64]  # (n, C)
+    stop: Stop | None
+
+
 def fit_rows(
     model: StepwiseClassifier,
     ids: Ragged[np.int32],
@@ -81,8 +91,12 @@ def fit_rows(
     rng: np.random.Generator,
     progress: Progress,
     ledger: Ledger,
-) -> tuple[Rows, NDArray[np.float64]]:
-    """Fitted rows and centres, from rows for every word in every state and centres (n, C); ρ(0) stays."""
+    deadline: Deadline = NEVER,
+) -> FittedRows:
+    """From rows for every word in every state and centres (n, C); ρ(0) stays.
+
+    There is one round at least; no other is begun after the deadline, and Ctrl-C ends them.
+    """
     row_of = np.repeat(np.arange(len(probed.state)), entries_per_row(probed))
     prior = (probed.weight * probed.inverse[row_of]).astype(np.float32)
     weights, expected = prior.copy(), np.zeros_like(prior)
@@ -90,33 +104,47 @@ def fit_rows(
     words = np.flatnonzero(np.diff(probed.row_start)).astype(np.int32)
     every = 2 / ids.lengths.mean()  # all prefixes of a text count twice as much as its end
     progress.start("fitting the rows", fitting.rounds)
-    for _ in range(fitting.rounds):
-        texts = _perturbed(ids, words, fitting, rng)
-        ledger.enter(FITTING, len(texts.values))
-        wanted = output_traces(model, texts, SILENT).values
-        expected *= np.float32(fitting.memory)
-        emitted *= fitting.memory
-        aim = _expectations(texts, wanted, probed, weights, fitted, every, expected, emitted)
-        mixed = expected + np.float32(fitting.prior) * prior
-        weights = (mixed / np.bincount(row_of, mixed)[row_of]).astype(np.float32)
-        sums = emitted.sum(1, keepdims=True)
-        fitted = np.where(sums > 0, emitted / np.where(sums > 0, sums, 1), fitted)
-        fitted[0] = centres[0]
-        progress.advance(1, f"mean log-likelihood {aim:.4f}")
+    number, by = 0, None
+    try:
+        while number < fitting.rounds and not (number and deadline.is_over):
+            texts = _perturbed(ids, words, fitting, rng)
+            ledger.enter(FITTING, len(texts.values))
+            wanted = output_traces(model, texts, SILENT).values
+            expected *= np.float32(fitting.memory)
+            emitted *= fitting.memory
+            aim = _expectations(texts, wanted, probed, weights, fitted, every, expected, emitted)
+            mixed = expected + np.float32(fitting.prior) * prior
+            weights = (mixed / np.bincount(row_of, mixed)[row_of]).astype(np.float32)
+            sums = emitted.sum(1, keepdims=True)
+            fitted = np.where(sums > 0, emitted / np.where(sums > 0, sums, 1), fitted)
+            fitted[0] = centres[0]
+            number += 1
+            progress.advance(1, f"mean log-likelihood {aim:.4f}")
+    except KeyboardInterrupt:
+        if not number:
+            raise
+        by = INTERRUPT
     progress.finish()
-    return _stored(probed, weights, row_of), fitted
+    if by is None and number < fitting.rounds:
+        by = TIME
+    stop = None if by is None else Stop(by, number, fitting.rounds)
+    return FittedRows(_stored(probed, weights, row_of), fitted, stop)
 
 
 def _perturbed(
     ids: Ragged[np.int32], words: NDArray[np.int32], fitting: Fitting, rng: np.random.Generator
 ) -> Ragged[np.int32]:
-    """A random part of the texts with some words replaced by any that has rows, and those without by `<unk>`."""
+    """A random part of the texts with some words replaced by any that has rows.
+
+    Words without rows become `<unk>`; where that has none either, as in a closed alphabet, any word with rows.
+    """
     order = rng.permutation(len(ids))
     kept = np.searchsorted(np.cumsum(ids.lengths[order]), fitting.tokens) + 1
     texts = ids.take(np.sort(order[:kept]))
     drawn = words[rng.integers(len(words), size=len(texts.values))]
     changed = np.where(rng.random(len(texts.values)) < fitting.replaced, drawn, texts.values)
-    return Ragged(np.where(np.isin(changed, words), changed, UNKNOWN).astype(np.int32), texts.offsets)
+    instead = UNKNOWN if UNKNOWN in words else drawn
+    return Ragged(np.where(np.isin(changed, words), changed, instead).astype(np.int32), texts.offsets)
 
 
 def _expectations(

@@ -12,7 +12,8 @@ from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.extraction.completion.queries import TooFewQueriesError
 from wfalens.extraction.evidence.transitions import TransitionCounts
 from wfalens.extraction.states.abstraction import States
-from wfalens.extraction.states.views import View
+from wfalens.extraction.states.asking import Continuations
+from wfalens.extraction.states.views import View, continuations_of
 from wfalens.models.contract import (
     State,
     SteppableClassifier,
@@ -61,15 +62,21 @@ def choose_representatives(
     return Representatives(Ragged.from_lengths(words, lengths), state, per_state)
 
 
-def probing_queries(model: StepwiseClassifier, representatives: Representatives, words: int) -> int:
-    """What `probe_rows` asks at most: prefixes that the model scores, equal ones of a call once."""
+def probing_queries(
+    model: StepwiseClassifier, representatives: Representatives, words: int, asked: Continuations | None = None
+) -> int:
+    """What `probe_rows` asks at most: prefixes that the model scores, equal ones of a call once.
+
+    With continuations, each of them behind every word.
+    """
     if isinstance(model, SteppableClassifier):
         return len(representatives.prefixes.values) + len(representatives.state) * words
-    distinct = len(np.unique(representatives.prefixes.padded(), axis=0))
+    lengths = representatives.prefixes.lengths[_first_ones(representatives)[0]]
+    further = 0 if asked is None else words * asked.queries(model, lengths + 1)
     if isinstance(model, WholeTextClassifier):
-        return distinct * words
+        return len(lengths) * words + further
     calls = -(-words // words_per_call(representatives))
-    return calls * len(prefix_tree(representatives.prefixes)) + distinct * words
+    return calls * len(prefix_tree(representatives.prefixes)) + len(lengths) * words + further
 
 
 def affordable(
@@ -78,30 +85,33 @@ def affordable(
     counts: NDArray[np.int64],
     representatives: Representatives,
     queries: int | None,
+    asked: Continuations | None = None,
 ) -> tuple[NDArray[np.int32], Representatives]:
     """The words and the representatives that a number of model queries pays for.
 
-    Representatives are given up first, then words, the rarest first; `<unk>` stays. counts: (V,)
+    Representatives are given up first, then words, the rarest first; `<unk>`, if it is among them, stays. counts: (V,)
     """
     if queries is None:
         return words, representatives
     per_state = bisect_right(
         range(1, representatives.per_state + 1),
         queries,
-        key=lambda number: probing_queries(model, representatives.first(number), len(words)),
+        key=lambda number: probing_queries(model, representatives.first(number), len(words), asked),
     )
     if per_state:
         return words, representatives.first(per_state)
     single = representatives.first(1)
-    paid = bisect_right(range(1, len(words) + 1), queries, key=lambda number: probing_queries(model, single, number))
+    paid = bisect_right(
+        range(1, len(words) + 1), queries, key=lambda number: probing_queries(model, single, number, asked)
+    )
     if not paid:
         raise TooFewQueriesError(
             f"{queries:,} queries do not pay for a single word from each of {int(single.state[-1]) + 1} states, which "
-            f"takes {probing_queries(model, single, 1):,}; allow more, or fewer states"
+            f"takes {probing_queries(model, single, 1, asked):,}; allow more, or fewer states"
         )
-    known = words[words != UNKNOWN]
-    frequent = known[np.argsort(-counts[known], kind="stable")][: paid - 1]
-    return np.sort(np.append(frequent, np.int32(UNKNOWN))), single
+    unknown, known = words[words == UNKNOWN], words[words != UNKNOWN]
+    frequent = known[np.argsort(-counts[known], kind="stable")][: paid - len(unknown)]
+    return np.sort(np.append(frequent, unknown)), single
 
 
 def words_per_call(representatives: Representatives) -> int:
@@ -160,7 +170,12 @@ def points_after(
     if view.needs_states and saved is not None and isinstance(model, SteppableClassifier):
         states, outputs = (grid.reshape(-1, grid.shape[-1]) for grid in state_grid(model, saved, words))
         return view.points(checked_probabilities(outputs, len(states), len(model.class_names), "the model"), states)
-    return view.points(ask(model, representatives, saved, words), None)
+    outputs, asked = ask(model, representatives, saved, words), continuations_of(view)
+    if asked is None:
+        return view.points(outputs, None)
+    longer, inverse = _longer(representatives, words)
+    answers = asked.answers(model, longer).reshape(-1, len(words), len(asked) * outputs.shape[1])[inverse]
+    return view.points(outputs, answers.reshape(len(outputs), -1))
 
 
 def ask(
@@ -171,15 +186,24 @@ def ask(
     if saved is not None and isinstance(model, SteppableClassifier):
         outputs = step_grid(model, saved, words).reshape(-1, classes)
     else:
-        # equal prefixes are asked once
-        _, first, inverse = np.unique(representatives.prefixes.padded(), axis=0, return_index=True, return_inverse=True)
-        prefixes = representatives.prefixes.take(first)
-        lengths = np.repeat(prefixes.lengths + 1, len(words))
-        longer = Ragged.from_lengths(np.empty(int(lengths.sum()), np.int32), lengths)
-        repeated = prefixes.take(np.repeat(np.arange(len(prefixes)), len(words)))
-        longer.values[positions(longer.offsets[:-1], lengths - 1)] = repeated.values
-        longer.values[longer.offsets[1:] - 1] = np.tile(words, len(prefixes))
-        outputs = (
-            last_outputs(model, longer).reshape(len(prefixes), len(words), -1)[inverse.ravel()].reshape(-1, classes)
-        )
+        longer, inverse = _longer(representatives, words)
+        outputs = last_outputs(model, longer).reshape(-1, len(words), classes)[inverse].reshape(-1, classes)
     return checked_probabilities(outputs, len(representatives.state) * len(words), classes, "the model")
+
+
+def _longer(representatives: Representatives, words: NDArray[np.int32]) -> tuple[Ragged[np.int32], NDArray[np.int64]]:
+    """Every word behind every distinct prefix, and the prefix of each representative: equal ones are asked once."""
+    first, inverse = _first_ones(representatives)
+    prefixes = representatives.prefixes.take(first)
+    lengths = np.repeat(prefixes.lengths + 1, len(words))
+    longer = Ragged.from_lengths(np.empty(int(lengths.sum()), np.int32), lengths)
+    repeated = prefixes.take(np.repeat(np.arange(len(prefixes)), len(words)))
+    longer.values[positions(longer.offsets[:-1], lengths - 1)] = repeated.values
+    longer.values[longer.offsets[1:] - 1] = np.tile(words, len(prefixes))
+    return longer, inverse
+
+
+def _first_ones(representatives: Representatives) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first of equal prefixes, and for every representative which of these it equals."""
+    _, first, inverse = np.unique(representatives.prefixes.padded(), axis=0, return_index=True, return_inverse=True)
+    return first, inverse.ravel()

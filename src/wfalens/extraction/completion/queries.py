@@ -7,7 +7,8 @@ limited.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from wfalens.errors import InputError
@@ -32,7 +33,9 @@ def query_limit(queries: int | None, model: StepwiseClassifier) -> int | None:
 
 
 class TooFewQueriesError(InputError):
-    """The budget does not pay for what is needed at the least."""
+    """The budget does not pay for what is needed at the least; `asked` is the record of what was asked before."""
+
+    asked: Mapping[str, Any] | None = None
 
 
 class Ledger:
@@ -63,11 +66,28 @@ class Ledger:
         """Count queries that are about to be asked, or refuse them."""
         left = self.left()
         if left is not None and queries > left:
-            raise TooFewQueriesError(
-                f"{purpose.replace('_', ' ')} needs {queries:,} queries, but only {left:,} of {self.limit:,} are left; "
-                "allow more"
-            )
+            with self.telling():
+                raise TooFewQueriesError(
+                    f"{purpose.replace('_', ' ')} needs {queries:,} queries, but only {left:,} of {self.limit:,} are "
+                    "left; allow more"
+                )
         self.asked[purpose] = self.asked.get(purpose, 0) + queries
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Let a refusal within tell what was asked before it."""
+        try:
+            yield
+        except TooFewQueriesError as error:
+            error.asked = self.to_json()
+            raise
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Count what another ledger has counted, which stands in its `to_json()`."""
+        self.texts += record["texts"]
+        for purpose in PURPOSES:
+            if purpose in record:
+                self.enter(purpose, record[purpose])
 
     def to_json(self) -> dict[str, Any]:
         return {"limit": self.limit, "total": self.total, "texts": self.texts, **self.asked}

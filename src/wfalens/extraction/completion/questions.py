@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.corpus.vocabulary import UNKNOWN, UNKNOWN_WORD
 from wfalens.extraction.completion.probing import Representatives, affordable, choose_representatives, probing_queries
 from wfalens.extraction.completion.queries import FITTING_SHARE, SEARCH, SEARCH_SHARE, Ledger
+from wfalens.extraction.states.asking import Continuations
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
@@ -30,6 +31,7 @@ class Questions:
     words: NDArray[np.int32]  # rising
     representatives: Representatives
     hardness: float | None  # of the assignment of answers to near states; None: to the nearest one
+    asked: Continuations | None = None  # behind every word
 
     @classmethod
     def chosen(
@@ -44,22 +46,24 @@ class Questions:
         ledger: Ledger,
         progress: Progress,
         attempt: Attempt | None = None,
+        asked: Continuations | None = None,
     ) -> Questions:
         """What the queries pay for; representatives, `per_state` at most, come from `ids`.
 
-        A `hardness` says that the answers will be fitted. path: (tokens,); word_counts: (V,)
+        A `hardness` says that the answers will be fitted; with continuations that are asked behind every word, each
+        word costs more. path: (tokens,); word_counts: (V,)
         """
         wanted = choose_representatives(ids, path, per_state, rng)
         rest = 1.0 if hardness is None else 1 - FITTING_SHARE
         budget = ledger.left(rest) if attempt is None else ledger.share((1 - SEARCH_SHARE) * rest)
-        words, representatives = _paid(model, word_counts, wanted, budget, progress)
+        words, representatives = _paid(model, word_counts, wanted, budget, asked, progress)
         if attempt is not None:
-            words, representatives = _tried(attempt, model, word_counts, words, representatives, ledger)
-        return cls(words, representatives, hardness)
+            words, representatives = _tried(attempt, model, word_counts, words, representatives, asked, ledger)
+        return cls(words, representatives, hardness, asked)
 
     def queries(self, model: StepwiseClassifier) -> int:
         """What they ask at most."""
-        return probing_queries(model, self.representatives, len(self.words))
+        return probing_queries(model, self.representatives, len(self.words), self.asked)
 
 
 def _paid(
@@ -67,16 +71,22 @@ def _paid(
     word_counts: NDArray[np.int64],
     wanted: Representatives,
     budget: int | None,
+    asked: Continuations | None,
     progress: Progress,
 ) -> tuple[NDArray[np.int32], Representatives]:
     """What a budget pays for, of all words and of the representatives that are wanted."""
-    everything = np.arange(1, len(word_counts), dtype=np.int32)
-    words, found = affordable(model, everything, word_counts, wanted, budget)
+    everything = np.arange(model.encoder.lowest_id, len(word_counts), dtype=np.int32)
+    words, found = affordable(model, everything, word_counts, wanted, budget, asked)
     if len(words) < len(everything):
-        progress.say(f"{budget:,} queries pay for {len(words):,} of {len(everything):,} words; the others act as <unk>")
+        paid = f"{budget:,} queries pay for {len(words):,} of {len(everything):,} words"
+        progress.say(f"{paid}; the others act as {_instead(model)}")
     elif found.per_state < wanted.per_state:
         progress.say(f"{budget:,} queries pay for {found.per_state} of {wanted.per_state} representatives per state")
     return words, found
+
+
+def _instead(model: StepwiseClassifier) -> str:
+    return "if they were not there" if model.encoder.closed else UNKNOWN_WORD
 
 
 def _tried(
@@ -85,13 +95,15 @@ def _tried(
     word_counts: NDArray[np.int64],
     words: NDArray[np.int32],
     representatives: Representatives,
+    asked: Continuations | None,
     ledger: Ledger,
 ) -> tuple[NDArray[np.int32], Representatives]:
     """What an attempt may ask, of the words and representatives that the whole automaton could afford."""
     tried = attempt.words
-    if len(words) < len(word_counts) - 1:
-        tried = np.union1d(np.intersect1d(tried, words), np.int32(UNKNOWN)).astype(np.int32)
+    lowest = model.encoder.lowest_id
+    if len(words) < len(word_counts) - lowest:
+        tried = np.union1d(np.intersect1d(tried, words), words[words == UNKNOWN]).astype(np.int32)
     allowed = ledger.share(attempt.share)
-    if allowed is not None and allowed < probing_queries(model, representatives.first(1), 1):
+    if allowed is not None and allowed < probing_queries(model, representatives.first(1), 1, asked):
         allowed = ledger.unspent(SEARCH, SEARCH_SHARE)  # a small budget tries fewer numbers of states
-    return affordable(model, tried, word_counts, representatives, allowed)
+    return affordable(model, tried, word_counts, representatives, allowed, asked)

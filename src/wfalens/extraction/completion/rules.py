@@ -10,6 +10,7 @@ from wfalens.automaton.rows import rows_from_keys
 from wfalens.extraction.completion.fitting import Fitting, fit_rows
 from wfalens.extraction.completion.queries import Ledger
 from wfalens.extraction.completion.questions import Questions
+from wfalens.extraction.deadline import Deadline, Stop
 from wfalens.extraction.evidence.transitions import TransitionCounts
 from wfalens.extraction.options import CORPUS, CompletionOptions
 from wfalens.models.contract import StepwiseClassifier
@@ -42,8 +43,10 @@ def fitted(
     rng: np.random.Generator,
     ledger: Ledger,
     progress: Progress,
-) -> tuple[Fitted, NDArray[np.float64]]:
-    """Rows that are fitted from probed ones, and the centres (n, C), which fitting moves."""
+    deadline: Deadline,
+) -> tuple[Fitted, NDArray[np.float64], Stop | None]:
+    """Rows that are fitted from probed ones, the centres (n, C), which fitting moves, and what ended it early."""
     within = fitting.within(ledger.left(), ids)
-    rows, moved = fit_rows(model, ids, probe.rows, centres, within, rng, progress, ledger)
-    return Fitted(rows, float(np.abs(moved - centres).sum(1).mean())), moved
+    found = fit_rows(model, ids, probe.rows, centres, within, rng, progress, ledger, deadline)
+    drift = float(np.abs(found.centres - centres).sum(1).mean())
+    return Fitted(found.rows, drift), found.centres, found.stop

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from wfalens.bounds import Bounds, check_numbers, real, whole
 from wfalens.extraction.perturbation import Perturbation
 
-_SIZES = ("width", "factors", "hidden", "epochs", "tokens", "batch", "prefixes", "patience")
+_SIZES = ("inputs", "width", "factors", "hidden", "epochs", "tokens", "batch", "prefixes", "patience")
 _BOUNDS = {
     "layers": Bounds(whole, 1, 32),  # each layer multiplies the bound of the state, which must stay a number
     **dict.fromkeys(_SIZES, Bounds(whole, 1, 1 << 40)),
@@ -22,25 +22,28 @@ class Distillation:
     """The shape of a linear automaton and the course of its training.
 
     layers, width    n = layers · width: the state's layers; a layer reads the earlier ones
+    inputs           principal components of what is known of the words
     factors          R, numbers that describe a word
     hidden           width of the network that makes them from what is known of the word
     decay            γ < 1, the most that a word leaves of the state it finds
     epochs, tokens   passes, and tokens in each at most (a random part of longer corpora)
-    batch            tokens in a step of training, times √(mean words of a text)
+    batch            tokens in a step of training, times ∛(mean words of a text); fewer for a small corpus
     learning_rate    of texts of up to nine words; longer ones, whose slopes are steeper, divide it by √(words / 9)
     replaced         share of words replaced in a perturbed text: the model answers any query
     clean            share of texts that are not perturbed
     anything         share of the replacements drawn evenly from the vocabulary, not by frequency
     unknown          share of words that become `<unk>`
-    prefixes         prefixes from which every word is read once, to learn what it does
+    prefixes         prefixes from which every word is read once, to learn what it does (five times as many where the
+                     model cannot be stepped and shows its outputs only)
     patience         epochs without a gain on held-out texts before training ends
     """
 
     layers: int = 5
     width: int = 32
+    inputs: int = 128
     factors: int = 96
-    hidden: int = 256
-    decay: float = 0.99
+    hidden: int = 128
+    decay: float = 0.999
     epochs: int = 40
     tokens: int = 400_000
     batch: int = 512

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,32 +12,47 @@ from torch.nn import functional
 
 from wfalens.automaton.linear import Factors
 from wfalens.extraction.linear.distillation import Distillation
+from wfalens.extraction.linear.scan import States
+from wfalens.ragged import Ragged
 
-_STANDING = 2.0  # decays start at sigmoid(2) = .88
+_SHORTEST = 2  # words that a number of the state remembers at the beginning; the longest remember a whole text
 
 
 class Generator(nn.Module):
-    """The automaton in training: factors of words from what is known of them. inputs: (V, ·)"""
+    """The automaton in training: factors of words from what is known of them.
 
-    def __init__(self, shape: Distillation, inputs: NDArray[np.float32], classes: int) -> None:
+    inputs: (V, ·); `longest` is the length of the longest text, in words.
+    """
+
+    def __init__(self, shape: Distillation, inputs: NDArray[np.float32], classes: int, longest: int) -> None:
         super().__init__()
         self.shape = shape
-        n = shape.layers * shape.width
+        n, m = shape.layers * shape.width, shape.width
         self.inputs = torch.from_numpy(inputs)
         self.inner = nn.Linear(inputs.shape[1], shape.hidden)
         self.outer = nn.Linear(shape.hidden, shape.factors)
         self.skip = nn.Linear(inputs.shape[1], shape.factors, bias=False)
-        self.expansion = nn.Linear(shape.factors, 3 * n - shape.width)
+        self.expansion = nn.Linear(shape.factors, 3 * n - m)
         self.links = nn.ParameterList(
-            nn.Parameter(torch.randn(layer * shape.width, shape.width) / math.sqrt(layer * shape.width))
-            for layer in range(1, shape.layers)
+            nn.Parameter(torch.randn(layer * m, m) / math.sqrt(layer * m)) for layer in range(1, shape.layers)
         )
         self.start = nn.Parameter(torch.zeros(n))
         self.final = nn.Parameter(torch.randn(n, classes) / math.sqrt(n))
         self.bias = nn.Parameter(torch.zeros(classes))
         with torch.no_grad():
-            self.expansion.bias.zero_()
-            self.expansion.bias[:n] = _STANDING
+            self._begin(longest)
+
+    def _begin(self, longest: int) -> None:
+        """Let each layer remember a few words here and whole texts there; what remembers long takes little of each."""
+        n, m, half = len(self.start), self.shape.width, self.shape.width // 2
+        pairs, numbers = _kept(half, longest), _kept(m, longest)
+        kept = torch.cat([pairs, pairs, numbers[2 * half :], numbers.repeat(self.shape.layers - 1)])
+        self.expansion.bias.zero_()
+        self.expansion.bias[:half] = pairs.logit()
+        self.expansion.bias[2 * half : n] = kept[2 * half :].atanh()
+        taken = (1 - kept.square()).sqrt()
+        self.expansion.weight[n : 2 * n - m] *= taken[m:, None]
+        self.expansion.weight[2 * n - m :] *= taken[:, None]
 
     def describe(self, words: Tensor) -> Tensor:
         """The factors z of words; (N,) -> (N, R)"""
@@ -46,26 +60,28 @@ class Generator(nn.Module):
         result: Tensor = self.outer(functional.gelu(self.inner(known))) + self.skip(known)
         return result
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """Class weights after every word; (time, texts) -> (time, texts, classes)"""
-        shape, n = self.shape, len(self.start)
-        distinct, inverse = torch.unique(ids, return_inverse=True)
-        tables = self.expansion(self.describe(distinct)).split([n, n - shape.width, n], -1)
-        decay, gate, entry = (functional.embedding(inverse, table) for table in tables)
-        decay = shape.decay * decay.sigmoid()
-        before: list[Tensor] = []
-        after: list[Tensor] = []
-        for layer in range(shape.layers):
-            here = slice(layer * shape.width, (layer + 1) * shape.width)
-            inputs = entry[..., here]
-            if layer:
-                earlier = slice(here.start - shape.width, here.stop - shape.width)  # gates begin with the second layer
-                inputs = inputs + (torch.cat(before, -1) @ self.links[layer - 1]) * gate[..., earlier]
-            start = self.start[here].expand(ids.shape[1], -1)
-            states: Tensor = _Scan.apply(decay[..., here], inputs, start)  # type: ignore[no-untyped-call]
-            before.append(states[:-1])
-            after.append(states[1:])
-        return torch.cat(after, -1) @ self.final + self.bias
+    def states(self, ids: Ragged[np.int32]) -> Tensor:
+        """After every word of the texts; -> (tokens, n)"""
+        distinct, inverse = np.unique(ids.values, return_inverse=True)
+        steps = self._steps(self.expansion(self.describe(torch.from_numpy(distinct))))
+        places = Ragged(inverse.astype(np.int64), ids.offsets)
+        result: Tensor = States.apply(places, *steps, self.start, *self.links)  # type: ignore[no-untyped-call]
+        return result
+
+    def _steps(self, described: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """d, s and b of words, as `automaton.linear.steps_of` has them; (N, 3n − m) -> (N, n) each"""
+        n, m, half = len(self.start), self.shape.width, self.shape.width // 2
+        sizes = [half, half, n - 2 * half, n - m, n]
+        length, angle, stays, gate, entry = torch.split(described, sizes, -1)
+        radius = self.shape.decay * length.sigmoid()
+        along, across = radius * angle.cos(), radius * angle.sin()
+        odd = torch.zeros(len(described), m - 2 * half)  # the last of an odd number has no partner
+        decay = torch.cat([along, along, self.shape.decay * stays.tanh()], -1)
+        return decay, torch.cat([-across, across, odd, gate], -1), entry.contiguous()
+
+    def forward(self, ids: Ragged[np.int32]) -> Tensor:
+        """Class weights after every word of the texts; -> (tokens, classes)"""
+        return self.states(ids) @ self.final + self.bias
 
     def before_any_word(self) -> Tensor:
         """Class weights of the empty text; -> (classes,)"""
@@ -87,31 +103,15 @@ class Generator(nn.Module):
             final=_array(self.final),
             bias=_array(self.bias),
             decay=self.shape.decay,
+            turns=True,
         )
-
-
-class _Scan(torch.autograd.Function):
-    """`x_t = d_t∘x_{t−1} + u_t` over the first axis; gives the start and all x_t. Written out, for speed."""
-
-    @staticmethod
-    def forward(ctx: Any, decay: Tensor, inputs: Tensor, start: Tensor) -> Tensor:
-        states = torch.empty(len(inputs) + 1, *inputs.shape[1:])
-        states[0] = start
-        rows = states.unbind(0)
-        for at, (d, u) in enumerate(zip(decay.unbind(0), inputs.unbind(0), strict=True)):
-            torch.addcmul(u, d, rows[at], out=rows[at + 1])
-        ctx.save_for_backward(decay, states)
-        return states
-
-    @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        decay, states = ctx.saved_tensors
-        slope = slope.clone()
-        rows = slope.unbind(0)
-        for at in range(len(rows) - 1, 0, -1):
-            rows[at - 1].addcmul_(decay[at - 1], rows[at])
-        return slope[1:] * states[:-1], slope[1:], slope[0]
 
 
 def _array(tensor: Tensor) -> NDArray[np.float32]:
     return np.array(tensor.detach().numpy(), np.float32, order="C")
+
+
+def _kept(numbers: int, longest: int) -> Tensor:
+    """What a word leaves of each: memories of two words up to the longest text, evenly on a logarithmic scale."""
+    memories = torch.logspace(math.log2(_SHORTEST), math.log2(max(_SHORTEST, longest)), numbers, base=2)
+    return 1 - 1 / memories

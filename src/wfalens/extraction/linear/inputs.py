@@ -15,8 +15,14 @@ from wfalens.progress import Progress
 
 _WORDS_PER_BATCH = 1024
 _QUERY_SHARE = 0.5  # of what is left
+_TIMES_OUTPUTS = 5
 _LEAST_SPREAD, _FARTHEST = 1e-3, 10.0
 _FLOOR = 1e-4  # below it, probabilities are told apart no further
+
+
+def prefixes_read(model: StepwiseClassifier, prefixes: int) -> int:
+    """After how many prefixes every word is read: more if the model shows nothing but its outputs there."""
+    return prefixes if isinstance(model, SteppableClassifier) else _TIMES_OUTPUTS * prefixes
 
 
 def word_inputs(
@@ -24,17 +30,19 @@ def word_inputs(
     representatives: Representatives,
     vectors: WordVectors | None,
     counts: NDArray[np.int64],
+    components: int,
     ledger: Ledger,
     progress: Progress,
 ) -> NDArray[np.float32]:
-    """Everything that the model, or vectors given for it, tell of each word, standardised over the words seen.
+    """What the model, or vectors given for it, tell of each word: principal components over the words seen.
 
     A steppable model tells where the word leads from the empty text and from a few other prefixes: its internal state
     and output there. A black box tells its outputs only. Beside these stand the model's own embedding and the given
-    vectors. Words that the queries do not pay for, the rarest, begin as `<unk>` does. counts: (V,) -> (V, inputs)
+    vectors. Words that the queries do not pay for, the rarest, begin as `<unk>` does, in a closed alphabet as the mean
+    of the others. counts: (V,) -> (V, inputs)
     """
     alphabet = len(model.encoder.vocabulary)
-    everything = np.arange(UNKNOWN, alphabet, dtype=np.int32)
+    everything = np.arange(model.encoder.lowest_id, alphabet, dtype=np.int32)
     words, chosen = affordable(model, everything, counts, representatives, ledger.left(_QUERY_SHARE))
     ledger.enter(PROBING, probing_queries(model, chosen, len(words)))
     columns = [_reactions(model, chosen, words, progress)]
@@ -51,13 +59,24 @@ def word_inputs(
     mean, spread = inputs[seen].mean(0), inputs[seen].std(0)
     # a column that is the same for all words seen tells nothing, and a word far off them no more than "far off"
     scaled = (inputs - mean) / np.where(spread > _LEAST_SPREAD, spread, 1)
-    return np.asarray(scaled.clip(-_FARTHEST, _FARTHEST), np.float32)
+    return _components(scaled.clip(-_FARTHEST, _FARTHEST).astype(np.float32), seen, components)
+
+
+def _components(table: NDArray[np.float32], seen: NDArray[np.bool_], most: int) -> NDArray[np.float32]:
+    """The principal components of the words seen, each of variance 1; (V, ·) -> (V, most at most)"""
+    centred = table - table[seen].mean(0)
+    variance, directions = np.linalg.eigh(centred[seen].T @ centred[seen] / seen.sum())
+    kept = np.flatnonzero(variance > _LEAST_SPREAD**2)[::-1][:most]
+    if len(kept) == 0:  # all words are alike
+        return np.zeros((len(table), 1), np.float32)
+    found = centred @ (directions[:, kept] / np.sqrt(variance[kept]))
+    return np.asarray(found.clip(-_FARTHEST, _FARTHEST), np.float32)
 
 
 def _reactions(
     model: StepwiseClassifier, representatives: Representatives, words: NDArray[np.int32], progress: Progress
 ) -> NDArray[np.float32]:
-    """What each word does to the model after the given prefixes; one not asked does what `<unk>` does. -> (V, ·)"""
+    """What each word does to the model after the given prefixes; -> (V, ·)"""
     prefixes = len(representatives.state)
     saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
     parts = []
@@ -73,6 +92,9 @@ def _reactions(
         parts.append(reaction.reshape(prefixes, len(some), -1).swapaxes(0, 1).reshape(len(some), -1))
         progress.advance(len(some))
     progress.finish()
-    row_of = np.zeros(len(model.encoder.vocabulary), np.int64)  # <unk> is the first of the words
-    row_of[words] = np.arange(len(words))
-    return np.concatenate(parts)[row_of].astype(np.float32)
+    asked = np.concatenate(parts)
+    # one that was not asked does what <unk> does, the first of the words where there is one
+    usual = asked[0] if words[0] == UNKNOWN else asked.mean(0)
+    reactions = np.tile(usual.astype(np.float32), (len(model.encoder.vocabulary), 1))
+    reactions[words] = asked
+    return reactions

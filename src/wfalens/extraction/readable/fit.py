@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wfalens.errors import WfalensError
+from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.lessons import Lesson
 from wfalens.extraction.perturbation import batches
 from wfalens.extraction.readable.chain import slopes
@@ -94,11 +95,18 @@ def fit(
     lessons: Iterator[Lesson],
     sharing: Sharing,
     rng: np.random.Generator,
+    deadline: Deadline = NEVER,
 ) -> Iterator[Fit]:
-    """What is reached after every pass; the last one is the result. numbers: (V, ·), the effects of words"""
-    training = _Training(_Mixtures(start, numbers), sharing, epochs, settling)
+    """What is reached after every pass; the last one is the result. numbers: (V, ·), the effects of words
+
+    Where time is short there are fewer passes, and all that changes with them changes with the time.
+    """
+    training = _Training(_Mixtures(start, numbers), sharing, epochs, settling, deadline)
     for number in range(epochs + settling):
-        if number == epochs:
+        done = training.done(number)
+        if number and done >= training.passes:
+            break
+        if done >= epochs:
             training.harden()
         training.learn(next(lessons), number, rng)
         yield training.reached()
@@ -119,8 +127,8 @@ def merged(fitted: Fit, counts: NDArray[np.int64], classes: int, rng: np.random.
 class _Training:
     """A training under way."""
 
-    def __init__(self, mixtures: _Mixtures, sharing: Sharing, epochs: int, settling: int) -> None:
-        self.mixtures, self.sharing = mixtures, sharing
+    def __init__(self, mixtures: _Mixtures, sharing: Sharing, epochs: int, settling: int, deadline: Deadline) -> None:
+        self.mixtures, self.sharing, self.deadline = mixtures, sharing, deadline
         self.epochs, self.passes = epochs, epochs + settling
         self.dense = torch.optim.Adam(
             [
@@ -133,8 +141,13 @@ class _Training:
         self.sparse = torch.optim.SparseAdam([{"params": words, "rate": sharing.word_rate}], betas=_MOMENTS)
         self.hard: NDArray[np.int64] | None = None  # (V,)
 
+    def done(self, passes: float) -> float:
+        """After so many passes: how many they are worth by the time that they took."""
+        return max(passes, self.passes * self.deadline.share_used)
+
     def harden(self) -> None:
-        self.hard = self._classes()[0]
+        if self.hard is None:
+            self.hard = self._classes()[0]
 
     def learn(self, lesson: Lesson, number: int, rng: np.random.Generator) -> None:
         """One pass over texts and the model's outputs on their prefixes."""
@@ -142,7 +155,7 @@ class _Training:
         every = self.sharing.every / float(texts.lengths.mean())
         parts = batches(texts.lengths, self.sharing.batch, rng)
         for at, batch in enumerate(parts):
-            done = number + at / len(parts)
+            done = self.done(number + at / len(parts))
             self._step(texts.take(batch), outputs.take(batch).values, every, done)
 
     def _step(self, texts: Ragged[np.int32], wanted: NDArray[np.float32], every: float, done: float) -> None:

@@ -12,7 +12,6 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from wfalens.corpus.vocabulary import PADDING
 from wfalens.extraction.completion.probing import (
     Representatives,
     affordable,
@@ -23,7 +22,7 @@ from wfalens.extraction.completion.probing import (
 )
 from wfalens.extraction.completion.queries import PROBING, Ledger
 from wfalens.extraction.states.abstraction import States, TooFewOutputsError, cluster, state_centres
-from wfalens.extraction.states.views import LookAhead, Outputs, View, make_view, see
+from wfalens.extraction.states.views import LookAhead, Outputs, View, continuations_of, make_view, see
 from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
 from wfalens.models.stepping import states_after
 from wfalens.models.traces import prior_of
@@ -79,11 +78,12 @@ def effects(
     formed, path = formed.visited(seen.points)
     centres = state_centres(seen.outputs, path, prior_of(model), len(formed))
     counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
-    alphabet = np.arange(PADDING + 1, len(counts), dtype=np.int32)
+    alphabet = np.arange(model.encoder.lowest_id, len(counts), dtype=np.int32)
+    asked = continuations_of(view)
     most = max(1, _MOST_FLOATS // (len(alphabet) * len(formed) * seen.points.shape[1]))
     wanted = choose_representatives(ids, path, min(prefixes, most), rng)
-    words, chosen = affordable(model, alphabet, counts, wanted, ledger.left(_QUERY_SHARE))
-    ledger.enter(PROBING, probing_queries(model, chosen, len(words)))
+    words, chosen = affordable(model, alphabet, counts, wanted, ledger.left(_QUERY_SHARE), asked)
+    ledger.enter(PROBING, probing_queries(model, chosen, len(words), asked))
     points = _points(model, chosen, view, words, progress)
     visits = np.bincount(path, minlength=len(formed)).astype(np.float64)
     visits[0] = len(ids)

@@ -27,30 +27,37 @@ def mixtures(
     near = min(_NEAR, len(centres))
     states = np.empty((len(points), near), np.int32)
     weights = np.empty((len(points), near), np.float32)
-    between = np.square(centres[:, None].astype(np.float64) - centres[None]).sum(2)
+    between = np.stack([np.square(centres - each).sum(1) for each in centres.astype(np.float64)])
+    columns = np.ascontiguousarray(centres.T)
 
     def work(first: int, last: int) -> None:
-        _mix(points, centres, between, hardness, first, last, states, weights)
+        _mix(points, columns, between, hardness, first, last, states, weights)
 
     in_parallel(work, np.arange(len(points) + 1), _POINTS_PER_THREAD)
     return states, weights
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _measure(point, columns, distance):  # type: ignore[no-untyped-def]
+    """Squared distances of a point (D,) to all centres, whose coordinates are columns (D, K); one column at a time."""
+    distance[:] = 0
+    for at in range(columns.shape[0]):
+        for centre in range(columns.shape[1]):
+            gap = point[at] - columns[at, centre]
+            distance[centre] += gap * gap
+
+
 @njit(cache=True, nogil=True)
-def _mix(points, centres, between, hardness, first, last, states, weights):  # type: ignore[no-untyped-def]
+def _mix(points, columns, between, hardness, first, last, states, weights):  # type: ignore[no-untyped-def]
     """Pairwise Frank–Wolfe: moves weight from the centre of the steepest slope to that of the lowest."""
-    count, dimensions = centres.shape
-    near = states.shape[1]
-    distance, chosen = np.empty(count), np.empty(near, np.int64)
+    count, near = columns.shape[1], states.shape[1]
+    distance, chosen = np.empty(count, np.float32), np.empty(near, np.int64)
     slope, weight = np.empty(near), np.empty(near)
     for point in range(first, last):
         filled = 0
+        _measure(points[point], columns, distance)
         for centre in range(count):
-            total = 0.0
-            for at in range(dimensions):
-                gap = points[point, at] - centres[centre, at]
-                total += gap * gap
-            distance[centre] = total
+            total = distance[centre]
             if filled < near or total < distance[chosen[filled - 1]]:
                 slot = filled if filled < near else near - 1
                 while slot > 0 and distance[chosen[slot - 1]] > total:

@@ -5,15 +5,18 @@ A view turns what the model shows of a prefix into a point; prefixes with near p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from wfalens.errors import InputError, ModelError
-from wfalens.extraction.completion.queries import LOOK_AHEAD, Ledger
+from wfalens.extraction.completion.queries import LOOK_AHEAD, LOOK_AHEAD_SHARE, Ledger
+from wfalens.extraction.states.asking import MOST_ASKED, Continuations, drawn, regression, telling
 from wfalens.models.contract import State, SteppableClassifier, StepwiseClassifier, checked_probabilities
 from wfalens.models.stepping import state_traces, states_after
 from wfalens.models.traces import output_traces
@@ -22,9 +25,8 @@ from wfalens.ragged import Ragged, positions
 from wfalens.threads import passes_of_model
 
 _TOKENS_PER_CALL = 50_000
-_SAMPLE = 4000  # prefixes from which the look-ahead is learned
+_SAMPLE, _SAMPLE_ASKED = 4000, 1000  # prefixes from which the look-ahead is learned, stepped or asked
 _CONTINUATIONS, _CONTINUATION = 32, 4  # how many, and how many words each
-_RIDGE, _LEAST_RIDGE = 1e-3, 1e-6
 
 
 class View(Protocol):
@@ -54,16 +56,31 @@ class LookAhead:
 
     The outputs after continuations taken from the corpus are reduced to their principal components, and these are
     regressed on the internal state; squared distances of the foretold components are mean squared differences of
-    future outputs.
+    future outputs. A model that cannot be stepped has no state to show: its answers after the few continuations that
+    tell most of the others take its place, so that every point costs some queries.
     """
 
     centre: NDArray[np.float32]  # (width,)
     basis: NDArray[np.float32]  # (width, components)
+    continuations: Continuations | None = None  # asked in place of an internal state
     name: ClassVar[str] = "lookahead"
     needs_states: ClassVar[bool] = True
 
     @classmethod
     def learned(
+        cls,
+        model: StepwiseClassifier,
+        ids: Ragged[np.int32],
+        components: int,
+        rng: np.random.Generator,
+        ledger: Ledger,
+    ) -> LookAhead:
+        if isinstance(model, SteppableClassifier):
+            return cls._of_states(model, ids, components, rng, ledger)
+        return cls._of_answers(model, ids, components, rng, ledger)
+
+    @classmethod
+    def _of_states(
         cls,
         model: SteppableClassifier,
         ids: Ragged[np.int32],
@@ -71,27 +88,37 @@ class LookAhead:
         rng: np.random.Generator,
         ledger: Ledger,
     ) -> LookAhead:
-        chosen = rng.choice(len(ids.values), min(_SAMPLE, len(ids.values)), replace=False)
-        starts = ids.offsets[ids.item_of_value()[chosen]]
-        lengths = chosen + 1 - starts
+        prefixes = _some_prefixes(ids, _SAMPLE, rng)
         length = min(_CONTINUATION, len(ids.values))
-        ledger.enter(LOOK_AHEAD, int(lengths.sum()) + len(chosen) * _CONTINUATIONS * length)
-        states = states_after(model, Ragged.from_lengths(ids.values[positions(starts, lengths)], lengths))
-        futures = []
-        for start in rng.integers(0, len(ids.values) - length + 1, _CONTINUATIONS):
-            going = states
-            for word in ids.values[start : start + length]:
-                going, outputs = model.step(going, np.full(len(going), word, np.int32))
-                futures.append(outputs)
-        future = np.hstack(futures).astype(np.float64) / np.sqrt(len(futures))
-        future -= future.mean(0)
-        centre = states.mean(0)
-        known = (states - centre).astype(np.float64)
-        _, _, directions = np.linalg.svd(future, full_matrices=False)
-        wanted = future @ directions[:components].T
-        damping = (_RIDGE * len(known) * float(known.var()) + _LEAST_RIDGE) * np.eye(known.shape[1])
-        basis = np.linalg.solve(known.T @ known + damping, known.T @ wanted)
-        return cls(centre, basis.astype(np.float32))
+        ledger.enter(LOOK_AHEAD, len(prefixes.values) + len(prefixes) * _CONTINUATIONS * length)
+        states = states_after(model, prefixes)
+        starts = rng.integers(0, len(ids.values) - length + 1, _CONTINUATIONS)
+        futures = _futures(model, states, [ids.values[start : start + length] for start in starts])
+        wanted = principal(futures, _CONTINUATIONS * length, components)
+        return cls(*_foretelling(states, wanted))
+
+    @classmethod
+    def _of_answers(
+        cls,
+        model: StepwiseClassifier,
+        ids: Ragged[np.int32],
+        components: int,
+        rng: np.random.Generator,
+        ledger: Ledger,
+    ) -> LookAhead:
+        """Learn from a few prefixes which continuations to ask, and how their answers tell those of the others.
+
+        What looking at the texts will cost is entered, too; as many are asked as can be paid for.
+        """
+        prefixes, tried = _some_prefixes(ids, _SAMPLE_ASKED, rng), drawn(ids, _CONTINUATIONS, _CONTINUATION, rng)
+        number = affordable_continuations(model, ids, ledger.left(LOOK_AHEAD_SHARE))
+        ledger.enter(LOOK_AHEAD, tried.queries(model, prefixes.lengths))
+        answers = tried.answers(model, prefixes).reshape(len(prefixes), len(tried), -1)
+        wanted = principal(answers.swapaxes(0, 1), len(tried), components)
+        chosen = telling(answers, wanted, max(1, number))
+        asked = Continuations(tried.texts.take(chosen))
+        ledger.enter(LOOK_AHEAD, asked.queries(model, _prefix_lengths(ids)))
+        return cls(*_foretelling(answers[:, chosen].reshape(len(prefixes), -1), wanted), asked)
 
     def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
         if states is None:
@@ -99,12 +126,79 @@ class LookAhead:
         return np.hstack([outputs, (states - self.centre) @ self.basis]).astype(np.float32)
 
 
+def _foretelling(
+    states: NDArray[np.float32], wanted: NDArray[np.float64]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Centre and basis by which states foretell what is wanted. (N, width), (N, components)"""
+    centre = states.mean(0)
+    return centre, regression(states - centre, wanted).astype(np.float32)
+
+
+def _some_prefixes(ids: Ragged[np.int32], most: int, rng: np.random.Generator) -> Ragged[np.int32]:
+    chosen = rng.choice(len(ids.values), min(most, len(ids.values)), replace=False)
+    starts = ids.offsets[ids.item_of_value()[chosen]]
+    lengths = chosen + 1 - starts
+    return Ragged.from_lengths(ids.values[positions(starts, lengths)], lengths)
+
+
+def _prefix_lengths(ids: Ragged[np.int32]) -> NDArray[np.int64]:
+    return np.arange(1, len(ids.values) + 1) - np.repeat(ids.offsets[:-1], ids.lengths)
+
+
+def _futures(
+    model: SteppableClassifier, states: State, continuations: Sequence[NDArray[np.int32]]
+) -> Iterator[NDArray[np.float32]]:
+    """Outputs after every word of every continuation, read from all states; each (states, C)"""
+    for continuation in continuations:
+        going = states
+        for word in continuation:
+            going, outputs = model.step(going, np.full(len(going), word, np.int32))
+            yield outputs
+
+
+def principal(tables: Iterable[NDArray[np.float32]], number: int, components: int) -> NDArray[np.float64]:
+    """The rows of so many tables side by side, centred, by their principal components; (N, C) each -> (N, components)
+
+    Squared distances are means over the tables. The tables are not kept where they are wider than long.
+    """
+    tables = iter(tables)
+    first = next(tables)
+    if len(first) > number * first.shape[1]:
+        whole = np.hstack([first, *tables]).astype(np.float64) / np.sqrt(number)
+        whole -= whole.mean(0)
+        _, _, directions = np.linalg.svd(whole, full_matrices=False)
+        return np.asarray(whole @ directions[:components].T)
+    products = np.zeros((len(first), len(first)))
+    for table in chain([first], tables):
+        centred = table - table.mean(0)
+        products += centred @ centred.T
+    kept = min(components, len(first))
+    values, vectors = eigh(products / number, subset_by_index=[len(first) - kept, len(first) - 1])
+    return np.asarray((vectors * np.sqrt(values.clip(0)))[:, ::-1])
+
+
 VIEWS = (Outputs.name, LookAhead.name)
 
 
-def most_look_ahead_queries(ids: Ragged[np.int32]) -> int:
-    """What learning to look ahead may cost."""
-    return min(_SAMPLE, len(ids.values)) * (int(ids.lengths.max()) + _CONTINUATIONS * _CONTINUATION)
+def continuations_of(view: View) -> Continuations | None:
+    """What has to be asked behind every prefix for its point in a view; None: nothing."""
+    return getattr(view, "continuations", None)
+
+
+def affordable_continuations(model: StepwiseClassifier, ids: Ragged[np.int32], queries: int | None) -> int:
+    """How many continuations queries pay for behind every prefix of texts, learning which included; 0: none.
+
+    For a model that can be stepped, which is asked none: 1 if they pay for learning to look ahead.
+    """
+    if isinstance(model, SteppableClassifier):
+        most = min(_SAMPLE, len(ids.values)) * (int(ids.lengths.max()) + _CONTINUATIONS * _CONTINUATION)
+        return int(queries is None or most <= queries)
+    if queries is None:
+        return MOST_ASKED
+    longest = Continuations(Ragged.from_lengths(np.zeros(_CONTINUATION, np.int32), np.array([_CONTINUATION])))
+    sample = np.full(min(_SAMPLE_ASKED, len(ids.values)), int(ids.lengths.max()))
+    learning = _CONTINUATIONS * longest.queries(model, sample)
+    return max(0, min(MOST_ASKED, (queries - learning) // longest.queries(model, _prefix_lengths(ids))))
 
 
 def make_view(
@@ -112,7 +206,7 @@ def make_view(
 ) -> View:
     if name == Outputs.name:
         return Outputs()
-    return LookAhead.learned(steppable(model), ids, len(model.class_names) + 3, rng, ledger)
+    return LookAhead.learned(model, ids, len(model.class_names) + 3, rng, ledger)
 
 
 def steppable(model: StepwiseClassifier) -> SteppableClassifier:
@@ -136,8 +230,15 @@ class Seen:
         return Ragged(self.outputs, self.ids.offsets).last()
 
     def take(self, texts: NDArray[np.int64]) -> Seen:
-        ids = self.ids.take(texts)
-        tokens = positions(self.ids.offsets[texts], ids.lengths)
+        return self._of(self.ids.offsets[texts], self.ids.lengths[texts])
+
+    def cut(self, lengths: NDArray[np.int64]) -> Seen:
+        """Every text cut after so many words; lengths: (texts,)"""
+        return self._of(self.ids.offsets[:-1], lengths)
+
+    def _of(self, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Seen:
+        tokens = positions(starts, lengths)
+        ids = Ragged.from_lengths(self.ids.values[tokens], lengths)
         return Seen(ids, self.outputs[tokens], self.points[tokens])
 
 
@@ -153,6 +254,8 @@ def see_in(
     if not any(view.needs_states for view in views):
         outputs = output_traces(model, ids, progress).values
         return [Seen(ids, outputs, view.points(outputs, None)) for view in views]
+    if any(continuations_of(view) is not None for view in views):
+        return _see_asking(model, ids, views, progress)
     model = steppable(model)
     outputs = np.empty((len(ids.values), len(model.class_names)), np.float32)
     points: list[NDArray[np.float32]] = []
@@ -177,3 +280,18 @@ def see_in(
         progress.advance(len(part.values))
     progress.finish()
     return [Seen(ids, outputs, table) for table in points]
+
+
+def _see_asking(
+    model: StepwiseClassifier, ids: Ragged[np.int32], views: Sequence[View], progress: Progress
+) -> list[Seen]:
+    """The same where views ask for what follows."""
+    outputs = output_traces(model, ids, progress).values
+    found = []
+    for view in views:
+        asked = continuations_of(view)
+        progress.start("looking ahead" if asked else "looking")
+        states = None if asked is None else asked.after_every_word(model, ids)
+        progress.finish()
+        found.append(Seen(ids, outputs, view.points(outputs, states)))
+    return found

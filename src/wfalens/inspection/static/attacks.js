@@ -6,7 +6,7 @@ const marked = (words, changed, tag) => words.map((word, at) => [at ? ' ' : '', 
 lens.views.push({
   name: 'attacks',
   title: 'Attacks',
-  lead: 'One word is changed for a similar one, so that the network errs. The automaton tells where to look.',
+  lead: 'One word is changed for one that is near in meaning, so that the network errs. The automaton tells where to look.',
   async build(view) {
     await lens.fill(view, lens.source.attacks, (found) => {
       const given = { recipe: 'guided', from: 'any', to: 'any' };
@@ -22,10 +22,11 @@ lens.views.push({
       }
       draw();
       return [
-        lens.table(`Success on ${lens.plural(found.texts, 'text')} of ${lens.visible(found.corpus)}`, ['recipe', 'succeeds, of correct texts', 'of all texts', 'accuracy', 'words changed', 'tries'], found.recipes.map((each) => [
-          h('span', { title: each.about }, each.recipe), lens.percent(each.asr_correct, 1), lens.percent(each.asr_all, 1), `${lens.percent(each.accuracy_before)} \u2192 ${lens.percent(each.accuracy_after)}`, lens.percent(each.words_changed, 1), each.queries.toFixed(1)])),
+        lens.table(`Success on ${lens.plural(found.texts, 'text')} of ${lens.visible(found.corpus)}, ${found.vectors ? `near words by ${lens.visible(found.vectors)} vectors` : 'by edits of characters'}`, ['recipe', 'succeeds, of correct texts', 'of all texts', 'accuracy', found.vectors ? 'words changed' : 'characters changed', 'tries'], found.recipes.map((each) => (each.tried
+          ? [each.recipe, lens.percent(each.asr_correct, 1), lens.percent(each.asr_all, 1), `${lens.percent(each.accuracy_before)} \u2192 ${lens.percent(each.accuracy_after)}`, each.words_changed === null ? '\u2013' : lens.percent(each.words_changed, 1), each.queries.toFixed(1)]
+          : [each.recipe, 'nothing was tried', '\u2013', `${lens.percent(each.accuracy_before)}`, '\u2013', '\u2013']))),
         h('ul', null, found.recipes.map((each) => h('li', null, h('b', null, each.recipe), ` \u2013 ${each.about}`))),
-        h('p', { class: 'note' }, `A word may be changed for one whose vector (${lens.visible(found.vectors)}) is as near as those of one in a thousand pairs of words: d_S \u2264 ${found.bound.toPrecision(2)}.`),
+        h('p', { class: 'note' }, !found.vectors ? 'A character is substituted, inserted, deleted, or transposed with the next, and the text is read anew: every example is a text.' : `A word may be changed for one that is near in meaning by the ${lens.visible(found.vectors)} vectors: each is among the ten nearest of the other, 1 \u2212 cosine is at most ${found.farthest.toFixed(2)}, and they act more differently than half of such pairs. ${lens.plural(found.candidates, 'replacement')} of the words of these texts are allowed.`),
         h('h2', null, 'Examples'),
         h('div', { class: 'controls' }, lens.field('Recipe', lens.select(found.recipes.map((each) => [each.recipe, each.recipe]), given.recipe, (value) => { given.recipe = value; draw(); })), choice('from', 'From', labels('label_before')), choice('to', 'To', labels('label_after'))),
         content];

@@ -16,7 +16,7 @@ function examples(names, found) {
 lens.views.push({
   name: 'contrast',
   title: 'Contrast',
-  lead: 'What words do against what words mean.',
+  lead: 'What words do against what words mean, tried on the network.',
   async build(view, parameters) {
     const overview = await lens.source.overview();
     await lens.fill(view, lens.source.contrast, (found) => {
@@ -35,9 +35,9 @@ lens.views.push({
         const part = found[given.kind];
         const pairs = part.pairs.filter((pair) => given.class === 'all' || names[lens.argmax(pair.first_influence)] === given.class);
         lens.put(shown);
-        lens.put(content, h('p', { class: 'note' }, `${ABOUT[given.kind]} ${lens.plural(part.total, 'pair')} among ${lens.plural(part.words, 'word')} (${given.kind === 'adversarial' ? `d_S \u2264 ${part.epsilon.toPrecision(3)}, d_T \u2265 ${part.delta.toPrecision(3)}` : `d_T \u2264 ${part.epsilon.toPrecision(3)}, d_S \u2265 ${part.delta.toPrecision(3)}`}); the strongest of each class are shown.`),
-          pairs.length ? lens.table(`${given.kind[0].toUpperCase()}${given.kind.slice(1)} pairs`, ['first', 'second', 'd_T (acting)', 'd_S (meaning)', 'first speaks for', 'second speaks for', ...(swaps ? ['sentences'] : [])], pairs.map((pair) => [
-            lens.wordLink(pair.first), lens.wordLink(pair.second), pair.d_T.toFixed(4), pair.d_S.toFixed(3), top(pair.first_influence), top(pair.second_influence),
+        lens.put(content, h('p', { class: 'note' }, `${ABOUT[given.kind]} ${lens.plural(part.total, 'pair')} among ${lens.plural(part.words, 'word')} (${given.kind === 'adversarial' ? `d_S \u2264 ${part.epsilon.toPrecision(3)}, d_T \u2265 ${part.delta.toPrecision(3)}` : `d_T \u2264 ${part.epsilon.toPrecision(3)}, d_S \u2265 ${part.delta.toPrecision(3)}`}). ${found.verified ? `The strongest of each class were tried on the network; the pairs that ${given.kind === 'adversarial' ? 'change its output most' : 'change its output least'} come first.` : 'The strongest of each class are shown; with the network and texts they would be tried.'}`),
+          pairs.length ? lens.table(`${given.kind[0].toUpperCase()}${given.kind.slice(1)} pairs, meanings by ${lens.visible(found.vectors)} vectors`, ['first', 'second', ...(found.verified ? ['effect on the network', 'its class changes'] : []), lens.explained('d_T (acting)', 'd_T'), lens.explained('d_S (meaning)', 'd_S'), 'first speaks for', 'second speaks for', ...(swaps ? ['sentences'] : [])], pairs.map((pair) => [
+            lens.wordLink(pair.first), lens.wordLink(pair.second), ...(found.verified ? (pair.verified.texts ? [lens.number(pair.verified.effect, 2), `${pair.verified.changed} of ${lens.plural(pair.verified.texts, 'text')}`] : ['\u2013', 'in no text']) : []), pair.d_T.toFixed(4), pair.d_S.toFixed(3), top(pair.first_influence), top(pair.second_influence),
             ...(swaps ? [h('button', { type: 'button', class: 'small', 'aria-label': `Swap ${lens.visible(pair.first)} for ${lens.visible(pair.second)} in sentences`, on: { click: () => show(pair) } }, 'swap')] : [])]))
             : h('p', null, 'no pair of this class'));
       }

@@ -4,20 +4,23 @@ lens.signed = (value, digits = 2) => `${value < 0 ? '\u2212' : '+'}${Math.abs(va
 lens.number = (value, digits = 3) => Number(value).toFixed(digits);
 lens.whole = (value) => Number(value).toLocaleString('en-US');
 lens.plural = (count, one, many = `${one}s`) => `${lens.whole(count)} ${count === 1 ? one : many}`;
-lens.colour = (index) => `var(--class-${index % 10})`;
+// a colour always means a class; see palette.py
+const COLOURS = 24, HUES = 8;
+lens.colour = (index) => `var(--class-${index % COLOURS})`;
+// classes beyond the eight hues have other marks, too: lines are dashed, swatches round
+lens.dash = (index) => [null, '7 4', '2 3'][Math.floor(index / HUES) % 3];
 lens.argmax = (row) => row.reduce((best, value, at) => (value > row[best] ? at : best), 0);
 lens.interval = (estimate, digits = 3) => `${lens.number(estimate.low, digits)}\u2013${lens.number(estimate.high, digits)}`;
-lens.shade = (share) => `rgba(var(${share >= 0 ? '--for' : '--against'}), ${(0.5 * Math.min(1, Math.abs(share))).toFixed(3)})`;
+// what speaks for a class has its colour, what speaks against it is grey
+lens.shade = (share, index) => `color-mix(in srgb, ${share >= 0 ? lens.colour(index) : 'var(--against)'} calc(var(--tint) * ${Math.min(1, Math.abs(share)).toFixed(3)}), transparent)`;
 
-lens.swatch = (index) => lens.h('span', { class: 'swatch', style: { background: lens.colour(index) } });
+lens.swatch = (index) => lens.h('span', { class: `swatch round-${Math.floor(index / HUES) % 3}`, style: { background: lens.colour(index) } });
 lens.className = (names, index) => lens.h('span', null, lens.swatch(index), lens.word(names[index]));
-lens.legend = (names) => lens.h('ul', { class: 'legend' }, names.map((_, at) => lens.h('li', null, lens.className(names, at))));
 
 // Bars of one row of numbers by class: shares from the left, signed values from the middle.
-lens.mix = (names, values, { signed = false, digits = 1, unit = '' } = {}) => {
-  const most = Math.max(1e-9, ...values.map(Math.abs));
+lens.mix = (names, values, { signed = false, digits = 1, unit = '', most = 1 } = {}) => {
   const rows = names.map((name, at) => {
-    const share = signed ? values[at] / most / 2 : values[at];
+    const share = signed ? Math.max(-1, Math.min(1, values[at] / most)) / 2 : values[at];
     const bar = lens.h('span', { class: 'fill', style: {
       background: lens.colour(at),
       width: `${100 * Math.abs(share)}%`,
@@ -28,3 +31,12 @@ lens.mix = (names, values, { signed = false, digits = 1, unit = '' } = {}) => {
   });
   return lens.h('div', { class: 'mix' }, rows);
 };
+
+// what an output says, in two words: how sure, and of which class; the bounds are those of the names of states
+const SURE = 0.8, LEANING = 0.5, LEANING_OF_TWO = 0.6;
+lens.says = (names, mix) => {
+  const top = lens.argmax(mix), most = mix[top], name = lens.visible(names[top]);
+  if (most >= SURE) return `sure ${name}`;
+  return most >= (mix.length === 2 ? LEANING_OF_TWO : LEANING) ? `leaning ${name}` : 'undecided';
+};
+lens.outcome = (names, row) => { const top = lens.argmax(row); return [lens.className(names, top), ` ${lens.percent(row[top])}`]; };

@@ -7,16 +7,20 @@ const links = new Map();
 lens.fill = async (node, fetch, render) => {
   const bar = h('progress', { max: 1, 'aria-label': 'How far the work has come' });
   const label = h('span', null, 'working');
-  const busy = h('div', { class: 'busy', role: 'status' }, bar, label);
+  let cancel = null;
+  const stop = h('button', { type: 'button', class: 'small', hidden: true, on: { click: () => { stop.disabled = true; lens.put(label, 'stopping'); cancel(); } } }, 'Cancel');
+  const busy = h('div', { class: 'busy', role: 'status' }, bar, label, stop);
   const timer = setTimeout(() => node.append(busy), 150);
-  const heard = ({ task, share }) => { lens.put(label, task); if (share === null) bar.removeAttribute('value'); else bar.value = share; };
+  const heard = ({ task, share, cancel: how }) => { if (how && !stop.disabled) { cancel = how; stop.hidden = false; } lens.put(label, stop.disabled ? 'stopping' : task); if (share === null) bar.removeAttribute('value'); else bar.value = share; };
   const done = () => { clearTimeout(timer); busy.remove(); };
   let found;
   try {
     found = await fetch(heard);
   } catch (error) {
     done();
-    node.append(h('p', { class: 'note', role: 'alert' }, error.message));
+    const again = h('button', { type: 'button', class: 'small', on: { click: () => { problem.remove(); lens.fill(node, fetch, render); } } }, 'Start again');
+    const problem = h('p', { class: 'note', role: 'alert' }, error.message, cancel && stop.disabled ? [' ', again] : null);
+    node.append(problem);
     return;
   }
   done();
@@ -24,7 +28,7 @@ lens.fill = async (node, fetch, render) => {
 };
 
 const route = () => {
-  const [name, query = ''] = decodeURI(location.hash.slice(1)).length ? location.hash.slice(1).split(/\?(.*)/s) : ['overview'];
+  const [name, query = ''] = location.hash.slice(1).split(/\?(.*)/s); // a lone % in it is no error
   return [lens.views.find((each) => each.name === name) || lens.views[0], new URLSearchParams(query)];
 };
 
@@ -60,6 +64,7 @@ function themeButton() {
 async function start() {
   const overview = await lens.source.overview();
   lens.title = `${lens.visible(overview.name)} \u2013 wfalens`;
+  lens.views = lens.views.filter((each) => !each.absent?.(overview)); // a view without anything to show has no tab
   const items = lens.views.filter((each) => !each.hidden).map((each) => {
     const link = h('a', { href: lens.link(each.name) }, each.title);
     links.set(each.name, link);

@@ -1,83 +1,81 @@
-// A sentence, word by word: automaton and network side by side.
-const { h, s } = lens;
-const STEP = 700; // milliseconds of play
-
-const outcome = (names, row) => { const top = lens.argmax(row); return [lens.className(names, top), ` ${lens.percent(row[top])}`]; };
-
-function verdict(names, found) {
-  const last = found.automaton.at(-1);
-  const pieces = ['The automaton says ', h('b', null, outcome(names, last)), found.label === null ? ' (undecided)' : ''];
-  if (found.model) {
-    pieces.push(', the network says ', h('b', null, outcome(names, found.model.at(-1))), ': ',
-      h('span', { class: found.agrees ? 'yes' : 'no' }, found.agrees ? 'they agree' : 'they disagree'), `. Divergence ${lens.number(found.jsd)}, `);
-  } else pieces.push('. Its ');
-  pieces.push(`confidence ${lens.number(found.confidence, 2)}.`, found.cut ? ' The text is longer than the network reads: the rest was cut.' : '', found.rounded ? ' Read by this page alone, with rounded weights and without the network.' : '');
-  return pieces;
-}
+// One sentence on one screen: what automaton and network say, why, its way through the automaton, and what would flip it.
+const { h } = lens;
+const SHOWN = 8; // classes that have a line, where there are more
 
 class Player {
   constructor(view, overview, map, parameters) {
-    this.names = overview.class_names;
-    this.unit = overview.unit;
-    this.map = map;
-    this.found = null;
-    this.at = 0; // words read so far
-    this.of = 'predicted';
-    this.shared = 'contributions'; // Shapley values, or the changes along the walk
-    this.asked = 0;
-    this.make(view, overview);
-    this.load(parameters.get('text') || '');
+    Object.assign(this, { overview, map, names: overview.class_names, reading: overview.reading?.error ? null : overview.reading, of: 'default', method: 'contributions', why: null, fidelity: null });
+    this.make(view);
+    if (overview.has.model && overview.has.texts) lens.source.fidelity().then((found) => { this.fidelity = found; this.draw(); }, () => {}); // without it the card says less
+    this.reader.load(parameters.get('text') || '');
   }
 
-  make(view, overview) {
-    this.input = h('textarea', { class: 'bigtext', rows: 2, maxlength: 10000, readonly: !lens.source.typing, placeholder: 'Type a sentence', on: { input: lens.later(60, () => this.load(this.input.value, true)) } });
-    this.pick = h('select', { on: { change: () => this.load(this.pick.value) } });
+  get found() { return this.reader.found; }
+
+  get at() { return this.reader.at; }
+
+  make(view) {
+    this.reader = new lens.Reader({
+      heard: () => this.draw(),
+      loaded: (found, text) => { this.why = null; lens.remember({ text: text.slice(0, 2000) }); this.ask(text); },
+      failed: (error) => lens.put(this.card, h('p', { class: 'error' }, error.message)),
+    });
+    const { has } = this.overview;
+    this.pick = h('select', { on: { change: () => this.reader.load(this.pick.value) } });
     this.sort = lens.select([['any', 'any'], ['disagree', 'they disagree'], ['unsure', 'the automaton is unsure']], 'any', () => this.offer());
-    this.words = h('div', { class: 'words', role: 'toolbar', 'aria-label': 'The words of the sentence; arrow keys step, Enter edits', on: { keydown: (event) => this.press(event) } });
-    this.said = h('p', { class: 'verdict', role: 'status' });
-    this.playing = h('button', { type: 'button', on: { click: () => this.toggle() } }, 'Play');
-    this.where = h('span', { class: 'note' });
-    this.classes = lens.select([['predicted', 'the predicted class'], ...this.names.map((name) => [name, name])], 'predicted', (value) => { this.of = value; this.draw(); });
-    this.methods = lens.select([['contributions', 'Shapley values: which words matter?'], ['changes', 'changes as it reads: how did it come about?']], 'contributions', (value) => { this.shared = value; this.draw(); });
-    const chart = (who, title) => lens.figure({
-      title, describe: title,
-      draw: (svg, width) => this.found && lens.lineChart(svg, width, {
-        series: this.series(who), labels: ['(start)', ...this.found.words], current: this.at, yTitle: 'probability', xTitle: 'words read',
-      }),
-    });
-    this.charts = [chart('automaton', 'The automaton after each word')];
-    if (overview.has.model) this.charts.push(chart('model', 'The network after each word'));
-    this.mapFigure = this.map && lens.figure({
-      title: 'The way on the map', describe: 'The output after each word on the map of the states',
-      draw: (svg, width) => this.found && lens.drawMap(svg, Math.min(width, 700), this.map, {
-        active: new Map(this.found.states ? this.found.states[this.at] : []), marks: (x, y) => this.path(x, y),
-      }),
-      note: `Line and filled dots: the automaton${overview.has.model ? '; dashed line and open dots: the network' : ''}.${this.found?.states ? ' States are as opaque as their probability.' : ''}`,
-    });
+    this.card = h('div', { class: 'verdict', role: 'status' });
+    this.rows = h('div');
+    this.classes = lens.select([['default', has.model ? 'the network\u2019s class' : 'the predicted class'], ...this.names.map((name) => [name, name])], 'default', (value) => { this.of = value; this.draw(); });
+    this.methods = lens.select([['contributions', 'Shapley values: which words matter?'], ['changes', 'changes as it reads: how did it come about?']], 'contributions', (value) => { this.method = value; this.draw(); });
+    this.about = h('p', { class: 'note' });
+    this.ways = [this.reading && this.diagram(), !this.reading && this.map && this.onMap()].filter(Boolean);
+    this.charts = [this.chart('automaton', 'The automaton after each word'), has.model && this.chart('model', 'The network after each word')].filter(Boolean);
     this.steps = h('div');
     this.flips = h('div');
     view.append(
       h('div', { class: 'controls' },
-        lens.field(lens.source.typing ? 'Your sentence' : 'The sentence', this.input, 'wide-field'),
-        overview.has.texts && lens.field('Or pick one where', this.sort), overview.has.texts && lens.field('Sentence', this.pick, 'wide-field')),
-      this.said,
-      this.words,
-      h('div', { class: 'controls' },
-        h('button', { type: 'button', 'aria-label': 'One word back', on: { click: () => this.step(-1) } }, '\u2190'),
-        this.playing,
-        h('button', { type: 'button', 'aria-label': 'One word on', on: { click: () => this.step(1) } }, '\u2192'),
-        this.where, lens.field('Contributions to', this.classes), lens.field('Contributions are', this.methods)),
-      h('p', { class: 'note' }, `Under each word: its contribution (${this.unit}); the line below it tells by which rows the automaton went: solid observed, dashed completed, dotted unknown word.${lens.source.typing ? ' Double-click or press Enter on a word to change it.' : ''}`),
-      h('div', { class: 'grid' }, this.charts),
-      lens.legend(this.names),
-      h('div', { class: 'grid' },
-        h('section', null, h('h2', null, 'What single word would flip it'), this.flips),
-        this.mapFigure && h('section', null, h('h2', null, 'Where it goes'), this.mapFigure)),
-      h('h2', null, 'Step by step'), this.steps);
-    if (overview.has.texts) {
+        lens.field(lens.source.typing ? 'Your sentence' : 'The sentence', this.reader.input, 'wide-field'),
+        has.texts && lens.field('Or pick one where', this.sort), has.texts && lens.field('Sentence', this.pick, 'wide-field')),
+      h('div', { class: 'onescreen' }, h('section', { class: 'panel card-panel', 'aria-label': 'Why, and can I trust it here' }, h('h2', null, 'Why, and can I trust it here?'), this.card, this.reader.buttons, this.rows,
+        h('div', { class: 'controls' }, lens.field('Contributions to', this.classes), lens.field('Contributions are', this.methods)), this.about),
+      ...this.ways),
+      h('h2', null, 'What single change would flip it? ', lens.what('flip')), this.flips,
+      h('h2', null, 'After each word'), h('div', { class: 'grid' }, this.charts), this.steps);
+    if (has.texts) {
       this.pick.append(h('option', { value: '' }, 'loading \u2026'));
-      lens.source.sentences().then((found) => { this.sentences = found; this.offer(); if (this.asked === 1 && !this.input.value && found.any.length) this.load(found.any[0].text); }, (error) => lens.put(this.pick, h('option', { value: '' }, error.message)));
+      lens.source.sentences().then((found) => { this.sentences = found; this.offer(); if (this.reader.asked === 1 && !this.reader.input.value && found.any.length) this.reader.load(found.any[0].text); }, (error) => lens.put(this.pick, h('option', { value: '' }, error.message)));
     }
+  }
+
+  chart(who, title) {
+    const few = this.names.length > SHOWN;
+    const shown = () => { // those that ever matter in this text
+      const rows = this.found[who] || [], peak = this.names.map((_, at) => Math.max(0, ...rows.map((row) => row[at])));
+      return this.names.map((_, at) => at).sort((a, b) => peak[b] - peak[a]).slice(0, few ? SHOWN : undefined).sort((a, b) => a - b);
+    };
+    return lens.figure({
+      title, legend: lens.classLegend(this.names), note: few ? `The ${SHOWN} classes that rise highest have a line.` : null,
+      draw: (svg, width) => this.found?.[who] && lens.lineChart(svg, width, {
+        series: shown().map((at) => ({ name: lens.visible(this.names[at]), values: this.found[who].map((row) => row[at]), colour: lens.colour(at), dash: lens.dash(at), from: this.found.words.length + 1 - this.found[who].length })),
+        labels: ['(start)', ...this.found.words], current: this.at, yTitle: 'probability', xTitle: 'words read',
+      }),
+    });
+  }
+
+  diagram() {
+    return lens.figure({
+      title: this.overview.companion ? 'Its way through the readable companion' : 'Its way through the automaton', term: this.overview.companion ? 'readable companion' : 'move', least: lens.diagramWidth, legend: lens.classLegend(this.names),
+      draw: (svg, width) => this.found && lens.drawDiagram(svg, width, this.reading, { lit: lens.litAt(this.reading, this.found, this.at) }),
+      note: 'Where the automaton is after the words read so far, and what the last of them moved.',
+    });
+  }
+
+  onMap() {
+    return lens.figure({
+      title: 'Its way on the map', term: this.map.kind === 'states' ? 'state' : 'region', least: lens.mapWidth, legend: lens.classLegend(this.names),
+      draw: (svg, width) => this.found && lens.drawMap(svg, width, this.map, this.map.levels.at(-1), { active: this.found.states && new Map(this.found.states[this.at]), marks: lens.pathMarks(this.found, this.at) }),
+      note: `Line and filled dots: the automaton${this.overview.has.model ? '; dashed line and open dot: the network' : ''}. Each output stands in the band of its likeliest class, the further right the surer it is.`,
+    });
   }
 
   offer() {
@@ -86,113 +84,71 @@ class Player {
       rows.map(({ text, label, model_label: said }) => h('option', { value: text }, `${lens.visible(text).slice(0, 90)} \u2013 ${lens.visible(label ?? 'undecided')}${said && said !== label ? ` / ${lens.visible(said)}` : ''}`)));
   }
 
-  async load(text, typed = false) {
-    const ticket = ++this.asked;
-    this.stop();
-    if (!typed) this.input.value = lens.source.typing ? text : lens.visible(text);
-    if (!text && !lens.source.typing) { lens.put(this.said, 'Pick a sentence.'); return; }
-    try {
-      const found = await lens.source.play(text);
-      if (ticket !== this.asked) return; // a later keystroke was quicker
-      this.found = found;
-      this.at = found.words.length;
-      lens.remember({ text: text.slice(0, 2000) });
-      this.draw();
-      this.lookForFlips(text);
-    } catch (error) {
-      if (ticket === this.asked) lens.put(this.said, h('span', { class: 'error' }, error.message));
-    }
-  }
-
-  series(who) {
-    const rows = this.found[who];
-    if (!rows) return [];
-    return this.names.map((_, at) => ({ values: rows.map((row) => row[at]), colour: lens.colour(at), from: this.found.words.length + 1 - rows.length }));
-  }
-
-  path(x, y) {
-    const { path, model_path: other } = this.found;
-    const lift = this.map.corners.length === 2 ? 0.12 : 0; // on a line, the two ways would cover each other
-    const above = ([a, b]) => [a, b + lift], below = ([a, b]) => [a, b - lift];
-    const line = (points, dash) => s('polyline', { points: points.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(' '), fill: 'none', stroke: 'var(--ink)', 'stroke-width': 2, 'stroke-dasharray': dash });
-    const dot = ([a, b], size, open) => s('circle', { cx: x(a), cy: y(b), r: size, fill: open ? 'var(--panel)' : 'var(--ink)', stroke: 'var(--ink)', 'stroke-width': 1.5 });
-    const shapes = [];
-    if (other) { const shown = other.slice(0, this.at + other.length - this.found.words.length).map(below); shapes.push(line(shown, '5 4'), shown.slice(-1).map((point) => dot(point, 6, true))); }
-    const shown = path.slice(0, this.at + 1).map(above);
-    shapes.push(line(shown), shown.map((point, at) => dot(point, at === this.at ? 5 : 2, false)));
-    return shapes;
-  }
-
-  column() { return this.of === 'predicted' ? lens.argmax(this.found.automaton.at(-1)) : this.names.indexOf(this.of); }
-
-  draw() {
-    const found = this.found;
-    if (!found) return;
-    const focused = this.words.contains(document.activeElement);
-    const column = this.column();
-    const values = found[this.shared].map((row) => row[column]);
-    const most = Math.max(1e-9, ...values.map(Math.abs));
-    lens.put(this.said, found.words.length ? verdict(this.names, found) : 'Type a sentence, or pick one.');
-    lens.put(this.words, found.words.map((word, at) => h('button', {
-      type: 'button', class: `chip ${found.rows[at]}${at >= this.at ? ' later' : ''}`, 'data-at': at, tabindex: at === Math.max(0, this.at - 1) ? 0 : -1, 'aria-pressed': String(at === this.at - 1),
-      'aria-label': `${lens.visible(word)}: ${lens.signed(values[at])} for ${lens.visible(this.names[column])}, ${found.rows[at]} rows, seen ${lens.whole(found.counts[at])} times`,
-      style: { background: lens.shade(values[at] / most) }, on: { click: (event) => (event.detail === 2 ? this.edit(at) : this.go(at + 1)) }, // a click draws the words anew, so no dblclick would arrive
-    }, lens.word(word), h('small', { 'aria-hidden': 'true' }, lens.signed(values[at])))));
-    if (focused) this.words.querySelector('[tabindex="0"]')?.focus();
-    lens.put(this.where, `word ${this.at} of ${found.words.length}`);
-    if (this.charts[1]) this.charts[1].hidden = !found.model;
-    for (const figure of [...this.charts, this.mapFigure]) figure?.redraw();
-    this.table(values, column);
-  }
-
-  table(values, column) {
-    const found = this.found;
-    const said = (at) => found.model.at(at - found.words.length);
-    const same = (at) => lens.argmax(said(at)) === lens.argmax(found.automaton[at + 1]);
-    const rows = found.words.map((word, at) => [
-      lens.wordLink(word), found.rows[at], lens.signed(values[at], 3), outcome(this.names, found.automaton[at + 1]),
-      ...(found.model ? [outcome(this.names, said(at)), same(at) ? h('span', { class: 'yes' }, 'yes') : h('span', { class: 'no' }, 'no')] : []),
-      ...(found.states ? [found.states[at + 1].slice(0, 2).map(([state, share]) => `${this.map?.states[state].name ? lens.visible(this.map.states[state].name) : state} (${lens.percent(share)})`).join(', ')] : []),
-    ]);
-    lens.put(this.steps, lens.table(`After each word; contributions to ${lens.visible(this.names[column])} in ${found.unit}`, ['word', 'rows', 'contribution', 'automaton', ...(found.model ? ['network', 'agree'] : []), ...(found.states ? ['likely states'] : [])], rows));
-  }
-
-  async lookForFlips(text) {
-    const ticket = this.asked;
+  // what takes longer than a keystroke: the network's own contributions, and changes that flip
+  async ask(text) {
+    const ticket = this.reader.asked, current = () => ticket === this.reader.asked;
     if (!this.found.words.length) { lens.put(this.flips); return; }
     if (lens.source.live) lens.put(this.flips, h('p', { class: 'note' }, 'looking \u2026'));
     await new Promise((resolve) => setTimeout(resolve, lens.source.live ? 350 : 0)); // not while somebody types
-    if (ticket !== this.asked) return;
+    if (!current()) return;
+    if (this.overview.has.model) lens.source.why(text).then((found) => { if (current()) { this.why = found; this.draw(); } }, () => {}); // the card then shows the automaton's row alone
     try {
-      const { flips, tried } = await lens.source.flips(text);
-      if (ticket !== this.asked) return;
-      const checked = flips.some((flip) => 'holds' in flip);
-      const held = flips.filter((flip) => flip.holds).length;
-      const rows = flips.map((flip) => [
-        h('span', null, h('del', null, lens.word(flip.old)), ' ', h('ins', null, lens.word(flip.new)), ` (${flip.position + 1})`), outcome(this.names, flip.automaton),
-        ...(checked ? [h('span', null, h('span', { class: flip.holds ? 'yes' : 'no' }, flip.holds ? 'flips: ' : 'stays: '), outcome(this.names, flip.model))] : []),
-        ...(lens.source.typing ? [h('button', { class: 'small', type: 'button', 'aria-label': `Use ${lens.visible(flip.new)} for ${lens.visible(flip.old)}`, on: { click: () => this.replace(flip.position, flip.new) } }, 'try')] : []),
-      ]);
-      const note = `Of ${lens.plural(tried.candidates, 'word')} at ${tried.positions === tried.of ? 'every position' : `the ${tried.positions} positions that matter most`}, by the automaton\u2019s forward and backward vectors${checked ? `; each tried on the network: ${held} of ${flips.length} flip it too` : ''}.`;
-      lens.put(this.flips, flips.length ? [lens.table('Replacements of one word that change the class', ['change (position)', 'automaton', ...(checked ? ['network'] : []), ...(lens.source.typing ? ['use it'] : [])], rows), h('p', { class: 'note' }, note)] : h('p', null, `No single word changes the automaton\u2019s mind. ${note}`));
+      const found = await lens.source.flips(text);
+      if (current()) lens.put(this.flips, lens.flipPanel(this.names, found, lens.source.typing && ((position, word) => this.reader.replace(position, word))));
     } catch (error) {
-      if (ticket === this.asked) lens.put(this.flips, h('p', { class: 'note' }, error.message));
+      if (current()) lens.put(this.flips, h('p', { class: 'note' }, error.message));
     }
   }
 
-  replace(position, word) { this.load(this.found.words.map((old, at) => (at === position ? word : old)).filter(Boolean).join(' ')); }
+  column() {
+    if (this.of !== 'default') return this.names.indexOf(this.of);
+    return lens.argmax((this.found.model || this.found.automaton).at(-1));
+  }
+
+  contributions() {
+    const { found, why } = this, words = found.words.length;
+    if (this.method === 'changes') return [found.model && { who: 'network', values: lens.changes(found.model, words) }, { who: 'automaton', values: lens.changes(found.automaton, words) }].filter(Boolean);
+    return why ? [{ who: 'network', values: why.network }, { who: 'automaton', values: why.automaton }] : [{ who: 'automaton', values: found.contributions }];
+  }
+
+  draw() {
+    const { found } = this;
+    if (!found) return;
+    if (!found.words.length) { lens.put(this.card, 'Type a sentence, or pick one.'); lens.put(this.rows); lens.put(this.about); lens.put(this.steps); return; }
+    const focused = this.rows.contains(document.activeElement), column = this.column(), rows = this.contributions(), name = lens.visible(this.names[column]);
+    lens.put(this.card, lens.card(this.names, found, found.rounded ? null : this.fidelity));
+    lens.put(this.rows, lens.chipRows({ found, rows, column, name, at: this.at, choose: (at) => this.reader.go(at), edit: lens.source.typing ? (at) => this.edit(at) : null, press: (event) => this.press(event) }));
+    if (focused) this.rows.querySelector('[tabindex="0"]')?.focus();
+    const unit = this.method === 'changes' || this.why ? 'probability' : found.unit;
+    lens.put(this.about, `Under each word: what it contributes to ${name}, in ${unit}; the class\u2019s colour speaks for it, grey against it. `, lens.what(this.method === 'changes' ? 'contribution' : 'Shapley value'),
+      ' The line below a word tells how the automaton knows it: solid observed, dashed completed, dotted unknown. ', lens.what('rows'), this.why?.standard_error > 0.005 && this.method !== 'changes' ? ` The network\u2019s values come from ${this.why.queries} readings, with a standard error of at most ${lens.number(this.why.standard_error, 3)}.` : '',
+      lens.source.typing ? ' Double-click or press Enter on a word to change it.' : '');
+    if (this.charts[1]) this.charts[1].hidden = !found.model;
+    for (const figure of [...this.charts, ...this.ways]) figure.redraw();
+    this.table(rows, column);
+  }
+
+  table(rows, column) {
+    const { found } = this, said = (at) => found.model.at(at - found.words.length), finest = this.map?.levels?.at(-1);
+    const same = (at) => lens.argmax(said(at)) === lens.argmax(found.automaton[at + 1]);
+    const cells = found.words.map((word, at) => [
+      lens.wordLink(word), found.rows[at], ...rows.map(({ values }) => lens.signed(values[at][column], 3)), lens.outcome(this.names, found.automaton[at + 1]),
+      ...(found.model ? [lens.outcome(this.names, said(at)), same(at) ? h('span', { class: 'yes' }, 'yes') : h('span', { class: 'no' }, 'no')] : []),
+      ...(found.states ? [h('td', { class: 'text' }, found.states[at + 1].slice(0, 2).map(([state, share]) => `${finest?.states[state].name ? lens.visible(finest.states[state].name) : state} (${lens.percent(share)})`).join('; '))] : []),
+    ]);
+    lens.put(this.steps, lens.table(`After each word; contributions to ${lens.visible(this.names[column])}`, ['word', 'rows', ...rows.map(({ who }) => `${who}: contribution`), 'automaton', ...(found.model ? ['network', 'agree'] : []), ...(found.states ? ['likely states'] : [])], cells));
+  }
 
   edit(position) {
     if (!lens.source.typing || Number.isNaN(position)) return;
-    const chip = this.words.querySelector(`[data-at="${position}"]`);
+    const { reader } = this, chip = this.rows.querySelector(`[data-at="${position}"]`);
     let given = false; // up, by Escape: taking the input away also blurs it
-    const input = h('input', { value: this.found.words[position], 'aria-label': `Change word ${position + 1}`, maxlength: 200, on: {
-      keydown: (event) => { event.stopPropagation(); if (event.key === 'Enter') this.replace(position, input.value.trim()); if (event.key === 'Escape') { given = true; this.draw(); this.load(this.found.text, true); } },
-      blur: () => { if (!given && input.isConnected && input.value.trim() !== this.found.words[position]) this.replace(position, input.value.trim()); },
+    const input = h('input', { value: reader.words[position], 'aria-label': `Change word ${position + 1}`, maxlength: 200, on: {
+      keydown: (event) => { event.stopPropagation(); if (event.key === 'Enter') reader.replace(position, input.value.trim()); if (event.key === 'Escape') { given = true; this.draw(); reader.load(this.found.text, true); } },
+      blur: () => { if (!given && input.isConnected && input.value.trim() !== reader.words[position]) reader.replace(position, input.value.trim()); },
       input: lens.later(60, async () => { // the change at once, while the word is being typed
-        const text = this.found.words.map((old, at) => (at === position ? input.value.trim() : old)).filter(Boolean).join(' ');
-        const shown = await lens.source.play(text);
-        if (input.isConnected && shown.words.length) lens.put(this.said, verdict(this.names, shown));
+        const shown = await lens.source.play(reader.with(position, input.value.trim()));
+        if (input.isConnected && shown.words.length) lens.put(this.card, lens.card(this.names, shown, shown.rounded ? null : this.fidelity));
       }),
     } });
     chip.replaceWith(h('span', { class: 'chip' }, input));
@@ -200,28 +156,16 @@ class Player {
   }
 
   press(event) {
-    const keys = { ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), Home: () => this.go(0), End: () => this.go(this.found.words.length), ' ': () => this.toggle(), Enter: () => this.edit(this.at - 1), F2: () => this.edit(this.at - 1) };
+    const { reader } = this;
+    const keys = { ArrowLeft: () => reader.step(-1), ArrowRight: () => reader.step(1), Home: () => reader.go(0), End: () => reader.go(reader.words.length), ' ': () => reader.toggle(), Enter: () => this.edit(this.at - 1), F2: () => this.edit(this.at - 1) };
     if (this.found && Object.hasOwn(keys, event.key)) { event.preventDefault(); keys[event.key](); }
-  }
-
-  go(at) { this.at = Math.max(0, Math.min(this.found.words.length, at)); this.draw(); }
-
-  step(by) { if (this.found) { this.stop(); this.go(this.at + by); } }
-
-  stop() { clearInterval(this.timer); this.timer = null; lens.put(this.playing, 'Play'); }
-
-  toggle() {
-    if (this.timer || !this.found) { this.stop(); return; }
-    if (this.at >= this.found.words.length) this.go(0);
-    lens.put(this.playing, 'Pause');
-    this.timer = setInterval(() => { if (!this.words.isConnected || this.at >= this.found.words.length) this.stop(); else this.go(this.at + 1); }, STEP);
   }
 }
 
 lens.views.push({
   name: 'play',
   title: 'Sentence',
-  lead: 'Follow the automaton through a sentence, word by word, beside the network.',
+  lead: 'Why a sentence gets its class, how far the automaton can be trusted there, and its way word by word.',
   async build(view, parameters) {
     const overview = await lens.source.overview();
     const map = await lens.source.map().catch(() => null); // a linear automaton without texts has none

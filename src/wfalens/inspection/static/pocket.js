@@ -6,6 +6,23 @@ const TOKENIZERS = {
   whitespace: (text) => text.split(/\s+/u).filter(Boolean),
   characters: (text) => [...text],
 };
+const NORMALISERS = {
+  lower: (text) => text.toLowerCase(),
+  strip: (text) => text.trim(),
+  title: (text) => text.toLowerCase().replace(/\p{Cased}+/gu, ([first, ...rest]) => first.toUpperCase() + rest.join('')),
+  quotes: (text) => text.replace(/[‘’‚‛′]/g, "'").replace(/[“”„‟″«»]/g, '"'),
+};
+
+// 'strip+title+ngrams:3' as a function from a text to its tokens
+function tokenizer(name) {
+  const steps = name.split('+').slice(0, -1).map((step) => NORMALISERS[step]), last = name.split('+').at(-1);
+  const size = last === 'bigrams' ? 2 : Number(/^ngrams:(\d+)$/.exec(last)?.[1]);
+  const split = TOKENIZERS[last] ?? ((text) => {
+    const all = [...text];
+    return all.slice(size - 1).map((_, at) => all.slice(at, at + size).join(''));
+  });
+  return (text) => split(steps.reduce((made, step) => step(made), text));
+}
 
 function bytes(text) {
   const raw = atob(text), made = new Uint8Array(raw.length);
@@ -49,7 +66,8 @@ function centred(row) {
   return row.map((value) => value - mean);
 }
 
-// x -> x∘d + (x·P)∘s + b of the word at `index`, with d, s and b made from its factors
+// x -> x∘d + (x·P)∘s + b of the word at `index`, with d, s and b made from its factors. Nothing leads to the first
+// layer: there s multiplies each number's partner, which turns pairs of numbers.
 function linear(data) {
   const n = data.states, m = data.width, scale = floats(data.scale), table = new Int16Array(bytes(data.factors).buffer);
   const [expansion, offset, links, start, final, bias] = ['expansion', 'offset', 'links', 'start', 'final', 'bias'].map((name) => floats(data[name]));
@@ -62,27 +80,41 @@ function linear(data) {
         const value = table[index * rank + r] * scale[r];
         for (let column = 0; column < width; column += 1) made[column] += value * expansion[r * width + column];
       }
-      for (let i = 0; i < n; i += 1) made[i] = data.decay / (1 + Math.exp(-made[i]));
-      known.set(index, made);
+      known.set(index, step(made));
     }
     return known.get(index);
+  }
+  const half = data.turns ? Math.floor(m / 2) : 0;
+  const partner = (j) => (j < half ? j + half : j - half);
+  const sigmoid = (value) => 1 / (1 + Math.exp(-value));
+  function step(made) {
+    const d = Float64Array.from({ length: n }, (_, j) => data.decay * (data.turns ? Math.tanh(made[j]) : sigmoid(made[j])));
+    const s = Float64Array.from({ length: n }, (_, j) => (j < m ? 0 : made[n + j - m]));
+    for (let j = 0; j < half; j += 1) {
+      const radius = data.decay * sigmoid(made[j]), angle = made[half + j];
+      d[j] = d[half + j] = radius * Math.cos(angle);
+      s[j] = -radius * Math.sin(angle);
+      s[half + j] = -s[j];
+    }
+    return { d, s, b: made.subarray(2 * n - m) };
   }
   return {
     initial: Float64Array.from(start),
     step(x, index) {
-      const made = coefficients(index), after = new Float64Array(n);
+      const { d, s, b } = coefficients(index), after = new Float64Array(n);
       for (let j = 0; j < n; j += 1) {
-        let read = 0;
+        let read = j < 2 * half ? x[partner(j)] : 0;
         if (j >= m) for (let i = 0; i < j; i += 1) read += x[i] * links[i * n + j];
-        after[j] = x[j] * made[j] + (j >= m ? read * made[n + j - m] : 0) + made[2 * n - m + j];
+        after[j] = x[j] * d[j] + read * s[j] + b[j];
       }
       return after;
     },
     back(column, index) { // what a change of the state before the word does to column·(state after it)
-      const made = coefficients(index), before = new Float64Array(n);
+      const { d, s } = coefficients(index), before = new Float64Array(n);
       for (let i = 0; i < n; i += 1) {
-        before[i] = column[i] * made[i];
-        for (let j = Math.max(m, i + 1); j < n; j += 1) before[i] += links[i * n + j] * made[n + j - m] * column[j];
+        before[i] = column[i] * d[i];
+        if (i < 2 * half) before[i] += column[partner(i)] * s[partner(i)];
+        for (let j = Math.max(m, i + 1); j < n; j += 1) before[i] += links[i * n + j] * s[j] * column[j];
       }
       return before;
     },
@@ -131,27 +163,40 @@ function shapley(automaton, indices) {
   return values.map(automaton.shared);
 }
 
-// What the server's /api/play answers, as far as the page can know it.
-lens.pocket = (data, overview, corners) => {
+// What the server's /api/play and /api/moves answer, as far as the page can know it.
+lens.pocket = (data, overview, map) => {
   const automaton = data.kind === 'linear' ? linear(data) : stochastic(data);
-  const indices = new Map(data.words.map((word, at) => [word, at]));
-  return (text) => {
-    const all = TOKENIZERS[data.tokenizer](text);
-    const words = data.max_length === null ? all : all.slice(0, data.max_length);
+  const indices = new Map(data.words.map((word, at) => [word, at])), kinds = data.kinds && bytes(data.kinds);
+  const tokens = tokenizer(data.tokenizer), keepsEnd = data.cutting_side === 'left';
+  const output = (vector) => automaton.probabilities(automaton.weights(vector));
+  const top = (row) => { const at = lens.argmax(row); return [at, row[at]]; };
+  function play(text) {
+    const all = tokens(text);
+    const words = data.max_length === null ? all : keepsEnd ? all.slice(-data.max_length) : all.slice(0, data.max_length);
     const read = words.map((word) => indices.get(word) ?? 0), vectors = [automaton.initial]; // index 0 is <unk>
     for (const index of read) vectors.push(automaton.step(vectors.at(-1), index));
-    const weights = vectors.map(automaton.weights), outputs = weights.map(automaton.probabilities);
-    const last = outputs.at(-1), ranked = [...last].sort((a, b) => b - a);
+    const outputs = vectors.map(output), last = outputs.at(-1), ranked = [...last].sort((a, b) => b - a);
     return {
-      text, words, rounded: true, cut: words.length < all.length, unit: overview.unit,
+      text, words, rounded: true, cut: words.length < all.length, unit: overview.unit, truth: null,
       counts: words.map((word) => (indices.has(word) ? data.counts[indices.get(word)] : 0)),
       rows: words.map((word) => (indices.get(word) > 0 ? 'carried' : 'unknown')),
       automaton: outputs,
       contributions: shapley(automaton, read),
-      changes: words.map((_, at) => weights[at + 1].map((value, column) => value - weights[at][column])),
       label: overview.class_names[lens.argmax(last)], confidence: ranked[0] - ranked[1],
       ...(automaton.likely ? { states: vectors.map(automaton.likely) } : {}),
-      ...(corners ? { path: outputs.map((row) => [0, 1].map((axis) => row.reduce((sum, share, at) => sum + share * corners[at][axis], 0))) } : {}),
+      ...(kinds ? { kinds: read.map((index) => kinds[index]) } : {}),
     };
-  };
+  }
+  // where a word leads from each state; of a linear automaton from the mean vector of each region
+  function moves(word) {
+    const known = indices.has(word) ? word : word.toLowerCase(), index = indices.get(known) ?? 0;
+    const states = map.levels.at(-1).states, from = data.regions ?? states.map((_, at) => Float64Array.from({ length: data.states }, (_, i) => Number(i === at)));
+    const pairs = from.map((vector) => [output(vector), output(automaton.step(vector, index))]);
+    const change = pairs.map(([before, after]) => before.reduce((sum, share, at) => sum + Math.abs(after[at] - share), 0) / 2);
+    return {
+      word: known, known: index > 0, count: data.counts[index], rounded: true, to: pairs.map(([, after]) => top(after)), change,
+      mean_change: change.reduce((sum, value, at) => sum + value * states[at].frequency, 0),
+    };
+  }
+  return { play, moves };
 };

@@ -18,11 +18,14 @@ function explorer() {
   const kept = new Map();
   const once = (name, make) => { if (!kept.has(name)) kept.set(name, make().catch((error) => { kept.delete(name); throw error; })); return kept.get(name); };
   async function job(name, heard) {
+    let cancelled = false;
+    const cancel = () => { cancelled = true; return post(`job/${name}/cancel`, {}); };
     for (;;) {
+      if (cancelled) throw new Error('This was cancelled.');
       const answer = await get(`job/${name}`);
       if (answer.state === 'done') return answer.result;
       if (answer.state === 'failed') throw new Error(answer.error);
-      heard(answer);
+      heard({ ...answer, cancel });
       await new Promise((resolve) => setTimeout(resolve, POLL));
     }
   }
@@ -35,11 +38,12 @@ function explorer() {
     moves: (word) => get('moves', { word }),
     play: (text) => post('play', { text }),
     flips: (text) => post('flips', { text }),
+    why: (text) => post('why', { text }),
     words: (given) => get('words', given),
     word: (word) => get('word', { word }),
     swaps: (first, second) => get('swaps', { first, second }),
     fidelity: view('fidelity'), sentences: view('sentences'), wordmap: view('wordmap'), contrast: view('contrast'),
-    attacks: view('attacks'), comparison: view('comparison'),
+    attacks: view('attacks'), comparison: view('comparison'), texts: view('texts'),
   };
 }
 
@@ -56,7 +60,8 @@ function report(data) {
     return all[wanted];
   };
   const picked = one('plays', (text) => text, 'the report carries the sentences that can be picked here; in the explorer you can type');
-  const typed = data.pocket && !data.pocket.error ? lens.pocket(data.pocket, data.overview, data.map.corners) : null;
+  const carriedMoves = one('moves', (name) => (Object.hasOwn(data.moves || {}, name) ? name : name.toLowerCase()), 'the report carries the moves of its strongest words only; the explorer has all');
+  const typed = data.pocket && !data.pocket.error ? lens.pocket(data.pocket, data.overview, data.map) : null;
   async function words({ query = '', sort = 'strength', falling = true, min_count: least = 1, offset = 0, limit = 100 }) {
     const at = lens.wordColumns(data.overview.class_names).indexOf(sort);
     const wanted = query.toLowerCase();
@@ -75,9 +80,10 @@ function report(data) {
     live: false,
     typing: Boolean(typed),
     overview: part('overview'), fidelity: part('fidelity'), map: part('map'), sentences: part('sentences'), wordmap: part('wordmap'),
-    contrast: part('contrast'), attacks: part('attacks'), comparison: part('comparison'),
-    moves: one('moves', (name) => (Object.hasOwn(data.moves || {}, name) ? name : name.toLowerCase()), 'the report carries the moves of its strongest words only; the explorer has all'),
-    play: async (text) => (Object.hasOwn(data.plays, text) || !typed ? picked(text) : typed(text)),
+    contrast: part('contrast'), attacks: part('attacks'), comparison: part('comparison'), texts: part('texts'),
+    moves: async (name) => (Object.hasOwn(data.moves || {}, name) || !typed || data.map.error ? carriedMoves(name) : typed.moves(name)),
+    play: async (text) => (Object.hasOwn(data.plays, text) || !typed ? picked(text) : typed.play(text)),
+    why: one('whys', (text) => text, 'the network is not here to be asked; the explorer asks it'),
     flips: one('flips', (text) => text, 'A report looks for flips of its own sentences only; the explorer does for any.'),
     swaps: one('swaps', (first, second) => `${first}\n${second}`, 'the report carries no sentences for this pair'),
     words, word,

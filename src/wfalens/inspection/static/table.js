@@ -4,7 +4,7 @@ const ROW = 32, PAGE = 100, MARGIN = 10;
 
 lens.table = (caption, columns, rows) => h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
   h('table', null, h('caption', null, caption),
-    h('thead', null, h('tr', null, columns.map((column) => h('th', { scope: 'col', class: column === 'text' ? 'left' : null }, column)))),
+    h('thead', null, h('tr', null, columns.map((column, at) => h('th', { scope: 'col', class: rows[0]?.[at] instanceof HTMLTableCellElement && rows[0][at].matches('.text, .left') ? 'left' : null }, column)))),
     h('tbody', null, rows.map((row) => h('tr', null, row.map((cell, at) => (cell instanceof HTMLTableCellElement ? cell : at ? h('td', null, cell) : h('th', { scope: 'row' }, cell))))))));
 
 // fetch(offset, limit) -> {total, rows}; columns: [{key, title, cell(row)}]; a click on a title sorts by its key

@@ -29,6 +29,7 @@ lens.views.push({
       const figures = found.spaces.map((space, which) => lens.figure({
         title: `${titles[which]} (${lens.visible(space.name)})`,
         describe: `${found.words.length} words; ${lens.percent(space.purity)} of a word\u2019s ten nearest neighbours speak for its class`,
+        term: 't-SNE', legend: lens.classLegend(found.class_names),
         interactive: true,
         draw: (svg, width) => {
           const height = Math.round(width * 0.8);
@@ -39,7 +40,7 @@ lens.views.push({
           const close = near(space);
           const order = found.words.map((_, at) => at).filter(shown);
           const wanted = chosen === null ? order : [chosen, ...close];
-          lens.put(svg, order.map((at) => s('circle', { cx: points[at][0].toFixed(1), cy: points[at][1].toFixed(1), r: at === chosen ? 7 : close.includes(at) ? 5 : 3.5, fill: lens.colour(found.classes[at]), opacity: chosen === null || at === chosen || close.includes(at) ? 0.9 : 0.35, stroke: at === chosen ? 'var(--ink)' : 'none', 'stroke-width': 2, 'data-word': found.words[at], on: { click: () => select(at) } }, s('title', null, `${lens.visible(found.words[at])} (${lens.visible(found.class_names[found.classes[at]])})`))),
+          lens.put(svg, order.map((at) => s('circle', { cx: points[at][0].toFixed(1), cy: points[at][1].toFixed(1), r: at === chosen ? 7 : close.includes(at) ? 5 : 3.5, fill: lens.colour(found.classes[at]), opacity: chosen === null || at === chosen || close.includes(at) ? 0.9 : 0.35, stroke: at === chosen ? 'var(--ink)' : 'none', 'stroke-width': 2, 'data-word': found.words[at], 'data-tip': `${lens.visible(found.words[at])} (${lens.visible(found.class_names[found.classes[at]])})`, on: { click: () => select(at) } })),
             labelled(found.words, points, width, height, wanted).map((at) => s('text', { x: points[at][0] + 6, y: points[at][1] + 4, 'font-size': at === chosen ? 14 : 11, 'font-weight': at === chosen ? 700 : 400, 'pointer-events': 'none' }, lens.visible(found.words[at]))));
         },
         note: `t-SNE: neighbours are alike, distances between groups say little. ${lens.percent(space.purity)} of a word\u2019s ten nearest neighbours speak for its class.`,

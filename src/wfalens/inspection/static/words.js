@@ -6,16 +6,16 @@ lens.views.push({
   title: 'Words',
   lead: 'How each word moves the output, averaged over the states as often as they are visited.',
   async build(view, parameters) {
-    const { class_names: names, unit } = await lens.source.overview();
+    const { class_names: names, unit, largest } = await lens.source.overview();
     const given = { query: parameters.get('query') || '', sort: parameters.get('sort') || 'strength', falling: parameters.get('falling') !== 'false', min_count: Number(parameters.get('min_count')) || 5 };
     const content = h('div');
     const sorts = lens.wordColumns(names);
-    const shade = (value) => h('td', { style: { background: lens.shade(value / (unit === 'probability' ? 0.6 : 6)) } }, lens.signed(value));
+    const shade = (value, at) => h('td', { style: { background: lens.shade(value / (largest || 1), at) } }, lens.signed(value));
     const columns = [
       { key: 'word', title: 'word', cell: (row) => lens.wordLink(row[0]) },
       { key: 'count', title: 'seen', cell: (row) => lens.whole(row[1]) },
       { key: 'strength', title: 'strength', cell: (row) => lens.number(row[2], 2) },
-      ...names.map((name, at) => ({ key: sorts[3 + at], title: name, cell: (row) => shade(row[3 + at]) })),
+      ...names.map((name, at) => ({ key: sorts[3 + at], title: name, cell: (row) => shade(row[3 + at], at) })),
     ];
     function draw() {
       lens.remember(given);
@@ -29,12 +29,12 @@ lens.views.push({
     const least = lens.select([['1', 'once or more'], ['2', '2 times'], ['5', '5 times'], ['20', '20 times'], ['100', '100 times']], String(given.min_count), (value) => { given.min_count = Number(value); draw(); });
     const carried = lens.source.carried?.words();
     view.append(h('div', { class: 'controls' }, lens.field('Search', search), lens.field('Seen at least', least)),
-      h('p', { class: 'note' }, `Change of ${unit} by class. Click a title to sort. ${carried ? `This report carries ${lens.whole(carried.rows.length)} of ${lens.whole(carried.of)} words: the most frequent and the strongest of each class.` : ''}`), content);
+      h('p', { class: 'note' }, lens.what('influence'), ` Change of ${unit} by class; a class\u2019s colour speaks for it, grey against it. Click a title to sort. ${carried ? `This report carries ${lens.whole(carried.rows.length)} of ${lens.whole(carried.of)} words: the most frequent and the strongest of each class.` : ''}`), content);
     draw();
   },
 });
 
-const near = (title, pairs, sign, none) => h('section', null, h('h2', null, title),
+const near = (title, term, pairs, sign, none) => h('section', null, h('h2', null, lens.explained(title, term)),
   pairs === null ? h('p', { class: 'note' }, none) : pairs.length ? h('ul', { class: 'tags' }, pairs.map(([word, gap]) => h('li', null, h('a', { href: lens.link('word', { word }) }, lens.word(word), ' ', h('small', null, `${sign} ${Number(gap).toPrecision(2)}`))))) : h('p', { class: 'note' }, 'none'));
 
 lens.views.push({
@@ -44,15 +44,15 @@ lens.views.push({
   lead: 'What one word does.',
   async build(view, parameters) {
     const word = parameters.get('word') || '';
-    const { class_names: names } = await lens.source.overview();
+    const { class_names: names, largest } = await lens.source.overview();
     await lens.fill(view, () => lens.source.word(word), (found) => [
       h('h2', null, lens.word(found.word)),
       h('p', { class: 'note' }, `Seen ${lens.plural(found.count, 'time')} in extraction; strength ${lens.number(found.strength)}. `, h('a', { href: lens.link('map', { word: found.word }) }, 'How it moves the states')),
       h('div', { class: 'grid' },
-        lens.figure({ title: `Influence of \u201c${lens.visible(found.word)}\u201d by class`, describe: names.map((name, at) => `${lens.visible(name)} ${lens.signed(found.scores[at], 3)}`).join(', '), draw: (svg, width) => lens.signedBars(svg, width, { names, values: found.scores, unit: found.unit }), note: 'Averaged over the states, as often as each is visited.' }),
+        lens.figure({ title: `Influence of \u201c${lens.visible(found.word)}\u201d by class`, describe: names.map((name, at) => `${lens.visible(name)} ${lens.signed(found.scores[at], 3)}`).join(', '), draw: (svg, width) => lens.signedBars(svg, width, { names, values: found.scores, unit: found.unit, most: Math.max(largest, 1e-6) }), term: 'influence', note: `Averaged over the states, as often as each is visited. All words have the same scale: its ends are the largest influence of any usual word, ${lens.number(largest)}.` }),
         h('div', null,
-          near('Words that act alike', found.acting, 'd_T', 'This report carries them for the strongest words only.'),
-          near('Words that mean alike', found.meaning, 'd_S', lens.source.live ? 'Give word vectors with --vectors to see them.' : 'Not carried in this report.'))),
+          near('Words that act alike', 'd_T', found.acting, 'd_T', 'This report carries them for the strongest words only.'),
+          near(found.vectors ? `Words near in meaning (${lens.visible(found.vectors)} vectors)` : 'Words near in meaning', 'd_S', found.meaning, '1 \u2212 cosine', lens.source.live ? 'Give word vectors with --vectors to see them.' : 'Not carried in this report.'))),
       h('h2', null, 'Sentences'),
       found.sentences === null ? h('p', { class: 'note' }, 'Not carried in this report.') : found.sentences.length ? h('ul', { class: 'sentences' }, found.sentences.map((text) => h('li', null, lens.source.live ? lens.textLink(text) : lens.word(text)))) : h('p', { class: 'note' }, 'none among these texts'),
     ]);

@@ -13,12 +13,13 @@ from wfalens.corpus.corpus import named_classes
 from wfalens.corpus.encoder import TextEncoder
 from wfalens.models.contract import checked_prior, checked_probabilities
 from wfalens.models.prefixes import prefix_tree
+from wfalens.models.shown import Shown
 from wfalens.ragged import Ragged
 
 _BATCHES = Bounds(whole, 1, 1 << 30)  # prefixes asked at once
 
 
-class PrefixClassifier(ABC):
+class PrefixClassifier(Shown, ABC):
     """A black box that is asked for every prefix as a text of its own, so it may look at its text in any order.
 
     Prefixes that several texts share are asked once per call of `trace`, and `final` asks for whole texts only, equal

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.bounds import Bounds, check_choice, check_numbers, whole
 from wfalens.corpus.corpus import named_classes
-from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.encoder import RIGHT, SIDES, TextEncoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.corpus.vocabulary import PADDING_WORD, UNKNOWN_WORD, Vocabulary
 from wfalens.errors import FormatError, InputError
@@ -21,6 +22,8 @@ from wfalens.models.readout import readout_named
 from wfalens.writing import write_atomically
 
 VERSION = 1
+READINGS = STEPS, EXACT = ("steps", "exact")
+_PADS = Bounds(whole, 0, 1 << 16, (None,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +33,13 @@ class ModelCard:
     words           in the order of the model's ids
     class_names     in the order of the model's outputs
     unknown         the word of `words` that stands for all others
+    closed          there are no others: a text with another word is refused, and all of `words` are words
     padding         the word of `words` that fills tables of a fixed width; None: <pad>, where there is one
+    padding_side    the side on which it fills them: right or left; None: not told
+    cutting_side    the side on which a text that is too long loses words: right or left
+    reading         of a network that can be stepped but reads its padding: "steps" starts every text after as many pads
+                    as `pads` says, "exact" asks for every prefix as a table of its own
+    pads            None: three quarters of the width
     tokenizer, max_length  how a text becomes words
     outputs         probabilities, logits or binary; None: by the name of the output
     state           the output that holds the new value of each state input; None: by their names
@@ -39,8 +48,13 @@ class ModelCard:
 
     words: tuple[str, ...]
     class_names: tuple[str, ...]
-    unknown: str = UNKNOWN_WORD
+    unknown: str | None = UNKNOWN_WORD
+    closed: bool = False
     padding: str | None = None
+    padding_side: str | None = None
+    cutting_side: str = RIGHT
+    reading: str = STEPS
+    pads: int | None = None
     tokenizer: str | Tokenizer = "basic_english"
     max_length: int | None = None
     outputs: str | None = None
@@ -51,9 +65,14 @@ class ModelCard:
         named_classes(self.class_names)
         if len(set(self.words)) != len(self.words):
             raise InputError("a word stands twice among the model's words")
-        if self.unknown not in self.words:
+        check_numbers(self, {"pads": _PADS})
+        check_choice("reading", self.reading, READINGS)
+        if self.padding_side is not None:
+            check_choice("padding_side", self.padding_side, SIDES)
+        if not self.closed and self.unknown not in self.words:
             raise InputError(
-                f"{self.unknown!r} is not among the model's words; name the one that stands for unknown words (unknown)"
+                f"{self.unknown!r} is not among the model's words; name the one that stands for unknown words "
+                "(unknown), or say that there are none (closed)"
             )
         if self.padding is not None and self.padding not in self.words:
             raise InputError(f"{self.padding!r} is not among the model's words; name the one that pads, or none")
@@ -71,18 +90,25 @@ class ModelCard:
             class_names=named_classes(class_names),
             tokenizer=encoder.tokenizer,
             max_length=encoder.max_length,
+            cutting_side=encoder.cutting_side,
+            closed=encoder.closed,
             **more,
         )
 
+    def read_as(self, padding: str | None = None, cutting: str | None = None) -> ModelCard:
+        """The same with other sides for padding and cutting, where they are given."""
+        return replace(self, padding_side=padding or self.padding_side, cutting_side=cutting or self.cutting_side)
+
     @property
     def encoder(self) -> TextEncoder:
-        return TextEncoder(Vocabulary.of_words(self._known), self.tokenizer, self.max_length)
+        words = Vocabulary.of_words(self._known)
+        return TextEncoder(words, self.tokenizer, self.max_length, self.cutting_side, self.closed)
 
     @property
     def word_ids(self) -> NDArray[np.int64]:
         """The model's id of every word of the encoder's vocabulary."""
         place = {word: number for number, word in enumerate(self.words)}
-        unknown = place[self.unknown]
+        unknown = 0 if self.closed else place[str(self.unknown)]
         padding = place.get(PADDING_WORD, unknown) if self.padding is None else place[self.padding]
         return np.array([padding, unknown, *(place[word] for word in self._known)], np.int64)
 
@@ -93,7 +119,7 @@ class ModelCard:
 
     @property
     def _known(self) -> list[str]:
-        apart = {self.unknown, self.padding, PADDING_WORD, UNKNOWN_WORD}
+        apart = {PADDING_WORD, UNKNOWN_WORD} | (set() if self.closed else {self.unknown, self.padding})
         return [word for word in self.words if word not in apart]
 
     def to_json(self) -> str:
@@ -136,6 +162,20 @@ class ModelCard:
         write_atomically(Path(path), self.to_json().encode())
 
 
+def found_card(path: Path, stored: Callable[[Path], str | None] | None = None) -> ModelCard:
+    """The card beside a model (model.json for model.h5), else the one that stands in the model's own file."""
+    beside = path.with_suffix(".json")
+    if beside.is_file():
+        return ModelCard.read(beside)
+    text = None if stored is None else stored(path)
+    if text is None:
+        raise InputError(
+            f"{path} does not tell its words and classes; write them to {beside.name} beside it (wfalens wrap), "
+            'for example {"words": ["<pad>", "<unk>", …], "class_names": ["ham", "spam"]}'
+        )
+    return ModelCard.from_json(text, f"{path} (metadata)")
+
+
 def _strings(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
@@ -155,8 +195,13 @@ def _numbers(value: object) -> bool:
 _KINDS = {
     "words": (_strings, "a list of strings"),
     "class_names": (_strings, "a list of strings"),
-    "unknown": (_string, "a string"),
+    "unknown": (_string, "a string or null"),
+    "closed": (lambda value: type(value) is bool, "true or false"),
     "padding": (_string, "a string or null"),
+    "padding_side": (_string, "a string or null"),
+    "cutting_side": (_string, "a string"),
+    "reading": (_string, "a string"),
+    "pads": (lambda value: type(value) is int, "a whole number or null"),
     "tokenizer": (_string, "a string"),
     "max_length": (lambda value: type(value) is int, "a whole number or null"),
     "outputs": (_string, "a string or null"),

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wfalens.corpus.encoder import TextEncoder
-from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.corpus.encoder import RIGHT, TextEncoder
 from wfalens.errors import MissingDependencyError, ModelError
-from wfalens.models.adapters.tables import TableForm, TextTableClassifier, TokenTableClassifier
+from wfalens.models.adapters.tables import (
+    TableForm,
+    TextTableClassifier,
+    TokenTableClassifier,
+    checked_word_ids,
+    token_classifier,
+)
+from wfalens.models.reading import require_reading
 
 if TYPE_CHECKING:
     import keras
+
+    from wfalens.corpus.corpus import Corpus
 
 
 def wrap_keras(
@@ -25,18 +35,22 @@ def wrap_keras(
     *,
     outputs: str = "probabilities",
     width: int | None = None,
-    padding: str = "right",
+    padding: str = RIGHT,
+    cutting: str | None = None,
     word_ids: Sequence[int] | NDArray[np.integer] | None = None,
     batch_size: int = 1024,
     initial_output: ArrayLike | None = None,
+    labelled: Corpus | None = None,
 ) -> TextTableClassifier | TokenTableClassifier:
     """A classifier from a model `ids (batch, time) -> (batch, classes)`, or `-> (batch, time, classes)`.
 
     outputs     what the last layer gives: probabilities, logits, or binary (one number: the second class's probability)
     width       number of words that the model reads, where that is fixed (a functional model tells it)
     padding     right or left, where the width is fixed; other tables are never padded
+    cutting     the side on which texts that are too long lose words, right or left (default: the encoder's)
     word_ids    the model's own id of every word of the vocabulary, if they are not the vocabulary's
     initial_output  the class probabilities before any word (default: uniform)
+    labelled    texts with labels: refused if the model agrees with them much better when it is read otherwise
     """
     try:
         from keras import ops
@@ -45,7 +59,9 @@ def wrap_keras(
 
     def run(table: NDArray[np.int64]) -> NDArray[Any]:
         try:
-            answer = model(table, training=False)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "The structure of `inputs`")  # a table for its one named input
+                answer = model(table, training=False)
         except Exception as error:  # each backend has its own
             reason = str(error).strip().partition("\n")[0]
             raise ModelError(
@@ -56,14 +72,16 @@ def wrap_keras(
             raise ModelError("the Keras model gives several outputs; wrap a model that gives the classes only")
         return np.asarray(ops.convert_to_numpy(answer))
 
-    ids = None if word_ids is None else np.asarray(word_ids, np.int64)
-    if ids is not None and ids.shape != (len(encoder.vocabulary),):
-        raise ModelError(f"word_ids must give one id for each of the {len(encoder.vocabulary)} words")
+    ids = checked_word_ids(word_ids, encoder)
+    if cutting is not None:
+        encoder = replace(encoder, cutting_side=cutting)
     form = TableForm(ids, width or _width(model), padding)
-    axes = run(form.translated(np.full((1, form.width or 1), UNKNOWN, np.int32))).ndim
+    _check_rows(model, int(form.translated(np.arange(len(encoder.vocabulary), dtype=np.int32)).max()))
+    axes = run(form.translated(np.full((1, form.width or 1), encoder.lowest_id, np.int32))).ndim
     fingerprint = _fingerprint(model)
+    wrapped: TextTableClassifier | TokenTableClassifier
     if axes == 3:
-        return TokenTableClassifier(
+        wrapped = token_classifier(
             run,
             encoder,
             class_names,
@@ -72,16 +90,30 @@ def wrap_keras(
             fingerprint=fingerprint,
             initial_output=initial_output,
         )
-    return TextTableClassifier(
-        run,
-        encoder,
-        class_names,
-        form=form,
-        outputs=outputs,
-        batch_size=batch_size,
-        fingerprint=fingerprint,
-        initial_output=initial_output,
-    )
+    else:
+        wrapped = TextTableClassifier(
+            run,
+            encoder,
+            class_names,
+            form=form,
+            outputs=outputs,
+            batch_size=batch_size,
+            fingerprint=fingerprint,
+            initial_output=initial_output,
+        )
+    if labelled is not None:
+        require_reading(wrapped, labelled)
+    return wrapped
+
+
+def _check_rows(model: keras.Model, highest: int) -> None:
+    """Refuse ids that the first embedding layer has no vector for."""
+    rows = next((layer.input_dim for layer in getattr(model, "layers", ()) if hasattr(layer, "input_dim")), None)
+    if rows is not None and highest >= rows:
+        raise ModelError(
+            f"the vocabulary has ids up to {highest:,}, but the model's embedding has {rows:,} rows; "
+            "give the words of the model, or its own ids of them (word_ids)"
+        )
 
 
 def _width(model: keras.Model) -> int | None:

@@ -11,16 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from wfalens.bounds import check_choice
 from wfalens.corpus.corpus import named_classes
-from wfalens.corpus.encoder import TextEncoder
+from wfalens.corpus.encoder import RIGHT, SIDES, TextEncoder
 from wfalens.corpus.vocabulary import PADDING
 from wfalens.errors import ModelError
 from wfalens.models.adapters.callable import PrefixClassifier
 from wfalens.models.batches import trace_padded
+from wfalens.models.causality import looks_ahead
 from wfalens.models.contract import checked_prior, checked_probabilities
 from wfalens.models.readout import readout_named
+from wfalens.models.shown import Shown
 from wfalens.ragged import Ragged
 
-SIDES = ("right", "left")
 Run = Callable[[NDArray[np.int64]], NDArray[Any]]
 
 
@@ -35,7 +36,7 @@ class TableForm:
 
     word_ids: NDArray[np.int64] | None = None
     width: int | None = None
-    padding: str = "right"
+    padding: str = RIGHT
 
     def __post_init__(self) -> None:
         check_choice("padding", self.padding, SIDES)
@@ -64,6 +65,16 @@ class TableForm:
         yield np.arange(len(kept)), self.translated(table)
 
 
+def checked_word_ids(
+    given: Sequence[int] | NDArray[np.integer] | None, encoder: TextEncoder
+) -> NDArray[np.int64] | None:
+    """The model's own ids of the words, refused if there is not one for each word of the vocabulary."""
+    ids = None if given is None else np.asarray(given, np.int64)
+    if ids is not None and (ids.shape != (len(encoder.vocabulary),) or ids.min() < 0):
+        raise ModelError(f"word_ids must give one id for each of the {len(encoder.vocabulary)} words")
+    return ids
+
+
 class TextTableClassifier(PrefixClassifier):
     """Wraps `run(ids (batch, time)) -> (batch, classes)`: every prefix is asked as a text of its own."""
 
@@ -86,7 +97,20 @@ class TextTableClassifier(PrefixClassifier):
             fingerprint=fingerprint,
             initial_output=initial_output,
         )
-        self.run, self.form, self._read_out = run, form, readout_named(outputs)
+        self.run, self.form, self._outputs, self._read_out = run, form, outputs, readout_named(outputs)
+
+    def reread(self, form: TableForm, cutting_side: str) -> TextTableClassifier:
+        """The same model whose tables are made otherwise."""
+        return TextTableClassifier(
+            self.run,
+            replace(self.encoder, cutting_side=cutting_side),
+            self.class_names,
+            form=form,
+            outputs=self._outputs,
+            batch_size=self.batch_size,
+            fingerprint=self.fingerprint,
+            initial_output=self._prior,
+        )
 
     def answers(self, prefixes: Ragged[np.int32]) -> object:
         answers = np.empty((len(prefixes), len(self.class_names)), np.float64)
@@ -96,7 +120,26 @@ class TextTableClassifier(PrefixClassifier):
         return answers
 
 
-class TokenTableClassifier:
+def last_row(run: Run) -> Run:
+    """The row after the last word of every text: (batch, time, classes) becomes (batch, classes)."""
+
+    def last(table: NDArray[np.int64]) -> NDArray[Any]:
+        return np.asarray(run(table)[:, -1])
+
+    return last
+
+
+def token_classifier(
+    run: Run, encoder: TextEncoder, class_names: Sequence[object], **options: Any
+) -> TokenTableClassifier | TextTableClassifier:
+    """Wraps `run(ids (batch, time)) -> (batch, time, classes)`: one pass per text, or per prefix if it looks ahead."""
+    model = TokenTableClassifier(run, encoder, class_names, **options)
+    if not looks_ahead(model):
+        return model
+    return TextTableClassifier(last_row(run), encoder, class_names, **options)
+
+
+class TokenTableClassifier(Shown):
     """Wraps `run(ids (batch, time)) -> (batch, time, classes)`: one pass scores all prefixes of a text."""
 
     def __init__(
@@ -119,7 +162,19 @@ class TokenTableClassifier:
         self.class_names = named_classes(class_names)
         self.fingerprint = fingerprint
         self.initial_output = checked_prior(initial_output, len(self.class_names))
-        self.run, self.form, self._read_out = run, form, readout_named(outputs)
+        self.run, self.form, self._outputs, self._read_out = run, form, outputs, readout_named(outputs)
+
+    def reread(self, form: TableForm, cutting_side: str) -> TokenTableClassifier:
+        """The same model whose tables are made otherwise."""
+        return TokenTableClassifier(
+            self.run,
+            replace(self.encoder, cutting_side=cutting_side),
+            self.class_names,
+            form=form,
+            outputs=self._outputs,
+            fingerprint=self.fingerprint,
+            initial_output=self.initial_output,
+        )
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         return trace_padded(ids, len(self.class_names), self._rows)

@@ -21,7 +21,7 @@ _PROBES = 256  # words that tell one model from another by its answers
 class TextClassifier(PrefixClassifier):
     """Wraps `predict_proba(list of texts) -> (n, classes)`.
 
-    The words of a prefix are joined by blanks (characters by nothing); `unknown` takes the place of words that the
+    The words of a prefix are joined to a text (`TextEncoder.joined`); `unknown` takes the place of words that the
     vocabulary does not have ("": they are left out). Its answer for an empty text is the output before any word, unless
     an `initial_output` is given, for a model that cannot read one or answers it at random.
     """
@@ -46,7 +46,6 @@ class TextClassifier(PrefixClassifier):
         )
         self._knows_prior = initial_output is not None
         self.predict_texts = predict_proba
-        self._blank = "" if encoder.tokenizer_name == "characters" else " "
         self._spelled = list(encoder.vocabulary.words)
         self._spelled[UNKNOWN] = unknown
         if fingerprint is None:
@@ -56,7 +55,7 @@ class TextClassifier(PrefixClassifier):
         return self.predict_texts([self.text_of(prefix) for prefix in prefixes])
 
     def text_of(self, ids: NDArray[np.int32]) -> str:
-        return self._blank.join(word for word in (self._spelled[word] for word in ids) if word)
+        return self.encoder.joined([word for word in (self._spelled[word] for word in ids) if word])
 
     @property
     def initial_output(self) -> NDArray[np.float32]:
@@ -70,7 +69,7 @@ class TextClassifier(PrefixClassifier):
     def _fingerprint_of_answers(self) -> str:
         """A hash of what the model says of frequent words, alone and in pairs: equal after saving and loading."""
         words = [word for word in self._spelled[1 : _PROBES + 1] if word]
-        pairs = [f"{one}{self._blank}{other}" for one, other in pairwise(words)]
+        pairs = [self.encoder.joined(pair) for pair in pairwise(words)]
         texts = ["", *words, *pairs]
         answers = checked_probabilities(self.predict_texts(texts), len(texts), len(self.class_names), "the model")
         return hashlib.sha256(np.round(answers, 6).tobytes()).hexdigest()[:16]

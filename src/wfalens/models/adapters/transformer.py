@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,12 @@ from wfalens.errors import InputError, MissingDependencyError, ModelError
 from wfalens.models.adapters.texts import TextClassifier
 from wfalens.models.adapters.torch_module import weights_fingerprint
 from wfalens.models.batches import TOKENS_PER_BATCH
+from wfalens.ragged import Ragged, concatenate
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+_TRIED = 16  # sub-words of the sequence that tells whether a model is causal
 _NO_LIMIT = 1 << 30  # tokenizers without a limit tell a huge one
 
 
@@ -71,8 +74,10 @@ def wrap_transformer(
     if config.problem_type in ("multi_label_classification", "regression") or config.num_labels < 2:
         raise ModelError("the model does not choose one of several classes; a single-label classifier is needed")
     spare = tokenizer.unk_token_id is not None and tokenizer.unk_token_id != config.pad_token_id
-    return TextClassifier(
-        _Reader(model, tokenizer, tokens_per_batch).predict_proba,
+    reader = _Reader(model, tokenizer, tokens_per_batch)
+    kind = SharedPassClassifier if reader.is_causal else TextClassifier
+    return kind(
+        reader.predict_proba,
         encoder,
         [config.id2label[number] for number in range(config.num_labels)] if class_names is None else class_names,
         unknown=str(tokenizer.unk_token) if spare else "",
@@ -82,8 +87,19 @@ def wrap_transformer(
     )
 
 
+class SharedPassClassifier(TextClassifier):
+    """A causal transformer: one pass over a text scores all of its prefixes whose sub-words begin it."""
+
+    def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+        """Text by text, so that prefixes are asked together with the texts that they begin."""
+        return concatenate([super(SharedPassClassifier, self).trace(part) for part in ids.chunks(self.batch_size)])
+
+
 class _Reader:
-    """Reads equal sequences of sub-words once, and only equally long ones together: nothing is padded."""
+    """Reads equal sequences of sub-words once, and only equally long ones together: nothing is padded.
+
+    A causal model reads a sequence that begins another one along with it.
+    """
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, tokens_per_batch: int) -> None:
         self.model: Any = model.train(False)
@@ -96,6 +112,8 @@ class _Reader:
     def predict_proba(self, texts: list[str]) -> NDArray[np.float32]:
         # -> (texts, classes)
         read = self.tokenizer(texts, truncation=self.longest is not None, max_length=self.longest)
+        if self.is_causal:
+            return self._shared(read["input_ids"])
         first: dict[tuple[int, ...], int] = {}
         item_of_text = np.array([first.setdefault(tuple(ids), at) for at, ids in enumerate(read["input_ids"])])
         lengths = np.array([len(ids) for ids in read["input_ids"]])
@@ -111,6 +129,55 @@ class _Reader:
                 outputs[batch] = logits.float().softmax(-1).cpu().numpy()
         answers: NDArray[np.float32] = outputs[item_of_text]
         return answers
+
+    @cached_property
+    def is_causal(self) -> bool:
+        """Whether the logits at a place are those of the sequence that ends there, as tried on one and its half."""
+        base = getattr(self.model, self.model.base_model_prefix, None)
+        if not hasattr(self.model, "score") or base is None or base is self.model:
+            return False
+        longest = min(self.longest or _TRIED, _TRIED)
+        ids = torch.arange(longest)[None] % self.model.config.vocab_size
+        with torch.inference_mode():
+            try:
+                every = self._all_logits(ids)
+                halves = self.model(ids[:, : max(1, longest // 2)].to(self.model.device)).logits[0].float()
+            except (RuntimeError, IndexError, ValueError, TypeError, AttributeError):
+                return False  # it is read as a whole, like any other
+        at = max(1, longest // 2) - 1
+        return every.shape[:2] == ids.shape and bool(torch.allclose(every[0, at], halves, atol=1e-4))
+
+    def _all_logits(self, ids: torch.Tensor) -> torch.Tensor:
+        """(batch, time) -> (batch, time, classes)"""
+        base = getattr(self.model, self.model.base_model_prefix)
+        hidden = base(ids.to(self.model.device)).last_hidden_state
+        return torch.as_tensor(self.model.score(hidden)).float()
+
+    def _shared(self, sequences: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """Only sequences that begin no other one are read, each with all that begin it; -> (texts, classes)"""
+        classes = self.model.config.num_labels
+        order = sorted({tuple(ids) for ids in sequences if len(ids)})
+        owner: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for ids, after in zip(reversed(order), [(), *reversed(order)], strict=False):  # what it begins stands behind it
+            owner[ids] = owner[after] if after[: len(ids)] == ids else ids
+        outputs: dict[tuple[int, ...], NDArray[np.float32]] = {}
+        whole = sorted(set(owner.values()), key=len)
+        for length in sorted({len(ids) for ids in whole}):
+            some, rows = [ids for ids in whole if len(ids) == length], max(1, self.tokens_per_batch // length)
+            for start in range(0, len(some), rows):
+                logits = self._all_logits(torch.tensor(some[start : start + rows]))
+                outputs |= zip(some[start : start + rows], logits.softmax(-1).cpu().numpy(), strict=True)
+        nothing = np.full(classes, 1 / classes, np.float32)  # a model cannot read nothing
+        return np.array(
+            [outputs[owner[tuple(ids)]][self._last(ids)] if len(ids) else nothing for ids in sequences], np.float32
+        )
+
+    def _last(self, ids: Sequence[int]) -> int:
+        """The place whose logits count: decoders overlook padding at the end."""
+        end = len(ids) - 1
+        while end and ids[end] == self.model.config.pad_token_id:
+            end -= 1
+        return end
 
 
 def _longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int | None:

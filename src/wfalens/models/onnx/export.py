@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import MissingDependencyError
+from wfalens.errors import InputError, MissingDependencyError
 from wfalens.models.adapters.card import ModelCard
+from wfalens.models.next_symbol import tells_next_symbol
 from wfalens.models.onnx.graph import METADATA
 from wfalens.models.rnn import RNNClassifier
 from wfalens.writing import write_atomically
@@ -29,6 +30,10 @@ def export_onnx(model: RNNClassifier, path: str | Path) -> None:
     except ImportError:
         raise MissingDependencyError("onnx", "onnx") from None
 
+    if tells_next_symbol(model):
+        raise InputError(
+            "a language model begins with a symbol of its own, which a step graph that starts at zero lacks"
+        )
     config = model.config
     weights = {name: tensor.numpy() for name, tensor in model.network.state_dict().items()}
     width, parts = model.initial_state(1).shape[1], 2 if config.cell == "lstm" else 1

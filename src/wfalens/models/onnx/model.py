@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import InputError, ModelError
-from wfalens.models.adapters.card import ModelCard
-from wfalens.models.adapters.tables import TableForm, TextTableClassifier, TokenTableClassifier
+from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.encoder import RIGHT
+from wfalens.errors import ModelError
+from wfalens.models.adapters.card import ModelCard, found_card
+from wfalens.models.adapters.tables import TableForm, TextTableClassifier, token_classifier
 from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities
 from wfalens.models.onnx.graph import OnnxGraph, StatePort, stored_metadata
+from wfalens.models.reading import require_reading
 from wfalens.models.readout import readout_named
+from wfalens.models.shown import Shown
 from wfalens.models.stepping import state_traces
 from wfalens.ragged import Ragged
 
 
-def load_onnx(path: str | Path, card: ModelCard | None = None, *, padding: str = "right") -> StepwiseClassifier:
+def load_onnx(
+    path: str | Path,
+    card: ModelCard | None = None,
+    *,
+    padding: str | None = None,
+    cutting: str | None = None,
+    labelled: Corpus | None = None,
+) -> StepwiseClassifier:
     """A classifier from an ONNX file, run by onnxruntime.
 
     A graph with state inputs – ids (batch,) or (batch, 1) and states in, one row of classes and the new states out –
     becomes steppable. Without states it goes from ids (batch, time) to (batch, classes), and prefixes are asked as
-    texts of their own, or to (batch, time, classes). The card is the one given, else the JSON file beside the graph
-    (model.json for model.onnx), else what `export_onnx` left in the graph.
+    texts of their own, or to (batch, time, classes), and is read the same way if it looks ahead. The card is the one
+    given, else the JSON file beside the graph (model.json for model.onnx), else what `export_onnx` left in the graph.
+
+    padding, cutting    "right" or "left": in place of what the card says
+    labelled            texts with labels: refused if the model agrees with them much better when it is read otherwise
     """
     path = Path(path)
-    card = card or _found_card(path)
+    model = _opened(path, (card or found_card(path, stored_metadata)).read_as(padding, cutting))
+    if labelled is not None:
+        require_reading(model, labelled)
+    return model
+
+
+def _opened(path: Path, card: ModelCard) -> StepwiseClassifier:
     graph = OnnxGraph(path, card.state, card.outputs)
     if graph.states:
         return OnnxStepClassifier(graph, card)
@@ -37,9 +59,9 @@ def load_onnx(path: str | Path, card: ModelCard | None = None, *, padding: str =
     def run(table: NDArray[np.int64]) -> NDArray[Any]:
         return graph.run({graph.ids.name: table.astype(graph.ids.dtype)})[0]
 
-    form = TableForm(card.word_ids, graph.ids.shape[1], padding)
-    kind = TokenTableClassifier if graph.output_axes == 3 else TextTableClassifier
-    return kind(
+    form = TableForm(card.word_ids, graph.ids.shape[1], card.padding_side or RIGHT)
+    wrapped = token_classifier if graph.output_axes == 3 else TextTableClassifier
+    return wrapped(
         run,
         card.encoder,
         card.class_names,
@@ -50,7 +72,7 @@ def load_onnx(path: str | Path, card: ModelCard | None = None, *, padding: str =
     )
 
 
-class OnnxStepClassifier:
+class OnnxStepClassifier(Shown):
     """White box: the graph goes on from a state, which starts at zero."""
 
     def __init__(self, graph: OnnxGraph, card: ModelCard) -> None:
@@ -63,6 +85,17 @@ class OnnxStepClassifier:
         self.initial_output = card.prior
         self._word_ids = card.word_ids.astype(graph.ids.dtype)
         self._read_out = readout_named(graph.readout)
+
+    @property
+    def form(self) -> TableForm:
+        return TableForm(self._word_ids.astype(np.int64))
+
+    def reread(self, form: TableForm, cutting_side: str) -> OnnxStepClassifier:
+        """The same graph with other ids."""
+        other = copy(self)
+        other.encoder = replace(self.encoder, cutting_side=cutting_side)
+        other._word_ids = np.asarray(form.word_ids, self._word_ids.dtype)
+        return other
 
     def initial_state(self, batch: int) -> State:
         return np.zeros((batch, sum(port.width for port in self.graph.states)), np.float32)
@@ -96,16 +129,3 @@ def _packed(port: StatePort, new: NDArray[Any]) -> State:
         raise ModelError(f"the new state {port.after!r} is {new.shape} and cannot take the place of {port.before.told}")
     rows = np.moveaxis(new, port.axis, 0)
     return rows.reshape(len(rows), port.width).astype(np.float32)
-
-
-def _found_card(path: Path) -> ModelCard:
-    beside = path.with_suffix(".json")
-    if beside.is_file():
-        return ModelCard.read(beside)
-    stored = stored_metadata(path)
-    if stored is None:
-        raise InputError(
-            f"{path} does not tell its words and classes; write them to {beside.name} beside it, "
-            'for example {"words": ["<pad>", "<unk>", …], "class_names": ["ham", "spam"]}'
-        )
-    return ModelCard.from_json(stored, f"{path} (metadata)")

@@ -1,0 +1,109 @@
+"""Extraction that asks back: agreement against queries, beside adding random texts; and whether its bound holds.
+
+On TAYSIR's network 1.9 (where the data folder has it) and on news titles. Agreement is measured on fresh texts (edited
+and random) and on edited texts that no extraction has seen. The bound is proved 20 times from fresh samples and held
+against the agreement on a sample many times as large: it may fail in one of twenty.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import binom
+
+from common import arguments, finish, news, show, trained_model
+from wfalens.automaton import WFA
+from wfalens.corpus.datasets import data_folder
+from wfalens.extraction import Extractor, Refinement
+from wfalens.extraction.refining import Refiner
+from wfalens.models import StepwiseClassifier, open_model
+from wfalens.ragged import Ragged, concatenate
+
+REPETITIONS, LARGE = 20, 20_000
+ALLOWED = 0.05
+
+
+def studied(options) -> list[tuple[str, StepwiseClassifier, Ragged[np.int32], Extractor]]:  # type: ignore[no-untyped-def]
+    """Networks, texts and how they are extracted."""
+    found = []
+    folder = data_folder(options.data)
+    network = None if folder is None else Path(folder) / "taysir" / "1.9"
+    if network is not None and (network / "net.json").exists():
+        model = open_model(network)
+        lines = (network / "words").read_text().splitlines()[1:]
+        words = [line.split()[2:-1] for line in lines[len(lines) // 2 :]]
+        ids = model.encoder.vocabulary.encode([word for word in words if word])
+        how = Extractor(kind="stochastic", states=200, abstraction="lookahead", completion="probe", alpha=0.0)
+        found.append(("taysir 1.9", model, ids, how))
+    name, train, _ = news(options)
+    model = trained_model(name, train, options.quick)
+    texts = train.texts[:2000] if options.quick else train.texts
+    _, ids = model.encoder.encode(texts).nonempty()
+    found.append((name, model, ids, Extractor(kind="stochastic", states=40, completion="probe", alpha=0.0)))
+    return found
+
+
+def measured(refiner: Refiner, wfa: WFA, number: int) -> dict[str, float]:
+    """Agreement on texts that nothing was extracted from."""
+    rng = np.random.default_rng(77)
+    fresh = refiner.ask(refiner.source.drawn(number, rng))
+    base = refiner.base.take(rng.integers(0, len(refiner.base), number))
+    edited = refiner.ask(refiner.source.edited(base, rng))
+    return {"fresh": float(fresh.agrees(wfa).mean()), "edited": float(edited.agrees(wfa).mean())}
+
+
+def studied_course(model, ids, extractor, how: Refinement, number: int) -> list[dict[str, float]]:  # type: ignore[no-untyped-def]
+    """After every round: the queries so far, agreement of asking back, and of adding as many random texts."""
+
+    def again(known: Ragged[np.int32], states: int | None) -> WFA:
+        return extractor.extract(model, known)
+
+    start = again(ids, None)
+    course = []
+    refined, added = start, ids
+    for rounds in range(how.rounds + 1):
+        refiner = Refiner(model, ids, again, Refinement(rounds=max(1, rounds), texts=how.texts, samples=10), 0, False)
+        if rounds:
+            refined = refiner.refined(start)
+            added = concatenate([added, refiner.source.drawn(how.texts, np.random.default_rng([5, rounds]))])
+        random = again(added, None) if rounds else start
+        course.append(
+            {"queries": rounds * how.texts}
+            | {f"asking_{name}": value for name, value in measured(refiner, refined, number).items()}
+            | {f"random_{name}": value for name, value in measured(refiner, random, number).items()}
+        )
+        print(json.dumps(course[-1]), file=sys.stderr, flush=True)
+    return course
+
+
+def bound_check(model, ids, extractor, large: int) -> dict[str, object]:  # type: ignore[no-untyped-def]
+    """How often the bound of a fresh sample exceeds the agreement on a large one."""
+    wfa = extractor.extract(model, ids)
+    refiner = Refiner(model, ids, lambda known, states: wfa, Refinement(samples=1000), 0, False)
+    truth = measured(refiner, wfa, large)["fresh"]
+    bounds = [refiner.proof(wfa, repetition).bound for repetition in range(REPETITIONS)]
+    failed = sum(bound > truth for bound in bounds)
+    most = int(binom.ppf(0.95, REPETITIONS, ALLOWED))
+    return {"agreement": truth, "bounds": bounds, "failed": failed, "allowed": most, "holds": failed <= most}
+
+
+def main() -> None:
+    options = arguments(__doc__.splitlines()[0])
+    how = Refinement(rounds=2 if options.quick else 4, texts=500 if options.quick else 3000)
+    number, large = (500, 2000) if options.quick else (4000, LARGE)
+    result: dict[str, object] = {}
+    for name, model, ids, extractor in studied(options):
+        course = studied_course(model, ids, extractor, how, number)
+        proof = bound_check(model, ids, extractor, large)
+        result[name] = {"course": course, "bound": proof}
+        rows = [[f"{row['queries']:,}", *(f"{row[key]:.4f}" for key in list(row)[1:])] for row in course]
+        show(f"{name}: agreement with the network", list(course[0]), rows)
+        print(f"  bound exceeded in {proof['failed']} of {REPETITIONS} samples (allowed by chance: {proof['allowed']})")
+    finish(options, result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+"""Networks of the TAYSIR 2023 competition: our automata and machines beside those of its winner, on the same words.
+
+The first half of the validation words is for testing, the second for extraction; what is tuned is tuned on words of our
+own. Fresh words are uniform, as long as validation words; edited words are test words with one to three edits. A binary
+network is first asked for a small machine; if none agrees on 99.8 % of words of our own, a weighted automaton is
+extracted that asks back. Language models: states told apart by looking ahead, as many as pay on held-out words.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from common import arguments, finish, show
+from wfalens.automaton import WFA
+from wfalens.errors import InputError
+from wfalens.evaluation.strings import measure_strings
+from wfalens.extraction import Extractor, Refinement, refine
+from wfalens.extraction.own_texts import OwnTexts
+from wfalens.extraction.states.abstraction import TooFewOutputsError
+from wfalens.models import SteppableClassifier, StepwiseClassifier, open_model
+from wfalens.models.final import final_outputs
+from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.ragged import Ragged, concatenate
+from wfalens.strings import Language
+from wfalens.verification import Machine, learn_machine
+
+SMALL = 64  # states of an exact machine at most
+SURE = 0.998  # agreement on fresh words at which a machine will do
+STATES = 200  # of a weighted automaton, without the initial one
+LADDER, CLEAR = (80, 200, 600, 1500), 0.9  # of states of a language model, and the gain that a rung must bring
+OWN_LETTERS = 60_000  # of the edited words that a language model is extracted from, beside those given
+SHORT = 5  # letters of short words at most
+ACCEPTING = 1
+
+
+class Words:
+    """Test words, words to extract from, fresh ones and edited ones, as ids."""
+
+    def __init__(self, folder: Path, model: StepwiseClassifier, number: int, quick: bool) -> None:
+        settings = json.loads((folder / "net.json").read_text())
+        start, end = settings["start"], settings["end"]
+        lines = (folder / "words").read_text().splitlines()[1:]
+        words = [line.split()[2:-1] for line in lines]
+        if quick:
+            words = words[:: max(1, len(words) // 600)]
+        half = len(words) // 2
+        self.letters = [str(each) for each in range(settings["symbols"]) if each not in (start, end)]
+        self.test, self.known = (
+            model.encoder.vocabulary.encode(part) for part in (words[:half], [word for word in words[half:] if word])
+        )
+        ids = model.encoder.vocabulary.encode([self.letters]).values
+        lengths = np.maximum(1, self.test.lengths)
+        rng = np.random.default_rng(2023)
+        source = OwnTexts(
+            ids, np.full(len(ids), 1 / len(ids)), Ragged.from_lengths(np.repeat(ids[0], lengths.sum()), lengths)
+        )
+        chosen = rng.choice(lengths, number)
+        self.fresh = Ragged.from_lengths(rng.choice(ids, int(chosen.sum())), chosen)
+        _, worded = self.test.nonempty()
+        self.edited = source.edited(worded.take(rng.integers(0, len(worded), number)), rng)
+        short = rng.integers(0, SHORT + 1, number)
+        self.short = Ragged.from_lengths(rng.choice(ids, int(short.sum())), short)
+        few = rng.integers(1, SHORT + 2, number // 3)  # words of our own: a few letters, and edited ones
+        short_ones = Ragged.from_lengths(rng.choice(ids, int(few.sum())), few)
+        edits = min(2 * number // 3, OWN_LETTERS // int(np.ceil(self.known.lengths.mean())))
+        own = source.edited(self.known.take(rng.integers(0, len(self.known), edits)), rng)
+        self.own = concatenate([short_ones, own])
+
+
+class Winner:
+    """The automaton in winner.dot: states accept, or tell the probability of the word."""
+
+    def __init__(self, folder: Path, model: StepwiseClassifier) -> None:
+        dot = (folder / "winner.dot").read_text()
+        labels = dict(re.findall(r"^(s\d+) \[(.*?)\];", dot, re.MULTILINE))
+        self.value = {name: self._value(label) for name, label in labels.items()}
+        edges = re.findall(r'^(s\d+) -> (s\d+)\s*\[label="(\d+)"', dot, re.MULTILINE)
+        self.target = {(source, letter): target for source, target, letter in edges}
+        self.start = re.search(r"__start0 -> (s\d+)", dot).group(1)
+        self.words = model.encoder.vocabulary.words
+
+    @staticmethod
+    def _value(label: str) -> float:
+        told = re.search(r'label="s\d+\|([^"]+)"', label)
+        return float(told.group(1)) if told else float("doublecircle" in label)
+
+    def __call__(self, ids: Ragged[np.int32]) -> np.ndarray:
+        found = []
+        for word in ids:
+            state = self.start
+            for letter in word:
+                state = self.target[state, self.words[letter]]
+            found.append(self.value[state])
+        return np.array(found)
+
+
+def read_by(machine: Machine, model: StepwiseClassifier) -> Callable[[Ragged[np.int32]], np.ndarray]:
+    """What a machine says of words, given as ids."""
+    number = {model.encoder.vocabulary.id_of(letter): at for at, letter in enumerate(machine.letters)}
+
+    def read(ids: Ragged[np.int32]) -> np.ndarray:
+        found = []
+        for word in ids:
+            state = 0
+            for letter in word:
+                state = machine.transitions[state][number[int(letter)]]
+            found.append(machine.outputs[state])
+        return np.array(found)
+
+    return read
+
+
+def binary(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -> dict[str, object]:
+    began = time.process_time()
+    try:
+        samples = 500 if quick else 2000
+        learned = learn_machine(model, words.letters, states=SMALL, partial=True, texts=words.known, samples=samples)
+        if learned.guarantee.rate < SURE:
+            raise InputError(f"{learned.guarantee.texts - learned.guarantee.agreed} fresh words differ")
+        said, states, size = (
+            read_by(learned.machine, model),
+            len(learned.machine),
+            len(json.dumps(learned.machine.transitions)),
+        )
+        way, proof = "machine", learned.guarantee.sentence()
+    except InputError as refusal:
+        print(f"{folder.name}: no good machine of up to {SMALL} states ({refusal})", file=sys.stderr)
+        looks = {"abstraction": "lookahead"} if isinstance(model, SteppableClassifier) else {"abstraction": "outputs"}
+        extractor = Extractor(kind="stochastic", states=STATES, completion="probe", alpha=0.0, **looks)
+        how = Refinement(rounds=1 if quick else 4, texts=1000 if quick else 3000)
+        try:
+            wfa = refine(extractor, model, words.known, how)
+        except TooFewOutputsError as few:
+            wfa = refine(replace(extractor, states=few.distinct), model, words.known, how)
+        said, states, size, way = wfa.predict, wfa.states, _bytes(wfa), "weighted automaton"
+        proof = wfa.provenance["guarantee"]
+    seconds = time.process_time() - began
+    winner = Winner(folder, model)
+    found: dict[str, object] = {"way": way, "states": states, "bytes": size, "seconds": seconds, "proof": proof}
+    found["winner_states"] = len(winner.value)
+    for name, ids in (("test", words.test), ("fresh", words.fresh), ("edited", words.edited)):
+        wanted = final_outputs(model, ids).argmax(1) == ACCEPTING
+        found[f"error_{name}"] = float(np.mean((said(ids) == ACCEPTING) != wanted))
+        found[f"winner_error_{name}"] = float(np.mean((winner(ids) == ACCEPTING) != wanted))
+    return found
+
+
+def language_model(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -> dict[str, object]:
+    began = time.process_time()
+    wfa = _climbed(model, words, (40,) if quick else LADDER)
+    seconds = time.process_time() - began
+    measured = measure_strings(wfa, model, words.test, reference=concatenate([words.known, words.own]))
+    winner, ours, network = Winner(folder, model), Language.of(wfa), Language.of(model)
+    found: dict[str, object] = {"states": wfa.states, "bytes": _bytes(wfa), "seconds": seconds}
+    found |= {"winner_states": len(winner.value), "kl": measured.automaton.kl.value}
+    found["kl_stand_ins"] = {name: each.kl.value for name, each in measured.stand_ins.items()}
+    found["perplexity"], found["model_perplexity"] = measured.automaton.perplexity, measured.model_perplexity
+    found["ndcg"], found["wer"] = measured.automaton.ndcg, measured.automaton.wer
+    for name, ids in (("test", words.test), ("short", words.short)):
+        wanted = np.exp(network.log_probability(ids))
+        found[f"mse_{name}"] = float(np.mean((np.exp(ours.log_probability(ids)) - wanted) ** 2))
+        found[f"winner_mse_{name}"] = float(np.mean((winner(ids) - wanted) ** 2))
+    return found
+
+
+def _climbed(model: StepwiseClassifier, words: Words, ladder: Sequence[int]) -> WFA:
+    """As many states as pay on words held out of the extraction, by divergence; then from all words."""
+    tenth = max(1, len(words.known) // 10)
+    held, fit = words.known.between(0, tenth), words.known.between(tenth, len(words.known))
+    best, lowest = None, np.inf
+    for states in ladder:
+        try:
+            wfa = _extracted(model, concatenate([fit, words.own]), states)
+        except TooFewOutputsError:
+            break
+        divergence = measure_strings(wfa, model, held).automaton.kl.value
+        print(f"{states} states: divergence {divergence:.5f} on held-out words", file=sys.stderr)
+        if divergence > CLEAR * lowest:
+            break
+        best, lowest = states, divergence
+    return _extracted(model, concatenate([words.known, words.own]), best or ladder[0])
+
+
+def _extracted(model: StepwiseClassifier, ids: Ragged[np.int32], states: int) -> WFA:
+    looks = "lookahead" if isinstance(model, SteppableClassifier) else "outputs"
+    settings = {"kind": "stochastic", "completion": "probe", "alpha": 0.0, "abstraction": looks}
+    return Extractor(states=states, **settings).extract(model, ids)
+
+
+def _bytes(wfa: WFA) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "it.wfa"
+        wfa.save(path)
+        return path.stat().st_size
+
+
+def _beside(figure: str, *sets: str) -> list[str]:
+    """A figure of ours and of the winner's on each set of words."""
+    return [f"{who}{figure}_{name}" for name in sets for who in ("", "winner_")]
+
+
+def main() -> None:
+    options = arguments(
+        __doc__.splitlines()[0], lambda parser: parser.add_argument("--only", nargs="*", help="networks, such as 1.9")
+    )
+    data = options.data or os.environ.get("WFALENS_DATA")
+    root = None if data is None else next((each for each in (Path(data) / "taysir", Path(data)) if each.is_dir()), None)
+    folders = [] if root is None else sorted(path.parent for path in root.glob("*/net.json"))
+    if not folders:
+        print("no networks: give the folder with --data", file=sys.stderr)
+        sys.exit(2)
+    result: dict[str, object] = {}
+    for folder in folders:
+        if options.only and folder.name not in options.only:
+            continue
+        model = open_model(folder)
+        words = Words(folder, model, 500 if options.quick else 3000, options.quick)
+        measure = language_model if tells_next_symbol(model) else binary
+        found = measure(folder, model, words, options.quick)
+        result[folder.name.replace(".", "_")] = found
+        print(f"{folder.name}: {json.dumps(found)}", file=sys.stderr, flush=True)
+    for title, keys in (
+        (
+            "Binary networks",
+            ("way", *(f"{who}error_{on}" for on in ("test", "fresh", "edited") for who in ("", "winner_"))),
+        ),
+        ("Language models", ("kl", *(f"{who}mse_{on}" for on in ("test", "short") for who in ("", "winner_")))),
+    ):
+        rows = [
+            [name, *(found[key] for key in ("states", "winner_states", "bytes", "seconds", *keys))]
+            for name, found in result.items()
+            if keys[-1] in found
+        ]
+        if rows:
+            show(title, ["", "states", "winner's", "bytes", "processor s", *keys], rows)
+    finish(options, result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Which automaton serves: the one that answers or, where that one cannot, the readable companion that it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.wfa import WFA
+
+
+class Recorded(NamedTuple):
+    """How faithful an automaton was on held-out texts, as its extraction recorded it."""
+
+    cr: float
+    jsd: float
+    texts: int
+    sizes: int  # that were tried on these texts
+
+
+class Serving(NamedTuple):
+    """An automaton that serves, and a sentence that says so where it is not the one that answers."""
+
+    wfa: StochasticWFA
+    remark: str | None
+
+
+def readable_of(wfa: WFA) -> Serving | None:
+    """Who tells the story; None if nobody can."""
+    return None if wfa.readable is None else Serving(wfa.readable, _remark(wfa, wfa.readable))
+
+
+def stochastic_of(wfa: WFA) -> Serving | None:
+    """Whose rows are distributions, as verification needs them; None if nobody's are."""
+    return Serving(wfa, None) if isinstance(wfa, StochasticWFA) else readable_of(wfa)
+
+
+def recorded(provenance: Mapping[str, Any]) -> Recorded | None:
+    """What a choice of size or kind recorded of the chosen one, or training of its best epoch; else None."""
+    size, kind = _of_size(provenance.get("frontier")), _of_kind(provenance.get("choice"))
+    return size or kind or _of_training(provenance)
+
+
+def companion_summary(wfa: WFA) -> dict[str, Any] | None:
+    """What a person asks first about a companion; None: there is none."""
+    if wfa.companion is None:
+        return None
+    found, about = recorded(wfa.companion.provenance), wfa.companion.summary()
+    rates = {"cr": None, "jsd": None} if found is None else {"cr": found.cr, "jsd": found.jsd}
+    return {"states": about["states"], "word_classes": about["word_classes"], **rates}
+
+
+def _of_size(frontier: Any) -> Recorded | None:
+    try:
+        rung = frontier["tried"][frontier["chosen"]]
+        return Recorded(float(rung["cr"]), float(rung["jsd"]), int(frontier["texts"]), len(frontier["tried"]))
+    except (TypeError, KeyError, IndexError, ValueError, OverflowError):  # files are of anybody
+        return None
+
+
+def _of_kind(choice: Any) -> Recorded | None:
+    try:
+        best = next(each for each in choice["tried"] if each["kind"] == choice["chosen"])
+        return Recorded(float(best["cr"]), float(best["jsd"]), int(choice["texts"]), 1)
+    except (TypeError, KeyError, StopIteration, ValueError, OverflowError):  # files are of anybody
+        return None
+
+
+def _of_training(provenance: Mapping[str, Any]) -> Recorded | None:
+    try:
+        best = min(provenance["training"], key=lambda epoch: float(epoch["jsd"]))
+        return Recorded(float(best["cr"]), float(best["jsd"]), int(provenance["held_out"]), 1)
+    except (TypeError, KeyError, ValueError, OverflowError):  # files are of anybody
+        return None
+
+
+def _remark(wfa: WFA, serving: StochasticWFA) -> str | None:
+    if serving is wfa:
+        return None
+    found = recorded(serving.provenance)
+    rate = "" if found is None else f" (CR {found.cr:.3f} with the network on {found.texts:,} held-out texts)"
+    return f"told by the readable companion{rate}, not by the {wfa.kind} automaton that answers"

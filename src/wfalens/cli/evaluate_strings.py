@@ -1,0 +1,91 @@
+"""`wfalens evaluate` for automata of language models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wfalens.cli.inputs import USUAL, Reader
+from wfalens.cli.output import print_table, say
+from wfalens.models.opening import open_model
+from wfalens.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wfalens.automaton import WFA
+    from wfalens.corpus.corpus import Corpus
+    from wfalens.evaluation.strings import Likeness, StringFidelity
+    from wfalens.ragged import Ragged
+    from wfalens.strings.language import NextSymbolModel
+
+
+@dataclass(frozen=True)
+class EvaluatedStrings:
+    """The fidelity of an automaton to a language model on a corpus."""
+
+    corpus: str
+    fidelity: StringFidelity
+
+    def to_json(self, automaton: Path) -> dict[str, Any]:
+        return {"automaton": str(automaton), "corpus": self.corpus, **self.fidelity.to_json()}
+
+
+def evaluate_strings(
+    wfa: WFA,
+    model: str,
+    corpus: str,
+    *,
+    reference: str | None = None,
+    reader: Reader = USUAL,
+    progress: Progress = SILENT,
+) -> EvaluatedStrings:
+    """Compare an automaton with its language model on all prefixes of a corpus; stand-ins learn from `reference`."""
+    from wfalens.evaluation.strings import measure_strings
+
+    texts = reader.corpus(corpus, "test", labels=False, progress=progress)
+    fit_on = reader.corpus(reference, "train", labels=False, progress=progress) if reference else None
+    network: Any = open_model(model, wfa.encoder)
+    ids = spoken_texts(network, texts, progress)
+    known = None if fit_on is None else spoken_texts(network, fit_on, progress)
+    return EvaluatedStrings(texts.name, measure_strings(wfa, network, ids, reference=known, progress=progress))
+
+
+def spoken_texts(model: NextSymbolModel, texts: Corpus, progress: Progress) -> Ragged[np.int32]:
+    """The texts whose symbols are all in the alphabet of a language model; the others are counted and left out."""
+    from wfalens.strings import Language
+
+    language = Language.of(model)
+    ids = language.ids(texts.texts)
+    kept = language.spoken(ids)
+    if len(kept) < len(ids):
+        left_out = len(ids) - len(kept)
+        progress.say(f"left out {left_out:,} texts of {texts.name} with symbols outside the model's alphabet")
+    return ids.take(kept)
+
+
+def print_strings(name: str, done: EvaluatedStrings) -> None:
+    found = done.fidelity
+
+    def row(who: str, item: Likeness) -> list[str]:
+        return [
+            who,
+            f"{item.kl:.4f}",
+            f"{item.agreement:.3f}",
+            f"{item.ndcg:.3f}",
+            f"{item.mse:.3g}",
+            f"{item.perplexity:.3f}",
+            f"{item.perplexity_ratio:.3f}",
+            f"{item.wer:.3f}",
+        ]
+
+    columns = ["", "KL [95 %]", "agreement", "NDCG", "MSE", "perplexity", "ratio", "WER"]
+    rows = [["network", "", "", "", "", f"{found.model_perplexity:.3f}", "1.000", f"{found.model_wer:.3f}"]]
+    rows.append(row("automaton", found.automaton))
+    rows += [row(f"stand-in: {who}", item) for who, item in found.stand_ins.items()]
+    print_table(f"{name} on {done.corpus}: {found.prefixes:,} prefixes of {found.texts:,} texts", columns, rows)
+    say("KL, agreement (same likeliest symbol) and NDCG: over all prefixes; MSE: of the probabilities of whole texts;")
+    say("perplexity and WER (likeliest symbol is wrong): on the texts themselves")
+    if not found.stand_ins:
+        say("stand-ins (n-grams, spectral) are measured beside it with --reference TEXTS")

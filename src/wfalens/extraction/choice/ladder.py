@@ -1,0 +1,40 @@
+"""The numbers of states that are tried, upwards from the number of classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wfalens.automaton.rows import MAX_STATES
+
+_LEAST, _TIMES = 10, (1, 2, 4, 6, 8, 12, 16, 24, 32)
+_LEAST_FITTED, _TIMES_FITTED = 20, (1, 2, 4)  # fitting makes up for few states
+_FURTHER = (8, 16, 32)  # as long as each is clearly better than the one before
+_MOST_FITTED = 640  # states, unless there are more than half as many classes: patience ends somewhere
+_MOST_REPRESENTATIVES = 1600  # of all states together, where their number is chosen
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Rungs that are climbed with patience, and further ones that each have to be earned by the one before."""
+
+    rungs: tuple[int, ...]
+    usual: int  # how many of them are climbed with patience
+
+    @classmethod
+    def of(cls, classes: int, *, fits: bool, limited: bool) -> Ladder:
+        """For a task of so many classes; a limit on queries leaves nothing for further rungs."""
+        least = max(classes, _LEAST_FITTED if fits else _LEAST)
+        times = _TIMES_FITTED if fits else _TIMES
+        further = _FURTHER if fits and not limited else ()
+        most = min(MAX_STATES - 1, max(_MOST_FITTED, 2 * classes)) if fits else MAX_STATES - 1
+        rungs = tuple(least * each for each in (*times, *further) if least * each <= most)
+        return cls(rungs, min(len(times), len(rungs)))
+
+    @classmethod
+    def single(cls, states: int) -> Ladder:
+        return cls((states,), 1)
+
+
+def representatives_for(wanted: int, states: int) -> int:
+    """How many stand for each of so many states: as many as are wanted, but not too many in all."""
+    return max(1, min(wanted, _MOST_REPRESENTATIVES // states))

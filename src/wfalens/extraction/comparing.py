@@ -1,0 +1,70 @@
+"""How automata are compared on held-out texts: by consistency, then by divergence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.divergence import jensen_shannon
+from wfalens.ragged import Ragged
+
+_TIE = 0.5  # standard errors of a rate
+
+
+class Rates(NamedTuple):
+    """Of an automaton on texts: the share on which it gives the model's class, and the mean divergence."""
+
+    cr: float
+    jsd: float
+
+
+class ClassRate(NamedTuple):
+    """Of an automaton on the texts to which the model gives one class."""
+
+    texts: int
+    cr: float
+
+
+class Rated(Protocol):
+    """Something that was measured."""
+
+    @property
+    def cr(self) -> float: ...
+
+    @property
+    def jsd(self) -> float: ...
+
+
+def rates(wfa: WFA, texts: Ragged[np.int32], wanted: NDArray[np.floating]) -> Rates:
+    """CR and JSD of an automaton. wanted: (texts, C), the model's outputs"""
+    weights = wfa.weights(texts)
+    cr = float(np.mean(wfa.decide(weights) == wanted.argmax(1)))
+    return Rates(cr, float(jensen_shannon(wfa.probabilities(weights), wanted).mean()))
+
+
+def rates_by_class(wfa: WFA, texts: Ragged[np.int32], wanted: NDArray[np.floating]) -> dict[str, ClassRate]:
+    """CR on the texts of each of the model's classes that has any. wanted: (texts, C), the model's outputs"""
+    label = wanted.argmax(1)
+    agrees = wfa.decide(wfa.weights(texts)) == label
+    sizes = np.bincount(label, minlength=len(wfa.class_names))
+    hits = np.bincount(label, agrees, len(wfa.class_names))
+    return {
+        name: ClassRate(int(size), float(hit / size))
+        for name, size, hit in zip(wfa.class_names, sizes, hits, strict=True)
+        if size
+    }
+
+
+def leader(found: Sequence[Rated], texts: int) -> int:
+    """The place of the best: CR within half a standard error of the highest is a tie, which the lower JSD wins."""
+    top = max(each.cr for each in found)
+    least = top - _TIE * standard_error(top, texts)
+    return min((at for at, each in enumerate(found) if each.cr >= least), key=lambda at: (found[at].jsd, at))
+
+
+def standard_error(rate: float, texts: int) -> float:
+    return float(np.sqrt(rate * (1 - rate) / texts))

@@ -1,0 +1,38 @@
+"""How much work an extraction is worth: from a quick look to the most faithful automaton, for every kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from wfalens.bounds import check_choice
+from wfalens.extraction.completion.fitting import Fitting
+from wfalens.extraction.linear.distillation import Distillation
+from wfalens.extraction.readable.sharing import Sharing
+
+LOW, NORMAL, HIGH = EFFORTS = ("low", "normal", "high")
+
+
+def distillation_of(effort: str) -> Distillation:
+    """More passes, and for high effort a larger automaton."""
+    check_choice("effort", effort, EFFORTS)
+    usual = Distillation()
+    return {
+        LOW: replace(usual, epochs=12),
+        NORMAL: usual,
+        HIGH: replace(usual, width=48, factors=128, hidden=256, epochs=120, patience=30),
+    }[effort]
+
+
+def sharing_of(effort: str) -> Sharing:
+    """More passes, in the same proportions."""
+    usual = Sharing()
+    return {
+        LOW: replace(usual, forming=5, epochs=15, settling=5),
+        NORMAL: usual,
+        HIGH: replace(usual, epochs=60, settling=20),
+    }[effort]
+
+
+def fitting_of(effort: str) -> Fitting:
+    """More rounds."""
+    return {LOW: Fitting(rounds=8), NORMAL: Fitting(), HIGH: Fitting(rounds=32)}[effort]

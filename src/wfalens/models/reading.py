@@ -1,0 +1,172 @@
+"""Is a model read as it was trained? Where texts have labels, other sides of padding and other ids are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binomtest
+
+from wfalens.corpus.corpus import Corpus
+from wfalens.corpus.encoder import LEFT, RIGHT, TextEncoder
+from wfalens.corpus.vocabulary import PADDING, UNKNOWN
+from wfalens.errors import ModelError
+from wfalens.models.adapters.tables import TableForm
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import last_outputs
+
+_FEWEST, _TRIED, _MOST = 30, 200, 500  # texts with a label: at least, to try other ways on, to tell a rate on
+_LEAST_GAIN, _LEAST_SURE = 0.05, 1e-3  # of accuracy, and how likely chance alone would bring it
+_SHIFTS = (-2, -1, 1, 2)
+_OTHER = {RIGHT: LEFT, LEFT: RIGHT}
+
+
+@runtime_checkable
+class Rereadable(Protocol):
+    """A model of tables of ids that may be read in another way."""
+
+    form: TableForm
+    encoder: TextEncoder
+    class_names: tuple[str, ...]
+
+    def reread(self, form: TableForm, cutting_side: str) -> StepwiseClassifier: ...
+
+
+@dataclass(frozen=True)
+class Misreading:
+    """Another way to read a model, in which it agrees much better with labels."""
+
+    texts: int
+    accuracy: float
+    better: float
+    how: str
+
+    def __str__(self) -> str:
+        return (
+            f"as it is read now, the model agrees with {self.accuracy:.0%} of {self.texts} labels, but with "
+            f"{self.better:.0%} if {self.how}: probably it was trained so"
+        )
+
+
+def find_misreading(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) -> Misreading | None:
+    """The best other way to read a model, if labels speak clearly for it; None also where too few labels are known."""
+    if not isinstance(model, Rereadable):
+        return None
+    known = _labelled(corpus, model.class_names)
+    if known is None:
+        return None
+    some = known.sample(_TRIED, seed)
+    right = _right(model, some)
+    best, gain, how = right, 0, ""
+    for form, side, told in _other_ways(model):
+        other = _right(model.reread(form, side), some)
+        if other.sum() > best.sum() and _is_clear(right, other):
+            best, gain, how = other, int(other.sum() - right.sum()), told
+    return Misreading(len(some), float(right.mean()), float(best.mean()), how) if gain else None
+
+
+def require_reading(model: StepwiseClassifier, corpus: Corpus) -> None:
+    """Refuse a model that agrees much better with labels when it is read otherwise."""
+    found = find_misreading(model, corpus)
+    if found is not None:
+        raise ModelError(str(found))
+
+
+def agreement(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) -> float | None:
+    """The share of some labelled texts on which a model agrees with the label; None where too few are its classes."""
+    known = _labelled(corpus, model.class_names)
+    return None if known is None else float(_right(model, known.sample(_MOST, seed)).mean())
+
+
+def _labelled(corpus: Corpus, class_names: tuple[str, ...]) -> Corpus | None:
+    """The texts whose labels are classes of the model, if there are enough."""
+    if corpus.labels is None:
+        return None
+    known = np.array([name in class_names for name in corpus.class_names], bool)
+    items = np.flatnonzero(known[corpus.labels])
+    return corpus.subset(items).relabelled(class_names) if len(items) >= _FEWEST else None
+
+
+def _right(model: StepwiseClassifier, corpus: Corpus) -> NDArray[np.bool_]:
+    """On which texts the model agrees with the label; -> (texts,)"""
+    worded, ids = model.encoder.encode(corpus.texts).nonempty()
+    right = np.zeros(len(corpus), bool)
+    if corpus.labels is not None and len(worded):
+        right[worded] = last_outputs(model, ids).argmax(1) == corpus.labels[worded]
+    return right
+
+
+def _is_clear(right: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
+    """Whether the gain is large, and no chance (sign test)."""
+    gained, lost = int(np.sum(other & ~right)), int(np.sum(right & ~other))
+    if gained - lost < _LEAST_GAIN * len(right):
+        return False
+    return bool(binomtest(gained, gained + lost, alternative="greater").pvalue < _LEAST_SURE)
+
+
+def _other_ways(model: Rereadable) -> Iterator[tuple[TableForm, str, str]]:
+    form, side = model.form, model.encoder.cutting_side
+    other = replace(form, padding=_OTHER[form.padding])
+    padded = f'texts are padded on the {other.padding} (padding_side, or padding="{other.padding}")'
+    if form.width is not None:
+        yield other, side, padded
+        cut = f'long texts lose their words on the {_OTHER[side]} (cutting_side, or cutting="{_OTHER[side]}")'
+        yield form, _OTHER[side], cut
+        yield other, _OTHER[side], f"{padded}, and {cut}"
+    for shift in _SHIFTS:
+        for ids, told in _other_ids(form, shift, model.encoder):
+            yield replace(form, word_ids=ids), side, told
+            if form.width is not None:
+                yield replace(other, word_ids=ids), side, f"{padded}, and {told}"
+
+
+def _other_ids(form: TableForm, shift: int, encoder: TextEncoder) -> Iterator[tuple[NDArray[np.int64], str]]:
+    """All words moved up or down in the list of ids: without padding and `<unk>`, with both, or with `<unk>` alone."""
+    ids = np.arange(len(encoder.vocabulary)) if form.word_ids is None else form.word_ids.astype(np.int64)
+    moved = (ids + shift) % (int(ids.max()) + 1)
+    told = f"the ids of all words are {abs(shift)} {'higher' if shift > 0 else 'lower'} (words, or word_ids)"
+    yield np.concatenate([ids[: UNKNOWN + 1], moved[UNKNOWN + 1 :]]), told
+    yield moved, f"{told}, those that pad and stand for unknown words too"
+    if moved[PADDING] and form.width is not None:
+        yield np.concatenate([[0], moved[PADDING + 1 :]]), f"{told}, and padding has the id 0"
+
+
+@runtime_checkable
+class PaddedSteps(Protocol):
+    """A model whose steps start after a fixed number of pads, although it was made for as many as a text lacks."""
+
+    encoder: TextEncoder
+    pads: int
+
+    def exact(self) -> StepwiseClassifier: ...
+
+
+@dataclass(frozen=True)
+class StepsApart:
+    """On how many texts the steps of a network choose another class than a table with all its pads."""
+
+    texts: int
+    share: float
+    pads: int
+
+    def __str__(self) -> str:
+        return (
+            f"the network reads its padding: in steps that start after {self.pads} pads it chooses another class on "
+            f'{self.share:.1%} of {self.texts} texts than with the pads of each text ("reading": "exact" in its card '
+            "asks for those, and costs a pass for every prefix)"
+        )
+
+
+def steps_apart(model: StepwiseClassifier, texts: Sequence[str], seed: int = 0) -> StepsApart | None:
+    """Compare both ways to read a network that reads its padding, on some texts; None for other models."""
+    if not isinstance(model, PaddedSteps) or not model.pads:
+        return None
+    chosen = np.random.default_rng(seed).permutation(len(texts))[:_MOST]
+    _, ids = model.encoder.encode([texts[item] for item in chosen]).nonempty()
+    if len(ids) == 0:
+        return None
+    differ = last_outputs(model, ids).argmax(1) != last_outputs(model.exact(), ids).argmax(1)
+    return StepsApart(len(ids), float(differ.mean()), model.pads)

@@ -1,0 +1,24 @@
+"""Watching a network with its automaton: what texts exercise, which are unusual or attacked, what has drifted."""
+
+from wfalens.monitoring.coverage import Coverage, cover
+from wfalens.monitoring.detector import Detector, auroc
+from wfalens.monitoring.gaps import Gaps, fill_gaps
+from wfalens.monitoring.restoring import Restoration
+from wfalens.monitoring.surprise import FEATURES, Habits, Readings, read
+from wfalens.monitoring.watching import Alarms, Watcher
+
+__all__ = [
+    "FEATURES",
+    "Alarms",
+    "Coverage",
+    "Detector",
+    "Gaps",
+    "Habits",
+    "Readings",
+    "Restoration",
+    "Watcher",
+    "auroc",
+    "cover",
+    "fill_gaps",
+    "read",
+]

@@ -1,0 +1,186 @@
+"""How unusual texts are to an automaton and its network: the features that a detector and an alarm rest on.
+
+The *surprise* of a word is `Σ_s d[s]·(−log p(class | s))`, with d the distribution over the states before it and p how
+often its class was read in each state in extraction. Its mean over the extraction texts is known from the automaton.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.wfa import WFA
+from wfalens.divergence import jensen_shannon
+from wfalens.explanation.moves import anatomy_and_names
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import last_outputs, output_traces, prior_of
+from wfalens.monitoring.restoring import Restoration
+from wfalens.monitoring.walks import Walks, reader_of
+from wfalens.progress import SILENT
+from wfalens.ragged import Ragged
+
+FEATURES = (
+    "surprise",  # mean over the words
+    "largest surprise",
+    "rarity",  # mean of −log of the words' frequency
+    "largest rarity",
+    "unseen words",  # share of words that extraction has not seen
+    "margin of the automaton",
+    "margin of the network",
+    "divergence",  # between network and automaton
+    "disagreement",
+    "largest step",  # of the network's output by one word
+    "rare step",  # the largest of step times rarity
+    "last step",
+    "reliance",  # the most that the readable automaton's probability of its class falls without one word
+    "fragility",  # share of the words without which its class would be another
+    "disagreement of the companion",
+    "length",  # log of the number of words
+    "restored",  # what the network's probability of its class loses when usual words replace near rare ones
+    "restored class",  # whether its class changes then
+    "restored word",  # the same loss when only the word on which the readable automaton's class hangs most is restored
+    "restored word's class",
+)
+_SEEN = 0.5  # added to every count
+
+
+@dataclass(frozen=True, eq=False)
+class Habits:
+    """What an automaton is used to, from its extraction texts."""
+
+    wfa: WFA
+
+    @cached_property
+    def surprise(self) -> NDArray[np.float64]:
+        """−log p(class | state); (G, n)"""
+        visits = anatomy_and_names(self.readable)[0].visits + _SEEN
+        return np.asarray(-np.log(visits / visits.sum(0)))
+
+    @cached_property
+    def rarity(self) -> NDArray[np.float64]:
+        """−log of the words' frequency; (V,)"""
+        counts = self.wfa.word_counts + _SEEN
+        return np.asarray(-np.log(counts / counts.sum()))
+
+    @cached_property
+    def mean_surprise(self) -> float:
+        """Of a word of the extraction texts."""
+        visits = anatomy_and_names(self.readable)[0].visits
+        return float((visits * self.surprise).sum() / max(1e-300, visits.sum()))
+
+    @cached_property
+    def spread_of_surprise(self) -> float:
+        """Its standard deviation over the words of the extraction texts."""
+        visits = anatomy_and_names(self.readable)[0].visits
+        deviation = np.square(self.surprise - self.mean_surprise)
+        return float(np.sqrt((visits * deviation).sum() / max(1e-300, visits.sum())))
+
+    @cached_property
+    def readable(self) -> StochasticWFA:
+        return reader_of(self.wfa)
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """Texts as automaton and network read them, with their features."""
+
+    label: NDArray[np.int64]  # the network's class
+    probability: NDArray[np.float64]  # of it, by the network
+    agrees: NDArray[np.bool_]  # whether the automaton has the same class
+    trust: NDArray[np.float64]  # share of the words that extraction has seen
+    surprise: NDArray[np.float64]  # mean over the words
+    lengths: NDArray[np.int64]
+    features: NDArray[np.float64]  # (texts, FEATURES)
+
+
+def read(
+    habits: Habits, model: StepwiseClassifier, ids: Ragged[np.int32], restoration: Restoration | None = None
+) -> Readings:
+    """One pass of the network and of the automaton, three of the network with a restoration; ids: no text is empty"""
+    wfa, starts, lengths = habits.wfa, ids.offsets[:-1], ids.lengths
+    trace = output_traces(model, ids, SILENT).values.astype(np.float64)
+    output = trace[ids.offsets[1:] - 1]
+    weights = wfa.prediction_weights(ids)
+    copy, margin = wfa.probabilities(weights), wfa.margins(weights)
+    walks = Walks.of(habits.readable, ids)
+    surprise = np.einsum("tn,tn->t", walks.before, habits.surprise[walks.classes])
+    rarity = habits.rarity[ids.values]
+    unseen = (wfa.word_counts[ids.values] == 0).astype(np.float64)
+    steps = _steps(trace, starts, prior_of(model).astype(np.float64))
+    label, agrees = output.argmax(1), output.argmax(1) == wfa.decide(weights)
+    told = walks.wfa.read_out(walks.after[ids.offsets[1:] - 1])
+    reliance, fragility = _reliance(walks, told)
+    ordered = np.sort(output, axis=1)
+    features = np.column_stack(
+        [
+            np.add.reduceat(surprise, starts) / lengths,
+            np.maximum.reduceat(surprise, starts),
+            np.add.reduceat(rarity, starts) / lengths,
+            np.maximum.reduceat(rarity, starts),
+            np.add.reduceat(unseen, starts) / lengths,
+            margin,
+            ordered[:, -1] - ordered[:, -2],
+            jensen_shannon(copy, output),
+            ~agrees,
+            np.maximum.reduceat(steps, starts),
+            np.maximum.reduceat(steps * rarity, starts),
+            steps[ids.offsets[1:] - 1],
+            reliance,
+            fragility,
+            told.argmax(1) != label,
+            np.log(lengths),
+            *_restored(model, walks, output, restoration),
+        ]
+    )
+    return Readings(label, ordered[:, -1], agrees, 1 - features[:, 4], features[:, 0], lengths, features)
+
+
+def _restored(
+    model: StepwiseClassifier, walks: Walks, output: NDArray[np.float64], restoration: Restoration | None
+) -> list[NDArray[np.float64]]:
+    """The features of a text whose rare words give way to usual ones; output: (texts, C) -> 4 × (texts,)"""
+    if restoration is None:
+        return [np.zeros(len(output))] * 4
+    label = output.argmax(1)
+    features = []
+    for texts in (restoration.restored(walks.ids), _one_restored(walks, label, restoration)):
+        after = last_outputs(model, texts)
+        each = np.arange(len(label))
+        features += [output[each, label] - after[each, label], (after.argmax(1) != label).astype(np.float64)]
+    return features
+
+
+def _one_restored(walks: Walks, label: NDArray[np.int64], restoration: Restoration) -> Ragged[np.int32]:
+    """Texts with the one usual word that takes most of their class from them, on the readable automaton."""
+    ids, text_of = walks.ids, walks.ids.item_of_value()
+    usual = restoration.usual[ids.values]
+    moved = np.einsum("tn,tnm->tm", walks.before, walks.anatomy.matrices[walks.anatomy.word_class[usual]])
+    wanted = np.take_along_axis(walks.backward, label[text_of][:, None, None], 2)[:, :, 0]
+    kept = np.einsum("tn,tn->t", moved, wanted)
+    kept[usual == ids.values] = np.inf
+    worst = np.lexsort((kept, text_of))[ids.offsets[:-1]]  # the first of each text
+    values = ids.values.copy()
+    values[worst] = usual[worst]
+    return Ragged(values, ids.offsets)
+
+
+def _steps(trace: NDArray[np.float64], starts: NDArray[np.int64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far each word moves the network's output, from 0 to 1; (tokens, C) -> (tokens,)"""
+    before = np.empty_like(trace)
+    before[1:] = trace[:-1]
+    before[starts] = prior
+    return np.asarray(np.abs(trace - before).sum(1) / 2)
+
+
+def _reliance(walks: Walks, told: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What the readable automaton's class owes to single words; told: (texts, C) -> (texts,), (texts,)"""
+    text_of, starts = walks.ids.item_of_value(), walks.ids.offsets[:-1]
+    label = told.argmax(1)
+    own = told[np.arange(len(told)), label][text_of]
+    lost = own - walks.without[np.arange(len(text_of)), label[text_of]]
+    turned = (walks.without.argmax(1) != label[text_of]).astype(np.float64)
+    return np.maximum.reduceat(lost, starts), np.add.reduceat(turned, starts) / walks.ids.lengths

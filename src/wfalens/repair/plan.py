@@ -1,0 +1,162 @@
+"""A plan to mend a training set: what is dropped, relabelled and added, and why. Nothing is changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.bounds import check_choice
+from wfalens.corpus.corpus import Corpus
+from wfalens.errors import InputError
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.final import final_outputs
+from wfalens.repair.blame import Blame
+from wfalens.repair.suspects import LabelSuspect
+
+HOW = DROP, RELABEL, SWAP, POOL = ("drop", "relabel", "swap", "pool")
+_OFTEN = 0.1  # share of the errors that turn on a word, from which on it is swapped
+_COPIES = 4  # of texts of other classes with a spurious word, for each training text that taught it
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change of the training set."""
+
+    action: str  # drop, relabel or add
+    row: int | None  # of the training set; None: the text is new
+    text: str
+    label: str
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All changes of a training set, in order."""
+
+    steps: tuple[Step, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def count(self, action: str) -> int:
+        return sum(step.action == action for step in self.steps)
+
+    def to_json(self) -> dict[str, Any]:
+        counts = {action: self.count(action) for action in ("drop", "relabel", "add")}
+        return {**counts, "steps": [asdict(step) for step in self.steps]}
+
+    def mended(self, train: Corpus) -> Corpus:
+        """The training set as the plan has it."""
+        if train.labels is None:
+            raise InputError(f"{train.name} has no labels")
+        labels: NDArray[np.int64] = train.labels.copy()
+        dropped = {step.row for step in self.steps if step.action == DROP}
+        added = [step for step in self.steps if step.action == "add"]
+        for step in self.steps:
+            if step.action == RELABEL and step.row is not None:
+                labels[step.row] = train.class_names.index(step.label)
+        kept = np.array([row for row in range(len(train)) if row not in dropped], np.int64)
+        return replace(
+            train,
+            texts=(*(train.texts[row] for row in kept), *(step.text for step in added)),
+            labels=np.concatenate([labels[kept], [train.class_names.index(step.label) for step in added]]).astype(
+                np.int64
+            ),
+            name=f"{train.name}, mended",
+            skipped=(),
+        )
+
+
+def relabelled(suspects: Sequence[LabelSuspect], least_doubt: float) -> list[Step]:
+    """Take the likelier class where the doubt is large."""
+    return [
+        Step(RELABEL, each.row, each.text, each.likelier, f"network and automaton doubt {each.label!r}")
+        for each in suspects
+        if each.doubt >= least_doubt
+    ]
+
+
+def plan_for(
+    found: Blame,
+    model: StepwiseClassifier,
+    how: Sequence[str],
+    *,
+    most: int = 1000,
+    pool: Corpus | None = None,
+    seed: int = 0,
+) -> Plan:
+    """What to do about blamed texts: drop them, swap the words on which errors turned, take texts from a pool.
+
+    swap  blamed texts whose class hangs on the turning word alone are dropped, the others lose the word; texts of other
+          classes are added that hold it, so that it says nothing any more
+    """
+    for each in how:
+        check_choice("way to repair", each, HOW)
+    if POOL in how and pool is None:
+        raise InputError("give the pool of texts to add from")
+    rng = np.random.default_rng(seed)
+    steps: list[Step] = []
+    if DROP in how:
+        steps += [
+            Step(DROP, int(row), found.train.texts[row], found.label_of(int(row)), "it taught errors")
+            for row in found.ranked()[:most].tolist()
+        ]
+    if SWAP in how:
+        steps += _swaps(found, model, most, rng)
+    if POOL in how and pool is not None:
+        steps += _from_pool(found, model, pool.relabelled(found.train.class_names), most)
+    unique = {(step.action, step.row, step.text): step for step in steps}
+    return Plan(tuple(unique.values()))
+
+
+def turning_phrases(found: Blame) -> list[tuple[str, str]]:
+    """The words on which many errors turned, with the class that they brought."""
+    least = max(1.0, _OFTEN * len(found.errors))
+    return [(each.word, each.said) for each in found.words if each.errors >= least]
+
+
+def _swaps(found: Blame, model: StepwiseClassifier, most: int, rng: np.random.Generator) -> list[Step]:
+    train, encoder = found.train, model.encoder
+    assert train.labels is not None  # noqa: S101 - checked at the border
+    steps = []
+    by_class: dict[str, list[str]] = {}
+    for word, said in turning_phrases(found):
+        by_class.setdefault(said, []).append(word)
+    for said, words in by_class.items():
+        label, unwanted = train.class_names.index(said), set(words)
+        rows = [row for row in found.ranked().tolist() if unwanted & set(encoder.tokens(train.texts[row]))][:most]
+        bare = [[word for word in encoder.tokens(train.texts[row]) if word not in unwanted] for row in rows]
+        outputs = final_outputs(model, encoder.vocabulary.encode(bare))
+        told = " and ".join(map(repr, words))
+        for row, left, output in zip(rows, bare, outputs, strict=True):
+            steps.append(Step(DROP, row, train.texts[row], said, f"errors turned on {told}, which it taught"))
+            if left and int(output.argmax()) == label:
+                steps.append(Step("add", None, " ".join(left), said, f"the same without {told}"))
+        others = np.flatnonzero(train.labels != label)
+        for row in rng.choice(others, min(len(others), _COPIES * len(rows)), replace=False).tolist():
+            tokens = encoder.tokens(train.texts[row])
+            at = int(rng.integers(len(tokens) + 1))
+            text = " ".join([*tokens[:at], *words, *tokens[at:]])
+            name = train.class_names[int(train.labels[row])]
+            steps.append(Step("add", None, text, name, f"{told} in a text of another class than {said!r}"))
+    return steps
+
+
+def _from_pool(found: Blame, model: StepwiseClassifier, pool: Corpus, most: int) -> list[Step]:
+    """Texts of a pool that hold a turning word and are of another class than it brought."""
+    if pool.labels is None:
+        raise InputError(f"{pool.name} has no labels; texts to add need classes")
+    brought: dict[str, set[str]] = {}
+    for word, said in turning_phrases(found):
+        brought.setdefault(word, set()).add(said)
+    steps = []
+    for text, label in zip(pool.texts, pool.labels, strict=True):
+        name = pool.class_names[int(label)]
+        held = [word for word in model.encoder.tokens(text) if word in brought and name not in brought[word]]
+        if held:
+            steps.append(Step("add", None, text, name, f"{held[0]!r} in a text of another class"))
+    return steps[:most]

@@ -1,0 +1,131 @@
+"""A language model, or an automaton of one, as a distribution over strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import Texts
+from wfalens.errors import InputError
+from wfalens.models.contract import checked_probabilities
+from wfalens.models.next_symbol import Named, classes_of_symbols, end_class
+from wfalens.ragged import Ragged, offsets_of
+
+_FLOATS_AT_ONCE = 1 << 23
+
+
+class NextSymbolModel(Named, Protocol):
+    """What says, after every prefix, which symbol comes next: a model of the contract, or an automaton."""
+
+    @property
+    def initial_output(self) -> NDArray[Any]:
+        """The distribution of the first symbol; (classes,)"""
+        ...
+
+    def trace(self, ids: Ragged[np.int32], /) -> Ragged[Any]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """The distribution over strings that a next-symbol model stands for; a symbol is a word and a class."""
+
+    model: NextSymbolModel
+    announced: NDArray[np.int64]  # (V,): the class that announces each word, -1 for none
+    symbols: NDArray[np.int32]  # (classes,): the word that each class announces, -1 for the end
+    end: int  # the class of the end
+    prior: NDArray[np.float64]  # (classes,): of the first symbol
+
+    @classmethod
+    def of(cls, model: NextSymbolModel) -> Language:
+        announced, end = classes_of_symbols(model), end_class(model)
+        prior = getattr(model, "initial_output", None)
+        if prior is None:
+            raise InputError("the model does not tell which symbol comes first (`initial_output`)")
+        checked_probabilities(np.asarray(prior)[None], 1, len(model.class_names), "the model's initial_output")
+        symbols = np.full(len(model.class_names), -1, np.int32)
+        known = np.flatnonzero(announced >= 0)
+        symbols[announced[known]] = known
+        return cls(model, announced, symbols, end, np.asarray(prior, np.float64))
+
+    def rows(self, ids: Ragged[np.int32]) -> Ragged[np.float64]:
+        """What comes next before every symbol of every text and before its end; -> (tokens + texts, classes)"""
+        worded, read = ids.nonempty()
+        offsets = offsets_of(ids.lengths + 1)
+        rows = np.empty((int(offsets[-1]), len(self.prior)))
+        rows[offsets[:-1]] = self.prior
+        if len(worded):
+            said = self.model.trace(read).values
+            checked_probabilities(said, len(read.values), len(self.prior), "the model")
+            later = np.ones(len(rows), bool)
+            later[offsets[:-1]] = False
+            rows[later] = said
+        return Ragged(rows, offsets)
+
+    def targets(self, ids: Ragged[np.int32]) -> NDArray[np.int64]:
+        """The class of every symbol and of the end of every text, in the order of `rows`; -> (tokens + texts,)"""
+        classes = self.announced[ids.values]
+        if len(classes) and classes.min() < 0:
+            at = int(np.argmax(classes < 0))
+            text = ids.item_of_value()[at]
+            word = self.model.encoder.vocabulary.words[ids.values[at]]
+            raise InputError(
+                f"text {text + 1} has a symbol outside the alphabet of the language model (read as {word})"
+            )
+        found = np.full(len(classes) + len(ids), self.end)
+        found[np.arange(len(classes)) + ids.item_of_value()] = classes
+        return found
+
+    def spoken(self, ids: Ragged[np.int32]) -> NDArray[np.int64]:
+        """The numbers of the texts whose symbols are all in the alphabet."""
+        foreign = np.unique(ids.item_of_value()[self.announced[ids.values] < 0])
+        return np.setdiff1d(np.arange(len(ids)), foreign)
+
+    def ids(self, texts: Texts) -> Ragged[np.int32]:
+        encoder = self.model.encoder
+        return encoder.checked(texts) if isinstance(texts, Ragged) else encoder.encode(texts)
+
+    def parts(self, ids: Ragged[np.int32]) -> Iterator[Ragged[np.int32]]:
+        """Neighbouring texts, as many as are worked on at a time."""
+        size = max(1, _FLOATS_AT_ONCE // len(self.prior))
+        starts = np.searchsorted(ids.offsets + np.arange(len(ids) + 1), np.arange(0, len(ids.values) + len(ids), size))
+        cuts = np.unique([*starts, len(ids)])
+        return (ids.between(first, last) for first, last in pairwise(cuts.tolist()))
+
+    def log_probability(self, texts: Texts) -> NDArray[np.float64]:
+        """ln P of every text, its end included; -inf where the model holds it to be impossible. -> (texts,)"""
+        ids = self.ids(texts)
+        found = [np.zeros(0)]
+        for part in self.parts(ids):
+            targets = self.targets(part)
+            rows = self.rows(part)
+            with np.errstate(divide="ignore"):
+                steps = np.log(rows.values[np.arange(len(targets)), targets])
+            found.append(np.add.reduceat(steps, rows.offsets[:-1]))
+        return np.concatenate(found)
+
+    def perplexity(self, texts: Texts) -> float:
+        """exp of the mean surprise of a symbol, the ends of texts included."""
+        ids = self.ids(texts)
+        if len(ids) == 0:
+            raise InputError("there is no text to measure the perplexity on")
+        return float(np.exp(-self.log_probability(ids).sum() / (len(ids.values) + len(ids))))
+
+    def spelled(self, ids: NDArray[np.int32]) -> str:
+        """A string of symbols as a text that is read as these symbols again."""
+        words = self.model.encoder.vocabulary.decode(ids)
+        return ("" if self.model.encoder.tokenizer_name == "characters" else " ").join(words)
+
+
+def log_probability(model: NextSymbolModel, texts: Texts) -> NDArray[np.float64]:
+    """ln P of every text under a language model or its automaton; -> (texts,)"""
+    return Language.of(model).log_probability(texts)
+
+
+def perplexity(model: NextSymbolModel, texts: Texts) -> float:
+    """exp of the mean surprise of a symbol under a language model or its automaton."""
+    return Language.of(model).perplexity(texts)

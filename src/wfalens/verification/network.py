@@ -1,0 +1,311 @@
+"""Proofs about the network itself: all variants of a text are read, the most dangerous first.
+
+The automaton tells what each single change does to its class weights, exactly and for nothing. Variants are asked of
+the network in the order that follows, in growing batches with shared beginnings, so that a break is found early.
+If every variant keeps the class, that is proven of the network. Where there are more variants than the budget allows,
+the most dangerous ones are tried, and a proof may still hold on the automaton.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import UNDECIDED, WFA
+from wfalens.bounds import Bounds, whole
+from wfalens.errors import InputError
+from wfalens.evaluation.agreement import Estimate, wilson
+from wfalens.evaluation.judgement import check_pair
+from wfalens.html import table_html
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.final import final_outputs
+from wfalens.progress import SILENT, Progress
+from wfalens.verification.certificate import CERTIFIED, certify_choices
+from wfalens.verification.edits import (
+    Choices,
+    Edits,
+    Picks,
+    count_variants,
+    every_pick,
+    in_words,
+    random_picks,
+    spelled,
+)
+from wfalens.verification.induction import TextSteps
+from wfalens.verification.robustness import worded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STATUSES = PROVEN, BROKEN, COPY_ONLY, OPEN = ("proven", "broken", "proven on the automaton", "open")
+BUDGET = 20_000
+_BUDGETS = Bounds(whole, 2, 10**9)
+_MOST = 4096  # variants asked at a time
+_CLOSE = 1e-5  # a margin so narrow may be rounding: the text is read again by itself
+_BEAM = 64  # single changes that are combined where there are too many variants
+_EFFORT = 1000
+
+
+@dataclass(frozen=True)
+class NetworkCertificate:
+    """What is known of one text under change, about the network."""
+
+    words: tuple[str, ...]
+    label: str  # the network's class
+    status: str  # proven, broken, proven on the automaton (and tried on the network), or open
+    variants: int
+    tried: int  # variants other than the text itself that the network has read
+    margin: float  # the least advantage of the class over all others among them
+    witness: tuple[str, ...] | None  # the text that breaks it
+    witness_label: str | None
+
+    @property
+    def told(self) -> str:
+        """The status as a sentence about the network."""
+        if self.status == PROVEN:
+            return f"proven on the network: all {self.variants:,} variants are {self.label}"
+        if self.status == BROKEN:
+            return f"broken: {' '.join(self.witness or ())!r} is {self.witness_label}"
+        if self.status == COPY_ONLY:
+            return f"proven on the automaton, tried on {self.tried:,} variants of the network"
+        return f"open: tried on {self.tried:,} of {self.variants:,} variants of the network, none broke it"
+
+    def to_json(self) -> dict[str, Any]:
+        witness = None if self.witness is None else " ".join(self.witness)
+        return {**asdict(self), "words": None, "text": " ".join(self.words), "witness": witness, "told": self.told}
+
+
+@dataclass(frozen=True)
+class NetworkSummary:
+    texts: int
+    proven: int
+    broken: int
+    copy_only: int  # proven on the automaton, tried on the network
+    open: int
+    share_proven: Estimate
+    unchangeable: int  # texts that no allowed change changes: proven by themselves
+    queries: float  # variants that the network read, mean over the texts
+    queries_broken: float | None  # the same over broken texts
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkRobustness:
+    """One certificate per text."""
+
+    certificates: tuple[NetworkCertificate, ...]
+
+    @cached_property
+    def summary(self) -> NetworkSummary:
+        count = Counter(each.status for each in self.certificates)
+        texts = len(self.certificates)
+        broken = [each.tried for each in self.certificates if each.status == BROKEN]
+        return NetworkSummary(
+            texts,
+            count[PROVEN],
+            count[BROKEN],
+            count[COPY_ONLY],
+            count[OPEN],
+            wilson(count[PROVEN], texts),
+            sum(each.variants == 1 for each in self.certificates),
+            float(np.mean([each.tried for each in self.certificates])),
+            float(np.mean(broken)) if broken else None,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        texts = [{key: value for key, value in each.to_json().items() if key != "words"} for each in self.certificates]
+        return {"summary": asdict(self.summary), "texts": texts}
+
+    def to_dataframe(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(self.to_json()["texts"])
+
+    def to_html(self) -> str:
+        rows = [[each.status, each.label, " ".join(each.words), each.told] for each in self.certificates]
+        return table_html("Certificates about the network", ["status", "class", "text", "what is known"], rows)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def certify_network(
+    wfa: WFA,
+    model: StepwiseClassifier,
+    texts: Sequence[str],
+    edits: Edits,
+    *,
+    changes: int | None = 1,
+    budget: int = BUDGET,
+    guided: bool = True,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> NetworkRobustness:
+    """Prove of the network that no allowed change changes the class of a text, or find one that does.
+
+    changes  changes at most (None: any number)
+    budget   variants of a text that the network may read at most
+    guided   ask in the order of the automaton; else variants with few changes first
+    """
+    check_pair(wfa, model)
+    budget = _BUDGETS.checked("the budget", budget)
+    if changes is not None and changes < 0:
+        raise InputError(f"the number of changes must be at least 0, not {changes}")
+    tokens = worded(wfa, texts)
+    rng = np.random.default_rng(seed)
+    found = []
+    progress.start("certifying the network", len(tokens))
+    for words in tokens:
+        choices = edits.choices(wfa.encoder.vocabulary.encode([words]).values)
+        found.append(_certified(wfa, model, words, choices, changes, budget, guided, rng))
+        progress.advance(1, found[-1].status)
+    progress.finish()
+    return NetworkRobustness(tuple(found))
+
+
+def _certified(
+    wfa: WFA,
+    model: StepwiseClassifier,
+    words: list[str],
+    choices: Choices,
+    changes: int | None,
+    budget: int,
+    guided: bool,
+    rng: np.random.Generator,
+) -> NetworkCertificate:
+    output = final_outputs(model, spelled(choices, _unchanged(choices)))
+    label, variants = int(output[0].argmax()), count_variants(choices, changes)
+    danger = Danger.of(wfa, choices, label)
+    if variants <= budget:
+        picks = every_pick(choices, changes)[1:]
+    else:
+        picks = _likeliest(choices, danger, budget - 1, changes, rng)
+    if guided:
+        picks = danger.ordered(picks)
+    tried, margin, breaking = 0, float(_margin(output, label)[0]), None
+    for batch in _batches(picks):
+        margins = _margins(model, choices, batch, label)
+        tried, margin = tried + len(batch), min(margin, float(margins.min()))
+        if margins.min() <= 0:
+            breaking = batch[[int(margins.argmin())]]
+            break
+    witness, said, status = None, None, PROVEN if variants <= budget else OPEN
+    if breaking is not None:
+        status, witness = BROKEN, in_words(words, choices, breaking[0].tolist(), wfa.encoder.vocabulary.words)
+        said = wfa.class_names[int(final_outputs(model, spelled(choices, breaking))[0].argmax())]
+    elif status == OPEN and _holds_on_copy(wfa, words, choices, label, changes):
+        status = COPY_ONLY
+    return NetworkCertificate(tuple(words), wfa.class_names[label], status, variants, tried, margin, witness, said)
+
+
+def _unchanged(choices: Choices) -> Picks:
+    return np.zeros((1, len(choices)), np.int16)
+
+
+@dataclass(frozen=True, eq=False)
+class Danger:
+    """What the automaton expects of variants: how near they bring another class to the network's.
+
+    What a single change does is exact, from the state before the position and the backward matrix behind the option;
+    changes are taken to add up.
+    """
+
+    lead: NDArray[np.float64]  # (C,): of every class over the network's, on the text itself
+    gains: list[NDArray[np.float64]]  # L × (options, C): what each option alone adds to it
+
+    @classmethod
+    def of(cls, wfa: WFA, choices: Choices, label: int) -> Danger:
+        steps = TextSteps(wfa, choices)
+        before, after = [wfa.initial], [wfa.read_out(np.eye(wfa.states))]
+        for options in choices:
+            before.append(wfa.advance(before[-1][None], np.array(options[0].words, np.int32))[0])
+        for options in reversed(choices):
+            (matrix,) = wfa.matrices(np.array(options[0].words, np.int32))
+            after.append(matrix @ after[-1])
+        after.reverse()
+        gains = []
+        for at in range(len(choices)):
+            later = np.stack([after[at + span] for span in steps.spans(at)])  # (options, n, C)
+            weights = np.einsum("on,onc->oc", steps.advance(at, before[at]), later)
+            leads = weights - weights[:, [label]]
+            gains.append(leads - leads[0])
+        said = wfa.read_out(before[-1][None])[0]
+        lead = said - said[label]
+        lead[label] = -np.inf
+        return cls(lead, gains)
+
+    def __call__(self, picks: Picks) -> NDArray[np.float64]:
+        """The lead of the class that comes nearest; (variants, L) -> (variants,)"""
+        total = np.tile(self.lead, (len(picks), 1))
+        for at, gain in enumerate(self.gains):
+            total += gain[picks[:, at]]
+        return np.asarray(total.max(1))
+
+    def ordered(self, picks: Picks) -> Picks:
+        """The most dangerous first."""
+        return picks[np.argsort(-self(picks), kind="stable")]
+
+
+def _likeliest(choices: Choices, danger: Danger, number: int, changes: int | None, rng: np.random.Generator) -> Picks:
+    """Variants to try where there are too many: combinations of the most dangerous changes, then random ones."""
+    length = len(choices)
+    singles = every_pick(choices, 1)[1:]
+    first = danger.ordered(singles)[:_BEAM]
+    rows = [*first, *_best_for_one_class(danger, length if changes is None else min(changes, length))]
+    if changes is None or changes > 1:
+        pairs = (np.where(one > 0, one, other) for one, other in product(first, repeat=2))
+        rows += [pair for pair in pairs if np.count_nonzero(pair) > 1]
+    drawn = random_picks(choices, max(0, number - len(rows)), rng, changes)
+    picks = np.unique(np.vstack([np.array(rows, np.int16).reshape(-1, length), drawn]), axis=0)
+    return danger.ordered(picks[picks.any(1)])[:number]
+
+
+def _best_for_one_class(danger: Danger, changes: int) -> Iterator[Picks]:
+    """As many changes as there may be, each the best for one class; greedy variants."""
+    for column in np.flatnonzero(np.isfinite(danger.lead)):
+        best = [int(gain[:, column].argmax()) for gain in danger.gains]
+        worth = [gain[option, column] for gain, option in zip(danger.gains, best, strict=True)]
+        order = np.argsort(worth, kind="stable")[::-1]
+        for count in range(1, 1 + changes):
+            row = np.zeros(len(best), np.int16)
+            row[order[:count]] = [best[at] for at in order[:count]]
+            yield row
+
+
+def _batches(picks: Picks) -> Iterator[Picks]:
+    """Growing batches: a break that comes early costs few queries, a proof few calls."""
+    at, size = 0, 1
+    while at < len(picks):
+        yield picks[at : at + size]
+        at, size = at + size, min(2 * size, _MOST)
+
+
+def _margins(model: StepwiseClassifier, choices: Choices, picks: Picks, label: int) -> NDArray[np.float64]:
+    """How far the class leads on variants; what is close to zero is read by itself. -> (variants,)"""
+    texts = spelled(choices, picks)
+    margins = _margin(final_outputs(model, texts), label)
+    close = np.flatnonzero(np.abs(margins) < _CLOSE)
+    for at in close:
+        margins[at] = _margin(final_outputs(model, texts.take(np.array([at]))), label)[0]
+    return margins
+
+
+def _margin(outputs: NDArray[np.float64], label: int) -> NDArray[np.float64]:
+    """The class' lead over the best other; 0 if a class before it is as likely, as then that one is chosen."""
+    others = np.delete(outputs, label, axis=1)
+    lead = outputs[:, label] - others.max(1)
+    return np.asarray(np.where((lead == 0) & (outputs.argmax(1) == label), np.finfo(float).tiny, lead))
+
+
+def _holds_on_copy(wfa: WFA, words: list[str], choices: Choices, label: int, changes: int | None) -> bool:
+    """Whether the automaton has the network's class, and keeps it on all variants."""
+    decision = int(wfa.decide(wfa.weights(spelled(choices, _unchanged(choices))))[0])
+    if decision == UNDECIDED or decision != label:
+        return False
+    return certify_choices(wfa, words, choices, changes=changes, effort=_EFFORT).status == CERTIFIED

@@ -1,0 +1,228 @@
+"""The choice of the kind: the most faithful on held-out texts answers, and carries the readable one."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.extraction.test_distillation import Stops
+from wfalens.automaton import WFA, LinearWFA, Shared
+from wfalens.corpus.sources.memory import source_of
+from wfalens.errors import FormatError, InputError
+from wfalens.evaluation.worth import measure_worth
+from wfalens.extraction import Distillation, Extractor, Fitting, Sharing, best
+from wfalens.extraction.best import Candidates, extract_best
+from wfalens.extraction.comparing import Rates, leader
+from wfalens.extraction.holding import divided
+from wfalens.models import CallableClassifier
+from wfalens.passes import Run
+from wfalens.progress import SILENT, Progress
+
+QUICK = Sharing(forming=1, epochs=2, settling=1, prefixes=1, tokens=4000)
+LINEAR = Distillation(layers=2, width=8, factors=16, hidden=32, epochs=10, tokens=20_000)
+CHEAP = Candidates(
+    readable=Extractor(kind="readable", states=5, classes=6, sharing=QUICK),
+    linear=Extractor(kind="linear", distillation=LINEAR),
+    stochastic=Extractor(states=4, abstraction="outputs", fitting=Fitting(rounds=1), representatives=2),
+    shared=Extractor(completion="shared", states=8, classes=12, sharing=QUICK),
+)
+POOR = replace(CHEAP, linear=Extractor(kind="linear", distillation=replace(LINEAR, epochs=1, tokens=200)))
+
+
+class Ear(Progress):
+    def __init__(self):
+        self.heard = []
+
+    def say(self, message):
+        self.heard.append(message)
+
+
+def extracted(model, texts, candidates=CHEAP, queries=None, progress=SILENT, checkpoint=None):
+    return extract_best(candidates, queries, 0, model, source_of(texts), Run(), checkpoint, progress)
+
+
+@pytest.fixture(scope="module")
+def good(news_model, headlines):
+    return extracted(news_model, headlines)
+
+
+def choice_of(wfa):
+    choice = wfa.provenance["choice"]
+    return choice, {each["kind"]: each for each in choice["tried"]}
+
+
+def test_the_linear_one_answers_and_the_readable_one_goes_along(good):
+    choice, tried = choice_of(good)
+    assert isinstance(good, LinearWFA)
+    assert isinstance(good.readable.completion, Shared)
+    assert choice["chosen"] == "linear"
+    assert choice["texts"] == 150
+    assert tried["linear"]["cr"] > max(0.9, tried["readable"]["cr"])
+    assert set(choice["not_tried"]) == {"stochastic", "shared"}
+    assert good.readable.provenance["corpus"] == good.provenance["corpus"]
+
+
+def test_the_rates_are_those_of_texts_that_neither_was_fitted_to(good, news_model, headlines):
+    _, tried = choice_of(good)
+    for kind, wfa in (("linear", good), ("readable", good.readable)):
+        worth = measure_worth(wfa, news_model, headlines, seed=0)
+        assert worth.cr == tried[kind]["cr"]
+    assert tried["readable"]["cr"] == good.readable.provenance["frontier"]["tried"][0]["cr"]
+
+
+def test_the_automata_are_those_that_each_kind_gives_by_itself(good, news_model, headlines):
+    linear, page = (each.extract(news_model, headlines) for each in (CHEAP.linear, CHEAP.readable))
+    assert (linear.fingerprint, page.fingerprint) == (good.fingerprint, good.readable.fingerprint)
+    asked = [wfa.provenance["queries"]["total"] for wfa in (linear, page, good)]
+    assert asked[0] + asked[1] == asked[2]
+
+
+def test_equal_seeds_give_equal_bytes(good, news_model, headlines, tmp_path):
+    for name, wfa in (("a", good), ("b", extracted(news_model, headlines))):
+        wfa.save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert json.loads(json.dumps(good.provenance)) == WFA.load(tmp_path / "a").provenance
+
+
+def test_the_queries_of_all_kinds_are_told_together(good):
+    own, total = good.readable.provenance["queries"], good.provenance["queries"]
+    assert total["total"] == sum(total[name] for name in ("look_ahead", "probing", "fitting"))
+    assert total["probing"] > own["probing"] > 0
+    assert total["texts"] > own["texts"]
+
+
+@pytest.fixture(scope="module")
+def poor(news_model, headlines):
+    return extracted(news_model, headlines, POOR)
+
+
+def test_where_the_linear_one_is_poor_the_others_are_tried(poor):
+    choice, tried = choice_of(poor)
+    assert set(tried) == set(best.KINDS)
+    assert choice["not_tried"] is None
+    assert tried["linear"]["cr"] < 0.9
+    assert choice["chosen"] != "linear"
+    assert max(each["cr"] for each in tried.values()) - tried[choice["chosen"]]["cr"] < 0.02
+
+
+def test_a_stochastic_one_does_not_see_the_texts_that_it_is_compared_on(news_model, headlines, poor):
+    held, known = divided(news_model.encoder.encode(headlines.texts), 0)
+    alone = POOR.stochastic.extract(news_model, known)
+    assert alone.word_counts.sum() == len(known.values)
+    said = news_model.trace(held).last()
+    assert choice_of(poor)[1]["stochastic"]["cr"] == np.mean(alone.predict(held) == said.argmax(1))
+
+
+def test_the_readable_one_is_the_result_where_it_is_the_most_faithful(news_model, headlines):
+    last = replace(POOR, stochastic=Extractor.paper(states=2, completion="uniform"), shared=POOR.readable)
+    wfa = extracted(news_model, headlines, last)
+    assert wfa.provenance["choice"]["chosen"] == "readable"
+    assert wfa.readable is wfa
+    assert wfa.companion is None
+
+
+def black_box(news_model):
+    """The same model, asked prefix by prefix."""
+
+    def answer(texts):
+        return news_model.trace(news_model.encoder.vocabulary.encode(texts)).last()
+
+    return CallableClassifier(answer, news_model.encoder, news_model.class_names)
+
+
+def test_queries_are_shared_out_and_the_record_is_true(news_model, headlines):
+    wfa = extracted(black_box(news_model), headlines, queries=90_000)
+    record, own = wfa.provenance["queries"], wfa.readable.provenance["queries"]
+    assert wfa.provenance["choice"]["chosen"] != "readable"
+    assert record["limit"] == 90_000
+    assert own["limit"] == 30_000
+    assert own["total"] <= 30_000
+    assert own["total"] < record["total"] <= 90_000
+
+
+def test_a_kind_that_cannot_be_paid_for_is_told_and_the_other_delivered(news_model, headlines):
+    ear, short = Ear(), headlines.texts[:60]
+    wfa = extracted(black_box(news_model), short, queries=90, progress=ear)
+    choice = wfa.provenance["choice"]
+    assert "readable" in choice["not_tried"]
+    assert choice["chosen"] == "linear"
+    assert wfa.companion is None
+    assert wfa.provenance["queries"]["total"] <= 90
+    assert any("there is no readable automaton to choose" in message for message in ear.heard)
+
+
+def test_where_no_kind_can_be_paid_for_the_reason_is_the_error(news_model, headlines):
+    with pytest.raises(InputError, match="queries"):
+        extracted(black_box(news_model), headlines.texts[:60], queries=2)
+
+
+def test_one_text_is_too_few(news_model):
+    with pytest.raises(InputError, match="needs two texts with words"):
+        Extractor().extract(news_model, ["the senate"])
+
+
+def test_other_errors_are_not_swallowed(news_model, headlines, tmp_path):
+    (tmp_path / "training").write_bytes(b"nonsense")
+    with pytest.raises(FormatError, match="training"):
+        extracted(news_model, headlines.texts[:60], checkpoint=tmp_path / "training")
+
+
+def test_a_stopped_training_goes_on_and_ends_in_the_same_bytes(good, news_model, headlines, tmp_path):
+    best = extracted(news_model, headlines, progress=Stops(3), checkpoint=tmp_path / "training")
+    assert best.provenance["stopped"]["by"] == "interrupt"
+    assert best.companion is not None
+    assert (tmp_path / "training").exists()
+    again = extracted(news_model, headlines, checkpoint=tmp_path / "training")
+    assert not (tmp_path / "training").exists()
+    for name, wfa in (("a", good), ("b", again)):
+        wfa.save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_rates_within_half_a_standard_error_are_a_tie():
+    found = [Rates(0.9, 0.3), Rates(0.898, 0.1), Rates(0.88, 0.0)]
+    assert leader(found, 1000) == 1
+    assert leader(found, 10) == 2
+    assert leader(found, 10**7) == 0
+    assert leader([Rates(1, 0.1), Rates(0.99, 0)], 10) == 0
+
+
+MEANT = {
+    "auto": [{}, {"seed": 3}, {"queries": 1000}, {"kind": "auto"}],
+    "stochastic": [
+        {"states": 40},
+        {"completion": "probe"},
+        {"alpha": 0.1, "completion": "probe"},
+        {"fitting": Fitting(rounds=1)},
+        {"completion": "shared", "classes": 30},
+        {"kind": "auto", "states": "auto"},
+    ],
+    "readable": [{"classes": 20}, {"classes": "auto", "loss": 0.1}, {"sharing": QUICK, "states": 5}],
+    "linear": [{"distillation": LINEAR}, {"distillation": LINEAR, "states": 20}],
+}
+
+
+@pytest.mark.parametrize(("kind", "options"), [(kind, each) for kind, many in MEANT.items() for each in many])
+def test_options_of_one_kind_choose_it(kind, options):
+    extractor = Extractor(**options)
+    assert extractor.kind == kind
+    assert extractor == Extractor(**{**options, "kind": kind})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"classes": 20, "distillation": LINEAR},
+        {"alpha": 0.2, "classes": 20},
+        {"completion": "probe", "distillation": LINEAR},
+    ],
+)
+def test_options_of_two_kinds_contradict_each_other(options):
+    with pytest.raises(InputError, match="contradict each other") as caught:
+        Extractor(**options)
+    assert all(name in str(caught.value) for name in options)
+
+
+def test_the_papers_settings_are_of_the_stochastic_kind():
+    assert Extractor.paper().kind == "stochastic"

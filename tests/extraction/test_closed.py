@@ -1,0 +1,85 @@
+"""A closed alphabet: no kind of extraction shows a model `<pad>` or `<unk>`."""
+
+import numpy as np
+import pytest
+
+from wfalens.automaton import WFA
+from wfalens.corpus import TextEncoder, Vocabulary, WordVectors
+from wfalens.errors import InputError
+from wfalens.evaluation import measure_fidelity
+from wfalens.explanation.shapley.network import network_shapley
+from wfalens.extraction import Augmentation, Distillation, Extractor
+from wfalens.models import CallableClassifier
+
+LETTERS = "abcdefgh"
+ENCODER = TextEncoder(Vocabulary.of_words(LETTERS), "characters", closed=True)
+
+
+def vowels(texts):
+    """Shares of vowels and others; a function of a user that knows its letters only."""
+    counts = np.array([[sum(letter in "ae" for letter in text), len(text)] for text in texts], float)
+    for text in texts:
+        for letter in text:
+            LETTERS.index(letter)  # ValueError for anything else
+    share = (counts[:, 0] + 1) / (counts[:, 1] + 2)
+    return np.stack([1 - share, share], 1)
+
+
+def texts(number=300, seed=0):
+    rng = np.random.default_rng(seed)
+    return ["".join(rng.choice(list(LETTERS), rng.integers(2, 9))) for _ in range(number)]
+
+
+@pytest.fixture
+def model():
+    return CallableClassifier(vowels, ENCODER, ("other", "vowels"))
+
+
+EXTRACTORS = {
+    "null": Extractor.paper(states=6, completion="null"),
+    "empirical": Extractor.paper(states=6),
+    "probe": Extractor.paper(states=6, completion="probe"),
+    "fit": Extractor.paper(states=6, completion="fit", queries=20_000),
+    "few queries": Extractor.paper(states=3, completion="fit", queries=1_500),
+    "very few queries": Extractor.paper(states=3, completion="probe", queries=150),
+    "chosen": Extractor(kind="stochastic", queries=20_000),
+    "linear": Extractor(kind="linear", states=16, queries=20_000, distillation=Distillation(epochs=2)),
+    "linear, few queries": Extractor(kind="linear", states=16, queries=2_000, distillation=Distillation(epochs=2)),
+    "readable": Extractor(kind="readable", states=4, queries=20_000),
+    "readable, few queries": Extractor(kind="readable", states=4, queries=3_000),
+    "augmented": Extractor.paper(
+        states=6,
+        augmentation=Augmentation(
+            vectors=WordVectors(tuple(LETTERS), np.random.default_rng(0).normal(size=(8, 4)).astype(np.float32), "x"),
+            epochs=2,
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_no_extraction_shows_a_model_what_is_no_symbol(name, model, tmp_path):
+    wfa = EXTRACTORS[name].extract(model, texts())
+    measure_fidelity(wfa, model, texts(100, seed=1))
+    wfa.save(tmp_path / "letters.wfa")
+    stored = type(wfa).load(tmp_path / "letters.wfa").encoder
+    assert (stored.closed, stored.vocabulary, stored.tokenizer_name) == (True, ENCODER.vocabulary, "characters")
+
+
+def test_the_side_of_cutting_and_the_tokenizer_are_kept_in_the_file(tmp_path):
+    encoder = TextEncoder(Vocabulary.of_words(["ab", "bc", "cd"]), "lower+bigrams", 2, "left")
+    model = CallableClassifier(lambda asked: np.full((len(asked), 2), 0.5), encoder, ("x", "y"))
+    Extractor.paper(states=1, completion="uniform").extract(model, ["ABCD", "abc"]).save(tmp_path / "a.wfa")
+    assert WFA.load(tmp_path / "a.wfa").encoder == encoder
+    assert WFA.load(tmp_path / "a.wfa").encoder.tokens("ABCD") == ["bc", "cd"]
+
+
+def test_an_alphabet_that_is_not_closed_after_all_is_told(model):
+    with pytest.raises(InputError, match=r"the alphabet is closed, but 'z' in the text 'abz' is not one of its 8"):
+        Extractor.paper(states=2).extract(model, [*texts(), "abz"])
+
+
+def test_absent_letters_are_deleted_not_hidden(model):
+    with pytest.raises(InputError, match="no unknown word; choose the absence delete"):
+        network_shapley(model, None, "abc", absence="unknown")
+    network_shapley(model, None, "abc", absence="delete")

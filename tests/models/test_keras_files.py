@@ -1,0 +1,335 @@
+"""Keras files: plain recurrent networks become steppable without Keras, others are run by it."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+import h5py
+import keras
+
+from tests.models.conformance import SteppableConformance, StepwiseConformance
+from wfalens.errors import FormatError, InputError, ModelError
+from wfalens.models import ModelCard, load_keras, open_model, wrap_keras
+from wfalens.models.keras.file import read_keras
+from wfalens.models.keras.legacy import load_old
+from wfalens.models.keras.network import plain_network
+from wfalens.models.traces import last_outputs
+
+CLASSES = ("x", "y", "z")
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # Keras' own
+RECURRENT = {
+    "lstm": lambda **more: keras.layers.LSTM(5, **more),
+    "gru": lambda **more: keras.layers.GRU(5, **more),
+    "old gru": lambda **more: keras.layers.GRU(5, reset_after=False, **more),
+    "simple": lambda **more: keras.layers.SimpleRNN(5, **more),
+    "unusual": lambda **more: keras.layers.LSTM(
+        5, activation="relu", recurrent_activation="hard_sigmoid", use_bias=False, **more
+    ),
+}
+
+
+def network(kind="lstm", words=10, seed=0, width=None, masks=False, layers=1, head="softmax", units=3):
+    keras.utils.set_random_seed(seed)
+    cells = [RECURRENT[kind](return_sequences=number < layers - 1) for number in range(layers)]
+    model = keras.Sequential(
+        [
+            keras.Input((width,), dtype="int32"),
+            keras.layers.Embedding(words, 4, embeddings_initializer="normal", mask_zero=masks),
+            keras.layers.SpatialDropout1D(0.3),
+            *cells,
+            keras.layers.Dropout(0.3),
+            keras.layers.Dense(6, activation="tanh"),
+            keras.layers.Dense(units, activation=head),
+        ]
+    )
+    rng = np.random.default_rng(seed)
+    model.set_weights([rng.normal(size=weight.shape).astype(np.float32) for weight in model.get_weights()])
+    return model
+
+
+def saved(path, model):
+    model.save(path)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["h5", "keras"])
+@pytest.mark.parametrize("kind", RECURRENT)
+@pytest.mark.parametrize(("layers", "masks"), [(1, False), (2, True)])
+def test_a_plain_network_says_what_keras_says(tmp_path, ending, kind, layers, masks):
+    model = network(kind, layers=layers, masks=masks, width=7)
+    path = saved(tmp_path / f"m.{ending}", model)
+    own = plain_network(read_keras(path))
+    table = np.random.default_rng(1).integers(1, 10, (20, 7))
+    table[np.arange(7) < np.arange(20)[:, None] % 4] = 0  # masked ids stand in front
+    expected = keras.ops.convert_to_numpy(model(table))
+    np.testing.assert_allclose(own.table(table), expected, atol=1e-5)
+    assert np.ptp(expected, 0).max() > 0.1
+    assert (own.width, own.masks_zero, len(own.cells)) == (7, masks, layers)
+
+
+@pytest.mark.parametrize("ending", ["h5", "keras"])
+def test_a_functional_model_in_a_row_is_plain_too(tmp_path, ending):
+    ids = keras.Input((5,), dtype="int32")
+    hidden = keras.layers.GRU(4)(keras.layers.Embedding(8, 3)(ids))
+    model = keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(hidden))
+    path = saved(tmp_path / f"m.{ending}", model)
+    table = np.random.default_rng(0).integers(0, 8, (6, 5))
+    own = plain_network(read_keras(path))
+    np.testing.assert_allclose(own.table(table), keras.ops.convert_to_numpy(model(table)), atol=1e-5)
+    assert own.outputs == "binary"
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        lambda: [keras.layers.Bidirectional(keras.layers.LSTM(4)), keras.layers.Dense(3, activation="softmax")],
+        lambda: [keras.layers.LSTM(4, go_backwards=True), keras.layers.Dense(3, activation="softmax")],
+        lambda: [keras.layers.Conv1D(4, 2), keras.layers.LSTM(4), keras.layers.Dense(3, activation="softmax")],
+        lambda: [keras.layers.LSTM(4, return_sequences=True), keras.layers.Dense(3, activation="softmax")],
+        lambda: [keras.layers.LSTM(4), keras.layers.Dense(3, activation="sigmoid")],
+        lambda: [keras.layers.GlobalAveragePooling1D(), keras.layers.Dense(3, activation="softmax")],
+    ],
+)
+def test_other_networks_are_not_taken_for_plain_ones(tmp_path, layers):
+    model = keras.Sequential([keras.Input((6,), dtype="int32"), keras.layers.Embedding(10, 4), *layers()])
+    assert plain_network(read_keras(saved(tmp_path / "m.keras", model))) is None
+
+
+class TestRecurrentFile(SteppableConformance):
+    @pytest.fixture
+    def make(self, tmp_path):
+        def made(seed, encoder):
+            path = saved(tmp_path / f"m{seed}.h5", network("lstm", len(encoder.vocabulary), seed))
+            return load_keras(path, ModelCard.of(encoder, CLASSES))
+
+        return made
+
+
+class TestRecurrentFileThatReadsItsPadding(SteppableConformance):
+    @pytest.fixture
+    def make(self, tmp_path):
+        def made(seed, encoder):
+            path = saved(tmp_path / f"m{seed}.h5", network("gru", len(encoder.vocabulary), seed, width=12, layers=2))
+            return load_keras(path, ModelCard.of(encoder, CLASSES, padding_side="left"))
+
+        return made
+
+
+class TestExactReading(StepwiseConformance):
+    @pytest.fixture
+    def make(self, tmp_path):
+        def made(seed, encoder):
+            path = saved(tmp_path / f"m{seed}.keras", network("simple", len(encoder.vocabulary), seed, width=70))
+            return load_keras(path, ModelCard.of(encoder, CLASSES, padding_side="left", reading="exact"))
+
+        return made
+
+
+class TestConvolutionFile(StepwiseConformance):
+    @pytest.fixture
+    def make(self, tmp_path):
+        def made(seed, encoder):
+            keras.utils.set_random_seed(seed)
+            layers = [
+                keras.layers.Embedding(len(encoder.vocabulary), 4, embeddings_initializer="normal"),
+                keras.layers.Conv1D(4, 2, padding="same"),
+                keras.layers.LSTM(4),
+                keras.layers.Dense(3, activation="softmax"),
+            ]
+            model = keras.Sequential([keras.Input((10,), dtype="int32"), *layers])
+            model.set_weights([5 * weight for weight in model.get_weights()])
+            path = saved(tmp_path / f"m{seed}.h5", model)
+            return load_keras(path, ModelCard.of(encoder, CLASSES, padding_side="right"))
+
+        return made
+
+
+def test_texts_start_after_the_pads_that_the_network_reads(tmp_path, letters):
+    """Padded on the left to the full width: exact for the length that leaves so many pads."""
+    model = network("lstm", len(letters.vocabulary), width=8)
+    card = ModelCard.of(letters, CLASSES, padding_side="left", pads=5)
+    path = saved(tmp_path / "m.h5", model)
+    ids = letters.encode(["a b c"])
+    padded = np.concatenate([np.zeros((1, 5), int), ids.values[None]], 1)
+    expected = keras.ops.convert_to_numpy(model(padded))
+    np.testing.assert_allclose(load_keras(path, card).trace(ids).last(), expected, atol=1e-5)
+    assert load_keras(path, replace(card, pads=None)).pads == 6
+    exact = load_keras(path, replace(card, pads=None, reading="exact"))
+    np.testing.assert_allclose(exact.trace(ids).last(), expected, atol=1e-5)
+    stepped = load_keras(path, replace(card, pads=None))
+    np.testing.assert_allclose(stepped.exact().trace(ids).last(), expected, atol=1e-5)
+    assert exact.fingerprint != stepped.fingerprint
+
+
+def test_what_is_masked_is_not_read(tmp_path, letters):
+    path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary), width=8, masks=True))
+    model = load_keras(path, ModelCard.of(letters, CLASSES))  # the side does not matter
+    assert (model.pads, model.encoder.max_length) == (0, 8)
+    ids = letters.encode(["a b c"])
+    expected = keras.ops.convert_to_numpy(keras.models.load_model(path)(np.array([[*ids.values, *[0] * 5]])))
+    np.testing.assert_allclose(model.trace(ids).last(), expected, atol=1e-5)
+
+
+def test_long_texts_lose_words_on_the_side_that_the_card_tells(tmp_path, letters):
+    path = saved(tmp_path / "m.h5", network("gru", len(letters.vocabulary), width=3))
+    card = ModelCard.of(letters, CLASSES, padding_side="left")
+    left = load_keras(path, card, cutting="left")
+    np.testing.assert_array_equal(left.encoder.encode(["a b c d"]).values, letters.encode(["b c d"]).values)
+    right = load_keras(path, replace(card, cutting_side="right"))
+    np.testing.assert_array_equal(right.encoder.encode(["a b c d"]).values, letters.encode(["a b c"]).values)
+    assert left.fingerprint != right.fingerprint
+
+
+def old_file(path, model, version="2.2.4"):
+    """The file as Keras 2 would have written it: no input layer, options that Keras 3 does not know."""
+    model.save(path)
+    with h5py.File(path, "r+") as file:
+        config = json.loads(file.attrs["model_config"])
+        first, *layers = config["config"]["layers"]
+        layers[0]["config"]["batch_input_shape"] = first["config"]["batch_shape"]
+        for layer in layers:
+            layer["config"].pop("dtype", None)
+            if layer["class_name"] in ("LSTM", "GRU"):
+                layer["config"] |= {"time_major": False, "implementation": 1, "recurrent_activation": "hard_sigmoid"}
+            layer.pop("build_config", None)
+        config["config"]["layers"] = layers
+        file.attrs["model_config"] = json.dumps(config)
+        file.attrs["keras_version"] = version
+    return path
+
+
+def test_keras_3_reads_what_older_versions_wrote(tmp_path):
+    path = old_file(tmp_path / "old.h5", network("lstm", width=6))
+    stored = read_keras(path)
+    table = np.random.default_rng(0).integers(0, 10, (9, 6))
+    ours, theirs = plain_network(stored).table(table), load_old(stored)(table)
+    np.testing.assert_allclose(ours, keras.ops.convert_to_numpy(theirs), atol=1e-5)
+    new = plain_network(read_keras(old_file(tmp_path / "new.h5", network("lstm", width=6), "3.8.0")))
+    assert np.abs(ours - new.table(table)).max() > 1e-3  # Keras 3 has another hard_sigmoid
+
+
+def test_a_plain_file_is_opened_without_keras(tmp_path, letters):
+    path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary)))
+    ModelCard.of(letters, CLASSES).write(tmp_path / "m.json")
+    code = (
+        "import sys; from wfalens import open_model;"
+        f"model = open_model({str(path)!r}); model.trace(model.encoder.encode(['a b']));"
+        "print([name for name in ('keras', 'tensorflow') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_model_with_a_lambda_layer_is_not_run(tmp_path, letters):
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Lambda(lambda values: values), keras.layers.Dense(3)])
+    path = saved(tmp_path / "m.keras", model)
+    with pytest.raises(InputError, match=r"Lambda layer, which is code that would run; .* wfalens.wrap_keras"):
+        load_keras(path, ModelCard.of(letters, CLASSES))
+
+
+def garbage(path, letters):
+    path.write_bytes(b"no model at all")
+
+
+def weights_only(path, letters):
+    network("lstm", len(letters.vocabulary)).save_weights(path.with_name("m.weights.h5"))
+    path.with_name("m.weights.h5").rename(path)
+
+
+def other_hdf5(path, letters):
+    with h5py.File(path, "w") as file:
+        file["data"] = np.arange(3)
+
+
+def broken_config(path, letters):
+    with h5py.File(path, "w") as file:
+        file.attrs["model_config"] = '{"class_name": 3'
+
+
+def missing_weights(path, letters):
+    network("lstm", len(letters.vocabulary)).save(path)
+    with h5py.File(path, "r+") as file:
+        group = next(name for name in file["model_weights"] if name.startswith("lstm"))
+        file["model_weights"][group].attrs["weight_names"] = []
+
+
+def other_zip(path, letters):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "b")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (garbage, r"not a model that Keras has saved \(.*\)"),
+        (weights_only, "no model in it, at most its weights; save the whole model"),
+        (other_hdf5, "no model in it"),
+        (broken_config, "its configuration is not that of a Keras model"),
+        (missing_weights, "the weights of the layer 'lstm.*' do not fit its configuration"),
+        (other_zip, "not a model that Keras has saved"),
+    ],
+)
+def test_files_that_hold_no_model_are_refused_in_one_sentence(tmp_path, letters, make, message):
+    make(tmp_path / "m.h5", letters)
+    with pytest.raises(FormatError, match=message) as caught:
+        load_keras(tmp_path / "m.h5", ModelCard.of(letters, CLASSES))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"class_names": ("x", "y")}, "tells 3 classes apart, but its card names 2"),
+        ({"outputs": "logits"}, "gives probabilities, but its card says logits"),
+        ({"padding_side": None}, r'reads tables of 6 words and the padding in them; .*"padding_side": "left"'),
+        ({"words": tuple(f"w{n}" for n in range(11)), "unknown": "w0"}, "vectors for 10 words, but its card lists 11"),
+    ],
+)
+def test_a_card_that_contradicts_the_weights_is_refused(tmp_path, letters, change, message):
+    path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary), width=6))
+    card = ModelCard.of(letters, CLASSES, padding_side="left")
+    with pytest.raises((InputError, ModelError), match=message):
+        load_keras(path, replace(card, **change))
+
+
+def test_a_file_without_a_card_says_what_is_missing(tmp_path):
+    path = saved(tmp_path / "m.h5", network())
+    with pytest.raises(InputError, match=r"write them to m.json beside it \(wfalens wrap\)"):
+        open_model(path)
+    with pytest.raises(InputError, match="no such file"):
+        open_model(tmp_path / "other.keras")
+
+
+def test_a_vocabulary_larger_than_the_embedding_is_refused_when_wrapping(letters):
+    model = network("lstm", words=6)
+    with pytest.raises(ModelError, match=r"ids up to 9, but the model's embedding has 6 rows; .*word_ids"):
+        wrap_keras(model, letters, CLASSES)
+    wrap_keras(model, letters, CLASSES, word_ids=np.arange(10) % 6)
+
+
+def test_words_of_a_closed_card_are_all_words(tmp_path):
+    words = ("-", ".", "a", "b")
+    path = saved(tmp_path / "m.h5", network("lstm", words=4, width=5))
+    card = ModelCard(
+        words=words, class_names=CLASSES, unknown=None, closed=True, padding="-", padding_side="left",
+        tokenizer="lower+characters",
+    )  # fmt: skip
+    card.write(tmp_path / "m.json")
+    model = open_model(path)
+    np.testing.assert_array_equal(model.form.word_ids[model.encoder.encode(["-A.b"]).values], [0, 2, 1, 3])
+    with pytest.raises(InputError, match="the alphabet is closed, but 'c' in the text 'abc'"):
+        model.encoder.encode(["abc"])
+
+
+def test_last_outputs_of_the_exact_reading_are_those_of_its_trace(tmp_path, letters):
+    path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary), width=6))
+    model = load_keras(path, ModelCard.of(letters, CLASSES, padding_side="right"))
+    ids = letters.encode(["a b c", "d", "a b c d e f"])
+    np.testing.assert_allclose(last_outputs(model, ids), model.trace(ids).last(), atol=1e-6)

@@ -1,0 +1,112 @@
+"""A model that is read otherwise than it was trained is found by labels, and what is wrong is named."""
+
+import numpy as np
+import pytest
+
+from tests.models.test_keras_files import network, saved
+from tests.models.toy import CLASSES, ENCODER, WORTH, texts
+from wfalens.corpus import Corpus
+from wfalens.errors import ModelError
+from wfalens.models import CallableClassifier, ModelCard, find_misreading, load_keras
+from wfalens.models.adapters.tables import TableForm, TextTableClassifier, TokenTableClassifier
+
+WIDTH = 12
+SCORES = np.array([WORTH.get(word, 0.0) for word in ENCODER.vocabulary.words])
+
+
+def end_heavy(table):
+    """The sum of the words' worth in the last nine columns: padding on the right pushes words out of them."""
+    good = SCORES[table][:, -9:].sum(1)
+    return np.stack([-good, good], 1)
+
+
+def model(**form):
+    return TextTableClassifier(
+        end_heavy, ENCODER, CLASSES, form=TableForm(width=WIDTH, **form), outputs="logits", fingerprint="end heavy"
+    )
+
+
+def test_a_model_that_is_read_well_is_left_alone():
+    assert find_misreading(model(padding="left"), texts(300, seed=0)) is None
+
+
+def test_the_wrong_side_is_named():
+    found = find_misreading(model(padding="right"), texts(300, seed=0))
+    assert found.accuracy < 0.9 < found.better
+    assert 'if texts are padded on the left (padding_side, or padding="left")' in str(found)
+
+
+@pytest.mark.parametrize(("shift", "told"), [(1, "1 lower"), (-1, "1 higher"), (2, "2 lower")])
+def test_wrong_ids_are_named(shift, told):
+    ids = np.arange(len(ENCODER.vocabulary)).copy()
+    ids[2:] = (ids[2:] + shift).clip(0, len(ids) - 1)
+    found = find_misreading(model(padding="left", word_ids=ids), texts(400, seed=0))
+    assert f"the ids of all words are {told} (words, or word_ids)" in str(found)
+
+
+def test_both_may_be_wrong():
+    ids = np.arange(len(ENCODER.vocabulary)).copy()
+    ids[2:] -= 1
+    found = find_misreading(model(padding="right", word_ids=ids), texts(400, seed=0))
+    assert "padded on the left" in str(found)
+    assert "1 higher" in str(found)
+
+
+def test_the_side_of_cutting_is_named():
+    def judged(table):
+        good = SCORES[table].sum(1)
+        return np.stack([-good, good], 1)
+
+    def read(cutting_side):
+        encoder = type(ENCODER)(ENCODER.vocabulary, "whitespace", 4, cutting_side)
+        return TextTableClassifier(
+            judged, encoder, CLASSES, form=TableForm(width=4), outputs="logits", fingerprint="short"
+        )
+
+    rng = np.random.default_rng(0)
+    words = list(WORTH)
+    drawn = [list(rng.choice(words, 9)) for _ in range(600)]
+    worth = np.array([sum(WORTH[word] for word in text[-4:]) for text in drawn])
+    kept = np.flatnonzero(worth)
+    corpus = Corpus(tuple(" ".join(drawn[item]) for item in kept), (worth[kept] > 0).astype(int), CLASSES)
+    assert find_misreading(read("left"), corpus) is None
+    assert 'cutting="left"' in str(find_misreading(read("right"), corpus))
+
+
+def test_a_model_without_padding_is_tried_with_other_ids_only():
+    ids = np.arange(len(ENCODER.vocabulary)).copy()
+    ids[2:] -= 1
+
+    def rows(table):
+        good = np.cumsum(SCORES[table], 1)
+        return np.stack([-good, good], 2)
+
+    tokens = TokenTableClassifier(
+        rows, ENCODER, CLASSES, form=TableForm(word_ids=ids), outputs="logits", fingerprint="tokens"
+    )
+    assert "1 higher" in str(find_misreading(tokens, texts(400, seed=0)))
+
+
+def test_nothing_is_said_without_enough_labels():
+    wrong, labelled = model(padding="right"), texts(300, seed=0)
+    assert find_misreading(wrong, texts(20, seed=0)) is None
+    assert find_misreading(wrong, Corpus(labelled.texts)) is None
+    assert find_misreading(wrong, Corpus(labelled.texts, labelled.labels, ("unheard", "of"))) is None
+    assert find_misreading(wrong, Corpus(labelled.texts, 1 - labelled.labels, CLASSES[::-1])) is not None
+
+
+def test_a_model_that_reads_words_has_no_other_reading():
+    plain = CallableClassifier(lambda texts: np.full((len(texts), 2), 0.5), ENCODER, CLASSES)
+    assert find_misreading(plain, texts(300, seed=0)) is None
+
+
+def test_wrapping_refuses_a_wrong_reading_where_labels_are_given(tmp_path):
+    path = saved(tmp_path / "m.h5", network("lstm", len(ENCODER.vocabulary), width=WIDTH, units=2))
+    exact = load_keras(path, ModelCard.of(ENCODER, CLASSES, padding_side="left", reading="exact"))
+    drawn = texts(300, seed=0)
+    said = exact.trace(exact.encoder.encode(drawn.texts)).last().argmax(1)
+    labelled = Corpus(drawn.texts, said, CLASSES)
+    card = ModelCard.of(ENCODER, CLASSES, padding_side="left")
+    load_keras(path, card, labelled=labelled)
+    with pytest.raises(ModelError, match=r"of 200 labels, but with 100% if texts are padded on the left"):
+        load_keras(path, card, padding="right", labelled=labelled)

@@ -1,0 +1,125 @@
+"""Networks over symbols in a folder: those of the TAYSIR competition, and their forward pass."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import save_file
+
+from wfalens.errors import InputError
+from wfalens.models import SteppableClassifier, check_causal, open_model
+from wfalens.models.adapters.callable import PrefixClassifier
+from wfalens.models.next_symbol import END, tells_next_symbol
+from wfalens.ragged import Ragged
+from wfalens.strings import log_probability
+
+LETTERS, START, STOP, SYMBOLS, HIDDEN = 3, 3, 4, 5, 6
+CELLS = {"srn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}
+
+
+def write(folder, cell, task, layers=1, both=False, changes=None):
+    """A random network on disk, and the same network as plain torch."""
+    torch.manual_seed(0)
+    network = CELLS[cell](SYMBOLS, HIDDEN, layers, batch_first=True, bidirectional=both)
+    outputs = SYMBOLS if task == "lm" else 2
+    dense = [torch.nn.Linear(HIDDEN * (1 + both), 4), torch.nn.Linear(4, outputs)]
+    settings = {
+        "cell": cell,
+        "layers": layers,
+        "hidden": HIDDEN,
+        "bidirectional": both,
+        "task": task,
+        "symbols": SYMBOLS,
+        "outputs": outputs,
+        "dense": ["Linear", "Linear", "Sigmoid", "Softmax"],
+        "start": START,
+        "end": STOP,
+    }
+    weights = {}
+    for name, tensor in network.state_dict().items():
+        kind, _, place = name.rpartition("_l")
+        layer, _, reverse = place.partition("_")
+        weights[f"rnn.{layer}.{'bw' if reverse else 'fw'}.{kind}"] = tensor.numpy()
+    for number, layer in enumerate(dense):
+        weights |= {
+            f"dense.{number}.weight": layer.weight.detach().numpy(),
+            f"dense.{number}.bias": layer.bias.detach().numpy(),
+        }
+    (folder / "net.json").write_text(json.dumps(settings | (changes or {})))
+    save_file(weights, folder / "net.safetensors")
+    return network, dense
+
+
+def outputs_of(network, dense, word, closes):
+    """Straight from the description: one-hot, zero state, last hidden state, sigmoid, softmax."""
+    symbols = [START, *word, *([STOP] if closes else [])]
+    with torch.inference_mode():
+        _, hidden = network(torch.eye(SYMBOLS)[symbols][None])
+        hidden = hidden[0] if isinstance(hidden, tuple) else hidden
+        last = torch.cat([hidden[-2], hidden[-1]], -1) if network.bidirectional else hidden[-1]
+        return dense[1](dense[0](last)).sigmoid().softmax(-1)[0].numpy()
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("task", ["binary", "lm"])
+@pytest.mark.parametrize(("layers", "both"), [(1, False), (2, False), (1, True)])
+def test_every_prefix_is_read_as_described(tmp_path, cell, task, layers, both):
+    network, dense = write(tmp_path, cell, task, layers, both)
+    model = open_model(tmp_path)
+    assert isinstance(model, PrefixClassifier if both else SteppableClassifier)
+    words = [[0, 2, 1, 1], [1], [2, 2]]
+    trace = model.trace(model.encoder.encode([" ".join(map(str, word)) for word in words]))
+    for item, word in enumerate(words):
+        for length in range(1, len(word) + 1):
+            expected = outputs_of(network, dense, word[:length], task == "binary")
+            np.testing.assert_allclose(trace[item][length - 1], expected, atol=1e-5)
+    np.testing.assert_allclose(model.initial_output, outputs_of(network, dense, [], task == "binary"), atol=1e-5)
+    check_causal(model, Ragged.from_lists([[2, 3, 4, 2, 3]] * 4, np.int32))
+    assert tells_next_symbol(model) == (task == "lm")
+
+
+def test_a_language_model_multiplies_the_symbols_and_the_end(tmp_path):
+    network, dense = write(tmp_path, "gru", "lm")
+    model = open_model(tmp_path)
+    assert model.class_names[STOP] == END
+    rows = [outputs_of(network, dense, prefix, False) for prefix in ([], [0], [0, 2])]
+    expected = np.log(rows[0][0]) + np.log(rows[1][2]) + np.log(rows[2][STOP])
+    np.testing.assert_allclose(log_probability(model, ["0 2"]), [expected], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"cell": "qrnn"}, "unknown cell 'qrnn'"),
+        ({"task": "regression"}, "unknown task"),
+        ({"end": 9}, "none of its symbols"),
+        ({"dense": ["Linear", "Sigmoid"]}, "no Softmax"),
+        ({"dense": ["Linear", "Magic", "Softmax"]}, "unknown layer 'Magic'"),
+        ({"hidden": 7}, "not a network over symbols"),
+        ({"layers": "two"}, "not a network over symbols"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(tmp_path, change, said):
+    write(tmp_path, "gru", "lm", changes=change)
+    with pytest.raises(InputError, match=said):
+        open_model(tmp_path)
+
+
+@pytest.mark.parametrize("number", ["1.2", "1.9", "2.4"])
+def test_the_published_networks_answer_as_expected(number):
+    folder = Path(os.environ.get("WFALENS_DATA", "")) / "taysir" / number
+    if not (folder / "expected.json").exists():
+        pytest.skip("needs the networks of TAYSIR: set WFALENS_DATA to the data folder")
+    model = open_model(folder)
+    for symbols, expected in json.loads((folder / "expected.json").read_text())[:20]:
+        word = symbols[1:-1]
+        prefixes = [" ".join(map(str, word[:length])) for length in range(1, len(word) + 1)][:30]
+        if tells_next_symbol(model):
+            found, wanted = log_probability(model, prefixes), np.log(expected[: len(prefixes)])
+            np.testing.assert_allclose(found, wanted, atol=0.01)
+        else:
+            found = model.trace(model.encoder.encode([" ".join(map(str, word))])).values.argmax(1)
+            np.testing.assert_array_equal(found == 1, expected)

@@ -1,0 +1,181 @@
+"""Coverage, surprise, detection and watching, on a readable automaton whose walks can be followed by hand."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.readable import readable
+from wfalens.errors import InputError
+from wfalens.models import RNNClassifier, RNNConfig
+from wfalens.models.final import final_outputs
+from wfalens.monitoring import Alarms, Detector, Habits, Restoration, Watcher, auroc, cover, fill_gaps, read
+from wfalens.monitoring.drift import against_extraction, against_reference
+from wfalens.monitoring.surprise import FEATURES
+from wfalens.monitoring.walks import Walks
+from wfalens.monitoring.watching import ATTACKED, SURPRISING
+from wfalens.ragged import Ragged
+
+STAY, TO_BAD, TO_GOOD = np.eye(3), [[0, 1, 0]] * 3, [[0, 0, 1]] * 3
+WORDS = (("the", "a"), ("awful", "dull"), ("fine", "great"))
+TEXTS = [["the", "film", "awful"], ["a", "fine"], ["great", "the"], ["the", "dull", "fine"]]
+
+
+@pytest.fixture(scope="module")
+def made():
+    texts = [[word for word in text if word != "film"] for text in TEXTS]
+    return readable([STAY, TO_BAD, TO_GOOD], [[0.5, 0.5], [0.9, 0.1], [0.1, 0.9]], WORDS, texts * 5)
+
+
+@pytest.fixture(scope="module")
+def model(made):
+    config = RNNConfig(cell="gru", embedding=4, hidden=4, dropout=0.0)
+    return RNNClassifier.untrained(config, made.wfa.encoder, made.wfa.class_names, 0)
+
+
+def test_coverage_counts_what_the_texts_pass(made):
+    found = cover(made.wfa, ["the awful", "a a"])
+    assert found.texts == 2
+    assert found.state_visits.tolist() == [5, 1, 0]
+    assert found.transition_visits[:, 0].tolist() == [3, 1, 0]
+    assert (found.states.there, found.states.exercised) == (3, 2)
+    visited = {(0, 0), (1, 0), (2, 0), (0, 2), (2, 1)}  # class and state, in the extraction texts
+    assert found.transitions.there == len(visited)
+    assert set(found.missing) == visited - {(0, 0), (1, 0)}
+    assert found.pair_visits.sum() == 2
+    assert 0 < found.pairs.value < 1
+    assert "<table" in found._repr_html_()
+    assert json.dumps(found.to_json())
+    assert len(found.to_dataframe()) == len(visited)
+
+
+def test_the_extraction_texts_cover_every_transition(made):
+    found = cover(made.wfa, [" ".join(text) for text in made.texts])
+    assert found.transitions.value == found.states.value == 1
+    assert found.missing == []
+    with pytest.raises(InputError, match="no text with a word"):
+        cover(made.wfa, [""])
+
+
+def test_texts_that_fill_gaps_exercise_them(made, model):
+    texts = ["the awful the", "a a"]
+    found = cover(made.wfa, texts)
+    gaps = fill_gaps(made.wfa, model, found, made.wfa.ids(texts), 30)
+    assert len(gaps.texts) == 30
+    passed = cover(made.wfa, [" ".join(each.words) for each in gaps.texts])
+    filled = set(found.missing) - set(passed.missing)
+    assert len(filled) >= 2
+    assert gaps.unreached == 1  # no text passes the good state
+    assert 0 <= gaps.per_thousand <= 1000
+    assert json.dumps(gaps.to_json())
+
+
+def test_the_mean_surprise_is_that_of_the_extraction_texts(made, model):
+    habits = Habits(made.wfa)
+    ids = made.wfa.ids([" ".join(text) for text in made.texts])
+    seen = read(habits, model, ids)
+    assert (seen.surprise * seen.lengths).sum() / seen.lengths.sum() == pytest.approx(habits.mean_surprise, abs=1e-6)
+    assert seen.features.shape == (len(ids), len(FEATURES))
+    assert np.isfinite(seen.features).all()
+    assert against_extraction(habits.mean_surprise, seen).p > 0.5
+
+
+def test_what_a_text_would_be_without_a_word(made):
+    ids = made.wfa.ids(["the awful fine", "great"])
+    walks = Walks.of(made.wfa, ids)
+    for text in range(2):
+        for at in range(ids.lengths[text]):
+            left = np.delete(ids[text], at)
+            expected = made.wfa.weights(Ragged(left.astype(np.int32), np.array([0, len(left)])))[0]
+            np.testing.assert_allclose(walks.without[ids.offsets[text] + at], expected, atol=1e-12)
+
+
+def test_restoring_asks_the_network_for_texts_of_usual_words(made, model):
+    vocabulary = made.wfa.encoder.vocabulary
+    awful, dull = vocabulary.id_of("awful"), vocabulary.id_of("dull")
+    restoration = Restoration.of_pairs(len(vocabulary), [[awful, dull]])
+    assert restoration.pairs == [[awful, dull]]
+    ids = made.wfa.ids(["the awful fine"])
+    found = read(Habits(made.wfa), model, ids, restoration)
+    other = final_outputs(model, made.wfa.ids(["the dull fine"]))[0]
+    expected = found.probability[0] - other[found.label[0]]
+    assert found.features[0, FEATURES.index("restored")] == pytest.approx(expected, abs=1e-6)
+    assert found.features[0, FEATURES.index("restored word")] == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_detector_learns_what_differs_and_survives_its_file(tmp_path):
+    rng = np.random.default_rng(0)
+    clean, attacked = rng.normal(size=(200, len(FEATURES))), rng.normal(size=(200, len(FEATURES)))
+    attacked[:, 3] += 2
+    nothing = Restoration(np.arange(9, dtype=np.int32))
+    detector = Detector.trained(clean[:100], attacked[:100], nothing, false_alarms=0.1, about={"attack": "test"})
+    assert auroc(detector.scores(clean[100:]), detector.scores(attacked[100:])) > 0.85
+    assert np.mean(detector.scores(clean[:100]) > detector.threshold) <= 0.1
+    detector.save(tmp_path / "d.json")
+    again = Detector.load(tmp_path / "d.json")
+    np.testing.assert_array_equal(again.scores(clean), detector.scores(clean))
+    assert again.about == {"attack": "test"}
+    with pytest.raises(InputError, match="needs 10 clean and 10 attacked texts or more, not 100 and 3"):
+        Detector.trained(clean[:100], attacked[:3], nothing)
+    content = json.loads((tmp_path / "d.json").read_text())
+    for name, value in (("mean", [1]), ("features", ["x"]), ("bias", None), ("scale", [0] * len(FEATURES))):
+        (tmp_path / "bad.json").write_text(json.dumps({**content, name: value}))
+        with pytest.raises(InputError, match="not a detector"):
+            Detector.load(tmp_path / "bad.json")
+
+
+def test_a_watcher_tells_one_line_for_each_and_passes_over_bad_ones(made, model):
+    watcher = Watcher(made.wfa, model, Alarms(window=3))
+    lines = [b"the awful", b"\xff\xfe", b"", b"a fine", b"great", b"x" * (1 << 20 | 1), b"the dull"]
+    results = watcher.read(lines)
+    told = [each for each in results if "window" not in each]
+    assert [each["line"] for each in told] == [1, 2, 3, 4, 5, 6, 7]
+    assert ["error" in each for each in told] == [False, True, True, False, False, True, False]
+    assert told[0]["class"] in made.wfa.class_names
+    assert {"surprise", "trust", "agrees", "alarm", "probability"} <= told[0].keys()
+    windows = [each["window"] for each in results if "window" in each]
+    assert [each["texts"] for each in windows] == [3]
+    assert watcher.rest()["texts"] == 1
+    assert watcher.bad == 3
+    assert json.dumps(results)
+
+
+def test_results_do_not_depend_on_how_lines_arrive(made, model):
+    lines = [" ".join(text).encode() for text in made.texts]
+    lines = [line for pair in zip(lines, [b"", b"\xff"] * len(lines), strict=False) for line in pair]
+    whole = Watcher(made.wfa, model, Alarms(window=7)).read(lines)
+    one = Watcher(made.wfa, model, Alarms(window=7))
+    single = [each for line in lines for each in one.read([line])]
+    assert json.dumps(whole) == json.dumps(single)
+
+
+def test_surprising_texts_and_attacked_ones_raise_alarms(made, model):
+    always = Detector(
+        np.zeros(len(FEATURES)),
+        np.ones(len(FEATURES)),
+        np.zeros(len(FEATURES)),
+        0.0,
+        0.4,
+        Restoration.nothing(made.wfa),
+        {},
+    )
+    (result, *_) = Watcher(made.wfa, model, Alarms(deviations=0.0), always).read([b"awful awful awful awful"])
+    assert {SURPRISING, ATTACKED} <= set(result["alarm"])
+    assert result["attacked"] == 0.5
+    other = replace(always, restoration=Restoration(np.arange(3, dtype=np.int32)))
+    with pytest.raises(InputError, match="trained for another automaton"):
+        Watcher(made.wfa, model, Alarms(), other)
+
+
+def test_drift_is_told_where_texts_changed_and_not_where_they_did_not(made, model):
+    habits = Habits(made.wfa)
+    rng = np.random.default_rng(0)
+    usual = [" ".join(made.texts[at]) for at in rng.integers(len(made.texts), size=120)]
+    foreign = ["awful awful dull awful"] * 30 + usual[:90]
+    reference = read(habits, model, made.wfa.ids(usual)).surprise
+    same, changed = (read(habits, model, made.wfa.ids(texts)) for texts in (usual[:100], foreign))
+    assert against_reference(reference, same).p > 0.1
+    assert against_reference(reference, changed).p < 0.001
+    assert against_extraction(habits.mean_surprise, changed).p < 0.001
+    assert against_reference(reference[:5], same).p is None

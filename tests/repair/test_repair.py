@@ -1,0 +1,138 @@
+"""A planted flaw is found, blamed on the texts that taught it, and mended without harm elsewhere."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.flaws import PLANTED
+from wfalens.corpus import Corpus
+from wfalens.errors import InputError
+from wfalens.models.final import final_outputs
+from wfalens.ragged import Ragged
+from wfalens.repair import (
+    Plan,
+    Step,
+    blame,
+    compared,
+    errors_of,
+    label_suspects,
+    plan_for,
+    relabelled,
+    repair,
+)
+from wfalens.repair.blame import turning_weights
+
+
+@pytest.fixture(scope="module")
+def found(flaw):
+    return blame(flaw.wfa, flaw.model, flaw.train, errors_of(flaw.model, flaw.slice))
+
+
+def test_errors_turn_on_the_planted_word_and_its_texts_are_blamed(flaw, found):
+    assert len(found.errors) >= 20
+    assert (found.words[0].word, found.words[0].said) == (PLANTED, "health")
+    assert found.words[0].taught == len(flaw.rows)
+    assert found.words[0].others == 0
+    blamed = found.ranked()[: len(flaw.rows)]
+    assert np.isin(blamed, flaw.rows).mean() > 0.9
+    assert any(PLANTED in reason for each in found.errors for reason in each.reasons)
+    turns = [each.turn for each in found.errors if each.said == "health" and each.turn is not None]
+    assert np.mean([turn.word == PLANTED and turn.at == 0 for turn in turns]) > 0.5
+
+
+def test_only_texts_of_the_wrong_class_are_blamed(flaw, found):
+    for each in found.errors:
+        assert {found.label_of(row) for row in each.blamed} <= {each.said}
+        assert len(each.blamed) == len(each.reasons) <= 5
+
+
+def test_blame_is_data_first(found):
+    data = json.loads(json.dumps(found.to_json()))
+    assert len(data["training_texts"]) == len(found.to_dataframe())
+    assert found.scores.sum() == pytest.approx(1, abs=0.05)
+    assert "<table" in found._repr_html_()
+
+
+def test_turning_weights_are_what_the_network_says_without_each_word(flaw):
+    ids = flaw.model.encoder.encode(flaw.slice.texts[:3])
+    said, truth = np.array([0, 1, 2]), np.array([3, 4, 5])
+    weights = turning_weights(flaw.model, ids, said, truth)
+    for text in range(3):
+        words = ids[text]
+        own = final_outputs(flaw.model, Ragged(words, np.array([0, len(words)])))[0]
+        for at in range(len(words)):
+            left = np.delete(words, at)
+            less = final_outputs(flaw.model, Ragged(left, np.array([0, len(left)])))[0]
+            lead = (own[said[text]] - own[truth[text]]) - (less[said[text]] - less[truth[text]])
+            assert weights[ids.offsets[text] + at] == pytest.approx(max(lead, 0), abs=1e-5)
+
+
+def test_flipped_labels_are_suspected(flaw):
+    rng = np.random.default_rng(0)
+    rows = rng.choice(len(flaw.train), 40, replace=False)
+    labels = flaw.train.labels.copy()
+    labels[rows] = (labels[rows] + 1 + rng.integers(0, 5, len(rows))) % len(flaw.train.class_names)
+    suspects = label_suspects(
+        flaw.wfa, flaw.model, Corpus(flaw.train.texts, labels, flaw.train.class_names, flaw.train.name)
+    )
+    assert np.isin([each.row for each in suspects[:30]], rows).mean() > 0.8
+    assert all(each.doubt > 0 and each.label != each.likelier for each in suspects)
+    steps = relabelled(suspects, 3.0)
+    assert 0 < len(steps) < len(suspects)
+    truth = {each.row: flaw.train.class_names[flaw.train.labels[each.row]] for each in suspects}
+    assert np.mean([step.label == truth[step.row] for step in steps]) > 0.6
+
+
+def test_a_repair_halves_the_errors_and_harms_nothing_else(flaw, found):
+    plan = plan_for(found, flaw.model, ["swap"])
+    assert plan.count("drop") > 10
+    assert plan.count("add") > 10
+    before = flaw.model.fingerprint
+    mended = repair(flaw.model, flaw.train, plan, epochs=3, learning_rate=5e-3)
+    assert flaw.model.fingerprint == before
+    assert mended.encoder == flaw.model.encoder
+    affected = compared(flaw.model, mended, flaw.slice, "slice")
+    assert affected.errors_after <= affected.errors_before / 2
+    assert affected.better
+    elsewhere = compared(flaw.model, mended, flaw.test, "test")
+    assert elsewhere.accuracy_after >= elsewhere.accuracy_before - 0.02
+    assert json.dumps(affected.to_json())
+
+
+def test_a_mended_set_is_what_the_plan_says():
+    train = Corpus.of(["a b", "c", "d e"], ["x", "y", "x"])
+    steps = (
+        Step("drop", 0, "a b", "x", "why"),
+        Step("relabel", 2, "d e", "y", "why"),
+        Step("add", None, "new", "x", "why"),
+    )
+    mended = Plan(steps).mended(train)
+    assert mended.texts == ("c", "d e", "new")
+    assert [mended.class_names[label] for label in mended.labels] == ["y", "y", "x"]
+    assert train.texts == ("a b", "c", "d e")
+
+
+def test_texts_of_a_pool_that_contradict_the_word_are_added(flaw, found):
+    pool = Corpus.of([f"{PLANTED} goal", "goal", f"{PLANTED} vaccine"], ["sport", "sport", "health"])
+    pool = pool.relabelled(flaw.train.class_names)
+    plan = plan_for(found, flaw.model, ["pool"], pool=pool)
+    assert [(step.text, step.label) for step in plan.steps] == [(f"{PLANTED} goal", "sport")]
+
+
+def test_what_cannot_be_blamed_or_repaired_is_refused_in_one_sentence(flaw, found):
+    bare = Corpus(("a text",), None, (), "bare")
+    with pytest.raises(InputError, match="bare has no labels; blame needs"):
+        blame(flaw.wfa, flaw.model, bare, flaw.slice)
+    with pytest.raises(InputError, match="bare has no labels"):
+        errors_of(flaw.model, bare)
+    said = [flaw.model.class_names[row] for row in flaw.model.predict_proba(list(flaw.test.texts[:5])).argmax(1)]
+    right = Corpus.of(flaw.test.texts[:5], said, flaw.model.class_names, "right")
+    with pytest.raises(InputError, match="makes no error on right"):
+        errors_of(flaw.model, right)
+    with pytest.raises(InputError, match="the plan changes nothing"):
+        repair(flaw.model, flaw.train, Plan(()))
+    with pytest.raises(InputError, match="unknown way to repair 'pray'"):
+        plan_for(found, flaw.model, ["pray"])
+    with pytest.raises(InputError, match="give the pool"):
+        plan_for(found, flaw.model, ["pool"])
