@@ -22,8 +22,9 @@ const shownText = (text) => h('td', { class: 'text roomy' }, lens.source.live ? 
 function matrix(title, across, names, counts, pick) {
   const mostApart = Math.max(1, ...counts.flatMap((row, at) => row.filter((_, column) => column !== at)));
   const columns = counts.some((row) => row[names.length]) ? [...names, 'undecided'] : names;
+  const saved = lens.csv(title, [across, ...columns], () => counts.map((row, at) => [names[at], ...row.slice(0, columns.length)]));
   return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, h('table', { class: 'confusion' },
-    h('caption', null, title),
+    h('caption', null, title, ' ', saved),
     h('thead', null, h('tr', null, h('th', { scope: 'col' }, across), columns.map((name) => h('th', { scope: 'col' }, lens.word(name))))),
     h('tbody', null, counts.map((row, at) => h('tr', null, h('th', { scope: 'row' }, lens.word(names[at])), columns.map((name, column) => h('td', { class: at === column ? 'same' : null, style: { 'background-color': at === column || !row[column] ? 'transparent' : `color-mix(in srgb, var(--bad) ${Math.round(8 + 42 * row[column] / mostApart)}%, transparent)` } },
       row[column] ? h('button', { type: 'button', class: 'plain', 'aria-label': `${lens.plural(row[column], 'text')}: ${lens.visible(names[at])}, then ${lens.visible(name)}`, on: { click: () => pick(at, column === names.length ? -1 : column) } }, lens.whole(row[column])) : h('span', { class: 'none' }, '0'))))))));
