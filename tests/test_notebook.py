@@ -78,7 +78,9 @@ def test_an_automaton_shows_size_words_and_the_diagram_where_it_has_one(counting
     page = counting[2]._repr_html_()
     assert "Words that speak most for each class" in page
     assert "<img" not in page
-    assert "data:image/svg+xml" in carrier()._repr_html_()
+    shown = carrier()._repr_html_()
+    assert "data:image/svg+xml" in shown
+    assert "max-width:100%" in shown  # no wider than its cell
     assert "linear automaton" in linear_sample(0).wfa._repr_html_()
 
 

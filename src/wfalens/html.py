@@ -74,7 +74,7 @@ def figure_html(source: str, caption: str, links: Mapping[str, str]) -> str:
     """An image, its caption (also the alternative text), and links to other formats."""
     more = " ".join(f'<a href="{escape(target)}">{escape(name)}</a>' for name, target in links.items())
     return (
-        f'<figure><img src="{escape(source)}" alt="{escape(caption)}" loading="lazy">'
+        f'<figure><img src="{escape(source)}" alt="{escape(caption)}" loading="lazy" style="max-width:100%">'
         f"<figcaption>{escape(caption)} {more}</figcaption></figure>"
     )
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _TOP_WORDS = 8
 _USUAL_COUNT = 5
+_MOVES = 16  # of the small diagram: it must be read in the width of a notebook
 _QUERIES = 256  # that the network is asked for its own Shapley values
 
 
@@ -53,7 +54,7 @@ def _diagram(wfa: WFA) -> str:
     if teller is None:
         return ""
     try:
-        drawing = draw_diagram(diagram_of(wfa), "svg")
+        drawing = draw_diagram(diagram_of(wfa, _MOVES), "svg", "down")
     except InputError as error:
         return text_html(f"There is no diagram: {error}")
     source = f"data:image/svg+xml;base64,{base64.b64encode(drawing).decode()}"

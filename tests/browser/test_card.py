@@ -70,7 +70,7 @@ def test_agreement_is_that_of_texts_of_like_confidence(visit, doubtful, disputed
     page = opened(visit, doubtful, disputed)
     deciles = inspection.fidelity(weak)["trust"]["deciles"]
     here = [each for each in deciles if each["least"] <= disputed["confidence"] + 1e-3][-1:] or deciles[:1]
-    expect(page.locator(".verdict")).to_contain_text(f"agrees with the network in {100 * here[0]['cr']['value']:.0f} %")
+    expect(page.locator(".verdict")).to_contain_text(f"agrees with the network in {100 * here[0]['cr']['value']:.1f} %")
 
 
 def test_they_part_at_a_word(visit, doubtful, disputed, weak):

@@ -32,7 +32,7 @@ def opened(visit, explorer, text=SENTENCE):
 
 def shown_class(page, reader="Automaton"):
     cell = page.locator(".says").filter(has=page.get_by_text(reader, exact=True))
-    return re.search(r"(.+?) \d+ %", cell.locator("b").inner_text())[1]
+    return re.search(r"(.+?) \d+\s%", cell.locator("b").inner_text())[1]
 
 
 def test_the_overview_tells_what_it_is_and_how_faithful(visit, explorer, study):
@@ -44,7 +44,7 @@ def test_the_overview_tells_what_it_is_and_how_faithful(visit, explorer, study):
     assert study.model.fingerprint in text
     assert f"{len(study.corpus)} texts" in text
     first = page.locator("main p").nth(1).inner_text()  # after the lead
-    assert f"{100 * measured['cr']['value']:.1f} %" in first
+    assert f"{100 * measured['cr']['value']:.1f}\N{NO-BREAK SPACE}%" in first
     assert "bag of words" in first
     for words in inspection.overview(study)["top_words"]:
         assert visible(words[0]) in text
@@ -286,7 +286,7 @@ def test_attacks_are_filtered(visit, explorer, study):
     first = page.get_by_role("table").last.locator("tbody tr").first
     assert first.locator("del").inner_text() == left[0]["before"][left[0]["changed"][0]]
     assert first.locator("ins").inner_text() == left[0]["after"][left[0]["changed"][0]]
-    page.get_by_label("Recipe").select_option("random-word")
+    page.get_by_role("combobox", name="Recipe").select_option("random-word")
     control = [each for each in data["examples"] if each["recipe"] == "random-word" and each["label_before"] == source]
     expect(status).to_contain_text(f"{len(control)} example")
 

@@ -37,6 +37,13 @@ def test_a_saved_figure_has_a_title_a_legend_and_all_its_colours(visit, explorer
     assert "color-mix" not in text
 
 
+def test_a_figure_saved_from_a_dark_page_is_on_white(visit, explorer):
+    page = visit(explorer, "word?word=embassy", dark=True)
+    text = saved(page, page.locator("figure").first, "SVG").decode()
+    assert 'fill="rgb(255, 255, 255)"' in text.partition("</text>")[0]
+    assert page.evaluate("document.documentElement.dataset.theme ?? null") is None  # the page itself stays dark
+
+
 def test_numbers_in_a_saved_figure_are_no_blobs(visit, explorer):
     page = visit(explorer, "map")
     finest(page)

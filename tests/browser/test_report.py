@@ -90,7 +90,7 @@ def test_what_is_not_carried_is_said(visit, report):
     page = visit(report, "word?word=neverseen")
     expect(page.get_by_role("alert")).to_contain_text("not among those that the report carries")
     go(page, report, "map?word=neverseen")
-    expect(page.locator("main")).to_contain_text("is not known")
+    expect(page.locator("main")).to_contain_text("is not carried by this page")
 
 
 def test_a_figure_is_saved_without_a_server(visit, report):

@@ -137,6 +137,12 @@ def test_a_state_stands_in_the_band_of_its_class(visit, explorer, study):
         assert top <= place <= top + height
 
 
+def test_the_whole_map_fits_on_a_narrow_screen(visit, explorer):
+    page = visit(explorer, "map", width=390)
+    drawing = page.locator("figure .drawing").last
+    assert drawing.evaluate("node => node.scrollWidth - node.clientWidth") <= 0
+
+
 def test_the_start_has_sentences_that_begin_there(visit, explorer):
     page = visit(explorer, "map?state=0")
     panel = page.locator(".panel")
@@ -162,6 +168,7 @@ def test_a_lone_percent_sign_in_the_address_is_no_blank_page(visit, explorer):
     page = visit(explorer)
     page.goto(f"{explorer}#play?text=100%")
     expect(page.get_by_role("heading", level=1)).to_have_text("Sentence")
+    expect(page).to_have_url(re.compile("text=100%25$"))  # it was read, and the address tells it
     page.goto(f"{explorer}#%")
     page.reload()
     expect(page.get_by_role("heading", level=1)).to_have_text("Overview")

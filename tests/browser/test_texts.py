@@ -47,7 +47,7 @@ def test_every_table_is_saved_as_csv(visit, address, found, tmp_path):
     saved = page.get_by_role("button", name=re.compile("^Save .* as CSV$"))
     names = [each.get_attribute("aria-label") for each in saved.all()]
     filled = [name for name, items in found["problems"].items() if items]
-    assert len(names) == 1 + len(filled)
+    assert len(names) == 3 + len(filled)  # two confusions and the texts
     for name in names:
         with page.expect_download() as download:
             page.get_by_role("button", name=name, exact=True).click()
@@ -104,6 +104,31 @@ def test_without_another_automaton_there_is_no_tab_to_compare(visit, study, tmp_
     table = page.get_by_role("table").first
     expect(table.get_by_text(NOTHING_TRIED)).to_have_count(5)
     expect(table.get_by_text("0.0 %")).to_have_count(0)
+    expect(page.locator(".headline")).to_contain_text("Nothing was tried")
+
+
+def test_the_attacks_begin_with_a_sentence(visit, address, study):
+    page = visit(address, "attacks")
+    guided = next(each for each in inspection.attacks(study, texts=200)["recipes"] if each["recipe"] == "guided")
+    expect(page.locator(".headline")).to_contain_text("With one word changed, the network errs on")
+    if address.startswith("file:"):  # the explorer attacks more texts
+        expect(page.locator(".headline b").first).to_have_text(f"{100 * guided['asr_correct']:.0f} %")
+
+
+def test_names_of_classes_are_whole_on_narrow_screens(visit, address, found):
+    page = visit(address, "texts", width=390)
+    heads = page.get_by_role("region", name="Truth × network").locator("tbody th")
+    for at, name in enumerate(found["class_names"]):
+        if len(name) < 14:
+            assert heads.nth(at).bounding_box()["height"] < 40, name  # on one line, not letter by letter
+
+
+def test_where_the_two_part_is_told_with_what_was_known_there(visit, address, found):
+    page = visit(address, "texts")
+    kinds, lost = found["parting_kinds"], sum(found["parting_kinds"].values())
+    if lost:
+        first = next(iter(kinds))
+        expect(page.locator("main")).to_contain_text(f"was {first} in {100 * kinds[first] / lost:.0f} %")
 
 
 def test_two_automata_stand_side_by_side(visit, address, study):

@@ -77,6 +77,13 @@ def examples():
                 yield " ".join(line.split())
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_example_runs_over_the_end_of_its_line(name):
+    own = name.replace("-", "_")
+    text = inspect.getdoc(getattr(import_module(f"wfalens.cli.{own}"), f"{own}_cli")) or ""
+    assert all(len(line) <= WIDTH - 2 for line in text.splitlines() if line.startswith(" ")), text
+
+
 @pytest.mark.parametrize("example", list(examples()))
 def test_examples_are_commands_that_can_be_given(example):
     _, name, *arguments = shlex.split(example)

@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfalens.corpus import WordVectors, newsroom, wordllama_vectors
-from wfalens.corpus.nearness import Nearness, is_piece, is_word
+from wfalens.corpus.nearness import Nearness, begin_alike, is_piece, is_word
 from wfalens.errors import InputError
 
 
 def spelt(number):
-    """A word for a number: one with digits would be none."""
-    return "word" + "".join(chr(ord("a") + int(digit)) for digit in str(number))
+    """A word for a number, with a beginning of its own: one with digits would be none."""
+    return "".join(chr(ord("a") + int(digit)) for digit in reversed(str(number))) + "word"
 
 
 def random_vectors(seed, words=40, width=6, scales=True):
@@ -113,6 +113,23 @@ def test_near_words_are_nearer_than_random_pairs():
     assert len(found.first) < len(near.pairs(within=2).first)
 
 
+def test_words_that_begin_alike_must_be_nearer():
+    vectors = random_vectors(2, words=90)
+    alike = WordVectors([f"word{word}" for word in vectors.words], vectors.matrix)
+    others, found = (Nearness.among(each, each.words) for each in (vectors, alike))
+    assert found.farthest_alike < found.farthest
+    assert found.pairs().distance.tolist() == others.pairs(within=found.farthest_alike).distance.tolist()
+    assert 0 < len(found.pairs().first) < len(others.pairs().first)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [("coach", "coal", True), ("economy", "economic", True), ("car", "cars", False), ("film", "movie", False)],
+)
+def test_an_ending_is_no_likeness_of_spelling(one, other, alike):
+    assert begin_alike(one, other) is begin_alike(other, one) is alike
+
+
 def test_of_two_words_each_is_near_to_the_other():
     vectors = WordVectors(["good", "bad"], np.random.default_rng(4).normal(size=(2, 50)).astype(np.float32))
     assert [word for word, _ in Nearness.among(vectors, vectors.words).nearest("good")] == ["bad"]
@@ -158,3 +175,9 @@ def test_words_of_like_meaning_are_alike():
     assert near.nearest("peru", 1)[0][0] == "chile"
     assert "sox" not in near  # pieces that do not tell its meaning
     assert "91-minute" not in near
+
+
+def test_a_word_of_pieces_needs_a_stem_that_is_a_word():
+    vectors = wordllama_vectors(["banker", "bank", "federer", "federal"])
+    assert "federer" not in vectors  # "feder" and "er"
+    assert {"banker", "bank", "federal"} <= set(vectors.words)

@@ -113,6 +113,16 @@ def test_groups_add_up_to_the_states(drawn):
     assert [len(level["states"]) for level in levels] == sorted({len(level["states"]) for level in levels})
 
 
+def test_a_state_that_is_a_group_by_itself_keeps_its_name():
+    wfa = sample("empirical", 3, n=40).wfa
+    named = replace(state_map(Study("a.wfa", wfa)), names=tuple(f"state of number {at}" for at in range(40)))
+    groups = named.to_json()["levels"][0]["states"]
+    assert any(len(group["members"]) > 1 for group in groups)
+    for group in groups:
+        alone = len(group["members"]) == 1
+        assert group["name"] == (f"state of number {group['members'][0]}" if alone else None)
+
+
 def test_there_are_few_groups_at_first():
     wfa = sample("empirical", 3, n=40).wfa
     sizes = [len(level["states"]) for level in state_map(Study("a.wfa", wfa)).to_json()["levels"]]

@@ -7,7 +7,7 @@ from tests.studies import counting_model, letter_texts
 from wfalens.corpus import Corpus
 from wfalens.extraction import Extractor
 from wfalens.inspection import Study, texts
-from wfalens.inspection.problems import AGAINST, broken_texts, label_errors, partings
+from wfalens.inspection.problems import AGAINST, broken_texts, label_errors, parting_kinds, partings
 from wfalens.inspection.texts import confusion
 
 
@@ -88,6 +88,9 @@ def test_rows_that_cost_agreement_are_where_the_two_part_for_good(counting):
     for each in found:
         lost[each["word"]] = lost.get(each["word"], 0) + each["lost"]
     assert lost == expected
+    assert sum(parting_kinds(found).values()) == sum(expected.values())
+    for each in found:
+        assert each["says"] == pytest.approx(wfa.centres[each["state"]], abs=1e-4)
     assert partings(counting, ids, None, decided) is None
     assert partings(counting, ids, said, said) == []
 

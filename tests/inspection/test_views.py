@@ -55,6 +55,24 @@ def test_the_command_is_safe_to_paste(study):
     assert words[-2:] == ["--out", study.name]
 
 
+def test_a_limit_of_time_belongs_to_the_command():
+    wfa = sample("empirical", 0).wfa
+    wfa.provenance["time"] = {"limit": 60.0, "used": 61.2}
+    words = shlex.split(inspection.overview(Study("a.wfa", wfa))["command"])
+    assert words[words.index("--time") + 1] == "60s"
+
+
+@pytest.mark.parametrize("kind", ["readable", "linear"])
+def test_the_command_has_no_option_that_its_kind_refuses(kind):
+    wfa = sample("empirical", 0).wfa
+    wfa.provenance["parameters"] = {"kind": kind, "completion": "shared", "alpha": 0.0, "seed": 3}
+    words = shlex.split(inspection.overview(Study("a.wfa", wfa))["command"])
+    assert words[words.index("--kind") + 1] == kind
+    assert not {"--completion", "--alpha", "--beta", "--abstraction"} & set(words)
+    options = {name[2:]: words[at + 1] for at, name in enumerate(words) if name in ("--kind", "--seed")}
+    Extractor(kind=options["kind"], seed=int(options["seed"]))  # refuses what does not go together
+
+
 def test_fidelity_is_the_measured_one(study):
     data = inspection.fidelity(study)
     assert data["overall"] == measure_fidelity(study.wfa, study.model, study.corpus).to_json()["overall"]

@@ -59,7 +59,7 @@ def card_cli(
 
     Examples:
       wfalens card films.wfa
-      wfalens card mail.wfa -m mail.onnx -c mail-test.csv --by country --positive spam -o mail.md
+      wfalens card mail.wfa -m mail.onnx -c mail.csv --by country -o mail.md
     """
     check_outputs(out, force=force)
     made = card(

@@ -205,7 +205,8 @@ def certify_cli(
 
     Examples:
       wfalens certify films.wfa --text "a dull but honest film"
-      wfalens certify films.wfa -c rotten_tomatoes --of network -m films.rnn --changes 2 --limit 500
+      wfalens certify films.wfa -c rotten_tomatoes --of network -m films.rnn \\
+        --changes 2 --limit 500
     """
     check_outputs(html, force=force)
     check_share("--min-certified", min_certified)

@@ -150,7 +150,7 @@ def evaluate_cli(
     Examples:
       wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes --coverage 0.8
       wfalens evaluate news.wfa -m news.rnn -c 'new/*.parquet' --memory 2GB
-      wfalens evaluate mail.wfa -m mail.onnx -c mail.csv --by country --positive spam
+      wfalens evaluate mail.wfa -m mail.onnx -c mail.csv --by country
     """
     for option, value in (("--min-cr", min_cr), ("--min-confidence", min_confidence), ("--at-cr", at_cr)):
         check_share(option, value)

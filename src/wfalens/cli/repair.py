@@ -98,7 +98,8 @@ def repair_cli(
     are files of their own in a new folder. --dry-run shows the plan.
 
     Example:
-      wfalens repair news.wfa -m news.rnn --train train.csv --texts slice.csv --test test.csv -o repaired
+      wfalens repair news.wfa -m news.rnn --train train.csv --texts slice.csv \\
+        --test test.csv -o repaired
     """
     if folder is None and not dry_run:
         raise InputError("give --output, a new folder for the steps, or --dry-run")

@@ -125,7 +125,7 @@ def train_cli(
     Examples:
       wfalens train --corpus rotten_tomatoes --out films.rnn
       wfalens train --corpus mail.csv --test mail_test.csv --out mail.rnn
-      wfalens train --task next --tokenizer characters --corpus names.csv --out names.rnn
+      wfalens train --task next --tokenizer characters -c names.csv -o names.rnn
     """
     check_outputs(out, force=force)
     done = train(

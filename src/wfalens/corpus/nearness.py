@@ -3,7 +3,9 @@
 Two words are near if each is among the other's ten nearest words by the cosine of their vectors, and if they are nearer
 than all but one in a thousand random pairs of words. Compared are words only: nothing with a digit or without a letter,
 no rests of words ("'s", "##ing"), and no negation, for which nothing else can stand. Stop words are near to stop words
-alone, and no short word is near to a longer one that begins with it ("al", "alabama"): their vectors tell of spelling.
+alone. Vectors tell of spelling, too: no short word is near to a longer one that begins with it ("al", "alabama"), and
+words that begin alike must be nearer than others ("economy" and "economic" are, "coach" and "coal" are not), unless one
+is the other with an ending.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ REACH = 10  # each word must be among so many nearest words of the other
 _NEAR_SHARE = 0.001  # of random pairs of words that are as near as near words must be
 _NEAR_EACH = 2  # words that are as near on average, if the alphabet is small
 _ROUNDING = 1e-6  # of distances: a pair that is the bound itself is within it
+_BEGIN_ALIKE = 3  # letters at their beginning that two words share by their spelling, not only by chance
+_ALIKE_SHARE = 0.5  # of the random pairs that may be as near: words that begin alike must be nearer
 _FARTHEST = 2.0  # of any two words
 _FEWEST = 2  # words that can be compared
 _SAMPLED_WORDS = 1500  # whose pairs give the quantiles of distances
@@ -47,6 +51,13 @@ def is_piece(one: str, other: str) -> bool:
     """Whether the shorter of two words is but a piece of the longer: "al" of "alabama", not "car" of "cars"."""
     short, long = sorted((one, other), key=len)
     return len(short) <= _LONGEST_PIECE and long.startswith(short) and long[len(short) :] not in ENDINGS
+
+
+def begin_alike(one: str, other: str) -> bool:
+    """Whether two words share their beginning and neither is the other with an ending."""
+    short, long = sorted((one, other), key=len)
+    inflected = long.startswith(short) and long[len(short) :] in ENDINGS
+    return not inflected and long[:_BEGIN_ALIKE] == short[:_BEGIN_ALIKE]
 
 
 class NearPairs(NamedTuple):
@@ -108,9 +119,18 @@ class Nearness:
     @cached_property
     def farthest(self) -> float:
         """The distance of near words is at most this."""
+        return self._farthest_of(1.0)
+
+    @cached_property
+    def farthest_alike(self) -> float:
+        """The distance of near words that begin alike is at most this."""
+        return self._farthest_of(_ALIKE_SHARE)
+
+    def _farthest_of(self, part: float) -> float:
+        """The distance within which that part of the share of random pairs lies that near words may have."""
         if len(self.content) < _FEWEST:
             return _FARTHEST
-        share = min(1.0, max(_NEAR_SHARE, _NEAR_EACH / len(self.content)))
+        share = part * min(1.0, max(_NEAR_SHARE, _NEAR_EACH / len(self.content)))
         return self.bound(f"q{share}") + _ROUNDING
 
     def nearest(self, word: str, k: int = REACH) -> list[tuple[str, float]]:
@@ -127,9 +147,16 @@ class Nearness:
             _mutual(self.stop, asked, self.reach, len(self.content)),
         ]
         found = NearPairs(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-        whole = [not is_piece(self.words[one], self.words[two]) for one, two in zip(*found[:2], strict=True)]
-        found = found.only(np.array(whole, bool))
+        if len(found.first):
+            found = found.only(self._not_by_spelling(found))
         return found.within(self.farthest if within is None else within) if len(found.first) else found
+
+    def _not_by_spelling(self, found: NearPairs) -> NDArray[np.bool_]:
+        """Which pairs are near by more than their spelling; -> (pairs,)"""
+        named = [(self.words[one], self.words[two]) for one, two in zip(found.first, found.second, strict=True)]
+        whole = np.array([not is_piece(*pair) for pair in named], bool)
+        alike = np.array([begin_alike(*pair) for pair in named], bool)
+        return whole & (~alike | (found.distance <= self.farthest_alike))
 
     def bound(self, value: float | str, seed: int = 0) -> float:
         """A bound on distances: a number, or a quantile over random pairs of content words such as "q0.001"."""

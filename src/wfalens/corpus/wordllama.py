@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 
@@ -38,7 +38,8 @@ def wordllama_vectors(words: Sequence[str]) -> WordVectors:
         for spelling in _SPELLINGS
     ]
     split = [min((_Pieces(each.tokens, each.ids) for each in same), key=len) for same in zip(*spelt, strict=True)]
-    known = [at for at, pieces in enumerate(split) if pieces.tell_the_meaning]
+    asked = frozenset(words)
+    known = [at for at, pieces in enumerate(split) if pieces.tell_the_meaning(asked)]
     vectors = np.zeros((len(known), model.embedding.shape[1]), np.float32)
     for row, at in enumerate(known):
         vectors[row] = split[at].vector(model.embedding)
@@ -55,12 +56,13 @@ class _Pieces:
     def __len__(self) -> int:
         return len(self.ids)
 
-    @property
-    def tell_the_meaning(self) -> bool:
+    def tell_the_meaning(self, words: Collection[str]) -> bool:
+        """Whether it is one piece, or a stem that is itself one of the words, with an ending: not "feder" and "er"."""
         stem = self.tokens[0].removeprefix(_WORD_START) if self.tokens else ""
         if len(self) == 1:
             return bool(stem)
-        return len(stem) >= _SHORTEST_STEM and "".join(self.tokens[1:]).lower() in ENDINGS
+        known = len(stem) >= _SHORTEST_STEM and stem.lower() in words
+        return known and "".join(self.tokens[1:]).lower() in ENDINGS
 
     def vector(self, embedding: NDArray[np.float32]) -> NDArray[np.float32]:
         """The mean of the pieces, each by its letters; embedding: (pieces, width) -> (width,)"""

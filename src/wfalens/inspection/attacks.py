@@ -21,7 +21,7 @@ _RECIPES = ("strong", "random-word", "random-order", "guided", "random-tries")
 _EDIT_RECIPES = ("guided", "random-tries")
 _WORDS = 60  # of a text that are shown
 _ABOUT = {
-    "strong": "the paper's: the positions that matter most, the word that acts most differently; one try",
+    "strong": "as published: the positions that matter most, the word that acts most differently; one try",
     "random-word": "control of strong: the positions that matter most, a random near word; one try",
     "random-order": "control of strong: random positions, the word that acts most differently; one try",
     "guided": "words ranked by the automaton's forward and backward vectors, up to five tries",

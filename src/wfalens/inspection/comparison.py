@@ -99,9 +99,10 @@ def _coarse(found: StateMap, order: NDArray[np.int64] | None) -> dict[str, Any]:
 
 
 def _scatter(words: WordChanges) -> list[list[Any]]:
-    """The strongest words of either: word, influence by class before, and after."""
-    strength = np.maximum(np.linalg.norm(words.before, axis=1), np.linalg.norm(words.after, axis=1))
-    chosen = np.argsort(-strength, kind="stable")[:_POINTS]
+    """The strongest words of either for every class: word, influence by class before, and after."""
+    strength = np.maximum(np.abs(words.before), np.abs(words.after))  # (words, classes)
+    order = np.argsort(-strength, axis=0, kind="stable")[: -(-_POINTS // strength.shape[1])]
+    chosen = np.unique(order)
     return [[words.words[at], short(words.before[at], 3), short(words.after[at], 3)] for at in chosen]
 
 

@@ -14,6 +14,7 @@ from wfalens.inspection.study import Study
 from wfalens.progress import SILENT, Progress
 
 _OPTIONS = ("kind", "states", "abstraction", "completion", "alpha", "beta", "seed")
+_OF_OTHER_KINDS = ("kind", "states", "seed")  # they take no others of these
 _TOP_WORDS = 8
 _KINDS = {
     "stochastic": "states are class distributions, rows are probabilities",
@@ -88,6 +89,10 @@ def _command(study: Study) -> str:
     source = corpus.get("name", "TEXTS") if isinstance(corpus, dict) else "TEXTS"
     if "choice" in made:
         known = {"seed": known.get("seed")}  # the kind and all that belongs to it were chosen
-    options = [each for name in _OPTIONS if known.get(name) is not None for each in (f"--{name}", str(known[name]))]
+    names = _OPTIONS if known.get("kind", "stochastic") == "stochastic" else _OF_OTHER_KINDS
+    options = [each for name in names if known.get(name) is not None for each in (f"--{name}", str(known[name]))]
+    time = made.get("time")
+    if isinstance(time, dict) and isinstance(time.get("limit"), int | float):
+        options += ["--time", f"{time['limit']:g}s"]
     # names come from files that others made: in a shell each must be one word
     return shlex.join(["wfalens", "extract", "MODEL", "--corpus", str(source), *options, "--out", study.name])

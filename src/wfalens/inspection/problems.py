@@ -168,9 +168,23 @@ def partings(
     counted = Counter(zip(part.values[places].tolist(), states.tolist(), kinds, strict=True))
     words = study.wfa.encoder.vocabulary.words
     return [
-        {"word": words[word], "state": state if names_states else None, "row": kind, "lost": number}
-        for (word, state, kind), number in counted.most_common(MOST)
+        {
+            "word": words[word],
+            "state": state if names_states else None,
+            "says": short(study.wfa.read_out(np.eye(study.wfa.states)[[state]])[0]) if names_states else None,
+            "row": kind,
+            "lost": number,
+        }
+        for (word, state, kind), number in counted.most_common()
     ]
+
+
+def parting_kinds(found: list[dict[str, Any]]) -> dict[str, int]:
+    """How the words at which automaton and network part are known: texts by kind of row, the most first."""
+    counted: Counter[str] = Counter()
+    for each in found:
+        counted[each["row"]] += each["lost"]
+    return dict(counted.most_common())
 
 
 def _after_the_last(agree: Ragged[np.bool_]) -> NDArray[np.int64]:

@@ -45,7 +45,7 @@ class StateMap:
     totals: NDArray[np.float64]  # (nodes, nodes): how often each step was made; `moves` may leave out rare words
     sampled: Ragged[np.int32] | None  # texts that were traced
     membership: NDArray[np.float32] | None  # (tokens, nodes): where the automaton was after each of their words
-    names: tuple[str, ...] | None = None  # of the nodes, where they have some
+    names: tuple[str | None, ...] | None = None  # of the nodes, where they have some
     group: NDArray[np.int64] | None = None  # of each node of the finest level, where these are groups of them
 
     @cached_property
@@ -120,9 +120,16 @@ class StateMap:
             share.T @ self.totals @ share,
             self.sampled,
             None if self.membership is None else self.membership @ share.astype(np.float32),
-            None,
+            self._names_alone(group),
             group,
         )
+
+    def _names_alone(self, group: NDArray[np.int64]) -> tuple[str | None, ...] | None:
+        """The names of the nodes that are a group by themselves; (nodes,) -> one for each group"""
+        if self.names is None:
+            return None
+        members = [np.flatnonzero(group == each) for each in range(group.max() + 1)]
+        return tuple(self.names[each[0]] if len(each) == 1 else None for each in members)
 
     def drawn(self, order: NDArray[np.int64]) -> dict[str, Any]:
         """Nodes with their places, flows, and the bands of the classes in the given order."""

@@ -55,6 +55,7 @@ def texts(study: Study, *, most: int = 3000, progress: Progress = SILENT) -> dic
     read = ReadTexts.of(study, most, progress)
     classes = len(study.wfa.class_names)
     said = read.said
+    parted = problems.partings(study, read.ids, said, read.automaton, progress)
     return {
         "corpus": study.texts.name,
         "of": len(study.texts),
@@ -69,8 +70,9 @@ def texts(study: Study, *, most: int = 3000, progress: Progress = SILENT) -> dic
             "words": problems.artefact_words(study, read.ids, read.truth),
             "phrases": problems.misleading_phrases(study, read.texts, read.truth, progress),
             "broken": problems.broken_texts(read.texts),
-            "partings": problems.partings(study, read.ids, said, read.automaton, progress),
+            "partings": None if parted is None else parted[: problems.MOST],
         },
+        "parting_kinds": problems.parting_kinds(parted or []),
     }
 
 

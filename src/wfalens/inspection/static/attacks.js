@@ -3,6 +3,14 @@ const { h } = lens;
 
 const marked = (words, changed, tag) => words.map((word, at) => [at ? ' ' : '', changed.includes(at) ? h(tag, null, lens.word(word)) : lens.word(word)]);
 
+// What the table says, in a sentence: how often the network errs, beside as many random tries.
+function headline({ recipes, vectors }) {
+  const [guided, control] = ['guided', 'random-tries'].map((name) => recipes.find(({ recipe }) => recipe === name));
+  if (!guided?.tried) return h('p', { class: 'headline' }, 'Nothing was tried: no word of these texts has a word near in meaning that acts differently.');
+  return h('p', { class: 'headline' }, `With one ${vectors ? 'word' : 'character'} changed, the network errs on `, h('b', null, lens.percent(guided.asr_correct)), ' of the texts that it had right',
+    control?.tried ? [`; with random changes and as many tries on `, h('b', null, lens.percent(control.asr_correct))] : '', '.');
+}
+
 lens.views.push({
   name: 'attacks',
   title: 'Attacks',
@@ -16,13 +24,14 @@ lens.views.push({
       function draw() {
         const rows = found.examples.filter((each) => each.recipe === given.recipe && (given.from === 'any' || each.label_before === given.from) && (given.to === 'any' || each.label_after === given.to));
         lens.put(content, h('p', { class: 'note', role: 'status' }, `${lens.plural(rows.length, 'example')}; at most ${found.shown_per_recipe} of each recipe are kept.`),
-          rows.length > 0 && lens.table('Successful examples', ['network before', 'network after', 'text', 'tries'], rows.map((each) => [
-            `${lens.visible(each.label_before)} ${lens.percent(each.probability_before)}`, `${lens.visible(each.label_after)} ${lens.percent(each.probability_after)}`,
-            h('td', { class: 'text' }, each.before.map((word, at) => [at ? ' ' : '', each.changed.includes(at) ? [h('del', null, lens.word(word)), ' ', h('ins', null, lens.word(each.after[at]))] : lens.word(word)])), String(each.queries)])));
+          rows.length > 0 && lens.table('Successful examples', ['text', 'network before', 'network after', 'tries'], rows.map((each) => [
+            h('td', { class: 'text' }, each.before.map((word, at) => [at ? ' ' : '', each.changed.includes(at) ? [h('del', null, lens.word(word)), ' ', h('ins', null, lens.word(each.after[at]))] : lens.word(word)])),
+            `${lens.visible(each.label_before)} ${lens.percent(each.probability_before)}`, `${lens.visible(each.label_after)} ${lens.percent(each.probability_after)}`, String(each.queries)])));
       }
       draw();
       return [
-        lens.table(`Success on ${lens.plural(found.texts, 'text')} of ${lens.visible(found.corpus)}, ${found.vectors ? `near words by ${lens.visible(found.vectors)} vectors` : 'by edits of characters'}`, ['recipe', 'succeeds, of correct texts', 'of all texts', 'accuracy', found.vectors ? 'words changed' : 'characters changed', 'tries'], found.recipes.map((each) => (each.tried
+        headline(found),
+        lens.table(`Success on ${lens.plural(found.texts, 'text')} of ${lens.visible(found.corpus)}, ${found.vectors ? `near words by ${lens.visible(found.vectors)} vectors` : 'by edits of characters'}`, [lens.explained('recipe'), lens.explained('succeeds, of correct texts', 'success'), 'of all texts', 'accuracy of the network', found.vectors ? 'words changed' : 'characters changed', lens.explained('tries')], found.recipes.map((each) => (each.tried
           ? [each.recipe, lens.percent(each.asr_correct, 1), lens.percent(each.asr_all, 1), `${lens.percent(each.accuracy_before)} \u2192 ${lens.percent(each.accuracy_after)}`, each.words_changed === null ? '\u2013' : lens.percent(each.words_changed, 1), each.queries.toFixed(1)]
           : [each.recipe, 'nothing was tried', '\u2013', `${lens.percent(each.accuracy_before)}`, '\u2013', '\u2013']))),
         h('ul', null, found.recipes.map((each) => h('li', null, h('b', null, each.recipe), ` \u2013 ${each.about}`))),

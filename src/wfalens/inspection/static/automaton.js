@@ -10,6 +10,7 @@ function story({ story: told, remark, held_out: held }) {
     remark && h('p', { class: 'note' }, `This is ${lens.visible(remark)}.`, ' ', lens.what('readable companion')),
     !remark && held && h('p', { class: 'note' }, `It chooses the network\u2019s class for ${lens.percent(held.cr, 1)} of ${lens.plural(held.texts, 'held-out text')}.`),
     h('ul', { class: 'story whole' }, first.map(item)),
+    h('p', { class: 'note' }, 'Words in quotes stand for their kind ', lens.what('kind of words'), '; it is open while words still matter ', lens.what('open'), '; a point is a hundredth of the probability.'),
     more.length > 0 && h('details', null, h('summary', null, `${lens.plural(more.length, 'more sentence')}`), h('ul', { class: 'story whole' }, more.map(item))));
 }
 
@@ -80,7 +81,7 @@ function faithful(map, overview, state) {
     if (word) {
       try {
         state.word = await lens.source.moves(word);
-        lens.put(status, state.word.known ? `\u201c${lens.visible(word)}\u201d (seen ${lens.whole(state.word.count)} times) moves the output by ${lens.percent(state.word.mean_change)} on average${state.word.rounded ? ', by the rounded automaton of this page' : ''}` : `\u201c${lens.visible(word)}\u201d is not known: it reads as <unk>`);
+        lens.put(status, state.word.known ? `\u201c${lens.visible(word)}\u201d (seen ${lens.whole(state.word.count)} times) moves the output by ${lens.percent(state.word.mean_change)} on average${state.word.rounded ? ', by the rounded automaton of this page' : ''}` : `\u201c${lens.visible(word)}\u201d is not ${state.word.rounded ? 'carried by this page' : 'known'}: it reads as <unk>`);
       } catch (error) { lens.put(status, h('span', { class: 'error' }, error.message)); }
     }
     state.remember();

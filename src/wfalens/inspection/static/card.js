@@ -6,7 +6,7 @@ const likeThis = (fidelity, confidence) => fidelity.trust.deciles.findLast(({ le
 
 function trust(fidelity, found) {
   const tenth = likeThis(fidelity, found.confidence);
-  return h('p', null, 'Of ', h('b', null, lens.plural(tenth.texts, 'text')), ' on which the automaton is about as sure as here, it agrees with the network in ', h('b', null, lens.percent(tenth.cr.value)), ` (95 %: ${lens.percent(tenth.cr.low)} to ${lens.percent(tenth.cr.high)}).`, ' ', lens.what('confidence'));
+  return h('p', null, 'Of ', h('b', null, lens.plural(tenth.texts, 'text')), ' on which the automaton is about as sure as here, it agrees with the network in ', h('b', null, lens.percent(tenth.cr.value, 1)), ` (95 %: ${lens.percent(tenth.cr.low, 1)} to ${lens.percent(tenth.cr.high, 1)}).`, ' ', lens.what('confidence'));
 }
 
 // The word after which the two no longer agree, to the end; null if they agree at the end.
@@ -37,7 +37,7 @@ function verdict(names, found) {
   const named = (label) => lens.className(names, names.indexOf(label));
   const cells = [found.truth && who('Truth', named(found.truth)), found.model && who('Network', lens.outcome(names, found.model.at(-1))), who('Automaton', [lens.outcome(names, found.automaton.at(-1)), found.label === null ? ' (undecided)' : ''])];
   const wrong = [found.truth && found.model && found.model_label !== found.truth && 'The network is wrong here.',
-    found.model && !found.agrees && 'The automaton is wrong about the network here: its own row below explains its mistake, not the network.'].filter(Boolean);
+    found.model && !found.agrees && 'The automaton is wrong about the network here: its row below explains its own answer, not the network\u2019s.'].filter(Boolean);
   return [h('div', { class: 'readers' }, cells, found.model && h('div', { class: 'says' }, h('span', null, 'Copy and network'), h('b', { class: found.agrees ? 'yes' : 'no' }, found.agrees ? 'they agree' : 'they disagree'))),
     wrong.length > 0 && h('p', { class: 'wrong' }, wrong.join(' '))];
 }

@@ -39,7 +39,7 @@ function scatter(found, at) {
         points.map(([word, before, after]) => s('circle', { cx: x(before).toFixed(1), cy: y(after).toFixed(1), r: 3.5, fill: lens.colour(at), opacity: 0.65, 'data-tip': `${lens.visible(word)}: ${lens.signed(before)} before, ${lens.signed(after)} after` })),
         labels.map((each) => lens.text(x(points[each][1]) + 6, y(points[each][2]) + 4, lens.visible(points[each][0]), { 'font-size': 11, 'pointer-events': 'none' })));
     },
-    note: 'Words on the dashed line act as before; the farther from it, the more they changed. The strongest words of either automaton are shown.',
+    note: 'Words on the dashed line act as before; the farther from it, the more they changed. Shown are the words that are strongest for each class in either automaton.',
   });
 }
 

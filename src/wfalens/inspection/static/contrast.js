@@ -1,8 +1,8 @@
 // Pairs of words that act and mean unlike each other.
 const { h } = lens;
 const ABOUT = {
-  adversarial: 'Words of like meaning that the network treats differently: swapping them should not matter, but does.',
-  collaborative: 'Words of unlike meaning that the network treats alike.',
+  adversarial: 'Words near in meaning that move the automaton differently: swapping them should hardly matter.',
+  collaborative: 'Words far apart in meaning that move the automaton alike: swapping them changes little.',
 };
 
 function examples(names, found) {
@@ -24,7 +24,7 @@ lens.views.push({
       const swaps = overview.has.model && overview.has.texts;
       const given = { kind: parameters.get('kind') === 'collaborative' ? 'collaborative' : 'adversarial', class: parameters.get('class') || 'all' };
       const content = h('div'), shown = h('div', { 'aria-live': 'polite' });
-      const top = (row) => { const at = lens.argmax(row); return h('span', null, lens.className(names, at), ` ${lens.signed(row[at])}`); };
+      const spoken = (word, row) => { const at = lens.argmax(row); return h('td', { class: 'left spoken' }, lens.wordLink(word), h('small', null, lens.className(names, at), ` ${lens.signed(row[at])}`)); };
       async function show(pair) {
         lens.put(shown, h('p', { class: 'note' }, 'looking \u2026'));
         try { lens.put(shown, h('div', { class: 'panel' }, examples(names, await lens.source.swaps(pair.first, pair.second)))); } catch (error) { lens.put(shown, h('p', { class: 'note' }, error.message)); }
@@ -36,8 +36,8 @@ lens.views.push({
         const pairs = part.pairs.filter((pair) => given.class === 'all' || names[lens.argmax(pair.first_influence)] === given.class);
         lens.put(shown);
         lens.put(content, h('p', { class: 'note' }, `${ABOUT[given.kind]} ${lens.plural(part.total, 'pair')} among ${lens.plural(part.words, 'word')} (${given.kind === 'adversarial' ? `d_S \u2264 ${part.epsilon.toPrecision(3)}, d_T \u2265 ${part.delta.toPrecision(3)}` : `d_T \u2264 ${part.epsilon.toPrecision(3)}, d_S \u2265 ${part.delta.toPrecision(3)}`}). ${found.verified ? `The strongest of each class were tried on the network; the pairs that ${given.kind === 'adversarial' ? 'change its output most' : 'change its output least'} come first.` : 'The strongest of each class are shown; with the network and texts they would be tried.'}`),
-          pairs.length ? lens.table(`${given.kind[0].toUpperCase()}${given.kind.slice(1)} pairs, meanings by ${lens.visible(found.vectors)} vectors`, ['first', 'second', ...(found.verified ? ['effect on the network', 'its class changes'] : []), lens.explained('d_T (acting)', 'd_T'), lens.explained('d_S (meaning)', 'd_S'), 'first speaks for', 'second speaks for', ...(swaps ? ['sentences'] : [])], pairs.map((pair) => [
-            lens.wordLink(pair.first), lens.wordLink(pair.second), ...(found.verified ? (pair.verified.texts ? [lens.number(pair.verified.effect, 2), `${pair.verified.changed} of ${lens.plural(pair.verified.texts, 'text')}`] : ['\u2013', 'in no text']) : []), pair.d_T.toFixed(4), pair.d_S.toFixed(3), top(pair.first_influence), top(pair.second_influence),
+          pairs.length ? lens.table(`${given.kind[0].toUpperCase()}${given.kind.slice(1)} pairs, meanings by ${lens.visible(found.vectors)} vectors`, ['a word, what it speaks for', 'the word in its place', ...(found.verified ? [lens.explained('effect on the network', 'effect'), 'its class changes in'] : []), lens.explained('d_T (acting)', 'd_T'), lens.explained('d_S (meaning)', 'd_S'), ...(swaps ? ['sentences'] : [])], pairs.map((pair) => [
+            spoken(pair.first, pair.first_influence), spoken(pair.second, pair.second_influence), ...(found.verified ? (pair.verified.texts ? [lens.number(pair.verified.effect, 2), `${pair.verified.changed} of ${lens.plural(pair.verified.texts, 'text')}`] : ['\u2013', 'in no text']) : []), pair.d_T.toFixed(4), pair.d_S.toFixed(3),
             ...(swaps ? [h('button', { type: 'button', class: 'small', 'aria-label': `Swap ${lens.visible(pair.first)} for ${lens.visible(pair.second)} in sentences`, on: { click: () => show(pair) } }, 'swap')] : [])]))
             : h('p', null, 'no pair of this class'));
       }

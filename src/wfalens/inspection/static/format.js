@@ -1,5 +1,5 @@
 // Numbers and classes as people read them.
-lens.percent = (value, digits = 0) => `${(100 * value).toFixed(digits)} %`;
+lens.percent = (value, digits = 0) => `${(100 * value).toFixed(digits)}\u00a0%`; // no line ends between the two
 lens.signed = (value, digits = 2) => `${value < 0 ? '\u2212' : '+'}${Math.abs(value).toFixed(digits)}`;
 lens.number = (value, digits = 3) => Number(value).toFixed(digits);
 lens.whole = (value) => Number(value).toLocaleString('en-US');
@@ -31,6 +31,9 @@ lens.mix = (names, values, { signed = false, digits = 1, unit = '', most = 1 } =
   });
   return lens.h('div', { class: 'mix' }, rows);
 };
+
+// a readable automaton is stochastic, too, but is not called so
+lens.kindOf = (overview) => (overview.reading && !overview.companion ? 'readable' : overview.kind);
 
 // what an output says, in two words: how sure, and of which class; the bounds are those of the names of states
 const SURE = 0.8, LEANING = 0.5, LEANING_OF_TWO = 0.6;

@@ -72,7 +72,7 @@ async function start() {
   });
   document.getElementById('page').replaceWith(
     h('header', null, h('div', { class: 'bar' },
-      h('div', { class: 'brand' }, h('strong', null, 'wfalens'), h('span', null, `${lens.visible(overview.name)} \u00b7 ${overview.kind} automaton, ${lens.whole(overview.summary.states)} states, ${lens.whole(overview.summary.words)} words`), themeButton()),
+      h('div', { class: 'brand' }, h('strong', null, 'wfalens'), h('span', null, `${lens.visible(overview.name)} \u00b7 ${lens.kindOf(overview)} automaton, ${lens.whole(overview.summary.states)} states, ${lens.whole(overview.summary.words)} words`), themeButton()),
       h('nav', { 'aria-label': 'Views' }, h('ul', null, items)))),
     view);
   window.addEventListener('hashchange', () => show(true));

@@ -18,7 +18,7 @@ function faithful(data, names) {
       card('Consistency rate', 'CR', lens.number(data.overall.cr.value), `95 %: ${lens.interval(data.overall.cr)}`),
       card('Divergence (JSD)', 'JSD', lens.number(data.overall.jsd.value), `95 %: ${lens.interval(data.overall.jsd)}`),
       data.model_accuracy && card('Accuracy of the network', 'network', lens.number(data.model_accuracy.value), `automaton: ${lens.number(data.automaton_accuracy.value)}`),
-      half && card(`Where it is sure (${lens.percent(half.coverage)})`, 'confidence', lens.number(half.cr.value), `confidence \u2265 ${lens.number(half.min_confidence, 2)}`)),
+      half && card(`On its surest ${lens.percent(half.coverage)}`, 'confidence', lens.number(half.cr.value), `consistency where confidence \u2265 ${lens.number(half.min_confidence, 2)}`)),
     h('p', { class: 'note' }, `On ${lens.plural(data.texts, 'text')} of ${lens.visible(data.corpus)}${data.texts < data.of ? `, drawn at random from ${lens.whole(data.of)}` : ''}. The consistency rate is the share of texts on which automaton and network choose the same class; the divergence is 0 for equal outputs and 0.69 for opposite ones.${data.undecided ? ` Undecided on ${data.undecided}.` : ''}`),
     h('div', { class: 'grid' },
       lens.figure({ title: 'Consistency by class, beside trivial stand-ins', term: 'stand-in', describe: `Consistency rate by class: ${rows.map(({ label, estimate }) => `${label} ${lens.number(estimate.value)}`).join(', ')}`, draw: (svg, width) => lens.intervalChart(svg, width, { rows: [all, ...rows, ...others], xTitle: 'consistency rate with 95 % interval', low, high: 1 }), note: 'Classes as the network predicts them. An automaton that does not beat a bag of words has not understood much.' }),
@@ -48,8 +48,10 @@ async function example(node, overview) {
   const chosen = found && (found.any.filter(fits).sort((a, b) => b.confidence - a.confidence)[0] || found.any[0]);
   if (!chosen) { lens.put(node, h('p', { class: 'note' }, 'Give texts with --corpus to see one.')); return; }
   const shown = await lens.source.play(chosen.text), column = lens.argmax(shown.automaton.at(-1));
-  lens.put(node, lens.chipRows({ found: shown, rows: [{ who: 'automaton', values: shown.contributions }], column, name: lens.visible(overview.class_names[column]), at: shown.words.length, choose: () => { location.hash = lens.link('play', { text: chosen.text }); }, press: () => {} }),
-    h('p', { class: 'note' }, 'Words in colour speak for ', lens.className(overview.class_names, column), ', grey ones against it. ', h('a', { href: lens.link('play', { text: chosen.text }) }, 'Look at this sentence closely')));
+  const draw = (rows, unit) => lens.put(node, lens.chipRows({ found: shown, rows, column, name: lens.visible(overview.class_names[column]), at: shown.words.length, choose: () => { location.hash = lens.link('play', { text: chosen.text }); }, press: () => {} }),
+    h('p', { class: 'note' }, 'Words in colour speak for ', lens.className(overview.class_names, column), `, grey ones against it; the numbers are Shapley values in ${unit} `, lens.what('Shapley value'), '. ', h('a', { href: lens.link('play', { text: chosen.text }) }, 'Look at this sentence closely')));
+  draw([{ who: 'automaton', values: shown.contributions }], shown.unit);
+  if (overview.has.model) lens.source.why(chosen.text).then((why) => draw(['network', 'automaton'].map((who) => ({ who, values: why[who] })), 'probability'), () => {}); // then the automaton is shown alone
 }
 
 // Of an automaton that nobody can tell: its groups of states on a map, as soon as that is there.
@@ -77,7 +79,7 @@ function picture(overview) {
 function provenance(data) {
   const made = data.provenance;
   const entries = [
-    ['Kind', `${data.kind}: ${data.about}`],
+    ['Kind', `${lens.kindOf(data)}: ${lens.kindOf(data) === data.kind ? '' : 'few states and kinds of words; '}${data.about}`],
     ['Extracted from', made.model ? `${made.model.type || 'model'} ${made.model.fingerprint || ''}` : 'unknown'],
     ['Texts', made.corpus ? `${made.corpus.name}: ${lens.plural(made.corpus.texts, 'text')}, ${lens.plural(made.corpus.tokens, 'token')}` : 'unknown'],
     ['States', lens.whole(data.summary.states)],
@@ -86,7 +88,7 @@ function provenance(data) {
     ...Object.entries(data.summary).filter(([name, value]) => value !== null && !['kind', 'states', 'words'].includes(name)).map(([name, value]) => [name.replaceAll('_', ' '), typeof value === 'number' ? (Number.isInteger(value) ? lens.whole(value) : lens.number(value)) : String(value)]),
     ['Versions', made.versions ? Object.entries(made.versions).map((pair) => pair.join(' ')).join(', ') : 'unknown'],
   ];
-  return h('dl', { class: 'facts' }, entries.map(([name, value]) => [h('dt', null, name), h('dd', null, lens.visible(value))]));
+  return h('dl', { class: 'facts' }, entries.map(([name, value]) => [h('dt', null, lens.hasTerm(name) ? lens.explained(name) : name), h('dd', null, lens.visible(value))]));
 }
 
 lens.views = [{

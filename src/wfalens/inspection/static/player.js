@@ -119,9 +119,10 @@ class Player {
     lens.put(this.card, lens.card(this.names, found, found.rounded ? null : this.fidelity));
     lens.put(this.rows, lens.chipRows({ found, rows, column, name, at: this.at, choose: (at) => this.reader.go(at), edit: lens.source.typing ? (at) => this.edit(at) : null, press: (event) => this.press(event) }));
     if (focused) this.rows.querySelector('[tabindex="0"]')?.focus();
+    lens.put(this.classes.options[0], found.model ? 'the network\u2019s class' : 'the automaton\u2019s class');
     const unit = this.method === 'changes' || this.why ? 'probability' : found.unit;
     lens.put(this.about, `Under each word: what it contributes to ${name}, in ${unit}; the class\u2019s colour speaks for it, grey against it. `, lens.what(this.method === 'changes' ? 'contribution' : 'Shapley value'),
-      ' The line below a word tells how the automaton knows it: solid observed, dashed completed, dotted unknown. ', lens.what('rows'), this.why?.standard_error > 0.005 && this.method !== 'changes' ? ` The network\u2019s values come from ${this.why.queries} readings, with a standard error of at most ${lens.number(this.why.standard_error, 3)}.` : '',
+      found.rounded ? ' A dotted line below a word: this page does not carry it, and it reads as <unk>. ' : [' The line below a word tells how the automaton knows it: solid observed, dashed completed, dotted unknown. ', lens.what('rows')], this.why?.standard_error > 0.005 && this.method !== 'changes' ? ` The network\u2019s values come from ${this.why.queries} readings, with a standard error of at most ${lens.number(this.why.standard_error, 3)}.` : '',
       lens.source.typing ? ' Double-click or press Enter on a word to change it.' : '');
     if (this.charts[1]) this.charts[1].hidden = !found.model;
     for (const figure of [...this.charts, ...this.ways]) figure.redraw();

@@ -179,7 +179,7 @@ lens.pocket = (data, overview, map) => {
     return {
       text, words, rounded: true, cut: words.length < all.length, unit: overview.unit, truth: null,
       counts: words.map((word) => (indices.has(word) ? data.counts[indices.get(word)] : 0)),
-      rows: words.map((word) => (indices.get(word) > 0 ? 'carried' : 'unknown')),
+      rows: words.map((word) => (indices.get(word) > 0 ? 'carried' : 'absent')),
       automaton: outputs,
       contributions: shapley(automaton, read),
       label: overview.class_names[lens.argmax(last)], confidence: ranked[0] - ranked[1],

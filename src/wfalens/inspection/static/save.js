@@ -35,8 +35,15 @@ function resolved(colour) {
   return found;
 }
 
+// a paper is white, whatever the page looks like
+function inLight(work) {
+  const { dataset } = document.documentElement, before = dataset.theme;
+  dataset.theme = 'light';
+  try { return work(); } finally { if (before === undefined) delete dataset.theme; else dataset.theme = before; }
+}
+
 // legend: [{name, colour}], drawn below in rows
-lens.standalone = (svg, title, legend = []) => {
+lens.standalone = (svg, title, legend = []) => inLight(() => {
   const { width, height } = svg.zoom, drawing = painted(svg);
   const ink = resolved('var(--ink)'), paper = resolved('var(--panel)');
   const text = (x, y, content, more = {}) => s('text', { x, y, fill: ink, 'font-family': FONT, 'font-size': 13, ...more }, content);
@@ -57,7 +64,7 @@ lens.standalone = (svg, title, legend = []) => {
     s('rect', { width, height: whole, fill: paper }),
     head.map((line, at) => text(12, 22 + 20 * at, line, { 'font-size': 15, 'font-weight': 600 })), drawing, keys);
   return { text: new XMLSerializer().serializeToString(made), width, height: whole };
-};
+});
 
 // one picture on one page
 function pdf(image, pixels, width, height) {

@@ -8,7 +8,7 @@ function listed(map, level, choose) {
   const order = [...level.states].sort((a, b) => b.frequency - a.frequency);
   return [
     h('p', null, `Choose a ${map.kind === 'states' ? 'state' : 'region'} to see what it stands for, which words lead there and away, and sentences that pass through it.`),
-    lens.table(map.kind === 'states' ? 'States by visits' : 'Regions by visits', [map.kind === 'states' ? 'state' : 'region', 'speaks for', 'visits', 'stays'], order.map((state) => [
+    lens.table(map.kind === 'states' ? 'States by visits' : 'Regions by visits', [map.kind === 'states' ? 'state' : 'region', 'likeliest class', 'visits', 'stays'], order.map((state) => [
       h('button', { type: 'button', class: 'small', on: { click: () => choose(state.id) } }, lens.stateName(map, level, state.id)),
       [lens.className(map.class_names, lens.argmax(state.mix)), ` ${lens.percent(Math.max(...state.mix))}`], lens.percent(state.frequency, 1), lens.percent(state.stays)])),
   ];

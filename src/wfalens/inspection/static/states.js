@@ -25,14 +25,14 @@ lens.stateName = (map, level, id) => {
   return `${map.kind === 'states' ? 'state' : 'region'} ${state.members[0]}`;
 };
 
-lens.mapWidth = 480; // the least that can be read; narrow pages scroll
+lens.mapWidth = 300; // the least that can be read; narrow pages scroll
 const WIDTH = 2; // of the map in its own units, from chance to certainty
 lens.sureness = (share, classes) => (share - 1 / classes) / (1 - 1 / classes);
 
 // Draws bands, flows and states; `marks(place)` are drawn on top, place(label, share) is the point of an output.
 lens.drawMap = (svg, width, map, level, { flows = 0, chosen = null, moves = null, marks = null, choose = null, active = null } = {}) => {
   const names = map.class_names.map(lens.visible), classes = names.length;
-  const left = Math.min(0.3 * width, 24 + 7 * Math.max(...names.map((name) => name.length)));
+  const left = Math.min(0.36 * width, 24 + 7 * Math.max(...names.map((name) => name.length)));
   const unit = (width - left - 20) / (WIDTH + 0.24), top = 26;
   const bottom = Math.max(...level.bands.map(([start, tall]) => start + tall));
   const height = Math.round(top + unit * bottom + 40);

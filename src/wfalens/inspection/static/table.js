@@ -3,7 +3,7 @@ const { h } = lens;
 const ROW = 32, PAGE = 100, MARGIN = 10;
 
 lens.table = (caption, columns, rows) => h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
-  h('table', null, h('caption', null, caption),
+  h('table', null, h('caption', null, h('span', null, caption)),
     h('thead', null, h('tr', null, columns.map((column, at) => h('th', { scope: 'col', class: rows[0]?.[at] instanceof HTMLTableCellElement && rows[0][at].matches('.text, .left') ? 'left' : null }, column)))),
     h('tbody', null, rows.map((row) => h('tr', null, row.map((cell, at) => (cell instanceof HTMLTableCellElement ? cell : at ? h('td', null, cell) : h('th', { scope: 'row' }, cell))))))));
 

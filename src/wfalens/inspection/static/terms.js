@@ -25,6 +25,22 @@ const TERMS = {
   flip: 'One word left out or replaced, so that a reader chooses another class.',
   plausible: 'The two words are near in meaning by their vectors; leaving a word out is plausible, too.',
   't-SNE': 'A map on which near words are alike; distances between groups say little.',
+  recipe: 'A way to choose which word is changed and for which one; what each does is said below the table.',
+  success: 'The share of texts that the network had right and gets wrong after the change.',
+  tries: 'Changed texts that the network was asked for, on average for each text.',
+  effect: 'How far the network\u2019s output moves when the word is replaced, on average over texts: 0 not at all, 1 wholly to other classes.',
+  'observed rows': 'Pairs of a word and a state that were seen in extraction; what each word does in other states is completed.',
+  'possible rows': 'All pairs of a seen word and a state.',
+  transitions: 'Weights that are stored: a word, from a state, to a state.',
+  completion: 'How the automaton knows what a word does in a state in which it was never seen.',
+  alpha: 'The share of the probability that stays where it is at every word.',
+  beta: 'In completed rows, the share that moves as the word does in like states; the rest stays.',
+  drift: 'How far fitting moved what the states say from the mean outputs that they stood for: 0 not at all, at most 2.',
+  'word classes': 'Kinds of words: all words of a kind do the same.',
+  layers: 'A linear automaton reads a text in layers, each from the ones before it.',
+  factors: 'Numbers by which what a word does is told.',
+  decay: 'How much of a number survives one word at most: below 1, so that nothing grows without end.',
+  Kind: 'Stochastic: states say how likely each class is. Linear: real weights, more faithful, but its states do not stand for classes. Readable: few states and kinds of words, for people.',
   'stand-in': 'A trivial method that answers in place of the automaton; it shows what agreement is worth.',
 };
 
@@ -33,4 +49,5 @@ lens.what = (term) => {
   if (!Object.hasOwn(TERMS, term)) throw new Error(`no sentence explains ${term}`);
   return lens.h('button', { type: 'button', class: 'what', 'data-tip': TERMS[term], 'aria-label': `What is ${term}? ${TERMS[term]}` }, '?');
 };
+lens.hasTerm = (term) => Object.hasOwn(TERMS, term);
 lens.explained = (text, term = text) => lens.h('span', null, text, ' ', lens.what(term));

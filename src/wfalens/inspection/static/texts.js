@@ -22,12 +22,19 @@ const shownText = (text) => h('td', { class: 'text roomy' }, lens.source.live ? 
 function matrix(title, across, names, counts, pick) {
   const mostApart = Math.max(1, ...counts.flatMap((row, at) => row.filter((_, column) => column !== at)));
   const columns = counts.some((row) => row[names.length]) ? [...names, 'undecided'] : names;
+  const saved = lens.csv(title, [across, ...columns], () => counts.map((row, at) => [names[at], ...row.slice(0, columns.length)]));
   return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, h('table', { class: 'confusion' },
-    h('caption', null, title),
+    h('caption', null, h('span', null, title, ' ', saved)),
     h('thead', null, h('tr', null, h('th', { scope: 'col' }, across), columns.map((name) => h('th', { scope: 'col' }, lens.word(name))))),
     h('tbody', null, counts.map((row, at) => h('tr', null, h('th', { scope: 'row' }, lens.word(names[at])), columns.map((name, column) => h('td', { class: at === column ? 'same' : null, style: { 'background-color': at === column || !row[column] ? 'transparent' : `color-mix(in srgb, var(--bad) ${Math.round(8 + 42 * row[column] / mostApart)}%, transparent)` } },
       row[column] ? h('button', { type: 'button', class: 'plain', 'aria-label': `${lens.plural(row[column], 'text')}: ${lens.visible(names[at])}, then ${lens.visible(name)}`, on: { click: () => pick(at, column === names.length ? -1 : column) } }, lens.whole(row[column])) : h('span', { class: 'none' }, '0'))))))));
 }
+
+// how the word at which the two parted was known, over all texts that were lost
+const kindsOf = (kinds) => {
+  const all = Object.values(kinds).reduce((sum, count) => sum + count, 0);
+  return ` They end with different classes on ${lens.plural(all, 'text')}; the word at which they part was ${Object.entries(kinds).map(([kind, count]) => `${kind} in ${lens.percent(count / all)}`).join(', ')}.`;
+};
 
 function problemTables(found) {
   const { problems, rows, class_names: names } = found;
@@ -46,12 +53,12 @@ function problemTables(found) {
       ['text', 'damaged words', 'what it is'], (each) => [rows[each.text][0], each.words, each.kinds], 0],
     ['partings', 'Rows that cost most agreement', 'Where automaton and network part for good: the word, the state before it, and how its row is known.',
       ['word', ...(problems.partings?.[0]?.state === null ? [] : ['in state']), 'row', 'texts lost there'],
-      (each) => [each.word, ...(each.state === null ? [] : [each.state]), each.row, each.lost], -1],
+      (each) => [each.word, ...(each.state === null ? [] : [each.state === 0 ? 'the start' : `${each.state}, ${lens.says(names, each.says)}`]), each.row, each.lost], -1],
   ].map(([key, title, about, columns, cells, textAt]) => {
     const items = problems[key];
     if (items === null) return [h('h2', null, title), h('p', { class: 'note' }, key === 'partings' ? 'This needs the network: give it with --model.' : 'This needs labels and the network: give them with --corpus and --model.')];
     const all = items.map(cells);
-    return [h('h2', null, `${title} `, items.length > 0 && lens.csv(title, columns, () => all)), h('p', { class: 'note' }, about),
+    return [h('h2', null, `${title} `, items.length > 0 && lens.csv(title, columns, () => all)), h('p', { class: 'note' }, about, key === 'partings' && items.length > 0 && [' ', lens.what('rows'), kindsOf(found.parting_kinds)]),
       items.length ? lens.table(title, columns, all.slice(0, 25).map((row) => row.map((value, at) => (at === textAt ? shownText(value) : typeof value === 'number' ? String(value) : lens.word(value))))) : h('p', null, 'None was found.'),
       items.length > 25 && h('p', { class: 'note' }, `The first 25 of ${items.length}; the CSV has all.`)];
   });

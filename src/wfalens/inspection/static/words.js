@@ -29,7 +29,7 @@ lens.views.push({
     const least = lens.select([['1', 'once or more'], ['2', '2 times'], ['5', '5 times'], ['20', '20 times'], ['100', '100 times']], String(given.min_count), (value) => { given.min_count = Number(value); draw(); });
     const carried = lens.source.carried?.words();
     view.append(h('div', { class: 'controls' }, lens.field('Search', search), lens.field('Seen at least', least)),
-      h('p', { class: 'note' }, lens.what('influence'), ` Change of ${unit} by class; a class\u2019s colour speaks for it, grey against it. Click a title to sort. ${carried ? `This report carries ${lens.whole(carried.rows.length)} of ${lens.whole(carried.of)} words: the most frequent and the strongest of each class.` : ''}`), content);
+      h('p', { class: 'note' }, lens.explained('Influence', 'influence'), ` by class, as a change of ${unit}: the class\u2019s colour speaks for it, grey against it. `, lens.explained('Strength', 'strength'), ` is over all classes. Click a title to sort. ${carried ? `This report carries ${lens.whole(carried.rows.length)} of ${lens.whole(carried.of)} words: the most frequent and the strongest of each class.` : ''}`), content);
     draw();
   },
 });
