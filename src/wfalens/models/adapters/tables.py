@@ -66,6 +66,14 @@ class TableForm:
         yield np.arange(len(kept)), self.translated(table)
 
 
+def padding_of(model: object) -> dict[str, object]:
+    """The width of the tables that a model reads and the side on which they are padded; nothing where none is."""
+    form = getattr(model, "form", None)
+    if not isinstance(form, TableForm) or form.width is None or getattr(model, "pads", None) == 0:
+        return {}
+    return {"width": form.width, "padding_side": form.padding}
+
+
 def checked_word_ids(
     given: Sequence[int] | NDArray[np.integer] | None, encoder: TextEncoder
 ) -> NDArray[np.int64] | None:
@@ -85,10 +93,13 @@ def random_tables(encoder: TextEncoder, form: TableForm) -> NDArray[np.int64]:
     return np.random.default_rng(0).choice(words, (_TRIED, length))
 
 
-def check_told(run: Run, encoder: TextEncoder, form: TableForm, outputs: str, who: str) -> None:
-    """Refuse a model that was said to give logits and gives probabilities, by a few random texts."""
+def check_told(run: Run, encoder: TextEncoder, form: TableForm, outputs: str, classes: int, who: str) -> None:
+    """Refuse a model that gives something else than `outputs` says, by a few random texts."""
+    given = run(random_tables(encoder, form))
     if outputs == LOGITS:
-        check_logits(run(random_tables(encoder, form)), who)
+        check_logits(given, who)
+    rows = readout_named(outputs)(given)
+    checked_probabilities(rows.reshape(-1, rows.shape[-1]), rows.size // rows.shape[-1], classes, who)
 
 
 class TextTableClassifier(PrefixClassifier):

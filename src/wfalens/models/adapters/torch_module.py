@@ -168,7 +168,7 @@ class TorchModule(Shown):
                 f"the module cannot read the id {highest:,}: {held}; give the words of the module, or its own ids of "
                 "them (word_ids)"
             ) from None
-        check_told(self.rows, self.encoder, self.form, self.outputs, "the module")
+        check_told(self.rows, self.encoder, self.form, self.outputs, len(self.class_names), "the module")
 
     def reread(self, form: TableForm, cutting_side: str) -> TorchModule:
         """The same module with other ids."""

@@ -69,7 +69,7 @@ def _opened(path: Path, card: ModelCard) -> StepwiseClassifier:
     width = form.width or min(_TRIED, card.max_length or _TRIED)
     read_out = readout_named(graph.readout)
     _check_card(path, card, lambda word: read_out(run(np.full((1, width), card.word_ids[word]))))
-    check_told(run, card.encoder, form, graph.readout, str(path))
+    check_told(run, card.encoder, form, graph.readout, len(card.class_names), str(path))
     wrapped = token_classifier if graph.output_axes == 3 else TextTableClassifier
     return wrapped(
         run,
@@ -90,10 +90,10 @@ def _check_card(path: Path, card: ModelCard, rows_of: Callable[[int], NDArray[An
         raise InputError(f"{path} tells {classes} classes apart, but its card names {len(card.class_names)}")
     try:
         rows_of(int(order[-1]))
-    except ModelError as error:
+    except ModelError:
         raise ModelError(
             f"{path} cannot read the id {card.word_ids[order[-1]]:,}, although its card lists {len(card.words):,} "
-            f"words: they are not the words of this model ({error})"
+            "words: they are not the words of this model"
         ) from None
 
 
