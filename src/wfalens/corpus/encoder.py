@@ -119,8 +119,7 @@ class TextEncoder:
                 "this file was made with a tokenizer of one's own; give it again, "
                 f"or pass token ids (built-in ones: {KNOWN})"
             )
-        tokens = self._tokenize(text)
-        return tokens if self._is_built_in else checked_tokens(tokens)
+        return self._tokenize(text) if self._is_built_in else checked_tokens(self._tokenize, text)
 
     @property
     def _is_built_in(self) -> bool:
