@@ -233,4 +233,4 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[st
 
 def _plain(text: str) -> str:
     """Untrusted text as Markdown that shows it as it is, in one line; figures need no escaping."""
-    return text if _FIGURES.fullmatch(text) else visible(text).replace("␣", " ").translate(_MARKS)
+    return text if _FIGURES.fullmatch(text) else " ".join(map(visible, text.split(" "))).translate(_MARKS)
