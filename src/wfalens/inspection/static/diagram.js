@@ -6,16 +6,18 @@ const ENOUGH = 0.8, USUAL = 24; // the share of the moves that is drawn at first
 const LEAST_LIT = 0.03;
 lens.diagramWidth = 720; // the least that can be read; narrow pages scroll
 
+// the beginning and the end, by which long names of classes differ
+const shortened = (text, most) => { const head = Math.floor(most / 4); return text.length > most ? `${text.slice(0, head)}\u2026${text.slice(head + 1 - most)}` : text; };
 const wrapped = (text, most) => {
   const lines = [''];
   for (const word of text.split(' ')) {
     if (lines.at(-1) && lines.at(-1).length + word.length + 1 > most) lines.push(word);
     else lines[lines.length - 1] += (lines.at(-1) ? ' ' : '') + word;
   }
-  return lines.map((line) => (line.length > most + 4 ? `${line.slice(0, most + 3)}\u2026` : line));
+  return lines.map((line) => shortened(line, most + 2));
 };
 const colourOf = (state) => (state.undecided ? 'var(--soft)' : lens.colour(lens.argmax(state.mix)));
-const best = (reading, state) => { const at = lens.argmax(state.mix); return `${lens.visible(reading.class_names[at])} ${lens.percent(state.mix[at])}`; };
+const best = (reading, state, most = Infinity) => { const at = lens.argmax(state.mix); return `${shortened(lens.visible(reading.class_names[at]), most)} ${lens.percent(state.mix[at])}`; };
 
 // how many of the first moves carry enough of all, and lead to every state
 lens.usualMoves = (reading) => {
@@ -41,7 +43,7 @@ function boxes(reading, width) {
   }));
   const first = Math.max(...reading.states.map((state, at) => tall[at] / 2 - row * state.row)); // the first row lies so far down
   return reading.states.map((state, at) => ({
-    x: pitch * state.column + wide / 2 + 4, y: TOP + first + state.row * row, wide, tall: tall[at], lines: lines[at], column: state.column,
+    x: pitch * state.column + wide / 2 + 4, y: TOP + first + state.row * row, wide, tall: tall[at], lines: lines[at], letters, column: state.column,
   }));
 }
 
@@ -110,7 +112,7 @@ lens.drawDiagram = (svg, width, reading, { moves = lens.usualMoves(reading), lit
     const box = placed[at], share = lit ? lit.place[at] : null, faint = lit && share < 0.02;
     const press = choose && { click: () => choose(at), keydown: (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); choose(at); } } };
     const more = lit ? (faint ? '' : `now ${lens.percent(share)}`) : at === 0 && state.stays === 0 ? 'before any word' : `${lens.percent(state.stays)} of words stay`;
-    const text = [...box.lines.map((line) => [line, 'strong']), [best(reading, state), ''], [more, lit ? 'strong' : 'soft']];
+    const text = [...box.lines.map((line) => [line, 'strong']), [best(reading, state, box.letters - 2), ''], [more, lit ? 'strong' : 'soft']];
     return s('g', {
       class: `box${at === chosen ? ' chosen' : ''}${faint ? ' faint' : ''}`, 'data-node': at, transform: `translate(${box.x.toFixed(1)},${box.y.toFixed(1)})`,
       'data-tip': `${name(at)}: ${reading.class_names.map((label, column) => [state.mix[column], `${lens.visible(label)} ${lens.percent(state.mix[column])}`]).sort((a, b) => b[0] - a[0]).slice(0, 4).map(([, told]) => told).join(', ')}; ${lens.percent(state.read, 1)} of all words are read here${lit ? `; now ${lens.percent(share)} of the probability` : ''}`,
