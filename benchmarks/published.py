@@ -48,6 +48,8 @@ def measure(name: str, options) -> dict[str, object]:
         "smallest_texts": known[smallest].texts,
         "smallest_cr": known[smallest].cr.value,
         "kind": wfa.kind,
+        "texts": len(train),
+        "test_texts": fidelity.overall.texts,
         "goal": GOALS[name],
     }
 
@@ -57,7 +59,8 @@ def extractor(options) -> Extractor:
     known = {field.name for field in fields(Extractor)}
     if options.balance and "balance" not in known:
         sys.exit("this version has no --balance")
-    return Extractor(**quick, **({"balance": "predicted"} if options.balance else {}))
+    limited = {} if options.queries is None else {"queries": options.queries}
+    return Extractor(**quick, **limited, **({"balance": "predicted"} if options.balance else {}))
 
 
 def exact_rate(wfa, model, texts) -> float:
@@ -70,6 +73,7 @@ def exact_rate(wfa, model, texts) -> float:
 def options_of(parser) -> None:
     parser.add_argument("--texts", type=int, default=12_000, help="to extract on; a quarter as many are for the test")
     parser.add_argument("--models", default=",".join(zoo.PUBLISHED), help="some of them, with commas")
+    parser.add_argument("--queries", type=int, help="prefixes to ask for beyond the texts, at most")
     parser.add_argument("--balance", action="store_true", help="count every class alike")
 
 

@@ -3,16 +3,20 @@
 import json
 import sys
 
+import h5py
+import numpy as np
 import pytest
 
 from tests.cli.test_commands import wfalens
 from tests.cli.test_models import write_csv
+from tests.models.graphs import summing_graph
 from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, texts
 from wfalens.corpus import Corpus, tokenizers
 from wfalens.corpus.word_lists import read_word_list
 from wfalens.errors import FormatError, InputError
 from wfalens.models import ModelCard, load_keras, open_model
+from wfalens.models.keras.file import read_keras
 
 WORDS = ENCODER.vocabulary.words
 OPTIONS = ("--kind", "stochastic", "-k", "8", "--completion", "probe", "--alpha", "0", "--abstraction", "outputs")
@@ -128,3 +132,22 @@ def test_only_models_with_cards_are_wrapped(folder):
     done = wfalens("wrap", "toy.csv", "--words", "words.txt", "--classes", "a,b", cwd=folder)
     assert done.returncode == 2
     assert "only Keras files and ONNX graphs have cards" in done.stderr
+
+
+def test_a_graph_of_fixed_width_whose_padding_nobody_told_is_noted(tmp_path):
+    summing_graph(tmp_path / "toy.onnx", np.ones((len(WORDS), 2), np.float32), width=6)
+    (tmp_path / "words.txt").write_text("\n".join(WORDS) + "\n")
+    command = ("wrap", "toy.onnx", *WRAP[2:])
+    done = wfalens(*command, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "reads tables of 6 words, and nothing tells on which side texts are padded" in done.stderr
+    told = wfalens(*command, "--padding", "right", "--force", cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert "which side" not in told.stderr
+
+
+def test_a_file_of_weights_alone_is_refused_in_one_sentence(tmp_path):
+    with h5py.File(tmp_path / "weights.h5", "w") as file:
+        file["kernel"] = 1.0
+    with pytest.raises(FormatError, match=r"^[^(]*weights\.h5: no model in it, at most its weights; save the whole"):
+        read_keras(tmp_path / "weights.h5")

@@ -86,6 +86,7 @@ def own_tokenizers(tmp_path, monkeypatch):
         "def numbers(text):\n    return [len(part) for part in text.split(',')]\n"
         "constant = 3\n"
     )
+    (tmp_path / "broken_tokens.py").write_text("def function(text) return text\n")
     monkeypatch.syspath_prepend(tmp_path)
     yield "house_tokens"
     sys.modules.pop("house_tokens", None)
@@ -109,6 +110,7 @@ def test_a_tokenizer_of_ones_own_runs_only_after_it_is_allowed(own_tokenizers):
         ("ngrams:3", "write package.module:function"),
         ("house_tokens:nothing", r"house_tokens:nothing cannot be imported \(.*nothing"),
         ("no_such_package:function", "cannot be imported"),
+        ("broken_tokens:function", r"cannot be imported \(.*broken_tokens.py, line 1"),
         ("house_tokens:constant", "is not a function"),
     ],
 )
@@ -124,3 +126,9 @@ def test_a_tokenizer_that_returns_no_strings_is_refused(own_tokenizers):
         TextEncoder(words, "house_tokens:numbers").encode(["a,bb"])
     with pytest.raises(InputError, match=r"the tokenizer returned 'A'; it must return a list of strings"):
         TextEncoder(words, str.upper).encode(["a"])
+
+
+def test_a_tokenizer_that_fails_is_told_with_the_text():
+    encoder = TextEncoder(Vocabulary.of_words("ab"), lambda text: [text[5]])
+    with pytest.raises(InputError, match=r"the tokenizer fails on the text 'ab' \(string index out of range\)"):
+        encoder.encode(["ab"])

@@ -92,6 +92,15 @@ def test_small_groups_are_told_but_not_compared():
     assert not any("few" in (gap.high, gap.low) for gap in found.gaps)
 
 
+def test_rates_of_few_texts_are_told_but_not_compared():
+    truth = [1] * 15 + [0] * 15 + [1] * 2 + [0] * 28
+    network = [1] * 30 + [0] * 30  # the two of the second group that are "yes" are all missed
+    found = report(network, network, truth, groups=["a"] * 30 + ["b"] * 30)
+    assert found.groups[1].rates["network"]["yes"].true_positive.value == 0
+    assert [group.labelled["yes"] for group in found.groups] == [15, 2]
+    assert {gap.measure for gap in found.gaps} == {"CR", "JSD", "selection rate", "false-positive rate"}
+
+
 def test_one_group_has_no_gap():
     assert report([1, 0] * 10, [1, 0] * 10, groups=["all"] * 20).gaps == ()
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -273,7 +274,7 @@ def test_modules_with_a_state_of_wrong_shape_are_refused(letters):
         def initial_state(self, batch):
             return torch.zeros(1, batch, 5)
 
-    with pytest.raises(ModelError, match=r"one tensor of shape \(4, width\)"):
+    with pytest.raises(ModelError, match=r"one tensor of shape \(\d, width\), not \(1, \d, 5\)"):
         wrap_module(Broken(len(letters.vocabulary)), letters, CLASSES)
 
 
@@ -288,11 +289,85 @@ def test_a_step_that_contradicts_forward_is_found_when_wrapping(letters, fault):
             return (state if fault == "stands still" else after), (-logits if fault == "other logits" else logits)
 
     with pytest.raises(
-        ModelError, match=r"step contradicts its forward: after \d words their outputs differ by"
+        ModelError, match=r"step contradicts its forward: after \d of 12 words their outputs differ by"
     ) as told:
         wrap_module(Contradicting(len(letters.vocabulary)), letters, CLASSES)
-    assert "after 2 words" in str(told.value) or fault != "stands still"
+    assert "after 2 of" in str(told.value) or fault != "stands still"
     assert "\n" not in str(told.value)
+
+
+def test_a_step_that_contradicts_forward_in_long_texts_only_is_found_when_wrapping(letters):
+    class Late(StateNet):
+        def forward(self, ids):
+            return super().forward(ids) + (ids.shape[1] > 30) * torch.tensor([5.0, 0, 0])
+
+    with pytest.raises(ModelError, match="step contradicts its forward: after 1 of 40 words"):
+        wrap_module(Late(len(letters.vocabulary)), letters, CLASSES)
+
+
+class Positions(CausalNet):
+    """Knows so many positions, and fails on a longer text like an embedding of them."""
+
+    def __init__(self, words, positions):
+        super().__init__(words)
+        self.places = nn.Embedding(positions, 6)
+
+    def forward(self, ids):
+        return self.out(self.rnn(self.embedding(ids) + self.places(torch.arange(ids.shape[1])))[0])
+
+
+def test_a_module_that_reads_no_more_words_than_texts_are_cut_to_is_wrapped(letters):
+    words = len(letters.vocabulary)
+    model = wrap_module(Positions(words, 5), replace(letters, max_length=5), CLASSES)
+    assert model.trace(model.encoder.encode(["a b c d a b c d"])).values.shape == (5, 3)
+    with pytest.raises(ModelError, match=r"cannot read a table of ids \(1, 6\) .* give the encoder a max_length"):
+        wrap_module(Positions(words, 5), replace(letters, max_length=6), CLASSES)
+
+
+def test_a_convolution_that_cannot_read_short_texts_is_padded_to_a_width(letters):
+    class Convolution(CausalNet):
+        def __init__(self, words):
+            super().__init__(words)
+            self.filters = nn.Conv1d(6, 5, 3)
+
+        def forward(self, ids):
+            return self.out(self.filters(self.embedding(ids).transpose(1, 2)).amax(2))
+
+    module = Convolution(len(letters.vocabulary))
+    with pytest.raises(ModelError, match=r"cannot read a table of ids \(1, 1\) .* give a width to pad them to"):
+        wrap_module(module, letters, CLASSES)
+    ids = letters.encode(["a b"])
+    for padding, table in (("right", [*ids.values, 0, 0]), ("left", [0, 0, *ids.values])):
+        model = wrap_module(module, letters, CLASSES, width=4, padding=padding)
+        expected = module(torch.tensor([table])).softmax(-1).detach()
+        np.testing.assert_allclose(model.trace(ids).last(), expected, atol=1e-6)
+    assert model.encoder.max_length == 4
+    with pytest.raises(ModelError, match="one row per word"):
+        wrap_module(CausalNet(len(letters.vocabulary)), letters, CLASSES, width=4)
+
+
+def test_probabilities_are_not_taken_for_logits(letters):
+    class Shares(CausalNet):
+        def forward(self, ids):
+            return super().forward(ids).softmax(-1)
+
+    module, ids = Shares(len(letters.vocabulary)), letters.encode(["a b c"])
+    with pytest.raises(ModelError, match='gives probabilities, and was said to give logits; give outputs="prob'):
+        wrap_module(module, letters, CLASSES)
+    model = wrap_module(module, letters, CLASSES, outputs="probabilities")
+    np.testing.assert_allclose(model.trace(ids).values, module(torch.from_numpy(ids.values)[None])[0].detach())
+
+
+def test_what_goes_wrong_in_a_module_is_told_in_one_sentence(letters):
+    class Failing(nn.Module):
+        def forward(self, ids):
+            raise RuntimeError("mat1 and mat2\ncannot be multiplied")
+
+    with pytest.raises(ModelError, match=r"cannot read a table of ids \(1, 12\) \(mat1 and mat2\)") as told:
+        wrap_module(Failing(), letters, CLASSES)
+    assert "\n" not in str(told.value)
+    with pytest.raises(ModelError, match="takes a torch module, not function; wrap a function as a CallableClass"):
+        wrap_module(count_letters, letters, CLASSES)
 
 
 @pytest.mark.parametrize("network", [CausalNet, StateNet])
@@ -311,5 +386,6 @@ def test_words_reach_a_module_by_its_own_ids(letters, network):
     if network is StateNet:
         _, stepped = model.step(model.initial_state(1), ids.values[:1])
         np.testing.assert_allclose(stepped, expected[:1], atol=1e-5)
-    with pytest.raises(ModelError, match="word_ids must give one id for each of the 10 words"):
-        wrap_module(module, letters, CLASSES, word_ids=own[:3])
+    for wrong in (own[:3], own / 2):
+        with pytest.raises(ModelError, match="word_ids must give one id, a whole number, for each of the 10 words"):
+            wrap_module(module, letters, CLASSES, word_ids=wrong)

@@ -80,7 +80,7 @@ def test_words_reach_a_model_by_its_own_ids(letters):
     model = wrap_keras(Summing(scores), letters, CLASSES, outputs="logits", word_ids=own)
     ids = letters.encode(["a c b zebra"])
     np.testing.assert_allclose(model.trace(ids)[0], softmax(scores[own[ids[0]]].cumsum(0)), atol=1e-5)
-    with pytest.raises(ModelError, match="word_ids must give one id for each of the 10 words"):
+    with pytest.raises(ModelError, match="word_ids must give one id, a whole number, for each of the 10 words"):
         wrap_keras(Summing(scores), letters, CLASSES, word_ids=[1, 2])
 
 

@@ -217,12 +217,26 @@ def test_graphs_that_cannot_be_studied_are_refused_with_the_reason(letters, tmp_
     assert "\n" not in str(caught.value)
 
 
-def test_a_graph_with_fewer_words_than_its_card_fails_in_one_sentence(letters, tmp_path):
-    path = summing_graph(tmp_path / "m.onnx", scores_of(0, 3))
-    model = load_onnx(path, ModelCard.of(letters, CLASSES))
-    with pytest.raises(ModelError, match="onnxruntime could not run the graph") as caught:
-        model.trace(letters.encode(["a b c h"]))
+def stepping_graph(path, scores):
+    return lstm_graph(path, *scores.shape, seed=0)
+
+
+@pytest.mark.parametrize("graph", [summing_graph, running_graph, stepping_graph])
+def test_a_card_that_contradicts_its_graph_is_refused_when_it_is_opened(letters, tmp_path, graph):
+    path = graph(tmp_path / "m.onnx", scores_of(0, 3))
+    with pytest.raises(ModelError, match="cannot read the id 9, although its card lists 10 words") as caught:
+        load_onnx(path, ModelCard.of(letters, CLASSES))
     assert "\n" not in str(caught.value)
+    path = graph(tmp_path / "n.onnx", scores_of(0, 10))
+    with pytest.raises(InputError, match="tells 3 classes apart, but its card names 2"):
+        load_onnx(path, ModelCard.of(letters, ("x", "y")))
+
+
+def test_a_graph_that_was_said_to_give_logits_and_gives_probabilities_is_refused(letters, tmp_path):
+    shares = np.random.default_rng(0).dirichlet(np.ones(3), 10).astype(np.float32) / 4
+    path = summing_graph(tmp_path / "m.onnx", shares, width=4)
+    with pytest.raises(ModelError, match="gives probabilities, and was said to give logits"):
+        load_onnx(path, ModelCard.of(letters, CLASSES, outputs="logits"))
 
 
 @pytest.mark.parametrize("graph", [summing_graph, running_graph])
@@ -241,9 +255,8 @@ def test_a_new_state_that_does_not_fit_the_old_one_is_refused(letters, tmp_path)
     inputs = {"ids": (INT, ["batch"]), "h": (FLOAT, ["batch", 2])}
     outputs = {"logits": (FLOAT, ["batch", 3]), "h_out": (FLOAT, ["batch", 4])}
     path = write_graph(tmp_path / "m.onnx", nodes, inputs, outputs, {"scores": scores_of(0, 10)})
-    model = load_onnx(path, ModelCard.of(letters, CLASSES))
     with pytest.raises(ModelError, match=r"the new state 'h_out' is \(1, 4\) and cannot take the place of 'h'"):
-        model.trace(letters.encode(["a"]))
+        load_onnx(path, ModelCard.of(letters, CLASSES))
 
 
 def test_missing_and_damaged_files_are_refused(letters, tmp_path):

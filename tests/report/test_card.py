@@ -1,6 +1,7 @@
 """A card tells what is known, says why the rest is absent, and shows hostile names as they are."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from wfalens.cli.card import card
 from wfalens.corpus import newsroom
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor
+from wfalens.models.adapters.tables import TableForm, TextTableClassifier
 from wfalens.report import Card
 
 
@@ -40,6 +42,27 @@ def test_without_a_model_the_card_says_what_was_not_measured(folder):
     titles = [line for line in page.splitlines() if line.startswith("## ")]
     assert titles == ["## Model", "## Data", "## Preprocessing", "## Fidelity", "## Groups", "## Known artefacts"]
     assert page.count("not measured: give the classifier") == 2
+
+
+def test_the_card_tells_which_end_of_a_text_is_read_and_where_it_is_padded(letters):
+    def first_word_counts(table):
+        rows = np.stack([np.full(len(table), 0.5), table[:, 0] / 20, np.zeros(len(table))], 1)
+        rows[:, 2] = 1 - rows.sum(1)
+        return rows
+
+    model = TextTableClassifier(
+        first_word_counts,
+        replace(letters, cutting_side="left"),
+        ("x", "y", "z"),
+        form=TableForm(width=3, padding="left"),
+        outputs="probabilities",
+        fingerprint="counts",
+    )
+    made = Card.of("l.wfa", Extractor.paper(states=2, completion="uniform").extract(model, ["a b c d", "b"]))
+    read = made.to_json()["preprocessing"]
+    assert (read["max_length"], read["cutting_side"], read["width"], read["padding_side"]) == (3, "left", 3, "left")
+    assert "| read | the last 3 tokens |" in made.to_markdown()
+    assert "| shorter texts are padded | on the left, to 3 tokens |" in made.to_markdown()
 
 
 def test_the_command_measures_compares_and_writes(folder):

@@ -211,6 +211,7 @@ def wrap(
     labelled = None if check is None else reader.corpus(check, "test", progress=progress)
     card, classifier = _read_best(model, card, labelled, progress)
     found = _checked(classifier, labelled, progress)
+    _say_untold_side(classifier, card, progress)
     card.write(out)
     return Wrapped(out, len(card.words), len(names), isinstance(classifier, SteppableClassifier), *found)
 
@@ -229,12 +230,23 @@ def _read_best(
     cards = {side: card.read_as(side) for side in ("left", "right")}
     opened = {side: load(model, each) for side, each in cards.items()}
     rates = {side: agreement(each, labelled) for side, each in opened.items()}
-    if rates["left"] is None or rates["left"] == rates["right"]:  # nothing is padded, or nobody knows
+    if rates["left"] is None or rates["left"] == rates["right"]:  # nothing is padded, or labels do not tell
         return card, load(model, card)
     best = max(rates, key=lambda side: rates[side] or 0.0)
     told = ", ".join(f"{rate:.1%} on the {side}" for side, rate in rates.items())
     progress.say(f"padding on the {best}: agrees with labels on {told}")
     return cards[best], opened[best]
+
+
+def _say_untold_side(classifier: StepwiseClassifier, card: ModelCard, progress: Progress) -> None:
+    from wfalens.models.reading import Rereadable
+
+    width = classifier.form.width if isinstance(classifier, Rereadable) else None
+    if width is not None and card.padding_side is None:
+        progress.say(
+            f"the model reads tables of {width} words, and nothing tells on which side texts are padded, so it is the "
+            "right one: give --padding, or labelled texts that tell it (--check)"
+        )
 
 
 def _checked(

@@ -91,6 +91,13 @@ class TextEncoder:
         return about | {name: getattr(self, name) for name, stands in unusual.items() if stands}
 
     @property
+    def reads(self) -> str:
+        """How much of a text is read, in words for people."""
+        if self.max_length is None:
+            return "whole texts"
+        return f"the {'last' if self.cutting_side == LEFT else 'first'} {self.max_length:,} tokens"
+
+    @property
     def lowest_id(self) -> int:
         """The first id that a model may be shown: that of `<unk>`, or of the first symbol of a closed alphabet."""
         return UNKNOWN + 1 if self.closed else UNKNOWN
@@ -112,8 +119,7 @@ class TextEncoder:
                 "this file was made with a tokenizer of one's own; give it again, "
                 f"or pass token ids (built-in ones: {KNOWN})"
             )
-        tokens = self._tokenize(text)
-        return tokens if self._is_built_in else checked_tokens(tokens)
+        return self._tokenize(text) if self._is_built_in else checked_tokens(self._tokenize, text)
 
     @property
     def _is_built_in(self) -> bool:

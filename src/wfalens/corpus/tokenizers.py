@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 
-from wfalens.corpus.wording import shortened
+from wfalens.corpus.wording import quoted, reason_of, shortened
 from wfalens.errors import InputError
 
 Tokenizer = Callable[[str], list[str]]
@@ -100,16 +100,20 @@ def allow_tokenizer(path: str) -> Tokenizer:
         raise InputError(f"{path!r} is not an import path; write package.module:function")
     try:
         found = reduce(getattr, name.split("."), importlib.import_module(module))
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"the tokenizer {path} cannot be imported ({error})") from None
+    except Exception as error:  # it is somebody's code
+        raise InputError(f"the tokenizer {path} cannot be imported ({reason_of(error)})") from None
     if not callable(found):
         raise InputError(f"the tokenizer {path} is not a function")
     _ALLOWED[path] = found
     return _ALLOWED[path]
 
 
-def checked_tokens(tokens: object) -> list[str]:
-    """What a tokenizer of one's own returned, refused if it is not a list of strings."""
+def checked_tokens(tokenize: Tokenizer, text: str) -> list[str]:
+    """What a tokenizer of one's own makes of a text, refused if it fails or returns no list of strings."""
+    try:
+        tokens: object = tokenize(text)
+    except Exception as error:  # it is somebody's code
+        raise InputError(f"the tokenizer fails on the text {quoted(text)} ({reason_of(error)})") from error
     if not isinstance(tokens, list | tuple) or not all(isinstance(token, str) for token in tokens):
         raise InputError(f"the tokenizer returned {shortened(repr(tokens))}; it must return a list of strings")
     return list(tokens)

@@ -28,7 +28,7 @@ CR, JSD, SELECTED, TRUE_POSITIVE, FALSE_POSITIVE = MEASURES = (
     "false-positive rate",
 )
 _MOST_GROUPS = 100
-_LEAST_TEXTS = 10  # of a group that is compared with others
+_LEAST_TEXTS = 10  # of a group, and behind a rate, that is compared with others
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Group:
     name: str
     agreement: Agreement
     rates: dict[str, dict[str, Rates]]  # side -> class -> rates
+    labelled: dict[str, int] | None = None  # class -> texts of the group that are of it; None: no labels
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class GroupReport:
     groups: tuple[Group, ...]  # the largest first
     gaps: tuple[Gap, ...]
     has_labels: bool
-    least_texts: int = _LEAST_TEXTS  # smaller groups are not compared
+    least_texts: int = _LEAST_TEXTS  # smaller groups, and rates of fewer texts, are not compared
 
     @property
     def compared(self) -> int:
@@ -157,7 +158,8 @@ def _group(
         side: {each: _rates(chosen == class_names.index(each), truth, class_names.index(each)) for each in told}
         for side, chosen in sides.items()
     }
-    return Group(name, agreement(judged.agrees[members], judged.divergence[members], rng), rates)
+    labelled = None if truth is None else {each: int(np.sum(truth == class_names.index(each))) for each in told}
+    return Group(name, agreement(judged.agrees[members], judged.divergence[members], rng), rates, labelled)
 
 
 def _rates(chosen: NDArray[np.bool_], truth: NDArray[np.int32] | None, label: int) -> Rates:
@@ -187,8 +189,10 @@ def _measures(group: Group) -> Iterator[tuple[tuple[str, str | None, str | None]
     yield (JSD, None, None), group.agreement.jsd
     for side, by_class in group.rates.items():
         for name, rates in by_class.items():
-            for measure, value in zip(MEASURES[2:], vars(rates).values(), strict=True):
-                if value is not None:
+            of_it = 0 if group.labelled is None else group.labelled[name]
+            behind = (group.agreement.texts, of_it, group.agreement.texts - of_it)
+            for measure, value, texts in zip(MEASURES[2:], vars(rates).values(), behind, strict=True):
+                if value is not None and texts >= _LEAST_TEXTS:
                     yield (measure, side, name), value
 
 

@@ -200,8 +200,8 @@ def shown_name(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def shown_words(words: tuple[str, ...], most: int = 3) -> str:
-    """Some words of a class, each cut to a readable length."""
-    return ", ".join(sentence(word, LONGEST_WORD) for word in words[:most]) or "unknown words"
+    """Some words of a class, each cut to a readable length; blanks, which runs of characters may have, are in sight."""
+    return ", ".join(sentence(word.replace(" ", "␣"), LONGEST_WORD) for word in words[:most]) or "unknown words"
 
 
 def _told(carriers: list[dict[str, Any]]) -> str:

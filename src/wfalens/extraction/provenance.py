@@ -17,6 +17,7 @@ from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.linear.distillation import Distillation
 from wfalens.extraction.options import Options
 from wfalens.extraction.readable.sharing import Sharing, Sizes
+from wfalens.models.adapters.tables import padding_of
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.passes.survey import Survey
 from wfalens.passes.tally import Tally
@@ -32,7 +33,7 @@ def origin(
     from wfalens import __version__
 
     return {
-        "model": {"type": type(model).__name__, "fingerprint": model.fingerprint},
+        "model": {"type": type(model).__name__, "fingerprint": model.fingerprint, **padding_of(model)},
         "parameters": parameters,
         "augmentation": augmentation.parameters if augmentation else None,
         "vectors": vectors.source if vectors else None,

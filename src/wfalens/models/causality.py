@@ -61,7 +61,7 @@ def check_causal(model: StepwiseClassifier, ids: Ragged[np.int32]) -> None:
 
 def looks_ahead(model: StepwiseClassifier) -> bool:
     """Whether traces of random texts, some of them long, look ahead; if so, a warning says how the model is read."""
-    found = next((each for texts in _probes(model.encoder) if (each := _tried(model, texts)) is not None), None)
+    found = next((each for texts in probes(model.encoder) if (each := _tried(model, texts)) is not None), None)
     if found is not None:
         warnings.warn(
             f"the model looks ahead: its output for a prefix changes by {found.gap:.2g} when more words follow, so "
@@ -72,7 +72,8 @@ def looks_ahead(model: StepwiseClassifier) -> bool:
     return found is not None
 
 
-def _probes(encoder: TextEncoder) -> list[Ragged[np.int32]]:
+def probes(encoder: TextEncoder) -> list[Ragged[np.int32]]:
+    """Random texts of several lengths, the shortest first."""
     rng, words = np.random.default_rng(0), len(encoder.vocabulary)
     longest = encoder.max_length or max(length for _, length in _PROBED)
     lengths = [np.full(number, min(length, longest)) for number, length in _PROBED]

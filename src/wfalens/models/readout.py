@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.bounds import check_choice
+from wfalens.errors import ModelError
 
+_SUM_TOLERANCE = 1e-4
 Readout = Callable[[NDArray[np.floating]], NDArray[np.floating]]
 
 
@@ -35,3 +37,12 @@ READOUTS: dict[str, Readout] = {
 def readout_named(name: str) -> Readout:
     check_choice("outputs", name, READOUTS)
     return READOUTS[name]
+
+
+def check_logits(rows: NDArray[np.floating], who: str) -> None:
+    """Refuse rows that are distributions already: a softmax over them would blur them. rows: (…, classes)"""
+    if rows.shape[-1] > 1 and np.all(rows >= 0) and np.allclose(rows.sum(-1), 1, atol=_SUM_TOLERANCE):
+        raise ModelError(
+            f'{who} gives probabilities, and was said to give logits; give outputs="probabilities" (in a card: '
+            '"outputs")'
+        )

@@ -19,7 +19,7 @@ class Shown:
             ["classes", ", ".join(self.class_names)],
             ["words", f"{len(encoder.vocabulary):,}"],
             ["tokenizer", encoder.tokenizer_name],
-            ["reads", "whole texts" if encoder.max_length is None else f"the first {encoder.max_length} words"],
+            ["reads", encoder.reads],
             ["fingerprint", self.fingerprint],
         ]
         return table_html(type(self).__name__, ["", ""], rows)

@@ -72,7 +72,15 @@ class Card:
     @property
     def _preprocessing(self) -> dict[str, Any]:
         encoder = self.wfa.encoder
-        told = {"tokenizer": encoder.tokenizer_name, "max_length": encoder.max_length}
+        sides = self.wfa.provenance.get("model") or {}
+        told = {
+            "tokenizer": encoder.tokenizer_name,
+            "max_length": encoder.max_length,
+            "cutting_side": None if encoder.max_length is None else encoder.cutting_side,
+            "width": sides.get("width"),
+            "padding_side": sides.get("padding_side"),
+            "closed": encoder.closed,
+        }
         return told | {"words": len(encoder.vocabulary), "words_seen": int((self.wfa.word_counts > 0).sum())}
 
     @property
@@ -106,13 +114,16 @@ class Card:
             names = {"name": "extracted from", "texts": "texts", "tokens": "words", "left_out": "texts left out"}
             yield from _table(("", ""), [[told, _number(data[key])] for key, told in names.items() if key in data])
         yield from _section("Preprocessing")
-        cut = "never" if read["max_length"] is None else f"after {read['max_length']:,} tokens"
+        padded = "never" if read["width"] is None else f"on the {read['padding_side']}, to {read['width']:,} tokens"
+        others = "refused: the alphabet is closed" if read["closed"] else "read as one unknown word"
         yield from _table(
             ("", ""),
             [
                 ["tokenizer", str(read["tokenizer"])],
-                ["texts are cut", cut],
+                ["read", self.wfa.encoder.reads],
+                ["shorter texts are padded", padded],
                 ["vocabulary", f"{read['words']:,} words, {read['words_seen']:,} of them seen in extraction"],
+                ["other words", others],
             ],
         )
         yield from _section("Fidelity")
@@ -222,4 +233,4 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[st
 
 def _plain(text: str) -> str:
     """Untrusted text as Markdown that shows it as it is, in one line; figures need no escaping."""
-    return text if _FIGURES.fullmatch(text) else visible(text).replace("␣", " ").translate(_MARKS)
+    return text if _FIGURES.fullmatch(text) else " ".join(map(visible, text.split(" "))).translate(_MARKS)

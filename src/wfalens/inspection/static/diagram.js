@@ -6,18 +6,20 @@ const ENOUGH = 0.8, USUAL = 24; // the share of the moves that is drawn at first
 const LEAST_LIT = 0.03;
 lens.diagramWidth = 720; // the least that can be read; narrow pages scroll
 
+// the beginning and the end, by which long names of classes differ
+const shortened = (text, most) => { const head = Math.floor(most / 4); return text.length > most ? `${text.slice(0, head)}\u2026${text.slice(head + 1 - most)}` : text; };
 const wrapped = (text, most) => {
   const lines = [''];
   for (const word of text.split(' ')) {
     if (lines.at(-1) && lines.at(-1).length + word.length + 1 > most) lines.push(word);
     else lines[lines.length - 1] += (lines.at(-1) ? ' ' : '') + word;
   }
-  return lines.map((line) => (line.length > most + 4 ? `${line.slice(0, most + 3)}\u2026` : line));
+  return lines.map((line) => shortened(line, most + 2));
 };
 const colourOf = (state) => (state.undecided ? 'var(--soft)' : lens.colour(lens.argmax(state.mix)));
 const best = (reading, state, most = Infinity) => { // in at most so many letters: the name of the class gives way
   const at = lens.argmax(state.mix), name = lens.visible(reading.class_names[at]), share = lens.percent(state.mix[at]), room = most - share.length - 1;
-  return `${name.length > room ? `${name.slice(0, Math.max(1, room - 1))}\u2026` : name} ${share}`;
+  return `${shortened(name, Math.max(2, room))} ${share}`;
 };
 
 // how many of the first moves carry enough of all, and lead to every state
@@ -44,7 +46,7 @@ function boxes(reading, width) {
   }));
   const first = Math.max(...reading.states.map((state, at) => tall[at] / 2 - row * state.row)); // the first row lies so far down
   return reading.states.map((state, at) => ({
-    x: pitch * state.column + wide / 2 + 4, y: TOP + first + state.row * row, wide, tall: tall[at], lines: lines[at], column: state.column,
+    x: pitch * state.column + wide / 2 + 4, y: TOP + first + state.row * row, wide, tall: tall[at], lines: lines[at], letters, column: state.column,
   }));
 }
 

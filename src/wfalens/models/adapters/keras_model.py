@@ -17,6 +17,7 @@ from wfalens.models.adapters.tables import (
     TableForm,
     TextTableClassifier,
     TokenTableClassifier,
+    check_told,
     checked_word_ids,
     token_classifier,
 )
@@ -78,6 +79,7 @@ def wrap_keras(
     form = TableForm(ids, width or _width(model), padding)
     _check_rows(model, int(form.translated(np.arange(len(encoder.vocabulary), dtype=np.int32)).max()))
     axes = run(form.translated(np.full((1, form.width or 1), encoder.lowest_id, np.int32))).ndim
+    check_told(run, encoder, form, outputs, len(class_names), "the Keras model")
     fingerprint = _fingerprint(model)
     wrapped: TextTableClassifier | TokenTableClassifier
     if axes == 3:

@@ -18,11 +18,12 @@ from wfalens.models.adapters.callable import PrefixClassifier
 from wfalens.models.batches import trace_padded
 from wfalens.models.causality import looks_ahead
 from wfalens.models.contract import checked_prior, checked_probabilities
-from wfalens.models.readout import readout_named
+from wfalens.models.readout import LOGITS, check_logits, readout_named
 from wfalens.models.shown import Shown
 from wfalens.ragged import Ragged
 
 Run = Callable[[NDArray[np.int64]], NDArray[Any]]
+_TRIED = 12  # texts, and their words, that tell what a model gives
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,40 @@ class TableForm:
         yield np.arange(len(kept)), self.translated(table)
 
 
+def padding_of(model: object) -> dict[str, object]:
+    """The width of the tables that a model reads and the side on which they are padded; nothing where none is."""
+    form = getattr(model, "form", None)
+    if not isinstance(form, TableForm) or form.width is None or getattr(model, "pads", None) == 0:
+        return {}
+    return {"width": form.width, "padding_side": form.padding}
+
+
 def checked_word_ids(
     given: Sequence[int] | NDArray[np.integer] | None, encoder: TextEncoder
 ) -> NDArray[np.int64] | None:
     """The model's own ids of the words, refused if there is not one for each word of the vocabulary."""
-    ids = None if given is None else np.asarray(given, np.int64)
-    if ids is not None and (ids.shape != (len(encoder.vocabulary),) or ids.min() < 0):
-        raise ModelError(f"word_ids must give one id for each of the {len(encoder.vocabulary)} words")
-    return ids
+    if given is None:
+        return None
+    ids = np.asarray(given)
+    if ids.shape != (len(encoder.vocabulary),) or ids.dtype.kind not in "iu" or ids.min() < 0:
+        raise ModelError(f"word_ids must give one id, a whole number, for each of the {len(encoder.vocabulary)} words")
+    return ids.astype(np.int64)
+
+
+def random_tables(encoder: TextEncoder, form: TableForm) -> NDArray[np.int64]:
+    """A few random texts as a model reads them, all of one length that it should be able to read."""
+    words = form.translated(np.arange(encoder.lowest_id, len(encoder.vocabulary), dtype=np.int32))
+    length = form.width or min(_TRIED, encoder.max_length or _TRIED)
+    return np.random.default_rng(0).choice(words, (_TRIED, length))
+
+
+def check_told(run: Run, encoder: TextEncoder, form: TableForm, outputs: str, classes: int, who: str) -> None:
+    """Refuse a model that gives something else than `outputs` says, by a few random texts."""
+    given = run(random_tables(encoder, form))
+    if outputs == LOGITS:
+        check_logits(given, who)
+    rows = readout_named(outputs)(given)
+    checked_probabilities(rows.reshape(-1, rows.shape[-1]), rows.size // rows.shape[-1], classes, who)
 
 
 class TextTableClassifier(PrefixClassifier):

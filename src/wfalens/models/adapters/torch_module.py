@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 from torch import nn
 
 from wfalens.corpus.corpus import Corpus, named_classes
-from wfalens.corpus.encoder import TextEncoder
-from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.corpus.encoder import RIGHT, TextEncoder
+from wfalens.corpus.wording import reason_of
 from wfalens.errors import ModelError
-from wfalens.models.adapters.tables import TableForm, TextTableClassifier, checked_word_ids, last_row
+from wfalens.models.adapters.tables import TableForm, TextTableClassifier, check_told, checked_word_ids, last_row
 from wfalens.models.batches import TOKENS_PER_BATCH, trace_padded
-from wfalens.models.causality import looks_ahead
+from wfalens.models.causality import looks_ahead, probes
 from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities, uniform
 from wfalens.models.reading import require_reading
-from wfalens.models.readout import LOGITS
+from wfalens.models.readout import LOGITS, readout_named, softmax
 from wfalens.models.shown import Shown
 from wfalens.models.stepping import state_traces
 from wfalens.ragged import Ragged
 
-_TRIED, _TEXTS = 12, 4  # words of the texts that tell what a module gives, and how many compare its two ways
+_TRIED = 12  # words of the texts that tell what a module gives
 _TOLERANCE = 1e-3
 
 
@@ -36,6 +36,9 @@ def wrap_module(
     class_names: tuple[str, ...],
     tokens_per_batch: int = TOKENS_PER_BATCH,
     *,
+    outputs: str = LOGITS,
+    width: int | None = None,
+    padding: str = RIGHT,
     word_ids: Sequence[int] | NDArray[np.integer] | None = None,
     labelled: Corpus | None = None,
 ) -> StepwiseClassifier:
@@ -50,23 +53,37 @@ def wrap_module(
     (batch, classes))` becomes steppable. `initial_logits` (classes,) of the module, where it has them, tell the output
     before any word (default: uniform).
 
+    outputs     what the rows are: logits, probabilities, or binary (one number: the second class's probability)
+    width       of a module with one row per text that reads so many words, or cannot read fewer: texts are padded to it
+    padding     the side on which they are padded, right or left
     word_ids    the module's own id of every word of the vocabulary, if they are not the vocabulary's
-    labelled    texts with labels: refused if the module agrees with them much better when its ids are others
+    labelled    texts with labels: refused if the module agrees with them much better when it is read otherwise
     """
-    form = TableForm(checked_word_ids(word_ids, encoder))
-    model = _wrapped(module, encoder, class_names, tokens_per_batch, form)
+    if not isinstance(module, nn.Module):
+        raise ModelError(
+            f"wrap_module takes a torch module, not {type(module).__name__}; wrap a function as a CallableClassifier"
+        )
+    form = TableForm(checked_word_ids(word_ids, encoder), width, padding)
+    model = _wrapped(module, form.read_by(encoder), class_names, tokens_per_batch, form, outputs)
     if labelled is not None:
         require_reading(model, labelled)
     return model
 
 
 def _wrapped(
-    module: nn.Module, encoder: TextEncoder, class_names: tuple[str, ...], tokens_per_batch: int, form: TableForm
+    module: nn.Module,
+    encoder: TextEncoder,
+    class_names: tuple[str, ...],
+    tokens_per_batch: int,
+    form: TableForm,
+    outputs: str,
 ) -> TorchModule | TextTableClassifier:
-    causal = TorchModule(module, encoder, class_names, tokens_per_batch, form)
-    causal.check_rows()
+    causal = TorchModule(module, encoder, class_names, tokens_per_batch, form, outputs)
+    causal.check_words()
+    if form.width is not None and not causal.gives_one_row_per_text:
+        raise ModelError(f"the module gives one row per word, so it cannot read tables of {form.width} words only")
     if callable(getattr(module, "initial_state", None)) and callable(getattr(module, "step", None)):
-        model = SteppableModule(module, encoder, class_names, tokens_per_batch, form)
+        model = SteppableModule(module, encoder, class_names, tokens_per_batch, form, outputs)
         model.check_steps()
         return model
     if not causal.gives_one_row_per_text and not looks_ahead(causal):
@@ -76,11 +93,12 @@ def _wrapped(
         encoder,
         class_names,
         form=form,
-        outputs=LOGITS,
+        outputs=outputs,
         fingerprint=causal.fingerprint,
         initial_output=causal.initial_output,
     )
-    whole.answers(Ragged.from_lists([[encoder.lowest_id] * _TRIED], np.int32))  # refuses wrong shapes at once
+    for words in (causal.words_tried, 1):  # refuses wrong shapes, and a module that cannot read short texts, at once
+        whole.answers(Ragged.from_lists([[encoder.lowest_id] * words], np.int32))
     return whole
 
 
@@ -94,8 +112,10 @@ class TorchModule(Shown):
         class_names: tuple[str, ...],
         tokens_per_batch: int = TOKENS_PER_BATCH,
         form: TableForm = TableForm(),  # noqa: B008 - it is immutable
+        outputs: str = LOGITS,
     ) -> None:
         self.module, self.form = module.eval(), form
+        self.outputs, self._read_out = outputs, readout_named(outputs)
         self.encoder = encoder
         self.class_names = named_classes(class_names)
         self.tokens_per_batch = tokens_per_batch
@@ -110,7 +130,10 @@ class TorchModule(Shown):
         logits = getattr(self.module, "initial_logits", None)
         if logits is None:
             return uniform(len(self.class_names))
-        return _probabilities(torch.as_tensor(logits), (len(self.class_names),))
+        given = _numbers(torch.as_tensor(logits))
+        if given.shape != (len(self.class_names),):
+            raise ModelError(f"initial_logits have the shape {given.shape}; one for each class is expected")
+        return np.asarray(softmax(given), np.float32)
 
     @torch.inference_mode()
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
@@ -118,59 +141,87 @@ class TorchModule(Shown):
         checked_probabilities(trace.values, len(ids.values), len(self.class_names), "the module")
         return trace
 
+    @property
+    def words_tried(self) -> int:
+        """As many words as every text that tells what the module gives."""
+        return self.form.width or min(_TRIED, self.encoder.max_length or _TRIED)
+
     @cached_property
     def gives_one_row_per_text(self) -> bool:
         """Whether the logits are (batch, classes) rather than (batch, time, classes)."""
-        return self.rows(self.form.translated(np.full((2, _TRIED), self.encoder.lowest_id, np.int32))).ndim == 2
+        table = np.full((2, self.words_tried), self.encoder.lowest_id, np.int32)
+        return self.rows(self.form.translated(table)).ndim == 2
 
-    def check_rows(self) -> None:
-        """Refuse a vocabulary with ids that the module has no vector for."""
-        words = np.arange(len(self.encoder.vocabulary), dtype=np.int32)
-        highest = int(self.form.translated(words).max())
+    def check_words(self) -> None:
+        """Refuse a vocabulary with ids that the module has no vector for, and rows that are no logits after all."""
+        words = self.form.translated(np.arange(self.encoder.lowest_id, len(self.encoder.vocabulary), dtype=np.int32))
+        highest = int(words.max())
+        self.rows(np.full((1, self.words_tried), words.min()))  # fails if the length is the trouble
         try:
-            self.rows(np.full((1, _TRIED), highest))
-        except IndexError:
+            self.rows(np.full((1, self.words_tried), highest))
+        except ModelError as error:
+            if not isinstance(error.__cause__, IndexError):
+                raise
             sizes = [layer.num_embeddings for layer in self.module.modules() if isinstance(layer, nn.Embedding)]
-            rows = f"its embedding has {sizes[0]:,} rows" if sizes else "its embedding has fewer rows"
+            held = f"its embedding has {sizes[0]:,} rows" if sizes else "its embedding has fewer rows"
             raise ModelError(
-                f"the module cannot read the id {highest:,}: {rows}; give the words of the module, or its own ids of "
+                f"the module cannot read the id {highest:,}: {held}; give the words of the module, or its own ids of "
                 "them (word_ids)"
             ) from None
+        check_told(self.rows, self.encoder, self.form, self.outputs, len(self.class_names), "the module")
 
     def reread(self, form: TableForm, cutting_side: str) -> TorchModule:
         """The same module with other ids."""
         encoder = replace(self.encoder, cutting_side=cutting_side)
-        return TorchModule(self.module, encoder, self.class_names, self.tokens_per_batch, form)
+        return TorchModule(self.module, encoder, self.class_names, self.tokens_per_batch, form, self.outputs)
 
     @torch.inference_mode()
     def rows(self, table: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Logits as the module gives them."""
-        logits = self.module(torch.from_numpy(table))
-        if not isinstance(logits, torch.Tensor):
-            raise ModelError(f"the module returned {type(logits).__name__} where logits were expected")
-        return logits.detach().float().cpu().numpy()
+        """What the module gives, as it gives it."""
+        try:
+            given = self.module(torch.from_numpy(table))
+        except Exception as error:  # it is somebody's code
+            raise ModelError(
+                f"the module cannot read a table of ids {table.shape} ({reason_of(error)}); if its texts are too short "
+                "for it, give a width to pad them to, if too long, give the encoder a max_length"
+            ) from error
+        return _numbers(given)
 
     def _table_outputs(self, table: NDArray[np.int32]) -> NDArray[np.float32]:
-        logits = self.module(torch.from_numpy(self.form.translated(table)))
-        return _probabilities(logits, (*table.shape, len(self.class_names)))
+        rows = self.rows(self.form.translated(table))
+        return self._distributions(rows, (*table.shape, len(self.class_names)))
+
+    def _distributions(self, rows: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
+        found = self._read_out(rows)
+        if found.shape != shape:
+            raise ModelError(f"the module returned {rows.shape} where {self.outputs} of shape {shape} were expected")
+        return np.asarray(found, np.float32)
 
 
 class SteppableModule(TorchModule):
     """White box: the module can go on from a state."""
 
     def check_steps(self) -> None:
-        """Refuse a module whose `step` says something else than its `forward`, by a few random texts."""
-        rng, words = np.random.default_rng(0), len(self.encoder.vocabulary)
-        drawn = rng.integers(min(UNKNOWN + 1, words - 1), words, _TEXTS * _TRIED).astype(np.int32)
-        texts = Ragged.from_lengths(drawn, np.full(_TEXTS, _TRIED))
-        expected = self.trace(texts).values
-        for tokens, _, outputs in state_traces(self, texts):
+        """Refuse a module whose `step` says something else than its `forward`, by random texts, some of them long."""
+        for texts in probes(self.encoder):
+            try:
+                expected = self.trace(texts).values
+            except ModelError:
+                if texts.lengths.max() <= _TRIED:
+                    raise
+                return  # a module that cannot read so long a text will say so when it is given one
+            self._compare(texts, expected)
+
+    def _compare(self, texts: Ragged[np.int32], expected: NDArray[np.float32]) -> None:
+        # expected: (tokens, classes)
+        for position, (tokens, _, outputs) in enumerate(state_traces(self, texts), 1):
             gap = float(np.abs(outputs - expected[tokens]).max())
             if gap > _TOLERANCE:
                 raise ModelError(
-                    f"the module's step contradicts its forward: after {int(tokens[0]) % _TRIED + 1} words their "
-                    f"outputs differ by {gap:.2g}; both must give the logits after the same words (is the state that "
-                    "step returns the new one, and initial_state the one that forward begins with?)"
+                    f"the module's step contradicts its forward: after {position} of {texts.lengths.max()} words "
+                    f"their outputs differ by {gap:.2g}; both must give the logits after the same words (is the state "
+                    "that step returns the new one, and initial_state the one that forward begins with? does forward "
+                    "look ahead?)"
                 )
 
     @torch.inference_mode()
@@ -181,11 +232,10 @@ class SteppableModule(TorchModule):
     @torch.inference_mode()
     def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
         words = torch.from_numpy(self.form.translated(np.asarray(ids, np.int32)))
-        after, logits = self.module.step(torch.from_numpy(state), words)  # type: ignore[operator]
-        outputs = _probabilities(logits, (len(state), len(self.class_names)))
-        return _flat(after, len(state)), checked_probabilities(
-            outputs, len(state), len(self.class_names), "the module's step"
-        )
+        after, given = self.module.step(torch.from_numpy(state), words)  # type: ignore[operator]
+        shape = len(state), len(self.class_names)
+        outputs = self._distributions(_numbers(given), shape)
+        return _flat(after, len(state)), checked_probabilities(outputs, *shape, "the module's step")
 
 
 def weights_fingerprint(module: nn.Module, beside: str = "") -> str:
@@ -204,8 +254,7 @@ def _flat(state: object, batch: int) -> State:
     return state.detach().cpu().numpy().astype(np.float32, copy=False)
 
 
-def _probabilities(logits: object, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    if not isinstance(logits, torch.Tensor) or tuple(logits.shape) != shape:
-        got = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
-        raise ModelError(f"the module returned {got} where logits of shape {shape} were expected")
-    return logits.detach().float().softmax(-1).cpu().numpy()
+def _numbers(given: object) -> NDArray[np.float32]:
+    if not isinstance(given, torch.Tensor):
+        raise ModelError(f"the module returned {type(given).__name__} where one tensor, its logits, was expected")
+    return given.detach().float().cpu().numpy()

@@ -91,6 +91,8 @@ def _opened(path: Path) -> Iterator[tuple[dict[str, Any], str, Any]]:
             with h5py.File(path, "r") as file:
                 version = _text(file.attrs.get("keras_version", "2"))
                 yield _config(path, file.attrs.get("model_config")), version, file
+    except FormatError:
+        raise
     except (OSError, KeyError, ValueError, AttributeError, zipfile.BadZipFile, RuntimeError) as error:
         raise FormatError(f"{path}: not a model that Keras has saved ({reason_of(error)})") from None
 

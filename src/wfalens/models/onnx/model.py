@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.encoder import RIGHT
-from wfalens.errors import ModelError
+from wfalens.errors import InputError, ModelError
 from wfalens.models.adapters.card import ModelCard, found_card
-from wfalens.models.adapters.tables import TableForm, TextTableClassifier, token_classifier
+from wfalens.models.adapters.tables import TableForm, TextTableClassifier, check_told, token_classifier
 from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities
 from wfalens.models.onnx.graph import OnnxGraph, StatePort, stored_metadata
 from wfalens.models.reading import require_reading
@@ -22,6 +23,8 @@ from wfalens.models.readout import readout_named
 from wfalens.models.shown import Shown
 from wfalens.models.stepping import state_traces
 from wfalens.ragged import Ragged
+
+_TRIED = 12  # words of a text that is tried
 
 
 def load_onnx(
@@ -52,7 +55,10 @@ def load_onnx(
 def _opened(path: Path, card: ModelCard) -> StepwiseClassifier:
     graph = OnnxGraph(path, card.state, card.outputs)
     if graph.states:
-        return OnnxStepClassifier(graph, card)
+        stepped = OnnxStepClassifier(graph, card)
+        start = stepped.initial_state(1)
+        _check_card(path, card, lambda word: stepped.rows_after(start, np.array([word]))[1])
+        return stepped
     if len(graph.ids.shape) != 2:
         raise ModelError(f"{path}: the ids {graph.ids.told} must be (batch, time) in a graph without states")
 
@@ -60,6 +66,10 @@ def _opened(path: Path, card: ModelCard) -> StepwiseClassifier:
         return graph.run({graph.ids.name: table.astype(graph.ids.dtype)})[0]
 
     form = TableForm(card.word_ids, graph.ids.shape[1], card.padding_side or RIGHT)
+    width = form.width or min(_TRIED, card.max_length or _TRIED)
+    read_out = readout_named(graph.readout)
+    _check_card(path, card, lambda word: read_out(run(np.full((1, width), card.word_ids[word]))))
+    check_told(run, card.encoder, form, graph.readout, len(card.class_names), str(path))
     wrapped = token_classifier if graph.output_axes == 3 else TextTableClassifier
     return wrapped(
         run,
@@ -70,6 +80,21 @@ def _opened(path: Path, card: ModelCard) -> StepwiseClassifier:
         fingerprint=graph.fingerprint,
         initial_output=card.prior,
     )
+
+
+def _check_card(path: Path, card: ModelCard, rows_of: Callable[[int], NDArray[Any]]) -> None:
+    """Refuse a card that contradicts the graph; `rows_of` gives the classes' row of a text of one word of it."""
+    order = np.argsort(card.word_ids[card.encoder.lowest_id :]) + card.encoder.lowest_id
+    classes = rows_of(int(order[0])).shape[-1]
+    if classes != len(card.class_names):
+        raise InputError(f"{path} tells {classes} classes apart, but its card names {len(card.class_names)}")
+    try:
+        rows_of(int(order[-1]))
+    except ModelError:
+        raise ModelError(
+            f"{path} cannot read the id {card.word_ids[order[-1]]:,}, although its card lists {len(card.words):,} "
+            "words: they are not the words of this model"
+        ) from None
 
 
 class OnnxStepClassifier(Shown):
@@ -101,6 +126,11 @@ class OnnxStepClassifier(Shown):
         return np.zeros((batch, sum(port.width for port in self.graph.states)), np.float32)
 
     def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+        after, rows = self.rows_after(state, ids)
+        return after, checked_probabilities(rows, len(state), len(self.class_names), "the graph")
+
+    def rows_after(self, state: State, ids: NDArray[np.integer]) -> tuple[State, NDArray[np.floating]]:
+        """The new state, and the classes' rows as they come."""
         words = self._word_ids[ids]
         feeds = {self.graph.ids.name: words if len(self.graph.ids.shape) == 1 else words[:, None]}
         first = 0
@@ -110,7 +140,7 @@ class OnnxStepClassifier(Shown):
         output, states = self.graph.run(feeds)
         rows = self._read_out(output[:, -1] if output.ndim == 3 else output)
         after = np.concatenate([_packed(port, new) for port, new in zip(self.graph.states, states, strict=True)], 1)
-        return after, checked_probabilities(rows, len(state), len(self.class_names), "the graph")
+        return after, rows
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         values = np.empty((len(ids.values), len(self.class_names)), np.float32)
