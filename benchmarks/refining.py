@@ -23,6 +23,7 @@ from wfalens.models import StepwiseClassifier, open_model
 from wfalens.ragged import Ragged, concatenate
 
 REPETITIONS, LARGE = 20, 20_000
+TITLES = 8000  # of the news that are extracted from
 ALLOWED = 0.05
 
 
@@ -40,7 +41,7 @@ def studied(options) -> list[tuple[str, StepwiseClassifier, Ragged[np.int32], Ex
         found.append(("taysir 1.9", model, ids, how))
     name, train, _ = news(options)
     model = trained_model(name, train, options.quick)
-    texts = train.texts[:2000] if options.quick else train.texts
+    texts = train.texts[: 2000 if options.quick else TITLES]
     _, ids = model.encoder.encode(texts).nonempty()
     found.append((name, model, ids, Extractor(kind="stochastic", states=40, completion="probe", alpha=0.0)))
     return found
@@ -61,21 +62,22 @@ def studied_course(model, ids, extractor, how: Refinement, number: int) -> list[
     def again(known: Ragged[np.int32], states: int | None) -> WFA:
         return extractor.extract(model, known)
 
-    start = again(ids, None)
+    start, added = again(ids, None), ids
+    refiner = Refiner(model, ids, again, how, 0, False)
     course = []
-    refined, added = start, ids
-    for rounds in range(how.rounds + 1):
-        refiner = Refiner(model, ids, again, Refinement(rounds=max(1, rounds), texts=how.texts, samples=10), 0, False)
-        if rounds:
-            refined = refiner.refined(start)
-            added = concatenate([added, refiner.source.drawn(how.texts, np.random.default_rng([5, rounds]))])
-        random = again(added, None) if rounds else start
+
+    def note(refined: WFA, random: WFA, rounds: int) -> None:
         course.append(
             {"queries": rounds * how.texts}
             | {f"asking_{name}": value for name, value in measured(refiner, refined, number).items()}
             | {f"random_{name}": value for name, value in measured(refiner, random, number).items()}
         )
         print(json.dumps(course[-1]), file=sys.stderr, flush=True)
+
+    note(start, start, 0)
+    for rounds, refined in enumerate(refiner.rounds(start), 1):
+        added = concatenate([added, refiner.source.drawn(how.texts, np.random.default_rng([5, rounds]))])
+        note(refined, again(added, None), rounds)
     return course
 
 

@@ -1,8 +1,8 @@
 """Texts near a decision of the automaton: there it differs from the model first. The model is not asked.
 
-Two searches. Of many edited texts those where the automaton is least sure. And by forward vectors and backward
-matrices: `α_{t−1}·Ê_σ·β_t` is the output of a text with σ in place of its word t, so that many words are tried in many
-places for the price of reading the text twice; of each text the replacement with the least margin is taken.
+Two searches, by edits at random and by forward vectors and backward matrices: `α_{t−1}·Ê_σ·β_t` is the output of a
+text with σ in place of its word t, so that many words are tried in many places for the price of reading the text twice,
+and the one with the least margin is taken. Of the texts found by each, those where the automaton is least sure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.extraction.own_texts import OwnTexts
 from wfalens.ragged import Ragged, concatenate
 
-_SEARCHED = 4  # edited texts that the automaton reads for each one that is taken
+_SEARCHED = 4  # texts that the automaton reads for each one that is taken
 _PLACES, _WORDS = 6, 32  # of a text where replacements are tried, and words that are tried there
 _PRODUCTS = 1 << 31  # multiplications of a search by backward matrices at most
 
@@ -24,13 +24,16 @@ def near_decisions(
     wfa: WFA, base: Ragged[np.int32], source: OwnTexts, number: int, rng: np.random.Generator
 ) -> Ragged[np.int32]:
     """So many texts, half of them by each search; fewer by backward matrices where those of many states cost more."""
-    replaced = replacements(
-        wfa, base.take(rng.integers(0, len(base), _affordable(wfa, base, number // 2))), source, rng
-    )
-    left = number - len(replaced)
-    edited = source.edited(base.take(rng.integers(0, len(base), _SEARCHED * left)), rng)
-    unsure = edited.take(np.sort(np.argsort(wfa.confidence(edited), kind="stable")[:left]))
-    return concatenate([replaced, unsure])
+
+    def least_sure(texts: Ragged[np.int32], wanted: int) -> Ragged[np.int32]:
+        return texts.take(np.sort(np.argsort(wfa.confidence(texts), kind="stable")[:wanted]))
+
+    def some(wanted: int) -> Ragged[np.int32]:
+        return base.take(rng.integers(0, len(base), _SEARCHED * wanted))
+
+    paid = _affordable(wfa, base, number // 2)
+    replaced = least_sure(replacements(wfa, some(paid), source, rng), paid)
+    return concatenate([replaced, least_sure(source.edited(some(number - paid), rng), number - paid)])
 
 
 def replacements(wfa: WFA, texts: Ragged[np.int32], source: OwnTexts, rng: np.random.Generator) -> Ragged[np.int32]:
@@ -57,4 +60,4 @@ def _least_sure(
 
 def _affordable(wfa: WFA, base: Ragged[np.int32], most: int) -> int:
     products = float(base.lengths.mean()) * wfa.states**2 * len(wfa.class_names)
-    return min(most, int(_PRODUCTS / products))
+    return min(most, int(_PRODUCTS / (_SEARCHED * products)))

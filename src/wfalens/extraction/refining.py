@@ -10,7 +10,7 @@ by, proves a bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -124,8 +124,19 @@ class Refiner:
 
     def refined(self, wfa: WFA) -> WFA:
         """The automaton after all rounds; what was done stands in its provenance, the proof in `["guarantee"]`."""
-        known, seen, asked = self.base, self.ask(self.base), 0
         self.progress.start("asking back", self.how.rounds)
+        for better in self.rounds(wfa):
+            wfa = better
+            last = self.history[-1]
+            self.progress.advance(1, f"agreement {last.agreement:.4f}, {last.differing} differ, {last.states} states")
+        self.progress.finish()
+        wfa.provenance["refinement"] = {**asdict(self.how), "rounds": [asdict(each) for each in self.history]}
+        wfa.provenance["guarantee"] = self.proof(wfa).to_json()
+        return wfa
+
+    def rounds(self, wfa: WFA) -> Iterator[WFA]:
+        """The automaton after each round; the last one is that at which a fresh sample agrees."""
+        known, seen, asked = self.base, self.ask(self.base), 0
         for number in range(self.how.rounds):
             rng = np.random.default_rng([self.seed, number])
             fresh = self.ask(self.source.drawn(self.how.texts // 2, rng))
@@ -141,14 +152,10 @@ class Refiner:
                 known = concatenate([known, new.ids.take(_beside(differs, rng))])
                 better = self._better(wfa, known, seen, new.ids.take(np.flatnonzero(differs)))
             self.history.append(Round(asked, rate, int(differs.sum()), wfa.states, better is not None))
-            self.progress.advance(1, f"agreement {rate:.4f}, {int(differs.sum())} differ, {wfa.states} states")
-            if is_done:
-                break
             wfa = better or wfa
-        self.progress.finish()
-        wfa.provenance["refinement"] = {**asdict(self.how), "rounds": [asdict(each) for each in self.history]}
-        wfa.provenance["guarantee"] = self.proof(wfa).to_json()
-        return wfa
+            yield wfa
+            if is_done:
+                return
 
     def proof(self, wfa: WFA, repetition: int = 0) -> Guarantee:
         """A bound from texts that nothing was chosen by."""
