@@ -98,15 +98,17 @@ def test_the_statement_never_rounds_up():
 
 def test_refinement_improves_a_coarse_automaton_and_never_loses():
     model, texts = Acceptor(3), corpus()
-    refined = refine(coarse_open(), model, texts, SMALL)
-    rounds = refined.provenance["refinement"]["rounds"]
-    assert rounds[-1]["agreement"] >= rounds[0]["agreement"]
-    assert rounds[-1]["asked"] == SMALL.texts * len(rounds)
-    plain = coarse_open().extract(model, texts)
     base = base_of(model, texts.texts)
-    refiner = Refiner(model, base, lambda known, states: plain, SMALL, 0, False)
-    assert refiner.proof(refined).rate >= refiner.proof(plain).rate
-    assert "with 95% confidence (300 fresh samples" in refinement_summary(refined.provenance)
+    splitting = Splitting(model, coarse_open(), base, SMALL.most_states)
+    refiner = Refiner(model, base, splitting.extract, SMALL, 0, True, split=splitting.split)
+    plain = coarse_open().extract(model, texts)
+    course = [plain, *refiner.rounds(plain)]
+    rates = [refiner.proof(each).rate for each in course]
+    assert rates[0] < 0.9 < rates[-1]
+    assert refiner.history[-1].asked == SMALL.texts * len(refiner.history)
+    same = refine(coarse_open(), model, texts, SMALL)  # three states cannot do better
+    assert refiner.proof(same).rate >= rates[0]
+    assert "with 95% confidence (300 fresh samples" in refinement_summary(same.provenance)
 
 
 def coarse_open():
