@@ -131,8 +131,11 @@ def stand_ins(
     hankel = Hankel(language, fit, rng)
     found[SPECTRAL] = min((Spectral(hankel, rank) for rank in hankel.ranks), key=divergence)
     progress.advance(1)
-    if np.all(language.announced[ids.values] >= 0):
-        found[TEXT_NGRAM] = best_ngram(language, fit, held)
+    said, tried = (
+        part.take(language.spoken(part)) for part in (fit, held)
+    )  # a text with a foreign symbol says nothing
+    if len(said) and len(tried):
+        found[TEXT_NGRAM] = best_ngram(language, said, tried)
     progress.advance(1)
     progress.finish()
     return found
