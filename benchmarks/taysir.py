@@ -74,8 +74,9 @@ class Words:
         few = rng.integers(1, SHORT + 2, number // 3)  # words of our own: a few letters, and edited ones
         short_ones = Ragged.from_lengths(rng.choice(ids, int(few.sum())), few)
         edits = min(2 * number // 3, OWN_LETTERS // int(np.ceil(self.known.lengths.mean())))
-        own = source.edited(self.known.take(rng.integers(0, len(self.known), edits)), rng)
-        self.own = concatenate([short_ones, own])
+        edited = rng.integers(0, len(self.known), edits)
+        self.own = concatenate([short_ones, source.edited(self.known.take(edited), rng)])
+        self.own_from = np.concatenate([np.full(len(short_ones), len(self.known)), edited])  # the word that was edited
 
 
 class Winner:
@@ -186,10 +187,11 @@ def _climbed(model: StepwiseClassifier, words: Words, ladder: Sequence[int]) -> 
     """As many states as pay on words held out of the extraction, by divergence; then from all words."""
     tenth = max(1, len(words.known) // 10)
     held, fit = words.known.between(0, tenth), words.known.between(tenth, len(words.known))
+    own = words.own.take(np.flatnonzero(words.own_from >= tenth))  # no edited words of those held out
     best, lowest = None, np.inf
     for states in ladder:
         try:
-            wfa = _extracted(model, concatenate([fit, words.own]), states)
+            wfa = _extracted(model, concatenate([fit, own]), states)
         except TooFewOutputsError:
             break
         divergence = measure_strings(wfa, model, held).automaton.kl.value
