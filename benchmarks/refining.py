@@ -7,6 +7,7 @@ against the agreement on a sample many times as large: it may fail in one of twe
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -26,24 +27,31 @@ REPETITIONS, LARGE = 20, 20_000
 ALLOWED = 0.05
 
 
-def studied(options) -> list[tuple[str, StepwiseClassifier, Ragged[np.int32], Extractor]]:  # type: ignore[no-untyped-def]
-    """Networks, texts and how they are extracted."""
-    found = []
+Studied = tuple[StepwiseClassifier, Ragged[np.int32], Extractor]  # a network, texts, and how it is extracted
+
+
+def competition(options: argparse.Namespace) -> Studied | None:
+    """TAYSIR's network 1.9, where the data folder has it."""
     folder = data_folder(options.data)
     network = None if folder is None else Path(folder) / "taysir" / "1.9"
-    if network is not None and (network / "net.json").exists():
-        model = open_model(network)
-        lines = (network / "words").read_text().splitlines()[1:]
-        words = [line.split()[2:-1] for line in lines[len(lines) // 2 :]]
-        ids = model.encoder.vocabulary.encode([word for word in words if word])
-        how = Extractor(kind="stochastic", states=200, abstraction="lookahead", completion="probe", alpha=0.0)
-        found.append(("taysir 1.9", model, ids, how))
+    if network is None or not (network / "net.json").exists():
+        return None
+    model = open_model(network)
+    lines = (network / "words").read_text().splitlines()[1:]
+    words = [line.split()[2:-1] for line in lines[len(lines) // 2 :]]
+    ids = model.encoder.vocabulary.encode([word for word in words if word])
+    how = Extractor(kind="stochastic", states=200, abstraction="lookahead", completion="probe", alpha=0.0)
+    return model, ids, how
+
+
+def titles(options: argparse.Namespace) -> Studied:
     name, train, _ = news(options)
     model = trained_model(name, train, options.quick)
-    texts = train.texts[:2000] if options.quick else train.texts
-    _, ids = model.encoder.encode(texts).nonempty()
-    found.append((name, model, ids, Extractor(kind="stochastic", states=40, completion="probe", alpha=0.0)))
-    return found
+    _, ids = model.encoder.encode(train.texts[: 2000 if options.quick else options.titles]).nonempty()
+    return model, ids, Extractor(kind="stochastic", states=40, completion="probe", alpha=0.0)
+
+
+STUDIED = {"1.9": competition, "news": titles}
 
 
 def measured(refiner: Refiner, wfa: WFA, number: int) -> dict[str, float]:
@@ -61,21 +69,22 @@ def studied_course(model, ids, extractor, how: Refinement, number: int) -> list[
     def again(known: Ragged[np.int32], states: int | None) -> WFA:
         return extractor.extract(model, known)
 
-    start = again(ids, None)
+    start, added = again(ids, None), ids
+    refiner = Refiner(model, ids, again, how, 0, False)
     course = []
-    refined, added = start, ids
-    for rounds in range(how.rounds + 1):
-        refiner = Refiner(model, ids, again, Refinement(rounds=max(1, rounds), texts=how.texts, samples=10), 0, False)
-        if rounds:
-            refined = refiner.refined(start)
-            added = concatenate([added, refiner.source.drawn(how.texts, np.random.default_rng([5, rounds]))])
-        random = again(added, None) if rounds else start
+
+    def note(refined: WFA, random: WFA, rounds: int) -> None:
         course.append(
             {"queries": rounds * how.texts}
             | {f"asking_{name}": value for name, value in measured(refiner, refined, number).items()}
             | {f"random_{name}": value for name, value in measured(refiner, random, number).items()}
         )
         print(json.dumps(course[-1]), file=sys.stderr, flush=True)
+
+    note(start, start, 0)
+    for rounds, refined in enumerate(refiner.rounds(start), 1):
+        added = concatenate([added, refiner.source.drawn(how.texts, np.random.default_rng([5, rounds]))])
+        note(refined, again(added, None), rounds)
     return course
 
 
@@ -90,14 +99,24 @@ def bound_check(model, ids, extractor, large: int) -> dict[str, object]:  # type
     return {"agreement": truth, "bounds": bounds, "failed": failed, "allowed": most, "holds": failed <= most}
 
 
+def own_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", choices=STUDIED, help="one of the two networks")
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--texts", type=int, default=3000, help="asked in a round")
+    parser.add_argument("--titles", type=int, default=8000, help="news that are extracted from")
+
+
 def main() -> None:
-    options = arguments(__doc__.splitlines()[0])
-    how = Refinement(rounds=2 if options.quick else 4, texts=500 if options.quick else 3000)
+    options = arguments(__doc__.splitlines()[0], own_options)
+    how = Refinement(rounds=2, texts=500) if options.quick else Refinement(rounds=options.rounds, texts=options.texts)
     number, large = (500, 2000) if options.quick else (4000, LARGE)
     result: dict[str, object] = {}
-    for name, model, ids, extractor in studied(options):
-        course = studied_course(model, ids, extractor, how, number)
-        proof = bound_check(model, ids, extractor, large)
+    for name, study in STUDIED.items():
+        found = None if options.only not in (None, name) else study(options)
+        if found is None:
+            continue
+        course = studied_course(*found, how, number)
+        proof = bound_check(*found, large)
         result[name] = {"course": course, "bound": proof}
         rows = [[f"{row['queries']:,}", *(f"{row[key]:.4f}" for key in list(row)[1:])] for row in course]
         show(f"{name}: agreement with the network", list(course[0]), rows)

@@ -38,6 +38,7 @@ SMALL = 64  # states of an exact machine at most
 SURE = 0.998  # agreement on fresh words at which a machine will do
 STATES = 200  # of a weighted automaton, without the initial one
 LADDER, CLEAR = (80, 200, 600, 1500), 0.9  # of states of a language model, and the gain that a rung must bring
+MOST_ROWS = 40_000  # states times letters of a language model's automaton at most
 OWN_LETTERS = 60_000  # of the edited words that a language model is extracted from, beside those given
 SHORT = 5  # letters of short words at most
 ACCEPTING = 1
@@ -73,12 +74,17 @@ class Words:
         few = rng.integers(1, SHORT + 2, number // 3)  # words of our own: a few letters, and edited ones
         short_ones = Ragged.from_lengths(rng.choice(ids, int(few.sum())), few)
         edits = min(2 * number // 3, OWN_LETTERS // int(np.ceil(self.known.lengths.mean())))
-        own = source.edited(self.known.take(rng.integers(0, len(self.known), edits)), rng)
-        self.own = concatenate([short_ones, own])
+        edited = rng.integers(0, len(self.known), edits)
+        self.own = concatenate([short_ones, source.edited(self.known.take(edited), rng)])
+        self.own_from = np.concatenate([np.full(len(short_ones), len(self.known)), edited])  # the word that was edited
 
 
 class Winner:
-    """The automaton in winner.dot: states accept, or tell the probability of the word."""
+    """The automaton in winner.dot: states accept, or tell the probability of the word; 0 where it has no transition."""
+
+    @classmethod
+    def read(cls, folder: Path, model: StepwiseClassifier) -> Winner | None:
+        return cls(folder, model) if (folder / "winner.dot").exists() else None
 
     def __init__(self, folder: Path, model: StepwiseClassifier) -> None:
         dot = (folder / "winner.dot").read_text()
@@ -99,8 +105,8 @@ class Winner:
         for word in ids:
             state = self.start
             for letter in word:
-                state = self.target[state, self.words[letter]]
-            found.append(self.value[state])
+                state = self.target.get((state, self.words[letter]))
+            found.append(self.value.get(state, 0.0))
         return np.array(found)
 
 
@@ -145,31 +151,35 @@ def binary(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -
         said, states, size, way = wfa.predict, wfa.states, _bytes(wfa), "weighted automaton"
         proof = wfa.provenance["guarantee"]
     seconds = time.process_time() - began
-    winner = Winner(folder, model)
+    winner = Winner.read(folder, model)
     found: dict[str, object] = {"way": way, "states": states, "bytes": size, "seconds": seconds, "proof": proof}
-    found["winner_states"] = len(winner.value)
+    found |= {} if winner is None else {"winner_states": len(winner.value)}
     for name, ids in (("test", words.test), ("fresh", words.fresh), ("edited", words.edited)):
         wanted = final_outputs(model, ids).argmax(1) == ACCEPTING
         found[f"error_{name}"] = float(np.mean((said(ids) == ACCEPTING) != wanted))
-        found[f"winner_error_{name}"] = float(np.mean((winner(ids) == ACCEPTING) != wanted))
+        if winner is not None:
+            found[f"winner_error_{name}"] = float(np.mean((winner(ids) == ACCEPTING) != wanted))
     return found
 
 
 def language_model(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -> dict[str, object]:
     began = time.process_time()
-    wfa = _climbed(model, words, (40,) if quick else LADDER)
+    affordable = [each for each in LADDER if each * len(words.letters) <= MOST_ROWS]
+    wfa = _climbed(model, words, (40,) if quick else affordable or LADDER[:1])
     seconds = time.process_time() - began
     measured = measure_strings(wfa, model, words.test, reference=concatenate([words.known, words.own]))
-    winner, ours, network = Winner(folder, model), Language.of(wfa), Language.of(model)
+    winner, ours, network = Winner.read(folder, model), Language.of(wfa), Language.of(model)
     found: dict[str, object] = {"states": wfa.states, "bytes": _bytes(wfa), "seconds": seconds}
-    found |= {"winner_states": len(winner.value), "kl": measured.automaton.kl.value}
+    found |= {} if winner is None else {"winner_states": len(winner.value)}
+    found["kl"] = measured.automaton.kl.value
     found["kl_stand_ins"] = {name: each.kl.value for name, each in measured.stand_ins.items()}
     found["perplexity"], found["model_perplexity"] = measured.automaton.perplexity, measured.model_perplexity
     found["ndcg"], found["wer"] = measured.automaton.ndcg, measured.automaton.wer
     for name, ids in (("test", words.test), ("short", words.short)):
         wanted = np.exp(network.log_probability(ids))
         found[f"mse_{name}"] = float(np.mean((np.exp(ours.log_probability(ids)) - wanted) ** 2))
-        found[f"winner_mse_{name}"] = float(np.mean((winner(ids) - wanted) ** 2))
+        if winner is not None:
+            found[f"winner_mse_{name}"] = float(np.mean((winner(ids) - wanted) ** 2))
     return found
 
 
@@ -177,10 +187,11 @@ def _climbed(model: StepwiseClassifier, words: Words, ladder: Sequence[int]) -> 
     """As many states as pay on words held out of the extraction, by divergence; then from all words."""
     tenth = max(1, len(words.known) // 10)
     held, fit = words.known.between(0, tenth), words.known.between(tenth, len(words.known))
+    own = words.own.take(np.flatnonzero(words.own_from >= tenth))  # no edited words of those held out
     best, lowest = None, np.inf
     for states in ladder:
         try:
-            wfa = _extracted(model, concatenate([fit, words.own]), states)
+            wfa = _extracted(model, concatenate([fit, own]), states)
         except TooFewOutputsError:
             break
         divergence = measure_strings(wfa, model, held).automaton.kl.value
@@ -204,11 +215,6 @@ def _bytes(wfa: WFA) -> int:
         return path.stat().st_size
 
 
-def _beside(figure: str, *sets: str) -> list[str]:
-    """A figure of ours and of the winner's on each set of words."""
-    return [f"{who}{figure}_{name}" for name in sets for who in ("", "winner_")]
-
-
 def main() -> None:
     options = arguments(
         __doc__.splitlines()[0], lambda parser: parser.add_argument("--only", nargs="*", help="networks, such as 1.9")
@@ -219,7 +225,7 @@ def main() -> None:
     if not folders:
         print("no networks: give the folder with --data", file=sys.stderr)
         sys.exit(2)
-    result: dict[str, object] = {}
+    result: dict[str, dict[str, object]] = {}
     for folder in folders:
         if options.only and folder.name not in options.only:
             continue
@@ -229,20 +235,15 @@ def main() -> None:
         found = measure(folder, model, words, options.quick)
         result[folder.name.replace(".", "_")] = found
         print(f"{folder.name}: {json.dumps(found)}", file=sys.stderr, flush=True)
-    for title, keys in (
-        (
-            "Binary networks",
-            ("way", *(f"{who}error_{on}" for on in ("test", "fresh", "edited") for who in ("", "winner_"))),
-        ),
-        ("Language models", ("kl", *(f"{who}mse_{on}" for on in ("test", "short") for who in ("", "winner_")))),
+    for title, figure, sets in (
+        ("Binary networks", "error", ("test", "fresh", "edited")),
+        ("Language models", "mse", ("test", "short")),
     ):
-        rows = [
-            [name, *(found[key] for key in ("states", "winner_states", "bytes", "seconds", *keys))]
-            for name, found in result.items()
-            if keys[-1] in found
-        ]
-        if rows:
-            show(title, ["", "states", "winner's", "bytes", "processor s", *keys], rows)
+        chosen = {name: found for name, found in result.items() if f"{figure}_test" in found}
+        keys = ["states", "winner_states", "bytes", "seconds", "way" if figure == "error" else "kl"]
+        keys += [f"{who}{figure}_{name}" for name in sets for who in ("", "winner_")]
+        if chosen:
+            show(title, ["", *keys], [[name, *(found.get(key, "") for key in keys)] for name, found in chosen.items()])
     finish(options, result)
 
 

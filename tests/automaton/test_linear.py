@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.automata import linear_sample, linear_samples
 from tests.files import contents, without_checksums, write_contents
 from wfalens.automaton import WFA, LinearWFA
+from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.errors import FormatError, InputError
 from wfalens.explanation import TransitionEmbeddings, attribute, best_replacements, influence, phrase_influence
-from wfalens.explanation.attribution import forward_backward, replacement_outputs
 from wfalens.ragged import Ragged
 
 texts_of_numbers = st.lists(st.lists(st.integers(0, 100), max_size=9), max_size=7)

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import samples
+from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.corpus import newsroom
 from wfalens.errors import InputError
 from wfalens.explanation import attribute, best_replacements, shapley
-from wfalens.explanation.attribution import forward_backward, replacement_outputs
 from wfalens.ragged import Ragged
 
 sentences = st.lists(st.integers(0, 100), min_size=1, max_size=12)

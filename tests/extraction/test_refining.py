@@ -6,13 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from tests.automata import sample
 from tests.verification.test_languages import Acceptor
 from wfalens.corpus import tomita
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Refinement, refine
 from wfalens.extraction.guarantee import Guarantee, lower_bound
+from wfalens.extraction.near_decisions import replacements
 from wfalens.extraction.own_texts import OwnTexts
 from wfalens.extraction.refining import Refiner, refinement_summary
+from wfalens.extraction.states.splitting import Splitting, contradictions
+from wfalens.extraction.states.views import see
+from wfalens.models.traces import last_outputs
 from wfalens.ragged import Ragged
 
 SMALL = Refinement(rounds=3, texts=200, samples=300, most_states=16)
@@ -93,15 +98,17 @@ def test_the_statement_never_rounds_up():
 
 def test_refinement_improves_a_coarse_automaton_and_never_loses():
     model, texts = Acceptor(3), corpus()
-    refined = refine(coarse_open(), model, texts, SMALL)
-    rounds = refined.provenance["refinement"]["rounds"]
-    assert rounds[-1]["agreement"] >= rounds[0]["agreement"]
-    assert rounds[-1]["asked"] == SMALL.texts * len(rounds)
-    plain = coarse_open().extract(model, texts)
     base = base_of(model, texts.texts)
-    refiner = Refiner(model, base, lambda known, states: plain, SMALL, 0, False)
-    assert refiner.proof(refined).rate >= refiner.proof(plain).rate
-    assert "with 95% confidence (300 fresh samples" in refinement_summary(refined.provenance)
+    splitting = Splitting(model, coarse_open(), base, SMALL.most_states)
+    refiner = Refiner(model, base, splitting.extract, SMALL, 0, True, split=splitting.split)
+    plain = coarse_open().extract(model, texts)
+    course = [plain, *refiner.rounds(plain)]
+    rates = [refiner.proof(each).rate for each in course]
+    assert rates[0] < 0.9 < rates[-1]
+    assert refiner.history[-1].asked == SMALL.texts * len(refiner.history)
+    same = refine(coarse_open(), model, texts, SMALL)  # three states cannot do better
+    assert refiner.proof(same).rate >= rates[0]
+    assert "with 95% confidence (300 fresh samples" in refinement_summary(same.provenance)
 
 
 def coarse_open():
@@ -132,7 +139,7 @@ def test_what_was_seen_is_never_lost(seed):
     automata = [each.extract(model, base) for each in candidates]
     refiner = Refiner(model, base, lambda known, states: automata[1], SMALL, seed, False)
     seen = refiner.ask(concat(base, refiner.source.drawn(100, np.random.default_rng(seed))))
-    better = refiner._better(automata[0], base, seen)
+    better = refiner._better(automata[0], base, seen, base.between(0, 0))
     after = better or automata[0]
     assert seen.agrees(after).mean() >= seen.agrees(automata[0]).mean()
 
@@ -162,6 +169,65 @@ def test_states_are_doubled_where_that_pays():
     refined = refiner.refined(first)
     assert extractor.kind == refined.kind
     assert 3 < refined.states <= 9
+
+
+@pytest.mark.parametrize("number", [3, 4, 5])
+def test_states_are_split_where_the_model_contradicts_them(number):
+    """Two prefixes of one state that some rest tells apart become two states."""
+    model, texts = Acceptor(number), corpus(number, 120)
+    base = base_of(model, texts.texts)
+    settled = Extractor(kind="stochastic", states=2, abstraction="lookahead", completion="probe", alpha=0.0)
+    splitting = Splitting(model, settled, base, 6)
+    wfa = splitting.extract(base, None)
+    formed = splitting.formed[wfa]
+    labels = last_outputs(model, base).argmax(1)
+    differing = base.take(np.flatnonzero(wfa.predict(base) != labels))
+    more = contradictions(model, formed, differing)
+    assert 1 <= len(more) <= 2  # at most one for each state
+    for point in more:
+        assert is_contradicted(model, formed, point, base)
+    better = splitting.split(base, wfa, differing)
+    assert wfa.states < better.states <= 7
+    assert np.mean(better.predict(base) == labels) > np.mean(wfa.predict(base) == labels)
+
+
+def is_contradicted(model, formed, point, texts):
+    """Brute force: after some prefix at that point a text ends in another class than after the state's own prefix."""
+    state = int(formed.states.assign(point[None])[0])
+    for text in texts:
+        points = see(model, Ragged.from_lists([text], np.int32), formed.view).points
+        for at in np.flatnonzero((points == point).all(1)):
+            other = [*formed.prefixes[state], *text[at + 1 :]]
+            said = [last_outputs(model, Ragged.from_lists([each], np.int32)).argmax() for each in (text, other)]
+            if said[0] != said[1]:
+                return True
+    return False
+
+
+def test_nothing_is_split_where_states_are_right():
+    model, texts = Acceptor(3), corpus(3, 120)
+    base = base_of(model, texts.texts)
+    settled = Extractor(kind="stochastic", states=8, abstraction="lookahead", completion="probe", alpha=0.0)
+    splitting = Splitting(model, settled, base, 100)
+    wfa = splitting.extract(base, None)
+    assert len(contradictions(model, splitting.formed[wfa], base)) == 0
+    assert splitting.split(base, wfa, base) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_replacement_by_forward_and_backward_vectors_is_the_least_sure_of_all(seed):
+    wfa = sample("fit", seed, n=4, words=6).wfa
+    words = np.arange(2, len(wfa.encoder.vocabulary), dtype=np.int32)
+    rng = np.random.default_rng(seed)
+    texts = Ragged.from_lengths(rng.choice(words, 15).astype(np.int32), np.array([3, 5, 1, 6]))
+    source = OwnTexts.of(np.ones(len(wfa.encoder.vocabulary), np.int64), texts)
+    for before, after in zip(texts, replacements(wfa, texts, source, rng), strict=True):
+        variants = [[*before[:at], word, *before[at + 1 :]] for at in range(len(before)) for word in words]
+        others = [each for each in variants if list(each) != list(before)]
+        margins = wfa.margins(wfa.weights(Ragged.from_lists(others, np.int32)))
+        assert sum(before != after) == 1
+        reached = wfa.margins(wfa.weights(Ragged.from_lists([after], np.int32)))[0]
+        assert reached == pytest.approx(margins.min(), abs=1e-6)
 
 
 def test_bad_settings_are_refused():

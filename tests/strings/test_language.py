@@ -11,6 +11,7 @@ from tests.strings.grammar import LETTERS, Grammar, ReadAgain, strings, texts
 from wfalens.automaton import LinearWFA, StochasticWFA
 from wfalens.corpus import TextEncoder, Vocabulary
 from wfalens.errors import InputError, ModelError
+from wfalens.evaluation.strings import TEXT_NGRAM, stand_ins
 from wfalens.models import SteppableClassifier
 from wfalens.models.next_symbol import END, tells_next_symbol
 from wfalens.strings import Language, log_probability, most_likely, perplexity, sample
@@ -181,6 +182,16 @@ def test_the_best_ngram_is_chosen_on_held_out_texts():
         assert perplexity(best, drawn.between(500, 600)) <= perplexity(other, drawn.between(500, 600))
 
 
+def test_a_foreign_symbol_does_not_cost_the_ngram_of_the_texts():
+    grammar = Grammar(6, states=2)
+    drawn = [text for text in sample(grammar, 300, seed=0).texts if text]
+    ids = grammar.encoder.encode([*drawn, "axb", "x"])
+    rivals = stand_ins(Language.of(grammar), ids)
+    assert TEXT_NGRAM in rivals
+    own = stand_ins(Language.of(grammar), grammar.encoder.encode(drawn))[TEXT_NGRAM]
+    assert perplexity(rivals[TEXT_NGRAM], drawn) == pytest.approx(perplexity(own, drawn), rel=0.1)
+
+
 def _rng():
     return np.random.default_rng(0)
 
@@ -191,6 +202,13 @@ class TestBadInput:
         grammar.outputs = grammar.outputs * 1.1
         with pytest.raises(ModelError, match=r"one sums to 1\.1"):
             log_probability(grammar, ["ab"])
+
+    @pytest.mark.parametrize("ask", [lambda model: sample(model, 3), lambda model: most_likely(model, 3)])
+    def test_steps_that_do_not_sum_to_one(self, ask):
+        grammar, own = Grammar(0), Grammar.step
+        grammar.step = lambda state, ids: (own(grammar, state, ids)[0], 1.1 * own(grammar, state, ids)[1])
+        with pytest.raises(ModelError, match=r"one sums to 1\.1"):
+            ask(grammar)
 
     def test_no_end_symbol(self):
         grammar = Grammar(0)

@@ -85,6 +85,8 @@ def test_an_automaton_is_asked_like_a_model():
 def test_unknown_letters_are_refused():
     with pytest.raises(InputError, match="does not know the letter 'x'"):
         learn_machine(Acceptor(1), "01x")
+    with pytest.raises(InputError, match="at least one letter"):
+        learn_machine(Acceptor(1), "")
 
 
 @settings(max_examples=10)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.attack.candidates import Candidates
+from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.automaton.wfa import WFA
-from wfalens.explanation.attribution import forward_backward, replacement_outputs
 
 Change = tuple[int, int]  # position, word
 

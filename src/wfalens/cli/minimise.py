@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -214,16 +215,28 @@ def _told(source: str, out: Path | None, done: Minimised) -> dict[str, Any]:
     }
 
 
+def _leads(row: Sequence[int], letters: Sequence[str]) -> str:
+    """Where the letters lead from a state; the most frequent of several targets takes all others."""
+    groups: dict[int, list[str]] = {}
+    for letter, target in zip(letters, row, strict=True):
+        groups.setdefault(target, []).append(letter)
+    usual = max(groups, key=lambda target: len(groups[target]))
+    named = [f"{' '.join(some)} → s{target}" for target, some in groups.items() if target != usual]
+    rest = "all" if not named else "others" if len(groups[usual]) > 1 else groups[usual][0]
+    return ", ".join([*named, f"{rest} → s{usual}"])
+
+
 def _print(source: str, out: Path | None, done: Minimised) -> None:
     machine = done.learned.machine
-    if len(machine) <= _SHOWN_STATES and len(machine.letters) <= _SHOWN_STATES:
+    size = f"{len(machine):,} {'state' if len(machine) == 1 else 'states'}"
+    if len(machine) <= _SHOWN_STATES:
         rows = [
-            [f"s{state}", done.class_names[machine.outputs[state]], *(f"s{target}" for target in row)]
+            [f"s{state}", done.class_names[machine.outputs[state]], _leads(row, machine.letters)]
             for state, row in enumerate(machine.transitions)
         ]
-        print_table(f"{Path(source).name}: {len(machine)} states", ["", "class", *machine.letters], rows)
+        print_table(f"{Path(source).name}: {size}", ["", "class", "letters lead to"], rows)
     else:
-        say(f"{Path(source).name}: {len(machine):,} states, {len(machine.letters)} letters")
+        say(f"{Path(source).name}: {size}, {len(machine.letters)} letters")
     say(f"{'partial: ' if done.learned.is_partial else ''}{done.learned.guarantee.sentence('the original')}")
     say(f"asked for {done.learned.queries:,} words")
     if done.compared is not None:

@@ -27,7 +27,10 @@ LAST_SYMBOL, SPECTRAL, TEXT_NGRAM = "last symbol", "spectral", "n-gram of the te
 _RANKED = 5  # symbols that NDCG looks at
 _FLOOR = 1e-12  # probability below which a divergence is cut off
 _HELD_OUT = 0.1
-_MOST_FITTED = 300_000  # symbols that stand-ins learn from
+_MOST_FITTED, _MOST_FLOATS = (
+    300_000,
+    1 << 25,
+)  # symbols that stand-ins learn from, and numbers that a model says of them
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ def stand_ins(
     texts alone; orders and ranks are chosen on a tenth of them.
     """
     rng = np.random.default_rng(seed)
-    ids = _worded_part(ids, rng)
+    ids = _worded_part(ids, min(_MOST_FITTED, _MOST_FLOATS // len(language.prior)), rng)
     held, fit = ids.between(0, max(1, round(_HELD_OUT * len(ids)))), ids.between(round(_HELD_OUT * len(ids)), len(ids))
     progress.start("fitting stand-ins", 3)
     rows = language.rows(fit).values
@@ -128,19 +131,23 @@ def stand_ins(
     hankel = Hankel(language, fit, rng)
     found[SPECTRAL] = min((Spectral(hankel, rank) for rank in hankel.ranks), key=divergence)
     progress.advance(1)
-    if np.all(language.announced[ids.values] >= 0):
-        found[TEXT_NGRAM] = best_ngram(language, fit, held)
+    said, tried = (
+        part.take(language.spoken(part)) for part in (fit, held)
+    )  # a text with a foreign symbol says nothing
+    if len(said) and len(tried):
+        found[TEXT_NGRAM] = best_ngram(language, said, tried)
     progress.advance(1)
     progress.finish()
     return found
 
 
-def _worded_part(ids: Ragged[np.int32], rng: np.random.Generator) -> Ragged[np.int32]:
+def _worded_part(ids: Ragged[np.int32], symbols: int, rng: np.random.Generator) -> Ragged[np.int32]:
+    """Texts with symbols in random order, about so many symbols in all."""
     _, worded = ids.nonempty()
     if len(worded) < 2:
         raise InputError("stand-ins need at least two texts with symbols to learn from")
     order = rng.permutation(len(worded))
-    most = int(np.searchsorted(np.cumsum(worded.lengths[order]), _MOST_FITTED)) + 1
+    most = int(np.searchsorted(np.cumsum(worded.lengths[order]), symbols)) + 1
     return worded.take(order[: max(2, most)])
 
 

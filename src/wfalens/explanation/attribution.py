@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.automaton.walk import ROW_KINDS, row_kinds
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.bounds import check_choice
@@ -20,12 +21,10 @@ from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
 from wfalens.explanation.shapley.values import MOST_WORDS, check_length, shapley
 from wfalens.html import heat_html, table_html
-from wfalens.ragged import Ragged
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_MATRIX_FLOATS = 1 << 22  # of a long text's matrices, held at a time
 _UNDECIDED = (
     "the automaton is undecided on this text: null completion lost all mass in rows that were never observed; "
     "extract with another completion, or name a class"
@@ -149,31 +148,6 @@ def attribute(wfa: WFA, text: str, method: str = SHAPLEY) -> Attribution:
         unit=wfa.unit,
         method=method,
     )
-
-
-def forward_backward(wfa: WFA, ids: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The forward–backward algorithm: `α_0 … α_L` and `β_0 … β_L` of one text; -> (L + 1, n), (L + 1, n, C)"""
-    forward = np.vstack([wfa.initial, wfa.state_vectors(Ragged(ids, np.array([0, len(ids)])), every=True)])
-    backward = np.empty((len(ids) + 1, wfa.states, len(wfa.class_names)))
-    backward[-1] = wfa.read_out(np.eye(wfa.states))
-    step = max(1, _MATRIX_FLOATS // wfa.states**2)
-    for stop in range(len(ids), 0, -step):
-        start = max(0, stop - step)
-        for position, matrix in reversed(list(enumerate(wfa.matrices(ids[start:stop]), start))):
-            backward[position] = matrix @ backward[position + 1]
-    return forward, backward
-
-
-def replacement_outputs(
-    wfa: WFA,
-    forward: NDArray[np.float64],
-    backward: NDArray[np.float64],
-    position: int,
-    candidates: NDArray[np.int32],
-) -> NDArray[np.float64]:
-    """The output with each candidate instead of the word at `position`; -> (candidates, classes)"""
-    stepped = wfa.advance(forward[position][None], candidates)
-    return np.asarray(stepped @ backward[position + 1])
 
 
 def best_replacements(wfa: WFA, text: str, class_name: str | None = None, min_count: int = 5) -> list[Replacement]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.sweeps import forward_backward
 from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.explanations import erasure, leave_one_out
-from wfalens.explanation.attribution import forward_backward
 from wfalens.explanation.shapley.values import PAIRS, shapley_each
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs

@@ -14,7 +14,7 @@ from wfalens.ragged import Ragged, positions
 KINDS = EDITED, FREQUENT, ANY = ("edited texts", "random words by frequency", "random words evenly")
 _SHARES = {EDITED: 0.5, FREQUENT: 0.25, ANY: 0.25}
 _MOST_EDITS = 3
-_LONGEST = 30  # words of a random text where there is no corpus to take lengths from
+_LONGEST, _FEW = 30, 3  # words of a random text where there is no corpus, and different ones of half of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class OwnTexts:
     """Where texts are drawn from: half are texts of the corpus with one to three edits, the others are random.
 
     An edit replaces, inserts or deletes one word. Random texts are as long as texts of the corpus. Without a corpus all
-    are random, of 1 to 30 words.
+    are random, of 1 to 30 words, and half repeat one to three words: what hangs on a few words would else hardly occur.
     """
 
     words: NDArray[np.int32]  # (words,): that may be drawn
@@ -42,27 +42,31 @@ class OwnTexts:
     def about(self) -> str:
         """In words, for a statement about such texts."""
         if self.base is None:
-            return f"random texts of 1 to {_LONGEST} words, half of them by frequency"
+            return f"random texts of 1 to {_LONGEST} words, half of them of at most {_FEW} different ones"
         return "half texts of the corpus with 1 to 3 words changed, half random words"
 
     def drawn(self, number: int, rng: np.random.Generator) -> Ragged[np.int32]:
         """Independent texts, none empty."""
         if self.base is None:
-            kinds = rng.integers(1, 3, number)
-            lengths = rng.integers(1, _LONGEST + 1, number)
-        else:
-            kinds = rng.choice(3, number, p=list(_SHARES.values()))
-            lengths = self.base.lengths[rng.integers(0, len(self.base), number)]
+            return self._without_corpus(number, rng)
+        kinds = rng.choice(3, number, p=list(_SHARES.values()))
+        lengths = self.base.lengths[rng.integers(0, len(self.base), number)]
         by_frequency = rng.choice(self.words, int(lengths.sum()), p=self.shares)
         evenly = rng.choice(self.words, int(lengths.sum()))
         random = Ragged.from_lengths(np.where(np.repeat(kinds == 1, lengths), by_frequency, evenly), lengths)
-        if self.base is None:
-            return random
         edited = self.edited(self.base.take(rng.integers(0, len(self.base), number)), rng)
         both = Ragged.from_lengths(
             np.concatenate([edited.values, random.values]), np.concatenate([edited.lengths, random.lengths])
         )
         return both.take(np.where(kinds == 0, np.arange(number), number + np.arange(number)))
+
+    def _without_corpus(self, number: int, rng: np.random.Generator) -> Ragged[np.int32]:
+        lengths = rng.integers(1, _LONGEST + 1, number)
+        text = np.repeat(np.arange(number), lengths)
+        evenly = rng.choice(self.words, len(text))
+        few, how_many = rng.choice(self.words, (number, _FEW)), rng.integers(1, _FEW + 1, number)
+        repeated = few[text, (rng.random(len(text)) * how_many[text]).astype(np.int64)]
+        return Ragged.from_lengths(np.where(rng.random(number)[text] < 1 / 2, repeated, evenly), lengths)
 
     def edited(self, texts: Ragged[np.int32], rng: np.random.Generator) -> Ragged[np.int32]:
         """Each text with one to three edits; a text of one word is not deleted."""

@@ -1,16 +1,18 @@
 """Extraction that asks back: texts of our own on which automaton and model differ are added until fresh ones agree.
 
-In every round the model is asked about fresh texts (edited ones, random ones) and about near decisions: of many edited
-texts those where the automaton is least sure. Texts on which the two differ join the texts of the extraction, beside as
-many others, and a new automaton is extracted from all of them. Where the number of states is open, twice as many are
-tried, too. A new automaton replaces the old one only if it agrees with the model on at least as many of all texts asked
-so far. In the end a last sample, which nothing was chosen by, proves a bound.
+In every round the model is asked about fresh texts (edited ones, random ones) and about near decisions, where the
+automaton is least sure. Texts on which the two differ join the texts of the extraction, beside as many others, and a
+new automaton is extracted from all of them. Where the number of states is open, one is tried whose states are split
+where the model contradicts them, and one with twice as many states. A new automaton replaces the old one only if it
+agrees with the model on at least as many of all texts asked so far. In the end a last sample, which nothing was chosen
+by, proves a bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +26,11 @@ from wfalens.corpus.corpus import Corpus
 from wfalens.errors import InputError
 from wfalens.extraction.choice.tuning import Tuning
 from wfalens.extraction.guarantee import CONFIDENCE, Guarantee
+from wfalens.extraction.near_decisions import near_decisions
 from wfalens.extraction.options import AUTO
 from wfalens.extraction.own_texts import OwnTexts
-from wfalens.extraction.states.abstraction import TooFewOutputsError
+from wfalens.extraction.states.abstraction import ABSTRACTIONS, TooFewOutputsError
+from wfalens.extraction.states.splitting import Splitting
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import last_outputs
 from wfalens.progress import SILENT, Progress
@@ -43,11 +47,13 @@ _BOUNDS = {
     "confidence": Bounds(real, 0, 1, excluded=(0, 1)),
     "most_states": Bounds(whole, 2, 60_000),
 }
-_SEARCHED = 4  # edited texts that the automaton reads for each one that the model is asked about
+_SPLITTING = 300  # texts at most by which states are split in a round
 _PROOF = 10**6  # random stream of the last sample
 
 # Extracts an automaton from texts with a number of states; None: as it was chosen.
 Extract = Callable[[Ragged[np.int32], int | None], WFA]
+# Extracts an automaton from texts, with the states of another one split by those on which it differs; None: it cannot.
+Split = Callable[[Ragged[np.int32], WFA, Ragged[np.int32]], WFA | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +65,7 @@ class Refinement:
     target       agreement on a fresh sample at which refinement ends
     samples      m, fresh texts of the last sample, which proves the bound
     confidence   of the bound
-    most_states  upper bound of K: twice as many states are tried while that pays
+    most_states  upper bound of K: states are split and doubled while that pays
     """
 
     rounds: int = 5
@@ -109,6 +115,7 @@ class Refiner:
     seed: int
     grows: bool
     progress: Progress = SILENT
+    split: Split | None = None
     history: list[Round] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -117,12 +124,23 @@ class Refiner:
 
     def refined(self, wfa: WFA) -> WFA:
         """The automaton after all rounds; what was done stands in its provenance, the proof in `["guarantee"]`."""
-        known, seen, asked = self.base, self.ask(self.base), 0
         self.progress.start("asking back", self.how.rounds)
+        for better in self.rounds(wfa):
+            wfa = better
+            last = self.history[-1]
+            self.progress.advance(1, f"agreement {last.agreement:.4f}, {last.differing} differ, {last.states} states")
+        self.progress.finish()
+        wfa.provenance["refinement"] = {**asdict(self.how), "rounds": [asdict(each) for each in self.history]}
+        wfa.provenance["guarantee"] = self.proof(wfa).to_json()
+        return wfa
+
+    def rounds(self, wfa: WFA) -> Iterator[WFA]:
+        """The automaton after each round; the last one is that at which a fresh sample agrees."""
+        known, seen, asked = self.base, self.ask(self.base), 0
         for number in range(self.how.rounds):
             rng = np.random.default_rng([self.seed, number])
             fresh = self.ask(self.source.drawn(self.how.texts // 2, rng))
-            near = self.ask(self._near_decisions(wfa, self.how.texts - self.how.texts // 2, rng))
+            near = self.ask(near_decisions(wfa, self.base, self.source, self.how.texts - self.how.texts // 2, rng))
             asked += self.how.texts
             rate = float(fresh.agrees(wfa).mean())
             new = fresh.joined(near)
@@ -132,16 +150,12 @@ class Refiner:
             better = None
             if not is_done:
                 known = concatenate([known, new.ids.take(_beside(differs, rng))])
-                better = self._better(wfa, known, seen)
+                better = self._better(wfa, known, seen, new.ids.take(np.flatnonzero(differs)))
             self.history.append(Round(asked, rate, int(differs.sum()), wfa.states, better is not None))
-            self.progress.advance(1, f"agreement {rate:.4f}, {int(differs.sum())} differ, {wfa.states} states")
-            if is_done:
-                break
             wfa = better or wfa
-        self.progress.finish()
-        wfa.provenance["refinement"] = {**asdict(self.how), "rounds": [asdict(each) for each in self.history]}
-        wfa.provenance["guarantee"] = self.proof(wfa).to_json()
-        return wfa
+            yield wfa
+            if is_done:
+                return
 
     def proof(self, wfa: WFA, repetition: int = 0) -> Guarantee:
         """A bound from texts that nothing was chosen by."""
@@ -151,23 +165,20 @@ class Refiner:
     def ask(self, ids: Ragged[np.int32]) -> Asked:
         return Asked(ids, last_outputs(self.model, ids).argmax(1))
 
-    def _near_decisions(self, wfa: WFA, number: int, rng: np.random.Generator) -> Ragged[np.int32]:
-        """Of many edited texts those where the automaton is least sure: there the two differ first."""
-        texts = self.base.take(rng.integers(0, len(self.base), _SEARCHED * number))
-        edited = self.source.edited(texts, rng)
-        return edited.take(np.sort(np.argsort(wfa.confidence(edited), kind="stable")[:number]))
-
-    def _better(self, wfa: WFA, known: Ragged[np.int32], seen: Asked) -> WFA | None:
-        """The best new automaton, if it agrees on no fewer of the texts seen; the fewest states of equals."""
+    def _better(self, wfa: WFA, known: Ragged[np.int32], seen: Asked, differing: Ragged[np.int32]) -> WFA | None:
+        """The best new automaton, if it agrees on no fewer of the texts seen; the first of equals."""
         sizes: list[int | None] = [None]
         if self.grows:
             sizes = [each for each in (wfa.states - 1, 2 * (wfa.states - 1)) if each <= self.how.most_states] or [None]
-        found = [each for size in sizes if (each := self._extracted(known, size)) is not None]
-        if not found:
+        found = [self._extracted(known, size) for size in sizes]
+        if self.grows and self.split is not None:
+            found.insert(1, self.split(known, wfa, differing.between(0, _SPLITTING)))
+        made = [each for each in found if each is not None]
+        if not made:
             return None
-        rates = [float(seen.agrees(each).mean()) for each in found]
+        rates = [float(seen.agrees(each).mean()) for each in made]
         best = int(np.argmax(rates))
-        return found[best] if rates[best] >= seen.agrees(wfa).mean() else None
+        return made[best] if rates[best] >= seen.agrees(wfa).mean() else None
 
     def _extracted(self, known: Ragged[np.int32], states: int | None) -> WFA | None:
         """A new automaton; None if the model does not tell so many states apart."""
@@ -209,17 +220,23 @@ def refine(
     _, ids = ids.nonempty()
     if len(ids) == 0:
         raise InputError("there is no text with a word in it to extract from")
+    how = how or Refinement()
     first = extractor.extract(model, ids, progress)
     settled = _settled(extractor, first)
     is_open = settled.kind == StochasticWFA.kind and extractor.states in (None, AUTO) and settled.states is not None
-
-    def again(known: Ragged[np.int32], states: int | None) -> WFA:
-        return (settled if states is None else replace(settled, states=states)).extract(model, known)
-
-    refiner = Refiner(model, ids, again, how or Refinement(), extractor.seed, is_open, progress)
+    if is_open and settled.abstraction in tuple(ABSTRACTIONS):
+        splitting = Splitting(model, settled, ids, how.most_states)
+        again, split = splitting.extract, splitting.split
+    else:
+        again, split = partial(_again, model, settled), None
+    refiner = Refiner(model, ids, again, how, extractor.seed, is_open, progress, split)
     wfa = refiner.refined(first)
     carried = first.companion
     return wfa if carried is None or wfa.companion is not None else wfa.with_readable(carried)
+
+
+def _again(model: StepwiseClassifier, settled: Extractor, known: Ragged[np.int32], states: int | None) -> WFA:
+    return (settled if states is None else replace(settled, states=states)).extract(model, known)
 
 
 def _settled(extractor: Extractor, wfa: WFA) -> Extractor:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.edits import reads_characters
 from wfalens.errors import InputError
-from wfalens.explanation.attribution import forward_backward, replacement_outputs
 from wfalens.explanation.embeddings import words_seen
 from wfalens.inspection.edited import edit_flips
 from wfalens.inspection.study import Study

@@ -7,6 +7,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.models.contract import checked_probabilities
 from wfalens.ragged import Ragged
 from wfalens.strings.language import NextSymbolModel
 
@@ -22,7 +23,22 @@ class Stepper(Protocol):
 def stepper(model: NextSymbolModel, longest: int) -> Stepper:
     """The model itself if it can be stepped; else a state is the prefix, of at most `longest` symbols."""
     can = callable(getattr(model, "initial_state", None)) and callable(getattr(model, "step", None))
-    return cast(Stepper, model) if can else Rereading(model, longest)
+    return Checked(cast(Stepper, model) if can else Rereading(model, longest), len(model.class_names))
+
+
+class Checked:
+    """Steps whose outputs are probabilities; others are refused."""
+
+    def __init__(self, inner: Stepper, classes: int) -> None:
+        self.inner, self.classes = inner, classes
+
+    def initial_state(self, batch: int) -> NDArray[Any]:
+        return self.inner.initial_state(batch)
+
+    def step(self, state: NDArray[Any], ids: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[Any]]:
+        after, outputs = self.inner.step(state, ids)
+        checked_probabilities(outputs, len(ids), self.classes, "the model")
+        return after, outputs
 
 
 class Rereading:

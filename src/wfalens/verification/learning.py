@@ -45,6 +45,8 @@ class Oracle:
 
     def __init__(self, model: StepwiseClassifier | WFA, letters: Sequence[str]) -> None:
         vocabulary = model.encoder.vocabulary
+        if not letters:
+            raise InputError("a machine reads at least one letter; name some")
         for letter in letters:
             if letter not in vocabulary:
                 raise InputError(f"the model does not know the letter {letter!r}")
