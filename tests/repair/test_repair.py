@@ -1,6 +1,7 @@
 """A planted flaw is found, blamed on the texts that taught it, and mended without harm elsewhere."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from wfalens.repair import (
     repair,
 )
 from wfalens.repair.blame import turning_weights
+from wfalens.repair.plan import turning_phrases
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +100,12 @@ def test_a_repair_halves_the_errors_and_harms_nothing_else(flaw, found):
     elsewhere = compared(flaw.model, mended, flaw.test, "test")
     assert elsewhere.accuracy_after >= elsewhere.accuracy_before - 0.02
     assert json.dumps(affected.to_json())
+
+
+def test_a_word_that_is_as_frequent_elsewhere_is_not_swapped(flaw, found):
+    common = replace(found.words[0], word="the", errors=len(found.errors), taught=10, others=10 * len(flaw.train))
+    assert turning_phrases(replace(found, words=(common, *found.words)))[0] == (PLANTED, "health")
+    assert turning_phrases(replace(found, words=(common,))) == []
 
 
 def test_a_mended_set_is_what_the_plan_says():

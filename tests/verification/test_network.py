@@ -1,6 +1,7 @@
 """Certificates about networks: never contradicted by reading every variant; breaks are real, and found early."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from wfalens.explanation import nearness_of
 from wfalens.models import RNNClassifier, RNNConfig
 from wfalens.ragged import Ragged
 from wfalens.verification import Edits, Substitutes, certify_network, read_lists, smooth
+from wfalens.verification.danger import Danger
 from wfalens.verification.edits import every_pick, spelled
-from wfalens.verification.network import BROKEN, COPY_ONLY, OPEN, PROVEN, Danger
+from wfalens.verification.network import BROKEN, COPY_ONLY, OPEN, PROVEN
 from wfalens.verification.smoothing import mean_output, tolerated_lead
 
 
@@ -172,6 +174,38 @@ def test_no_substitution_takes_more_of_the_mean_lead_than_is_tolerated(seed):
     for pick in every_pick(choices):
         changed = spelled(choices, pick[None])[0]
         assert abs(lead(changed) - lead(text)) <= tolerated[np.count_nonzero(pick)] + 1e-6
+
+
+ODD = ("<pad>", "<unk>", "nonsense", "", "Two Words")
+
+
+@settings(max_examples=25)
+@given(st.data(), st.integers(0, 10**6), st.sampled_from([None, 1, 2, 9]))
+def test_odd_lists_make_no_certificate_wrong(data, seed, changes):
+    """Unknown and reserved words, empty lists, repetitions, the word itself, more changes than words."""
+    wfa = linear_sample(seed).wfa
+    model, vocabulary = small_network(wfa, seed), wfa.encoder.vocabulary
+    any_word = st.sampled_from([*vocabulary.words[2:], *ODD])
+    lists = data.draw(st.dictionaries(any_word, st.lists(any_word, max_size=4), max_size=8))
+    words = data.draw(st.lists(st.sampled_from([*vocabulary.words[2:], "nonsense"]), min_size=1, max_size=3))
+    found = certify_network(
+        wfa, model, [" ".join(words)], Edits(Substitutes.listed(wfa, lists)), changes=changes
+    ).certificates[0]
+    read_as = {word: word if word in vocabulary else "<unk>" for word in words}
+    known = {word: set(filter(vocabulary.__contains__, lists.get(read_as[word], ()))) for word in words}
+    texts = [
+        text
+        for text in product(*({word, *known[word] - {read_as[word]}} for word in words))
+        if changes is None or sum(one != other for one, other in zip(text, words, strict=True)) <= changes
+    ]
+    classes = {class_of(model, vocabulary.encode([list(text)]).values) for text in set(texts)}
+    assert found.variants == len(set(texts))
+    assert found.status == (PROVEN if len(classes) == 1 else BROKEN)
+    if found.witness is not None:
+        assert found.witness in texts
+        assert class_of(model, vocabulary.encode([list(found.witness)]).values) == wfa.class_names.index(
+            found.witness_label
+        )
 
 
 def test_lists_of_substitutes_are_read_from_json_and_from_lines(tmp_path, newsroom_wfa):

@@ -203,8 +203,13 @@ def _plan(
         extra = None if pool is None else reader.corpus(pool, "train", progress=progress)
         found = blame(wfa, classifier, taught, errors_of(classifier, errors), progress=progress)
         steps += plan_for(found, classifier, others, most=most, pool=extra, seed=seed).steps
+    if not steps and not others:
+        raise InputError(f"no label is doubted by {least_doubt:g} or more: lower --least-doubt")
     if not steps:
-        raise InputError("there is nothing to mend: no training text shares what the errors turned on")
+        raise InputError(
+            "there is nothing to mend: no word that the training set teaches turned many of the errors; give errors of "
+            "one kind, or another --how"
+        )
     return Plan(tuple(steps))
 
 

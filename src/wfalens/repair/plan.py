@@ -18,7 +18,8 @@ from wfalens.repair.blame import Blame
 from wfalens.repair.suspects import LabelSuspect
 
 HOW = DROP, RELABEL, SWAP, POOL = ("drop", "relabel", "swap", "pool")
-_OFTEN = 0.1  # share of the errors that turn on a word, from which on it is swapped
+_OFTEN = 0.05  # share of the errors that turn on a word, from which on it is swapped
+_TAUGHT = 2.0  # odds of the class in training texts that hold the word, against its odds in all of them
 _COPIES = 4  # of texts of other classes with a spurious word, for each training text that taught it
 
 
@@ -114,9 +115,22 @@ def plan_for(
 
 
 def turning_phrases(found: Blame) -> list[tuple[str, str]]:
-    """The words on which many errors turned, with the class that they brought."""
+    """The words on which many errors turned and which the training set teaches, with the class that they brought.
+
+    A word that is as frequent in other classes, such as "in", is not to blame, however many errors turn on it.
+    """
     least = max(1.0, _OFTEN * len(found.errors))
-    return [(each.word, each.said) for each in found.words if each.errors >= least]
+    return [
+        (each.word, each.said)
+        for each in found.words
+        if each.errors >= least and (each.taught + 0.5) / (each.others + 0.5) >= _TAUGHT * _odds(found.train, each.said)
+    ]
+
+
+def _odds(train: Corpus, class_name: str) -> float:
+    assert train.labels is not None  # noqa: S101 - checked at the border
+    own = int((train.labels == train.class_names.index(class_name)).sum())
+    return (own + 0.5) / (len(train) - own + 0.5)
 
 
 def _swaps(found: Blame, model: StepwiseClassifier, most: int, rng: np.random.Generator) -> list[Step]:

@@ -28,6 +28,7 @@ from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.verification.certificate import CERTIFIED, certify_choices
+from wfalens.verification.danger import Danger
 from wfalens.verification.edits import (
     Choices,
     Edits,
@@ -38,7 +39,6 @@ from wfalens.verification.edits import (
     random_picks,
     spelled,
 )
-from wfalens.verification.induction import TextSteps
 from wfalens.verification.robustness import worded
 
 if TYPE_CHECKING:
@@ -208,74 +208,18 @@ def _unchanged(choices: Choices) -> Picks:
     return np.zeros((1, len(choices)), np.int16)
 
 
-@dataclass(frozen=True, eq=False)
-class Danger:
-    """What the automaton expects of variants: how near they bring another class to the network's.
-
-    What a single change does is exact, from the state before the position and the backward matrix behind the option;
-    changes are taken to add up.
-    """
-
-    lead: NDArray[np.float64]  # (C,): of every class over the network's, on the text itself
-    gains: list[NDArray[np.float64]]  # L × (options, C): what each option alone adds to it
-
-    @classmethod
-    def of(cls, wfa: WFA, choices: Choices, label: int) -> Danger:
-        steps = TextSteps(wfa, choices)
-        before, after = [wfa.initial], [wfa.read_out(np.eye(wfa.states))]
-        for options in choices:
-            before.append(wfa.advance(before[-1][None], np.array(options[0].words, np.int32))[0])
-        for options in reversed(choices):
-            (matrix,) = wfa.matrices(np.array(options[0].words, np.int32))
-            after.append(matrix @ after[-1])
-        after.reverse()
-        gains = []
-        for at in range(len(choices)):
-            later = np.stack([after[at + span] for span in steps.spans(at)])  # (options, n, C)
-            weights = np.einsum("on,onc->oc", steps.advance(at, before[at]), later)
-            leads = weights - weights[:, [label]]
-            gains.append(leads - leads[0])
-        said = wfa.read_out(before[-1][None])[0]
-        lead = said - said[label]
-        lead[label] = -np.inf
-        return cls(lead, gains)
-
-    def __call__(self, picks: Picks) -> NDArray[np.float64]:
-        """The lead of the class that comes nearest; (variants, L) -> (variants,)"""
-        total = np.tile(self.lead, (len(picks), 1))
-        for at, gain in enumerate(self.gains):
-            total += gain[picks[:, at]]
-        return np.asarray(total.max(1))
-
-    def ordered(self, picks: Picks) -> Picks:
-        """The most dangerous first."""
-        return picks[np.argsort(-self(picks), kind="stable")]
-
-
 def _likeliest(choices: Choices, danger: Danger, number: int, changes: int | None, rng: np.random.Generator) -> Picks:
     """Variants to try where there are too many: combinations of the most dangerous changes, then random ones."""
     length = len(choices)
     singles = every_pick(choices, 1)[1:]
     first = danger.ordered(singles)[:_BEAM]
-    rows = [*first, *_best_for_one_class(danger, length if changes is None else min(changes, length))]
+    rows = [*first, *danger.greedy(changes)]
     if changes is None or changes > 1:
         pairs = (np.where(one > 0, one, other) for one, other in product(first, repeat=2))
         rows += [pair for pair in pairs if np.count_nonzero(pair) > 1]
     drawn = random_picks(choices, max(0, number - len(rows)), rng, changes)
     picks = np.unique(np.vstack([np.array(rows, np.int16).reshape(-1, length), drawn]), axis=0)
     return danger.ordered(picks[picks.any(1)])[:number]
-
-
-def _best_for_one_class(danger: Danger, changes: int) -> Iterator[Picks]:
-    """As many changes as there may be, each the best for one class; greedy variants."""
-    for column in np.flatnonzero(np.isfinite(danger.lead)):
-        best = [int(gain[:, column].argmax()) for gain in danger.gains]
-        worth = [gain[option, column] for gain, option in zip(danger.gains, best, strict=True)]
-        order = np.argsort(worth, kind="stable")[::-1]
-        for count in range(1, 1 + changes):
-            row = np.zeros(len(best), np.int16)
-            row[order[:count]] = [best[at] for at in order[:count]]
-            yield row
 
 
 def _batches(picks: Picks) -> Iterator[Picks]:
