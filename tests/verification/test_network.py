@@ -13,6 +13,7 @@ from wfalens.corpus import TextEncoder, Vocabulary, load_dataset, newsroom
 from wfalens.errors import InputError
 from wfalens.explanation import nearness_of
 from wfalens.models import RNNClassifier, RNNConfig
+from wfalens.models.final import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.verification import Edits, Substitutes, certify_network, read_lists, smooth
 from wfalens.verification.danger import Danger
@@ -95,6 +96,16 @@ def test_single_gains_are_what_single_changes_do_on_the_automaton(question):
     for row, found in zip(picks[1:], advantage[1:] - advantage[0], strict=True):
         at = int(np.flatnonzero(row)[0])
         np.testing.assert_allclose(danger.gains[at][row[at]], found, atol=1e-9)
+
+
+def test_what_the_network_says_of_single_changes_is_expected_of_them_from_then_on(news):
+    wfa, model, texts, edits = news
+    choices = edits.choices(wfa.encoder.encode([texts[0]]).values)
+    picks = every_pick(choices, 1)[1:]
+    outputs = final_outputs(model, spelled(choices, picks))
+    found = Danger.of(wfa, choices, 0).learned(picks, outputs).expected(picks)
+    logs = np.log(np.maximum(outputs, 1e-3))
+    np.testing.assert_allclose(found, logs - logs[:, [0]], atol=1e-9)
 
 
 @pytest.fixture(scope="module")

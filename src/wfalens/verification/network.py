@@ -1,15 +1,16 @@
 """Proofs about the network itself: all variants of a text are read, the most dangerous first.
 
 The automaton tells what each single change does to its class weights, exactly and for nothing. Variants are asked of
-the network in the order that follows, in growing batches with shared beginnings, so that a break is found early.
-If every variant keeps the class, that is proven of the network. Where there are more variants than the budget allows,
-the most dangerous ones are tried, and a proof may still hold on the automaton.
+the network in the order that follows, in growing batches with shared beginnings, so that a break is found early. What
+the network answers corrects the order of the rest. If every variant keeps the class, that is proven of the network.
+Where there are more variants than the budget allows, the most dangerous ones are tried, and a proof may still hold on
+the automaton.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
@@ -181,20 +182,22 @@ def _certified(
 ) -> NetworkCertificate:
     output = final_outputs(model, spelled(choices, _unchanged(choices)))
     label, variants = int(output[0].argmax()), count_variants(choices, changes)
-    danger = Danger.of(wfa, choices, label)
+    danger = Danger.of(wfa, choices, label, output[0])
     if variants <= budget:
         picks = every_pick(choices, changes)[1:]
     else:
         picks = _likeliest(choices, danger, budget - 1, changes, rng)
-    if guided:
-        picks = danger.ordered(picks)
     tried, margin, breaking = 0, float(_margin(output, label)[0]), None
-    for batch in _batches(picks):
-        margins = _margins(model, choices, batch, label)
+    while tried < len(picks) and breaking is None:
+        if guided:
+            picks = np.vstack([picks[:tried], danger.ordered(picks[tried:])])
+        size = min(tried + 1, _MOST)  # it doubles: a break that comes early costs few queries, a proof few calls
+        batch = picks[tried : tried + size]
+        outputs, margins = _asked(model, choices, batch, label)
         tried, margin = tried + len(batch), min(margin, float(margins.min()))
+        danger = danger.learned(batch, outputs) if guided else danger
         if margins.min() <= 0:
             breaking = batch[[int(margins.argmin())]]
-            break
     witness, said, status = None, None, PROVEN if variants <= budget else OPEN
     if breaking is not None:
         status, witness = BROKEN, in_words(words, choices, breaking[0].tolist(), wfa.encoder.vocabulary.words)
@@ -222,22 +225,19 @@ def _likeliest(choices: Choices, danger: Danger, number: int, changes: int | Non
     return danger.ordered(picks[picks.any(1)])[:number]
 
 
-def _batches(picks: Picks) -> Iterator[Picks]:
-    """Growing batches: a break that comes early costs few queries, a proof few calls."""
-    at, size = 0, 1
-    while at < len(picks):
-        yield picks[at : at + size]
-        at, size = at + size, min(2 * size, _MOST)
+def _asked(
+    model: StepwiseClassifier, choices: Choices, picks: Picks, label: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What the network says of variants, and how far the class leads; what is close to zero is read by itself.
 
-
-def _margins(model: StepwiseClassifier, choices: Choices, picks: Picks, label: int) -> NDArray[np.float64]:
-    """How far the class leads on variants; what is close to zero is read by itself. -> (variants,)"""
+    -> (variants, C), (variants,)
+    """
     texts = spelled(choices, picks)
-    margins = _margin(final_outputs(model, texts), label)
-    close = np.flatnonzero(np.abs(margins) < _CLOSE)
-    for at in close:
+    outputs = final_outputs(model, texts)
+    margins = _margin(outputs, label)
+    for at in np.flatnonzero(np.abs(margins) < _CLOSE):
         margins[at] = _margin(final_outputs(model, texts.take(np.array([at]))), label)[0]
-    return margins
+    return outputs, margins
 
 
 def _margin(outputs: NDArray[np.float64], label: int) -> NDArray[np.float64]:
