@@ -151,6 +151,7 @@ def repair(
 ) -> Repaired:
     """Plan a repair and carry it out into a folder; without a folder, plan only."""
     from wfalens.automaton import WFA
+    from wfalens.explanation.moves import anatomy_and_names
     from wfalens.extraction import Extractor
     from wfalens.monitoring.walks import reader_of
     from wfalens.repair import compared
@@ -172,7 +173,10 @@ def repair(
     _write_corpus(folder / MENDED, mended)
     new = train_on(classifier, taught, plan, epochs=epochs, learning_rate=learning_rate, seed=seed, progress=progress)
     new.save(folder / NETWORK)
-    after = Extractor(kind="readable", seed=seed).extract(new, mended, progress=progress)
+    groups, states = anatomy_and_names(reader_of(wfa))[0].visits.shape  # as large as before, to be compared
+    after = Extractor(kind="readable", states=states - 1, classes=groups, seed=seed).extract(
+        new, mended, progress=progress
+    )
     after.save(folder / AUTOMATON)
     slices = [compared(classifier, new, errors, "the given texts")]
     slices += [] if tested is None else [compared(classifier, new, tested, "the test texts")]
