@@ -2,8 +2,8 @@
 
 For one and two changes every variant is read by the network, in the automaton's order and in plain order. For any
 number of changes the readable automaton is certified, and the network reads sampled variants and the greedy ones (for
-every other class and number of changes, those that speak most for it on the automaton). Published, for comparison
-(IMDB, any number of substitutions): 80 % clean and 72.5 % certified with certified training, 0 % with ordinary training.
+every other class and number of changes, those that speak most for it on the automaton). Published for IMDB
+and any number of substitutions: 80 % clean and 72.5 % certified with certified training, 0 % with ordinary training.
 """
 
 from __future__ import annotations
