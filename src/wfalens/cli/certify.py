@@ -51,6 +51,8 @@ class Allowed:
         from wfalens.verification.substitutes import unknown_in_lists
 
         words = {word for each in texts for word in wfa.encoder.tokens(each)}
+        if not words:
+            raise InputError("there is no text with a word in it")
         if self.neighbours is not None:
             lists = read_lists(self.neighbours)
             if self.spare_stop_words:
@@ -293,8 +295,8 @@ def certify(
         edits_at_most = 1 if changes is None else changes
         return certify_edits(wfa, texts, model=asked_of, changes=edits_at_most, budget=budget, progress=progress)
     all_words = of == SMOOTHED  # there substitutes are drawn for substitutes, too
-    edits = allowed.edits(wfa, texts, all_words, progress)
     changes = _possible(wfa, texts, changes, progress)
+    edits = allowed.edits(wfa, texts, all_words, progress)
     if of == NETWORK:
         found = certify_network(
             wfa, classifier, texts, edits, changes=changes, budget=budget, seed=seed, progress=progress

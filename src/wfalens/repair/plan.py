@@ -75,7 +75,7 @@ class Plan:
 def relabelled(suspects: Sequence[LabelSuspect], least_doubt: float) -> list[Step]:
     """Take the likelier class where the doubt is large."""
     return [
-        Step(RELABEL, each.row, each.text, each.likelier, f"network and automaton doubt {each.label!r}")
+        Step(RELABEL, each.row, each.text, each.likelier, f"network, automaton and a bag of words doubt {each.label!r}")
         for each in suspects
         if each.doubt >= least_doubt
     ]
