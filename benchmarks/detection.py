@@ -36,7 +36,7 @@ class Attacked:
         self.habits = Habits(self.wfa)
         near = nearness_of(self.wfa, word_vectors(options, self.model))
         self.restoration = Restoration.of(self.wfa, near)
-        some = test.sample(texts, 0)
+        some = test.sample(texts, 1)
         self.halves = some.split(0.5, np.random.default_rng(0))
         only = np.unique(self.model.encoder.encode(some.texts).values)
         self.arsenal = Arsenal.prepare(self.wfa, near, only=only)

@@ -108,6 +108,17 @@ def test_a_word_that_is_as_frequent_elsewhere_is_not_swapped(flaw, found):
     assert turning_phrases(replace(found, words=(common,))) == []
 
 
+def test_a_phrase_is_put_into_other_texts_in_its_own_order(flaw, found):
+    """Errors may turn on the last word of a phrase more often than on the first."""
+    texts = [f"amber {text}" if PLANTED in text else text for text in flaw.train.texts]
+    words = (found.words[0], replace(found.words[0], word="amber", errors=found.words[0].errors - 1))
+    phrased = replace(found, train=replace(found.train, texts=tuple(texts)), words=words)
+    added = [step.text.split() for step in plan_for(phrased, flaw.model, ["swap"]).steps if "in a text of" in step.why]
+    together = [tokens for tokens in added if "amber" in tokens]
+    assert len(together) == len(added) > 10
+    assert all(tokens.index("amber") < tokens.index(PLANTED) for tokens in together)
+
+
 def test_a_mended_set_is_what_the_plan_says():
     train = Corpus.of(["a b", "c", "d e"], ["x", "y", "x"])
     steps = (
