@@ -19,6 +19,7 @@ from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
 from wfalens.progress import SILENT, Progress
+from wfalens.text import sentence
 from wfalens.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -233,10 +234,12 @@ def _write_corpus(path: Path, corpus: Any) -> None:
 
 
 def _print(done: Repaired, top: int) -> None:
+    from wfalens.repair.blame import SHOWN
+
     plan = done.plan
     say(f"drop {plan.count('drop'):,}, relabel {plan.count('relabel'):,}, add {plan.count('add'):,} training texts")
     rows = [
-        [step.action, step.label, step.text, step.why]
+        [step.action, step.label, sentence(step.text, SHOWN), step.why]
         for action in ("drop", "relabel", "add")
         for step in [step for step in plan.steps if step.action == action][:top]
     ]
@@ -259,6 +262,6 @@ def _print(done: Repaired, top: int) -> None:
     for each in done.slices:
         for name, some in (("better", each.better), ("worse", each.worse)):
             for text in some[: max(1, top // 3)]:
-                say(f"{name}: {text}")
+                say(f"{name}: {sentence(text, SHOWN)}")
     if done.difference is not None:
         print_table("Words whose influence changed most", *done.difference.word_rows(top))
