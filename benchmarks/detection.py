@@ -36,7 +36,7 @@ class Attacked:
         self.habits = Habits(self.wfa)
         near = nearness_of(self.wfa, word_vectors(options, self.model))
         self.restoration = Restoration.of(self.wfa, near)
-        some = test.sample(texts, 0)
+        some = test.sample(texts, 1)
         self.halves = some.split(0.5, np.random.default_rng(0))
         only = np.unique(self.model.encoder.encode(some.texts).values)
         self.arsenal = Arsenal.prepare(self.wfa, near, only=only)
@@ -132,10 +132,14 @@ def throughput(made: Attacked, test: Corpus, texts: int) -> float:
 
 
 def main() -> None:
-    options = arguments(__doc__.splitlines()[0])
+    options = arguments(
+        __doc__.splitlines()[0],
+        lambda parser: parser.add_argument("--texts", type=int, help="of each set (default 2000; toxic: 1000)"),
+    )
     result: dict[str, object] = {}
     for at, (name, train, test) in enumerate(data_sets(options)):
-        made = Attacked(options, name, train, test, 200 if options.quick else {"jigsaw_toxic": 1000}.get(name, 2000))
+        usual = 200 if options.quick else {"jigsaw_toxic": 1000}.get(name, 2000)
+        made = Attacked(options, name, train, test, options.texts or usual)
         result[name] = detection(made, name)
         if at == 0:
             result[name]["texts_a_minute"] = throughput(made, test, 2000 if options.quick else 20_000)

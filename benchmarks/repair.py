@@ -2,7 +2,8 @@
 
 Each is planted in news titles: a spurious word in 30 % of one class, 5 % flipped labels, a backdoor phrase in 1 % of
 all texts. Precision is the share of planted texts among as many blamed ones as were planted, and among the first 100.
-The affected slice: test titles of other classes with the word or phrase; for flipped labels, the flipped titles.
+The affected slice: test titles of other classes with the word or phrase; for flipped labels, the flipped titles. Beside
+all errors there, those on which the network says what it was taught wrongly.
 """
 
 from __future__ import annotations
@@ -121,6 +122,14 @@ def last_states(model: RNNClassifier, corpus: Corpus) -> np.ndarray:
     return states
 
 
+def wrongly_taught(model: RNNClassifier, flaw: Flaw) -> int:
+    """Texts of the affected slice on which a network says the class that the flaw teaches."""
+    said = final_outputs(model, model.encoder.encode(flaw.affected.texts)).argmax(1)
+    if flaw.name == "flipped":
+        return int((said == flaw.train.labels[flaw.planted]).sum())
+    return int((said == flaw.train.class_names.index(TARGET)).sum())
+
+
 def measured(options, name: str, flaw: Flaw, test: Corpus, errors: int) -> dict[str, object]:
     model = trained(options, name, flaw)
     wfa = readable_automaton(f"{name}-{flaw.name}", model, flaw.train, options.quick)
@@ -140,6 +149,7 @@ def measured(options, name: str, flaw: Flaw, test: Corpus, errors: int) -> dict[
         }
         plan = plan_for(found, model, ["swap"], most=2000)
     mended = repair(model, train, plan, epochs=2 if options.quick else 4)
+    taught = [wrongly_taught(each, flaw) for each in (model, mended)]
     affected, elsewhere = compared(model, mended, flaw.affected, "slice"), compared(model, mended, test, "test")
     return {
         "planted": many,
@@ -147,6 +157,9 @@ def measured(options, name: str, flaw: Flaw, test: Corpus, errors: int) -> dict[
         "precision_at_100": {key: precision(rows, flaw.planted, 100) for key, rows in ranked.items()},
         "errors_before": affected.errors_before,
         "errors_after": affected.errors_after,
+        "texts": affected.texts,
+        "taught_before": taught[0],
+        "taught_after": taught[1],
         "accuracy_before": elsewhere.accuracy_before,
         "accuracy_after": elsewhere.accuracy_after,
         "dropped": plan.count("drop"),
@@ -166,13 +179,15 @@ def main() -> None:
         result[flaw.name] = found = measured(options, name, flaw, test, 200 if options.quick else 1000)
         print(flaw.name, found, file=sys.stderr)
         rows.append([flaw.name, *found["precision"].values(), found["errors_before"], found["errors_after"]])
-        rows[-1] += [found["accuracy_before"], found["accuracy_after"]]
+        rows[-1] += [found[key] for key in ("taught_before", "taught_after", "accuracy_before", "accuracy_after")]
     columns = [
         "flaw",
         "precision: ours",
         "by loss",
         "by neighbours",
         "errors before",
+        "after",
+        "as taught",
         "after",
         "test accuracy",
         "after",

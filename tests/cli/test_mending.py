@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.test_commands import wfalens
+from wfalens.cli.watch import _batches
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +49,13 @@ def test_watch_writes_a_line_for_each_text_and_never_dies_of_a_bad_one(folder, m
     assert [each["window"]["texts"] for each in report if "window" in each] == [2, 1]
     summaries = watched(folder, lines, "--summaries", "--reference", "train.csv")
     assert [list(each) for each in summaries] == [["window"]]
+
+
+def test_watch_takes_long_lines_a_few_at_a_time():
+    lines = [b"x" * 700_000] * 3 + [b"short"] * 3
+    batches = [each for each in _batches(io.BytesIO(b"\n".join(lines))) if each]
+    assert [line for batch in batches for line in batch] == lines
+    assert max(sum(map(len, batch[:-1])) for batch in batches) < 1 << 20
 
 
 def watched(folder, lines, *options):

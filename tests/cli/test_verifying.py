@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from tests.cli.test_commands import SMALL, wfalens
+from wfalens.automaton import WFA
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +76,18 @@ def test_certify_the_network_and_its_smoothed_form(folder):
     smoothed = json.loads(run(folder, *command, "--of", "smoothed", "--samples", "100", "--json").stdout)
     assert smoothed["texts"][0]["label"] == "us"
     assert "random variants each" in run(folder, *command, "--of", "smoothed", "--samples", "100").stdout
+
+
+def test_a_list_counts_whole_and_what_the_automaton_does_not_know_is_told(folder):
+    words = "congress council governor vote election president nonsense"
+    (folder / "long.txt").write_text(f"senate: {words}\n")
+    command = ("certify", "late.wfa", "--text", "the senate", "--neighbours", "long.txt", "--json")
+    done = run(folder, *command)
+    known = [word for word in words.split() if word in WFA.load(folder / "late.wfa").encoder.vocabulary]
+    assert json.loads(done.stdout)["texts"][0]["variants"] == 1 + len(known)
+    assert f"left out {len(words.split()) - len(known)} replacements" in done.stderr
+    few = json.loads(run(folder, *command, "-s", "2").stdout)
+    assert few["texts"][0]["variants"] == 3
 
 
 def test_certify_as_a_check(folder):

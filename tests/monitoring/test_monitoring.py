@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.readable import readable
+from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
 from wfalens.models import RNNClassifier, RNNConfig
 from wfalens.models.final import final_outputs
@@ -14,7 +15,7 @@ from wfalens.monitoring import Alarms, Detector, Habits, Restoration, Watcher, a
 from wfalens.monitoring.drift import against_extraction, against_reference
 from wfalens.monitoring.surprise import FEATURES
 from wfalens.monitoring.walks import Walks
-from wfalens.monitoring.watching import ATTACKED, SURPRISING
+from wfalens.monitoring.watching import ATTACKED, SURPRISING, UNSEEN
 from wfalens.ragged import Ragged
 
 STAY, TO_BAD, TO_GOOD = np.eye(3), [[0, 1, 0]] * 3, [[0, 0, 1]] * 3
@@ -166,6 +167,17 @@ def test_surprising_texts_and_attacked_ones_raise_alarms(made, model):
     other = replace(always, restoration=Restoration(np.arange(3, dtype=np.int32)))
     with pytest.raises(InputError, match="trained for another automaton"):
         Watcher(made.wfa, model, Alarms(), other)
+
+
+def test_words_that_nobody_knows_are_unseen_although_unknown_words_were_read_in_extraction(made, model):
+    counts = np.array(made.wfa.word_counts)
+    counts[UNKNOWN] = 10
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(made.wfa, "word_counts", counts)
+        known, foreign = Watcher(made.wfa, model).read([b"the awful", b"qwertz the uiop"])
+    assert known["trust"] == 1
+    assert foreign["trust"] == pytest.approx(1 / 3, abs=1e-4)
+    assert UNSEEN in foreign["alarm"]
 
 
 def test_drift_is_told_where_texts_changed_and_not_where_they_did_not(made, model):

@@ -1,6 +1,7 @@
 """A planted flaw is found, blamed on the texts that taught it, and mended without harm elsewhere."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from wfalens.repair import (
     repair,
 )
 from wfalens.repair.blame import turning_weights
+from wfalens.repair.plan import turning_phrases
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +100,23 @@ def test_a_repair_halves_the_errors_and_harms_nothing_else(flaw, found):
     elsewhere = compared(flaw.model, mended, flaw.test, "test")
     assert elsewhere.accuracy_after >= elsewhere.accuracy_before - 0.02
     assert json.dumps(affected.to_json())
+
+
+def test_a_word_that_is_as_frequent_elsewhere_is_not_swapped(flaw, found):
+    common = replace(found.words[0], word="the", errors=len(found.errors), taught=10, others=10 * len(flaw.train))
+    assert turning_phrases(replace(found, words=(common, *found.words)))[0] == (PLANTED, "health")
+    assert turning_phrases(replace(found, words=(common,))) == []
+
+
+def test_a_phrase_is_put_into_other_texts_in_its_own_order(flaw, found):
+    """Errors may turn on the last word of a phrase more often than on the first."""
+    texts = [f"amber {text}" if PLANTED in text else text for text in flaw.train.texts]
+    words = (found.words[0], replace(found.words[0], word="amber", errors=found.words[0].errors - 1))
+    phrased = replace(found, train=replace(found.train, texts=tuple(texts)), words=words)
+    added = [step.text.split() for step in plan_for(phrased, flaw.model, ["swap"]).steps if "in a text of" in step.why]
+    together = [tokens for tokens in added if "amber" in tokens]
+    assert len(together) == len(added) > 10
+    assert all(tokens.index("amber") < tokens.index(PLANTED) for tokens in together)
 
 
 def test_a_mended_set_is_what_the_plan_says():

@@ -13,6 +13,7 @@ from wfalens.errors import InputError
 from wfalens.explanation import nearness_of
 from wfalens.verification import Edits, Substitutes, certify, certify_texts
 from wfalens.verification.certificate import BROKEN, CERTIFIED, OPEN, certify_choices
+from wfalens.verification.danger import Danger
 from wfalens.verification.edits import Option, count_variants, every_pick, in_words, random_picks, some_picks, spelled
 
 stochastic_automata = samples().map(lambda made: made.wfa)
@@ -212,6 +213,17 @@ def test_certificates_hold_on_the_automaton_and_tell_much_of_the_network(report)
     assert total.violations == 0
     assert total.model["certified"].never_changed.value > 0.8
     assert total.model["broken"].never_changed.value < 0.5
+
+
+def test_greedy_variants_are_tried_beside_random_ones(newsroom_wfa, newsroom_model):
+    substitutes = Substitutes.near(newsroom_wfa, nearness_of(newsroom_wfa, newsroom.vectors()), 4, within=2)
+    text = load_dataset("newsroom", "test").texts[0]
+    (trial,) = certify_texts(newsroom_wfa, [text], Edits(substitutes), model=newsroom_model, samples=10).trials
+    choices = Edits(substitutes).choices(newsroom_wfa.encoder.encode([text]).values)
+    assert count_variants(choices) > 10
+    assert trial.variants == 10 + len(choices) * (len(newsroom_wfa.class_names) - 1)
+    greedy = Danger.of(newsroom_wfa, choices, 0).greedy(2)
+    assert {tuple(row) for row in greedy} <= {tuple(row) for row in every_pick(choices, 2)}
 
 
 def test_reports_are_data_first(report):

@@ -1,6 +1,7 @@
 """Certificates about networks: never contradicted by reading every variant; breaks are real, and found early."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from wfalens.corpus import TextEncoder, Vocabulary, load_dataset, newsroom
 from wfalens.errors import InputError
 from wfalens.explanation import nearness_of
 from wfalens.models import RNNClassifier, RNNConfig
+from wfalens.models.final import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.verification import Edits, Substitutes, certify_network, read_lists, smooth
+from wfalens.verification.danger import Danger
 from wfalens.verification.edits import every_pick, spelled
-from wfalens.verification.network import BROKEN, COPY_ONLY, OPEN, PROVEN, Danger
+from wfalens.verification.network import BROKEN, COPY_ONLY, OPEN, PROVEN
 from wfalens.verification.smoothing import mean_output, tolerated_lead
 
 
@@ -95,6 +98,16 @@ def test_single_gains_are_what_single_changes_do_on_the_automaton(question):
         np.testing.assert_allclose(danger.gains[at][row[at]], found, atol=1e-9)
 
 
+def test_what_the_network_says_of_single_changes_is_expected_of_them_from_then_on(news):
+    wfa, model, texts, edits = news
+    choices = edits.choices(wfa.encoder.encode([texts[0]]).values)
+    picks = every_pick(choices, 1)[1:]
+    outputs = final_outputs(model, spelled(choices, picks))
+    found = Danger.of(wfa, choices, 0).learned(picks, outputs).expected(picks)
+    logs = np.log(np.maximum(outputs, 1e-3))
+    np.testing.assert_allclose(found, logs - logs[:, [0]], atol=1e-9)
+
+
 @pytest.fixture(scope="module")
 def news(newsroom_wfa, newsroom_model):
     substitutes = Substitutes.near(newsroom_wfa, nearness_of(newsroom_wfa, newsroom.vectors()), 6, within=2)
@@ -172,6 +185,38 @@ def test_no_substitution_takes_more_of_the_mean_lead_than_is_tolerated(seed):
     for pick in every_pick(choices):
         changed = spelled(choices, pick[None])[0]
         assert abs(lead(changed) - lead(text)) <= tolerated[np.count_nonzero(pick)] + 1e-6
+
+
+ODD = ("<pad>", "<unk>", "nonsense", "", "Two Words")
+
+
+@settings(max_examples=25)
+@given(st.data(), st.integers(0, 10**6), st.sampled_from([None, 1, 2, 9]))
+def test_odd_lists_make_no_certificate_wrong(data, seed, changes):
+    """Unknown and reserved words, empty lists, repetitions, the word itself, more changes than words."""
+    wfa = linear_sample(seed).wfa
+    model, vocabulary = small_network(wfa, seed), wfa.encoder.vocabulary
+    any_word = st.sampled_from([*vocabulary.words[2:], *ODD])
+    lists = data.draw(st.dictionaries(any_word, st.lists(any_word, max_size=4), max_size=8))
+    words = data.draw(st.lists(st.sampled_from([*vocabulary.words[2:], "nonsense"]), min_size=1, max_size=3))
+    found = certify_network(
+        wfa, model, [" ".join(words)], Edits(Substitutes.listed(wfa, lists)), changes=changes
+    ).certificates[0]
+    read_as = {word: word if word in vocabulary else "<unk>" for word in words}
+    known = {word: set(filter(vocabulary.__contains__, lists.get(read_as[word], ()))) for word in words}
+    texts = [
+        text
+        for text in product(*({word, *known[word] - {read_as[word]}} for word in words))
+        if changes is None or sum(one != other for one, other in zip(text, words, strict=True)) <= changes
+    ]
+    classes = {class_of(model, vocabulary.encode([list(text)]).values) for text in set(texts)}
+    assert found.variants == len(set(texts))
+    assert found.status == (PROVEN if len(classes) == 1 else BROKEN)
+    if found.witness is not None:
+        assert found.witness in texts
+        assert class_of(model, vocabulary.encode([list(found.witness)]).values) == wfa.class_names.index(
+            found.witness_label
+        )
 
 
 def test_lists_of_substitutes_are_read_from_json_and_from_lines(tmp_path, newsroom_wfa):

@@ -15,6 +15,7 @@ from wfalens.cli.output import print_json, print_table, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.models.opening import open_model
 from wfalens.progress import SILENT, Progress
+from wfalens.text import sentence
 
 if TYPE_CHECKING:
     from wfalens.repair import Blame, LabelSuspect, SpuriousWord
@@ -134,7 +135,7 @@ def blame(
 
 def show(done: Blamed, top: int) -> None:
     """Tables for people."""
-    from wfalens.repair.blame import COLUMNS
+    from wfalens.repair.blame import COLUMNS, SHOWN
 
     found = done.blame
     say(f"{len(found.errors):,} errors, {len(found.ranked()):,} training texts that share where they turned")
@@ -144,7 +145,7 @@ def show(done: Blamed, top: int) -> None:
     columns = ["word", "brought", "errors", "training texts of that class", "of others"]
     print_table("Words on which errors turned", columns, rows)
     print_table("Training texts that taught the errors", COLUMNS, found.rows(top))
-    rows = [[each.label, each.likelier, f"{each.doubt:.1f}", each.text] for each in done.labels[:top]]
+    rows = [[each.label, each.likelier, f"{each.doubt:.1f}", sentence(each.text, SHOWN)] for each in done.labels[:top]]
     print_table("Likely label errors", ["label", "likelier", "doubt", "training text"], rows)
     rows = [
         [

@@ -34,7 +34,7 @@ OF = AUTOMATON, COMPANION, NETWORK, SMOOTHED = ("automaton", "companion", "netwo
 class Allowed:
     """The changes that an adversary may make, as they are given."""
 
-    substitutes: int = 5
+    substitutes: int | None = None  # None: 5 near words, or all of a list
     neighbours: Path | None = None
     max_semantic: str | float | None = None
     vectors: str = "wordllama"
@@ -44,23 +44,30 @@ class Allowed:
     swap: bool = False
     insert: tuple[str, ...] = ()
 
-    def edits(self, wfa: WFA, texts: Sequence[str], all_words: bool = False) -> Edits:
+    def edits(self, wfa: WFA, texts: Sequence[str], all_words: bool = False, progress: Progress = SILENT) -> Edits:
         """For the words of the texts, or for all words; refused if nothing in the texts could change."""
         from wfalens.explanation import nearness_of
         from wfalens.verification import Edits, Substitutes, read_lists
+        from wfalens.verification.substitutes import unknown_in_lists
 
         words = {word for each in texts for word in wfa.encoder.tokens(each)}
+        if not words:
+            raise InputError("there is no text with a word in it")
         if self.neighbours is not None:
             lists = read_lists(self.neighbours)
-            spared = {word for word in lists if self.spare_stop_words and is_stop_word(word)}
-            found = Substitutes.listed(
-                wfa, {word: others for word, others in lists.items() if word not in spared}, self.substitutes
-            )
+            if self.spare_stop_words:
+                lists = {word: others for word, others in lists.items() if not is_stop_word(word)}
+            found = Substitutes.listed(wfa, lists, self.substitutes)
+            if unknown := unknown_in_lists(wfa, lists, words):
+                progress.say(
+                    f"left out {unknown:,} replacements of words of the texts: the automaton does not know both words"
+                )
         else:
             known = open_vectors(self.vectors, wfa.encoder.vocabulary.words[2:])
             near = nearness_of(wfa, known, spare_stop_words=self.spare_stop_words)
             within = None if self.max_semantic is None else near.bound(self.max_semantic)
-            found = Substitutes.near(wfa, near, self.substitutes, of=None if all_words else words, within=within)
+            most = _NEAREST if self.substitutes is None else self.substitutes
+            found = Substitutes.near(wfa, near, most, of=None if all_words else words, within=within)
         ids = [wfa.encoder.vocabulary.id_of(word) for word in words]
         others = self.delete or self.duplicate or self.swap or self.insert
         if not others and not any(found.of_id(word) for word in ids):
@@ -73,6 +80,7 @@ class Allowed:
         )
 
 
+_NEAREST = 5  # words that may stand for a word, unless told otherwise
 NEAREST = Allowed()
 
 
@@ -93,16 +101,17 @@ def certify_cli(
     ] = AUTOMATON,
     model: opt.SomeModel = None,
     substitutes: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--substitutes",
             "-s",
             metavar="N",
             min=1,
-            help="Words that may stand for a word: the nearest of those that are near in meaning.",
+            help="Words that may stand for a word: the nearest of those that are near in meaning, or the first listed.",
+            show_default="5; all of a list",
             rich_help_panel=CHANGES,
         ),
-    ] = 5,
+    ] = None,
     neighbours: Annotated[
         Path | None,
         typer.Option(
@@ -284,9 +293,11 @@ def certify(
         if of not in (AUTOMATON, NETWORK):
             raise InputError(f"texts of characters are certified of the {AUTOMATON} or the {NETWORK}, not {of}")
         asked_of = classifier if of == NETWORK else None
-        return certify_edits(wfa, texts, model=asked_of, changes=changes or 1, budget=budget, progress=progress)
-    edits = allowed.edits(wfa, texts, all_words=of == SMOOTHED)  # there substitutes are drawn for substitutes, too
+        edits_at_most = 1 if changes is None else changes
+        return certify_edits(wfa, texts, model=asked_of, changes=edits_at_most, budget=budget, progress=progress)
+    all_words = of == SMOOTHED  # there substitutes are drawn for substitutes, too
     changes = _possible(wfa, texts, changes, progress)
+    edits = allowed.edits(wfa, texts, all_words, progress)
     if of == NETWORK:
         found = certify_network(
             wfa, classifier, texts, edits, changes=changes, budget=budget, seed=seed, progress=progress

@@ -19,6 +19,7 @@ from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
 from wfalens.progress import SILENT, Progress
+from wfalens.text import sentence
 from wfalens.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ def repair(
 ) -> Repaired:
     """Plan a repair and carry it out into a folder; without a folder, plan only."""
     from wfalens.automaton import WFA
+    from wfalens.explanation.moves import anatomy_and_names
     from wfalens.extraction import Extractor
     from wfalens.monitoring.walks import reader_of
     from wfalens.repair import compared
@@ -173,7 +175,10 @@ def repair(
     _write_corpus(folder / MENDED, mended)
     new = train_on(classifier, taught, plan, epochs=epochs, learning_rate=learning_rate, seed=seed, progress=progress)
     new.save(folder / NETWORK)
-    after = Extractor(kind="readable", seed=seed).extract(new, mended, progress=progress)
+    groups, states = anatomy_and_names(reader_of(wfa))[0].visits.shape  # as large as before, to be compared
+    after = Extractor(kind="readable", states=states - 1, classes=groups, seed=seed).extract(
+        new, mended, progress=progress
+    )
     after.save(folder / AUTOMATON)
     slices = [compared(classifier, new, errors, "the given texts")]
     slices += [] if tested is None else [compared(classifier, new, tested, "the test texts")]
@@ -204,8 +209,13 @@ def _plan(
         extra = None if pool is None else reader.corpus(pool, "train", progress=progress)
         found = blame(wfa, classifier, taught, errors_of(classifier, errors), progress=progress)
         steps += plan_for(found, classifier, others, most=most, pool=extra, seed=seed).steps
+    if not steps and not others:
+        raise InputError(f"no label is doubted by {least_doubt:g} or more: lower --least-doubt")
     if not steps:
-        raise InputError("there is nothing to mend: no training text shares what the errors turned on")
+        raise InputError(
+            "there is nothing to mend: no word that the training set teaches turned many of the errors; give errors of "
+            "one kind, or another --how"
+        )
     return Plan(tuple(steps))
 
 
@@ -225,10 +235,12 @@ def _write_corpus(path: Path, corpus: Any) -> None:
 
 
 def _print(done: Repaired, top: int) -> None:
+    from wfalens.repair.blame import SHOWN
+
     plan = done.plan
     say(f"drop {plan.count('drop'):,}, relabel {plan.count('relabel'):,}, add {plan.count('add'):,} training texts")
     rows = [
-        [step.action, step.label, step.text, step.why]
+        [step.action, step.label, sentence(step.text, SHOWN), step.why]
         for action in ("drop", "relabel", "add")
         for step in [step for step in plan.steps if step.action == action][:top]
     ]
@@ -251,6 +263,6 @@ def _print(done: Repaired, top: int) -> None:
     for each in done.slices:
         for name, some in (("better", each.better), ("worse", each.worse)):
             for text in some[: max(1, top // 3)]:
-                say(f"{name}: {text}")
+                say(f"{name}: {sentence(text, SHOWN)}")
     if done.difference is not None:
         print_table("Words whose influence changed most", *done.difference.word_rows(top))

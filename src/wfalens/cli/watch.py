@@ -21,7 +21,7 @@ from wfalens.models.opening import open_model
 if TYPE_CHECKING:
     from wfalens.monitoring import Alarms, Watcher
 
-_LINES_AT_ONCE = 1024
+_LINES_AT_ONCE, _BYTES_AT_ONCE = 1024, 1 << 20
 _REFERENCE_TEXTS = 5000
 
 
@@ -134,8 +134,11 @@ def _batches(lines: IO[bytes]) -> Iterator[list[bytes]]:
     arrived: queue.Queue[bytes | None] = queue.Queue(4 * _LINES_AT_ONCE)
     threading.Thread(target=_fetch, args=(lines, arrived.put), daemon=True).start()
     while True:
-        batch = [arrived.get()]
+        batch, size = [arrived.get()], 0
         while batch[-1] is not None and len(batch) < _LINES_AT_ONCE:
+            size += len(batch[-1])
+            if size >= _BYTES_AT_ONCE:
+                break
             try:
                 batch.append(arrived.get_nowait())
             except queue.Empty:

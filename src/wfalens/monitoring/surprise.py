@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
+from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.divergence import jensen_shannon
 from wfalens.explanation.moves import anatomy_and_names
 from wfalens.models.contract import StepwiseClassifier
@@ -109,7 +110,7 @@ def read(
     walks = Walks.of(habits.readable, ids)
     surprise = np.einsum("tn,tn->t", walks.before, habits.surprise[walks.classes])
     rarity = habits.rarity[ids.values]
-    unseen = (wfa.word_counts[ids.values] == 0).astype(np.float64)
+    unseen = ((wfa.word_counts[ids.values] == 0) | (ids.values == UNKNOWN)).astype(np.float64)
     steps = _steps(trace, starts, prior_of(model).astype(np.float64))
     label, agrees = output.argmax(1), output.argmax(1) == wfa.decide(weights)
     told = walks.wfa.read_out(walks.after[ids.offsets[1:] - 1])

@@ -25,13 +25,15 @@ from wfalens.models.final import final_outputs
 from wfalens.monitoring.walks import Walks, reader_of
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
+from wfalens.text import sentence
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _WORD, _STATE = 0.5, 0.5  # what a shared word counts by itself, and by the likeness of the states before it
 _TEXTS_AT_ONCE = 256
-COLUMNS = ("blamed by errors", "class", "training text", "because")
+SHOWN = 160  # characters of a training text in a table
+COLUMNS = ("share of the blame", "class", "training text", "because")
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,12 @@ class Blame:
         """Cells for a table, see `COLUMNS`."""
         because = {text: reason for each in self.errors for text, reason in zip(each.blamed, each.reasons, strict=True)}
         return [
-            [f"{self.scores[text]:.2f}", self.label_of(text), self.train.texts[text], because.get(text, "")]
+            [
+                f"{self.scores[text]:.2g}",
+                self.label_of(text),
+                sentence(self.train.texts[text], SHOWN),
+                because.get(text, ""),
+            ]
             for text in self.ranked()[:top].tolist()
         ]
 

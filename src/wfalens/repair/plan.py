@@ -14,11 +14,12 @@ from wfalens.corpus.corpus import Corpus
 from wfalens.errors import InputError
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
-from wfalens.repair.blame import Blame
+from wfalens.repair.blame import Blame, TurningWord
 from wfalens.repair.suspects import LabelSuspect
 
 HOW = DROP, RELABEL, SWAP, POOL = ("drop", "relabel", "swap", "pool")
-_OFTEN = 0.1  # share of the errors that turn on a word, from which on it is swapped
+_OFTEN = 0.05  # share of the errors that turn on a word, from which on it is swapped
+_TAUGHT = 2.0  # odds of the class in training texts that hold the word, against its odds in all of them
 _COPIES = 4  # of texts of other classes with a spurious word, for each training text that taught it
 
 
@@ -74,7 +75,7 @@ class Plan:
 def relabelled(suspects: Sequence[LabelSuspect], least_doubt: float) -> list[Step]:
     """Take the likelier class where the doubt is large."""
     return [
-        Step(RELABEL, each.row, each.text, each.likelier, f"network and automaton doubt {each.label!r}")
+        Step(RELABEL, each.row, each.text, each.likelier, f"network, automaton and a bag of words doubt {each.label!r}")
         for each in suspects
         if each.doubt >= least_doubt
     ]
@@ -114,9 +115,25 @@ def plan_for(
 
 
 def turning_phrases(found: Blame) -> list[tuple[str, str]]:
-    """The words on which many errors turned, with the class that they brought."""
+    """The words on which many errors turned and which the training set teaches, with the classes that they brought.
+
+    A word that is as frequent in other classes, such as "in", is not to blame, however many errors turn on it.
+    """
     least = max(1.0, _OFTEN * len(found.errors))
-    return [(each.word, each.said) for each in found.words if each.errors >= least]
+    often = [each for each in found.words if each.errors >= least]
+    taught = {each.word for each in often if _speaks_for(found.train, each)}
+    return [(each.word, each.said) for each in often if each.word in taught]
+
+
+def _speaks_for(train: Corpus, turned: TurningWord) -> bool:
+    """Whether training texts that hold the word are of the class that it brought more often than others are."""
+    return (turned.taught + 0.5) / (turned.others + 0.5) >= _TAUGHT * _odds(train, turned.said)
+
+
+def _odds(train: Corpus, class_name: str) -> float:
+    assert train.labels is not None  # noqa: S101 - checked at the border
+    own = int((train.labels == train.class_names.index(class_name)).sum())
+    return (own + 0.5) / (len(train) - own + 0.5)
 
 
 def _swaps(found: Blame, model: StepwiseClassifier, most: int, rng: np.random.Generator) -> list[Step]:
@@ -129,18 +146,23 @@ def _swaps(found: Blame, model: StepwiseClassifier, most: int, rng: np.random.Ge
     for said, words in by_class.items():
         label, unwanted = train.class_names.index(said), set(words)
         rows = [row for row in found.ranked().tolist() if unwanted & set(encoder.tokens(train.texts[row]))][:most]
-        bare = [[word for word in encoder.tokens(train.texts[row]) if word not in unwanted] for row in rows]
+        tokens_of = [encoder.tokens(train.texts[row]) for row in rows]
+        bare = [[word for word in tokens if word not in unwanted] for tokens in tokens_of]
+        held = [[word for word in tokens if word in unwanted] for tokens in tokens_of]  # a phrase keeps its order
         outputs = final_outputs(model, encoder.vocabulary.encode(bare))
         told = " and ".join(map(repr, words))
         for row, left, output in zip(rows, bare, outputs, strict=True):
+            if train.labels[row] != label:
+                continue
             steps.append(Step(DROP, row, train.texts[row], said, f"errors turned on {told}, which it taught"))
             if left and int(output.argmax()) == label:
                 steps.append(Step("add", None, " ".join(left), said, f"the same without {told}"))
         others = np.flatnonzero(train.labels != label)
-        for row in rng.choice(others, min(len(others), _COPIES * len(rows)), replace=False).tolist():
+        chosen = rng.choice(others, min(len(others), _COPIES * len(rows)), replace=False).tolist()
+        for number, row in enumerate(chosen):
             tokens = encoder.tokens(train.texts[row])
             at = int(rng.integers(len(tokens) + 1))
-            text = " ".join([*tokens[:at], *words, *tokens[at:]])
+            text = " ".join([*tokens[:at], *held[number % len(rows)], *tokens[at:]])
             name = train.class_names[int(train.labels[row])]
             steps.append(Step("add", None, text, name, f"{told} in a text of another class than {said!r}"))
     return steps

@@ -1,4 +1,4 @@
-"""What is likely wrong with a training set: labels that network and automaton contradict, words that decide unduly."""
+"""What is likely wrong with a training set: labels that all readers contradict, words that decide unduly."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.nearness import Nearness
 from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.evaluation.standins import cross_fitted_bag_of_words
 from wfalens.explanation.influence import influence
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
@@ -28,7 +29,7 @@ class LabelSuspect:
     text: str
     label: str
     likelier: str
-    doubt: float  # mean log-odds of the likelier class against the label, by network and automaton
+    doubt: float  # mean log-odds of the likelier class against the label, by network, automata and a bag of words
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,10 @@ class SpuriousWord:
 
 
 def label_suspects(wfa: WFA, model: StepwiseClassifier, train: Corpus) -> list[LabelSuspect]:
-    """Training texts whose label both readers doubt in the mean, the most doubtful first.
+    """Training texts whose label is doubted in the mean of all readers, the most doubtful first.
 
-    The network may have learned a wrong label by heart; an automaton with few states cannot.
+    The network may have learned a wrong label by heart. An automaton with few states cannot, and a bag of words that is
+    fitted to the other texts has not seen it.
     """
     train = with_labels(train, wfa.class_names)
     worded, ids = wfa.encoder.encode(train.texts).nonempty()
@@ -55,6 +57,10 @@ def label_suspects(wfa: WFA, model: StepwiseClassifier, train: Corpus) -> list[L
     readers = [final_outputs(model, ids), wfa.predict_proba(ids)]
     if wfa.companion is not None:
         readers.append(wfa.companion.predict_proba(ids))
+    given = np.eye(len(wfa.class_names))[labels]
+    others = cross_fitted_bag_of_words(ids, given, len(wfa.encoder.vocabulary))
+    if others is not None:
+        readers.append(others)
     logs = np.mean([np.log(np.maximum(outputs, _LEAST)) for outputs in readers], axis=0)
     likelier = logs.argmax(1)
     each = np.arange(len(labels))

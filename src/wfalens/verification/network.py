@@ -1,15 +1,16 @@
 """Proofs about the network itself: all variants of a text are read, the most dangerous first.
 
 The automaton tells what each single change does to its class weights, exactly and for nothing. Variants are asked of
-the network in the order that follows, in growing batches with shared beginnings, so that a break is found early.
-If every variant keeps the class, that is proven of the network. Where there are more variants than the budget allows,
-the most dangerous ones are tried, and a proof may still hold on the automaton.
+the network in the order that follows, in growing batches with shared beginnings, so that a break is found early. What
+the network answers corrects the order of the rest. If every variant keeps the class, that is proven of the network.
+Where there are more variants than the budget allows, the most dangerous ones are tried, and a proof may still hold on
+the automaton.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
@@ -28,6 +29,7 @@ from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.verification.certificate import CERTIFIED, certify_choices
+from wfalens.verification.danger import Danger
 from wfalens.verification.edits import (
     Choices,
     Edits,
@@ -38,7 +40,6 @@ from wfalens.verification.edits import (
     random_picks,
     spelled,
 )
-from wfalens.verification.induction import TextSteps
 from wfalens.verification.robustness import worded
 
 if TYPE_CHECKING:
@@ -181,20 +182,22 @@ def _certified(
 ) -> NetworkCertificate:
     output = final_outputs(model, spelled(choices, _unchanged(choices)))
     label, variants = int(output[0].argmax()), count_variants(choices, changes)
-    danger = Danger.of(wfa, choices, label)
+    danger = Danger.of(wfa, choices, label, output[0])
     if variants <= budget:
         picks = every_pick(choices, changes)[1:]
     else:
         picks = _likeliest(choices, danger, budget - 1, changes, rng)
-    if guided:
-        picks = danger.ordered(picks)
     tried, margin, breaking = 0, float(_margin(output, label)[0]), None
-    for batch in _batches(picks):
-        margins = _margins(model, choices, batch, label)
+    while tried < len(picks) and breaking is None:
+        if guided:
+            picks = np.vstack([picks[:tried], danger.ordered(picks[tried:])])
+        size = min(tried + 1, _MOST)  # it doubles: a break that comes early costs few queries, a proof few calls
+        batch = picks[tried : tried + size]
+        outputs, margins = _asked(model, choices, batch, label)
         tried, margin = tried + len(batch), min(margin, float(margins.min()))
+        danger = danger.learned(batch, outputs) if guided else danger
         if margins.min() <= 0:
             breaking = batch[[int(margins.argmin())]]
-            break
     witness, said, status = None, None, PROVEN if variants <= budget else OPEN
     if breaking is not None:
         status, witness = BROKEN, in_words(words, choices, breaking[0].tolist(), wfa.encoder.vocabulary.words)
@@ -208,56 +211,12 @@ def _unchanged(choices: Choices) -> Picks:
     return np.zeros((1, len(choices)), np.int16)
 
 
-@dataclass(frozen=True, eq=False)
-class Danger:
-    """What the automaton expects of variants: how near they bring another class to the network's.
-
-    What a single change does is exact, from the state before the position and the backward matrix behind the option;
-    changes are taken to add up.
-    """
-
-    lead: NDArray[np.float64]  # (C,): of every class over the network's, on the text itself
-    gains: list[NDArray[np.float64]]  # L × (options, C): what each option alone adds to it
-
-    @classmethod
-    def of(cls, wfa: WFA, choices: Choices, label: int) -> Danger:
-        steps = TextSteps(wfa, choices)
-        before, after = [wfa.initial], [wfa.read_out(np.eye(wfa.states))]
-        for options in choices:
-            before.append(wfa.advance(before[-1][None], np.array(options[0].words, np.int32))[0])
-        for options in reversed(choices):
-            (matrix,) = wfa.matrices(np.array(options[0].words, np.int32))
-            after.append(matrix @ after[-1])
-        after.reverse()
-        gains = []
-        for at in range(len(choices)):
-            later = np.stack([after[at + span] for span in steps.spans(at)])  # (options, n, C)
-            weights = np.einsum("on,onc->oc", steps.advance(at, before[at]), later)
-            leads = weights - weights[:, [label]]
-            gains.append(leads - leads[0])
-        said = wfa.read_out(before[-1][None])[0]
-        lead = said - said[label]
-        lead[label] = -np.inf
-        return cls(lead, gains)
-
-    def __call__(self, picks: Picks) -> NDArray[np.float64]:
-        """The lead of the class that comes nearest; (variants, L) -> (variants,)"""
-        total = np.tile(self.lead, (len(picks), 1))
-        for at, gain in enumerate(self.gains):
-            total += gain[picks[:, at]]
-        return np.asarray(total.max(1))
-
-    def ordered(self, picks: Picks) -> Picks:
-        """The most dangerous first."""
-        return picks[np.argsort(-self(picks), kind="stable")]
-
-
 def _likeliest(choices: Choices, danger: Danger, number: int, changes: int | None, rng: np.random.Generator) -> Picks:
     """Variants to try where there are too many: combinations of the most dangerous changes, then random ones."""
     length = len(choices)
     singles = every_pick(choices, 1)[1:]
     first = danger.ordered(singles)[:_BEAM]
-    rows = [*first, *_best_for_one_class(danger, length if changes is None else min(changes, length))]
+    rows = [*first, *danger.greedy(changes)]
     if changes is None or changes > 1:
         pairs = (np.where(one > 0, one, other) for one, other in product(first, repeat=2))
         rows += [pair for pair in pairs if np.count_nonzero(pair) > 1]
@@ -266,34 +225,19 @@ def _likeliest(choices: Choices, danger: Danger, number: int, changes: int | Non
     return danger.ordered(picks[picks.any(1)])[:number]
 
 
-def _best_for_one_class(danger: Danger, changes: int) -> Iterator[Picks]:
-    """As many changes as there may be, each the best for one class; greedy variants."""
-    for column in np.flatnonzero(np.isfinite(danger.lead)):
-        best = [int(gain[:, column].argmax()) for gain in danger.gains]
-        worth = [gain[option, column] for gain, option in zip(danger.gains, best, strict=True)]
-        order = np.argsort(worth, kind="stable")[::-1]
-        for count in range(1, 1 + changes):
-            row = np.zeros(len(best), np.int16)
-            row[order[:count]] = [best[at] for at in order[:count]]
-            yield row
+def _asked(
+    model: StepwiseClassifier, choices: Choices, picks: Picks, label: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What the network says of variants, and how far the class leads; what is close to zero is read by itself.
 
-
-def _batches(picks: Picks) -> Iterator[Picks]:
-    """Growing batches: a break that comes early costs few queries, a proof few calls."""
-    at, size = 0, 1
-    while at < len(picks):
-        yield picks[at : at + size]
-        at, size = at + size, min(2 * size, _MOST)
-
-
-def _margins(model: StepwiseClassifier, choices: Choices, picks: Picks, label: int) -> NDArray[np.float64]:
-    """How far the class leads on variants; what is close to zero is read by itself. -> (variants,)"""
+    -> (variants, C), (variants,)
+    """
     texts = spelled(choices, picks)
-    margins = _margin(final_outputs(model, texts), label)
-    close = np.flatnonzero(np.abs(margins) < _CLOSE)
-    for at in close:
+    outputs = final_outputs(model, texts)
+    margins = _margin(outputs, label)
+    for at in np.flatnonzero(np.abs(margins) < _CLOSE):
         margins[at] = _margin(final_outputs(model, texts.take(np.array([at]))), label)[0]
-    return margins
+    return outputs, margins
 
 
 def _margin(outputs: NDArray[np.float64], label: int) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.verification.certificate import BROKEN, CERTIFIED, OPEN, Certificate, certify_choices
+from wfalens.verification.danger import Danger
 from wfalens.verification.edits import Choices, Edits, some_picks, spelled
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Trial:
     """Variants of one text, read by the automaton and by the model where there is one."""
 
     variants: int
-    exhaustive: bool  # all there are, or as many at random
+    exhaustive: bool  # all there are; else as many at random, and the greedy ones
     automaton_changed: int  # variants to which the automaton gives another class
     model_agrees: bool | None  # whether the model gives the text the automaton's class to begin with
     model_changed: int | None  # variants to which the model gives another class than to the text
@@ -135,7 +136,8 @@ def certify_texts(
 ) -> Robustness:
     """Certify texts, and try each certificate: all variants if there are at most `samples`, else that many at random.
 
-    The worst variant that the search found is always tried too. changes, effort: see `certify`.
+    Beside random ones, the greedy variants for every other class are tried, and always the worst that the search found.
+    changes, effort: see `certify`.
     """
     if model is not None:
         check_pair(wfa, model)
@@ -174,10 +176,11 @@ def _try(
     rng: np.random.Generator,
     changes: int | None,
 ) -> Trial:
-    picks, exhaustive = some_picks(choices, samples, rng, changes)
-    rows = np.vstack([np.zeros(len(choices), np.int16), np.array(certificate.picks, np.int16), picks])
-    texts = spelled(choices, rows)
     label = wfa.class_names.index(certificate.label)
+    picks, exhaustive = some_picks(choices, samples, rng, changes)
+    greedy = [] if exhaustive else [Danger.of(wfa, choices, label).greedy(changes)]
+    rows = np.vstack([np.zeros(len(choices), np.int16), np.array(certificate.picks, np.int16), *greedy, picks])
+    texts = spelled(choices, rows)
     decisions = wfa.decide(wfa.weights(texts))
     said: NDArray[np.int64] | None = None if model is None else final_outputs(model, texts).argmax(1)
     return Trial(

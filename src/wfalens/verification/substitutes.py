@@ -37,7 +37,9 @@ class Substitutes:
     def listed(cls, wfa: WFA, words: Mapping[str, Sequence[str]], most: int | None = None) -> Substitutes:
         """From lists of anybody: those that the automaton knows, at most so many a word; the others are left out."""
         vocabulary, table = wfa.encoder.vocabulary, {}
-        for word in words.keys() & set(vocabulary.words):
+        for word in words:
+            if word not in vocabulary:
+                continue
             known = [other for other in dict.fromkeys(words[word]) if other in vocabulary and other != word]
             table[vocabulary.id_of(word)] = np.array([vocabulary.id_of(other) for other in known[:most]], np.int32)
         return cls(table)
@@ -65,6 +67,13 @@ class Substitutes:
     def __bool__(self) -> bool:
         """Whether any word has a substitute."""
         return any(len(others) for others in self.of_word.values())
+
+
+def unknown_in_lists(wfa: WFA, words: Mapping[str, Sequence[str]], of: Iterable[str]) -> int:
+    """How many replacements of the words `of` are lost because the automaton does not know both words."""
+    vocabulary = wfa.encoder.vocabulary
+    pairs = {(word, other) for word in of for other in words.get(word, ()) if other != word}
+    return sum(word not in vocabulary or other not in vocabulary for word, other in pairs)
 
 
 def read_lists(path: str | Path) -> dict[str, list[str]]:
