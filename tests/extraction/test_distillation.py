@@ -22,6 +22,7 @@ from wfalens.extraction.linear.inputs import word_inputs
 from wfalens.extraction.linear.scan import States
 from wfalens.extraction.perturbation import batches, perturbed, recombined
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
+from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
@@ -159,12 +160,24 @@ def test_a_black_box_is_asked_within_its_queries(news_model, few, queries):
     assert record["total"] > 0.4 * min(queries, 10_000)  # and it was made use of
 
 
-def test_what_is_recorded_is_what_a_network_was_asked(news_model, few):
+def test_what_is_recorded_is_what_a_network_was_asked(news_model, few, monkeypatch):
+    asked = []
+
+    def counted(model, texts, progress):
+        asked.append(len(texts.values))
+        return output_traces(model, texts, progress)
+
+    monkeypatch.setattr("wfalens.extraction.lessons.output_traces", counted)
     record = linear().extract(news_model, few).provenance["queries"]
     assert record["limit"] is None
     ids = news_model.encoder.encode(few.texts)
+    known = len(ids.values) - record["texts"]
     assert record["texts"] < len(ids.values) / 5
-    assert record["fitting"] == pytest.approx(SMALL.epochs * (len(ids.values) - record["texts"]), rel=1e-9)
+    assert record["fitting"] == sum(asked)
+    assert len(asked) == SMALL.epochs
+    assert max(asked) < known + ids.lengths.max()  # recombined texts are as long in all, but for the last of them
+    plain = linear(replace(SMALL, recombined=0.0)).extract(news_model, few).provenance["queries"]
+    assert plain["fitting"] == SMALL.epochs * known
 
 
 def test_words_that_queries_do_not_pay_for_begin_as_unknown_ones(news_model, few):
