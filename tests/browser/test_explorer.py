@@ -46,6 +46,7 @@ def test_the_overview_tells_what_it_is_and_how_faithful(visit, explorer, study):
     first = page.locator("main p").nth(1).inner_text()  # after the lead
     assert f"{100 * measured['cr']['value']:.1f}\N{NO-BREAK SPACE}%" in first
     assert "bag of words" in first
+    assert "a weak opponent here: the extraction texts were not given" in first
     for words in inspection.overview(study)["top_words"]:
         assert visible(words[0]) in text
     expect(page.locator("main .chip").first).to_be_visible()  # one example

@@ -2,8 +2,10 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
+from tests.automata import sample
 from tests.browser.conftest import EXTENT, go
 from tests.export.test_diagram import HOSTILE, HOSTILE_CLASSES
 from tests.readable import negation
@@ -13,6 +15,15 @@ from wfalens.explanation import describe
 from wfalens.inspection import Study
 from wfalens.report import write_report
 from wfalens.report.collect import carried_words
+
+
+@pytest.fixture
+def wfa_alone(tmp_path):
+    """The report of an automaton that was made in limited time."""
+    wfa = sample("empirical", 0).wfa
+    wfa.provenance["stopped"] = {"by": "time", "passes": 4, "planned": 40}
+    write_report(Study("soon.wfa", wfa), tmp_path / "soon.html")
+    return (tmp_path / "soon.html").as_uri()
 
 
 def test_the_report_tells_what_it_is_how_faithful_and_what_it_leaves_out(visit, report, study):
@@ -91,6 +102,10 @@ def test_what_is_not_carried_is_said(visit, report):
     expect(page.get_by_role("alert")).to_contain_text("not among those that the report carries")
     go(page, report, "map?word=neverseen")
     expect(page.locator("main")).to_contain_text("is not carried by this page")
+
+
+def test_work_that_was_stopped_is_said_to_be(visit, wfa_alone):
+    expect(visit(wfa_alone).locator("main")).to_contain_text("by its limit of time, after 4 of 40 passes")
 
 
 def test_a_figure_is_saved_without_a_server(visit, report):

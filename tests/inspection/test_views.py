@@ -81,6 +81,17 @@ def test_fidelity_is_the_measured_one(study):
     assert (part["texts"], part["of"]) == (100, 300)
 
 
+def test_the_bag_of_words_learns_from_the_extraction_texts_or_is_called_weak(study):
+    weak = inspection.fidelity(study)
+    assert "were not given" in weak["weak_stand_in"]
+    missing = inspection.fidelity(replace(study, reference_missing="old.csv is not there"))
+    assert missing["weak_stand_in"] == "old.csv is not there"
+    fair = inspection.fidelity(replace(study, reference=study.corpus))
+    assert fair["weak_stand_in"] is None
+    expected = measure_fidelity(study.wfa, study.model, study.corpus, reference=study.corpus).to_json()["stand_ins"]
+    assert fair["stand_ins"] == expected != weak["stand_ins"]
+
+
 def test_sentences_are_of_the_sort_that_they_are_offered_as(study):
     data = inspection.sentences(study, 20)
     assert (data["sampled"], data["of"]) == (len(study.sample), len(study.corpus))

@@ -17,10 +17,8 @@ const wrapped = (text, most) => {
   return lines.map((line) => shortened(line, most + 2));
 };
 const colourOf = (state) => (state.undecided ? 'var(--soft)' : lens.colour(lens.argmax(state.mix)));
-const best = (reading, state, most = Infinity) => { // in at most so many letters: the name of the class gives way
-  const at = lens.argmax(state.mix), name = lens.visible(reading.class_names[at]), share = lens.percent(state.mix[at]), room = most - share.length - 1;
-  return `${shortened(name, Math.max(2, room))} ${share}`;
-};
+const best = (reading, state) => { const at = lens.argmax(state.mix); return [lens.visible(reading.class_names[at]), lens.percent(state.mix[at])]; };
+const bestLines = (reading, state, most) => { const whole = best(reading, state); return whole.join(' ').length > most ? whole.flatMap((part) => wrapped(part, most)) : [whole.join(' ')]; };
 
 // how many of the first moves carry enough of all, and lead to every state
 lens.usualMoves = (reading) => {
@@ -38,7 +36,8 @@ function boxes(reading, width) {
   const columns = Math.max(...reading.states.map(({ column }) => column)) + 1;
   const wide = Math.max(NARROW, Math.min(BROAD, 0.5 * (width - SIDE) / (columns - 0.5))), pitch = (width - SIDE - wide) / Math.max(1, columns - 1), letters = Math.max(8, Math.floor((wide - 10) / 7.2));
   const lines = reading.states.map(({ name }) => wrapped(lens.visible(name), letters).slice(0, 4));
-  const tall = lines.map((each) => each.length * LINE + BOX);
+  const said = reading.states.map((state) => bestLines(reading, state, Math.floor((wide - 2) / 6.8)));
+  const tall = lines.map((each, at) => (each.length + said[at].length - 1) * LINE + BOX);
   const order = reading.states.map((_, at) => at).sort((a, b) => reading.states[a].column - reading.states[b].column || reading.states[a].row - reading.states[b].row);
   const row = Math.max(BOX, ...order.slice(1).map((at, before) => { // so far apart that no box of a column touches the next
     const [upper, lower] = [reading.states[order[before]], reading.states[at]];
@@ -46,7 +45,7 @@ function boxes(reading, width) {
   }));
   const first = Math.max(...reading.states.map((state, at) => tall[at] / 2 - row * state.row)); // the first row lies so far down
   return reading.states.map((state, at) => ({
-    x: pitch * state.column + wide / 2 + 4, y: TOP + first + state.row * row, wide, tall: tall[at], lines: lines[at], letters, column: state.column,
+    x: pitch * state.column + wide / 2 + 4, y: TOP + first + state.row * row, wide, tall: tall[at], lines: lines[at], said: said[at], column: state.column,
   }));
 }
 
@@ -115,11 +114,11 @@ lens.drawDiagram = (svg, width, reading, { moves = lens.usualMoves(reading), lit
     const box = placed[at], share = lit ? lit.place[at] : null, faint = lit && share < 0.02;
     const press = choose && { click: () => choose(at), keydown: (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); choose(at); } } };
     const more = lit ? (faint ? '' : `now ${lens.percent(share)}`) : at === 0 && state.stays === 0 ? 'before any word' : `${lens.percent(state.stays)} of words stay`;
-    const text = [...box.lines.map((line) => [line, 'strong']), [best(reading, state, Math.floor((box.wide - 2) / 6.8)), ''], [more, lit ? 'strong' : 'soft']];
+    const text = [...box.lines.map((line) => [line, 'strong']), ...box.said.map((line) => [line, '']), [more, lit ? 'strong' : 'soft']];
     return s('g', {
       class: `box${at === chosen ? ' chosen' : ''}${faint ? ' faint' : ''}`, 'data-node': at, transform: `translate(${box.x.toFixed(1)},${box.y.toFixed(1)})`,
       'data-tip': `${name(at)}: ${reading.class_names.map((label, column) => [state.mix[column], `${lens.visible(label)} ${lens.percent(state.mix[column])}`]).sort((a, b) => b[0] - a[0]).slice(0, 4).map(([, told]) => told).join(', ')}; ${lens.percent(state.read, 1)} of all words are read here${lit ? `; now ${lens.percent(share)} of the probability` : ''}`,
-      ...(choose ? { tabindex: 0, role: 'button', 'aria-pressed': String(at === chosen), 'aria-label': `${name(at)}: ${best(reading, state)}, ${more}`, on: press } : {}),
+      ...(choose ? { tabindex: 0, role: 'button', 'aria-pressed': String(at === chosen), 'aria-label': `${name(at)}: ${best(reading, state).join(' ')}, ${more}`, on: press } : {}),
     },
     s('rect', { x: -box.wide / 2, y: -box.tall / 2, width: box.wide, height: box.tall, rx: 9, fill: 'var(--panel)' }),
     s('rect', { class: 'ring', x: -box.wide / 2, y: -box.tall / 2, width: box.wide, height: box.tall, rx: 9, fill: colourOf(state), 'fill-opacity': lit ? (0.05 + 0.35 * share).toFixed(3) : 0.14, stroke: lit && share >= 0.5 ? 'var(--ink)' : colourOf(state), 'stroke-width': lit ? (1 + 3 * share).toFixed(1) : 1.5 }),

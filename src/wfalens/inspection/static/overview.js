@@ -86,6 +86,7 @@ function provenance(data) {
     ...(data.companion ? [['Readable companion', `${lens.whole(data.companion.states)} states, ${lens.whole(data.companion.word_classes)} classes of words`]] : []),
     ['Words', `${lens.whole(data.summary.words)}, of which ${lens.whole(data.words_seen)} were seen in extraction`],
     ...Object.entries(data.summary).filter(([name, value]) => value !== null && !['kind', 'states', 'words'].includes(name)).map(([name, value]) => [name.replaceAll('_', ' '), typeof value === 'number' ? (Number.isInteger(value) ? lens.whole(value) : lens.number(value)) : String(value)]),
+    ...(made.stopped?.by ? [['Stopped early', `by ${made.stopped.by === 'time' ? 'its limit of time' : 'hand'}${made.stopped.planned ? `, after ${made.stopped.passes} of ${made.stopped.planned} passes` : ''}`]] : []),
     ['Versions', made.versions ? Object.entries(made.versions).map((pair) => pair.join(' ')).join(', ') : 'unknown'],
   ];
   return h('dl', { class: 'facts' }, entries.map(([name, value]) => [h('dt', null, lens.hasTerm(name) ? lens.explained(name) : name), h('dd', null, lens.visible(value))]));

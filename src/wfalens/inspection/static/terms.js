@@ -7,7 +7,7 @@ const TERMS = {
   JSD: 'Jensen-Shannon divergence between the two outputs: 0 if they are equal, 0.69 if they have nothing in common.',
   interval: 'With 95 % confidence the true figure, on all texts of this sort, lies within the interval.',
   'bag of words': 'A simple rival that only counts words and ignores their order; it was fitted to the same network.',
-  'readable companion': 'A small automaton that was fitted to the same network so that people can read it. It is less faithful than the one that answers.',
+  'readable companion': 'A small automaton that was fitted to the same network so that people can read it. It is as a rule less faithful than the one that answers.',
   confidence: 'How far the likeliest class is ahead of the second: 0 is a tie, 1 is certain.',
   'rows': 'How the automaton knows what a word does: observed (seen in this state), completed (the word was seen, but not in this state), unknown (the word was never seen).',
   d_T: 'Distance of two words by what they do to the automaton: 0 if they do the same in every state.',
@@ -40,7 +40,7 @@ const TERMS = {
   layers: 'A linear automaton reads a text in layers, each from the ones before it.',
   factors: 'Numbers by which what a word does is told.',
   decay: 'How much of a number survives one word at most: below 1, so that nothing grows without end.',
-  Kind: 'Stochastic: states say how likely each class is. Linear: real weights, more faithful, but its states do not stand for classes. Readable: few states and kinds of words, for people.',
+  Kind: 'Stochastic: states say how likely each class is. Linear: real weights, as a rule more faithful, but its states do not stand for classes. Readable: few states and kinds of words, for people.',
   'stand-in': 'A trivial method that answers in place of the automaton; it shows what agreement is worth.',
 };
 
