@@ -8,6 +8,7 @@ extracted that asks back. Language models: states told apart by looking ahead, a
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -162,10 +163,10 @@ def binary(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -
     return found
 
 
-def language_model(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -> dict[str, object]:
+def language_model(folder: Path, model: StepwiseClassifier, words: Words, ladder: Sequence[int]) -> dict[str, object]:
     began = time.process_time()
-    affordable = [each for each in LADDER if each * len(words.letters) <= MOST_ROWS]
-    wfa = _climbed(model, words, (40,) if quick else affordable or LADDER[:1])
+    affordable = [each for each in ladder if each * len(words.letters) <= MOST_ROWS]
+    wfa = _climbed(model, words, affordable or ladder[:1])
     seconds = time.process_time() - began
     measured = measure_strings(wfa, model, words.test, reference=concatenate([words.known, words.own]))
     winner, ours, network = Winner.read(folder, model), Language.of(wfa), Language.of(model)
@@ -215,10 +216,14 @@ def _bytes(wfa: WFA) -> int:
         return path.stat().st_size
 
 
+def own_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", nargs="*", help="networks, such as 1.9")
+    parser.add_argument("--most-states", type=int, default=LADDER[-1], help="of a language model's automaton")
+
+
 def main() -> None:
-    options = arguments(
-        __doc__.splitlines()[0], lambda parser: parser.add_argument("--only", nargs="*", help="networks, such as 1.9")
-    )
+    options = arguments(__doc__.splitlines()[0], own_options)
+    ladder = (40,) if options.quick else [each for each in LADDER if each <= options.most_states] or LADDER[:1]
     data = options.data or os.environ.get("WFALENS_DATA")
     root = None if data is None else next((each for each in (Path(data) / "taysir", Path(data)) if each.is_dir()), None)
     folders = [] if root is None else sorted(path.parent for path in root.glob("*/net.json"))
@@ -231,8 +236,10 @@ def main() -> None:
             continue
         model = open_model(folder)
         words = Words(folder, model, 500 if options.quick else 3000, options.quick)
-        measure = language_model if tells_next_symbol(model) else binary
-        found = measure(folder, model, words, options.quick)
+        if tells_next_symbol(model):
+            found = language_model(folder, model, words, ladder)
+        else:
+            found = binary(folder, model, words, options.quick)
         result[folder.name.replace(".", "_")] = found
         print(f"{folder.name}: {json.dumps(found)}", file=sys.stderr, flush=True)
     for title, figure, sets in (

@@ -80,12 +80,12 @@ def print_strings(name: str, done: EvaluatedStrings) -> None:
             f"{item.wer:.3f}",
         ]
 
-    columns = ["", "KL [95 %]", "agreement", "NDCG", "MSE", "perplexity", "ratio", "WER"]
+    columns = ["", "KL [95 %]", "same", "NDCG", "MSE", "perpl.", "ratio", "WER"]
     rows = [["network", "", "", "", "", f"{found.model_perplexity:.3f}", "1.000", f"{found.model_wer:.3f}"]]
     rows.append(row("automaton", found.automaton))
     rows += [row(f"stand-in: {who}", item) for who, item in found.stand_ins.items()]
     print_table(f"{name} on {done.corpus}: {found.prefixes:,} prefixes of {found.texts:,} texts", columns, rows)
-    say("KL, agreement (same likeliest symbol) and NDCG: over all prefixes; MSE: of the probabilities of whole texts;")
-    say("perplexity and WER (likeliest symbol is wrong): on the texts themselves")
+    say("KL, same (likeliest symbol) and NDCG: over all prefixes; MSE: of the probabilities of whole texts;")
+    say("perplexity (ratio: to the network's) and WER (likeliest symbol is wrong): on the texts themselves")
     if not found.stand_ins:
         say("stand-ins (n-grams, spectral) are measured beside it with --reference TEXTS")

@@ -50,9 +50,13 @@ def sample_cli(
     if as_json:
         print_json([asdict(each) for each in found])
         return
-    rows = [[each.text + ("" if each.ended else " …"), _score(each.log_probability)] for each in found]
+    rows = [[_shown(each), _score(each.log_probability)] for each in found]
     how = "most likely strings" if likeliest else "strings drawn at random"
     print_table(f"{Path(source).name}: {len(found)} {how}", ["string", "ln P"], rows)
+
+
+def _shown(drawn: SampledString) -> str:
+    return (drawn.text or "(the empty string)") + ("" if drawn.ended else " …")
 
 
 def _score(log_probability: float | None) -> str:
