@@ -41,17 +41,30 @@ def wrap_module(
 ) -> StepwiseClassifier:
     """A classifier from a module `ids (batch, time) -> logits`, one row per word or one per text.
 
-    (batch, time, classes)  one pass scores all prefixes of a text; shorter texts are padded on the right with id 0. If
-                            the module looks ahead (bidirectional, attention without a mask, a convolution), a warning
-                            says so, and every prefix is asked as a text of its own, without padding
-    (batch, classes)        every prefix is asked as a text of its own, without padding
+    * Logits (batch, time, classes): one pass scores all prefixes of a text; shorter texts are padded on the right with
+      id 0. If the module looks ahead (bidirectional, attention without a mask, a convolution), a warning says so, and
+      every prefix is asked as a text of its own, without padding.
+    * Logits (batch, classes): every prefix is asked as a text of its own, without padding.
 
     A module that also has `initial_state(batch) -> (batch, width)` and `step(state, ids (batch,)) -> (state, logits
     (batch, classes))` becomes steppable. `initial_logits` (classes,) of the module, where it has them, tell the output
     before any word (default: uniform).
 
-    word_ids    the module's own id of every word of the vocabulary, if they are not the vocabulary's
-    labelled    texts with labels: refused if the module agrees with them much better when its ids are others
+    Args:
+        module: from ids (batch, time) to logits, in evaluation mode.
+        encoder: how a text becomes ids.
+        class_names: in the order of the logits.
+        tokens_per_batch: of a call at most.
+        word_ids: (V,) the module's own id of every word of the vocabulary, if they are not the vocabulary's.
+        labelled: texts with labels; the module is refused if it agrees with them much better when its ids are
+            others.
+
+    Examples:
+        >>> from torch import nn
+        >>> from wfalens import wrap_module
+        >>> module = nn.Sequential(nn.Embedding(len(encoder.vocabulary), 8), nn.Linear(8, 2))
+        >>> wrap_module(module, encoder, ("neg", "pos")).trace(encoder.encode(["a good film"])).values.shape
+        (3, 2)
     """
     form = TableForm(checked_word_ids(word_ids, encoder))
     model = _wrapped(module, encoder, class_names, tokens_per_batch, form)
