@@ -1,13 +1,44 @@
-"""What the documentation site takes from the program: the help of every command, and the README as the first page."""
+"""What the documentation site takes from elsewhere: the help of every command, and the notebooks as pages."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
 _COMMANDS = "<!-- commands -->"
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Give every notebook a page with its code and the output that is stored in it."""
+    from mkdocs.structure.files import File
+
+    for notebook in [each for each in files if each.src_uri.endswith(".ipynb")]:
+        text = notebook_page(Path(notebook.abs_src_path))
+        files.append(File.generated(config, str(Path(notebook.src_uri).with_suffix(".md")), content=text))
+    return files
+
+
+def notebook_page(path: Path) -> str:
+    """A notebook as Markdown; links to other notebooks lead to their pages."""
+    parts = [f"*This page is a notebook: [download it]({path.name}) and run it.*"]
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source.replace(".ipynb)", ".md)"))
+        else:
+            parts += [f"```python\n{source}\n```", *map(_output, cell["outputs"])]
+    parts[0], parts[1] = parts[1], parts[0]  # the heading comes first
+    return "\n\n".join(parts) + "\n"
+
+
+def _output(output: dict[str, Any]) -> str:
+    data = output.get("data", {})
+    if "text/html" in data:
+        return f'<div class="output">{"".join(data["text/html"])}</div>'
+    text = "".join(data.get("text/plain", output.get("text", "")))
+    return f"```text\n{text.rstrip()}\n```" if text.strip() else ""
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

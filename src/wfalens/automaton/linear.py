@@ -69,7 +69,8 @@ class LinearWFA(WFA):
 
     Examples:
         >>> from wfalens import Distillation
-        >>> linear = Extractor(kind="linear", distillation=Distillation(layers=2, width=8, epochs=1)).extract(model, corpus)
+        >>> quick = Distillation(layers=2, width=8, epochs=1)
+        >>> linear = Extractor(kind="linear", distillation=quick).extract(model, corpus)
         >>> linear.kind, linear.unit
         ('linear', 'log-odds')
     """

@@ -83,20 +83,21 @@ class Extractor:
             it; `states` alone chooses stochastic.
         states: K, the number of clusters; the automaton has one state more, the initial one (default: "auto").
         seed: of everything random: equal seeds give equal bytes.
-        queries: prefixes that the whole extraction may ask the model for, beyond running over the texts (default: no
-            limit for a model that can be stepped, else 4,000,000). What was asked stands in `provenance["queries"]`; of kind
-            auto, a third at most is for the readable one, and the linear one has the rest; of the stochastic kind,
-            a quarter at most for an automatic choice, then, where rows are fitted, half of the rest for that; words
-            that cannot be paid for, the rarest, act as <unk>; of the linear kind, half of them at most to read
-            every word; the rest for training: as many epochs' texts as can be paid for, taken in turn.
+        queries: prefixes that the whole extraction may ask the model for, beyond running over the texts
+            (default: no limit for a model that can be stepped, else 4,000,000). What was asked stands in
+            `provenance["queries"]`; of kind auto, a third at most is for the readable one, and the linear one
+            has the rest; of the stochastic kind, a quarter at most for an automatic choice, then, where rows
+            are fitted, half of the rest for that; words that cannot be paid for, the rarest, act as <unk>; of
+            the linear kind, half of them at most to read every word; the rest for training: as many epochs'
+            texts as can be paid for, taken in turn.
         time: the wall clock that the extraction may take, in seconds or as "30s", "2m", "1h" (default: no
             limit): training goes only as far as that, and what is best by then is delivered. How far it goes
             depends on the machine, so equal seeds no longer give equal bytes. What was used stands in
             `provenance["time"]`, and in `provenance["stopped"]` if time ended the work.
         effort: low, normal (default) or high: how long to train, and how large an automaton of the linear kind.
-        balance: predicted or label: the texts that the automaton is fitted to are drawn so that every class has as
-            many, by what the model predicts for them or by their label. Small classes are copied more faithfully, and a choice of the kind minds CR by
-            class (default: texts as they come).
+        balance: predicted or label: the texts that the automaton is fitted to are drawn so that every class has
+            as many, by what the model predicts for them or by their label. Small classes are copied more
+            faithfully, and a choice of the kind minds CR by class (default: texts as they come).
         abstraction: (stochastic) what makes two prefixes alike: outputs (the paper's), or lookahead (also what the
             model would say after continuations, which costs a model that cannot be stepped some queries for every
             prefix), or an `Abstraction` of your own (default: "auto").
@@ -118,8 +119,9 @@ class Extractor:
             uniform.
         sample: (stochastic) outputs that k-means sees at most, per state, or "all" (default: 256).
         budget: (stochastic) bytes that the file may have, by an estimate, where the number of states is chosen.
-        classes: (readable) the largest number of word classes, or "auto": the smallest of several sizes that is nearly as faithful as
-            the best; what was tried stands in `provenance["frontier"]` (default: 32, with 12 states).
+        classes: (readable) the largest number of word classes, or "auto": the smallest of several sizes that is
+            nearly as faithful as the best; what was tried stands in `provenance["frontier"]` (default: 32, with
+            12 states).
         loss: (readable) the loss of CR that "auto" accepts for a smaller size (default: .01).
         sharing: (readable) how they are fitted.
         distillation: (linear) shape and training of the automaton.

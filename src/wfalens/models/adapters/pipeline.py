@@ -43,9 +43,9 @@ def wrap_pipeline(
         >>> from sklearn.linear_model import LogisticRegression
         >>> from sklearn.pipeline import make_pipeline
         >>> from wfalens import wrap_pipeline
-        >>> pipeline = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, ["pos", "neg", "neg", "pos"] * 10)
+        >>> pipeline = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, corpus.labels)
         >>> wrap_pipeline(pipeline, encoder).class_names
-        ('neg', 'pos')
+        ('0', '1')
     """
     if not callable(getattr(pipeline, "predict_proba", None)):
         raise ModelError(
