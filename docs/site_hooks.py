@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-_COMMANDS = "<!-- commands -->"
+_COMMANDS, _SCHEMAS = "<!-- commands -->", "<!-- schemas -->"
+_SCHEMA_FILE = Path(__file__).resolve().parent / "reference" / "schemas.json"
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -42,8 +43,30 @@ def _output(output: dict[str, Any]) -> str:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the help of the commands where a page asks for it."""
-    return markdown.replace(_COMMANDS, _all_commands()) if _COMMANDS in markdown else markdown
+    """Put the help of the commands, or the tables of their JSON, where a page asks for it."""
+    for mark, made in ((_COMMANDS, _all_commands), (_SCHEMAS, _all_schemas)):
+        markdown = markdown.replace(mark, made()) if mark in markdown else markdown
+    return markdown
+
+
+def _all_schemas() -> str:
+    parts = []
+    for command, schema in json.loads(_SCHEMA_FILE.read_text(encoding="utf-8")).items():
+        rows = [f"| {path} | {kind} |" for path, kind in schema_rows(schema)]
+        parts.append("\n".join([f"## wfalens {command}", "", "| entry | type |", "|---|---|", *rows]))
+    return "\n\n".join(parts)
+
+
+def schema_rows(schema: dict[str, Any], path: str = "", required: bool = True) -> list[tuple[str, str]]:
+    """A row for every entry: its path, in italics if it is not always there, and its type."""
+    kinds = schema.get("type", "any")
+    shown = " or ".join([kinds] if isinstance(kinds, str) else kinds)
+    rows = [(f"`{path}`" if required else f"*`{path}`*", shown)] if path else []
+    for name, part in schema.get("properties", {}).items():
+        rows += schema_rows(part, f"{path}.{name}".lstrip("."), name in schema["required"])
+    for mark, key in (("[]", "items"), ("{}", "additionalProperties")):
+        rows += schema_rows(schema[key], f"{path}{mark}") if schema.get(key) else []
+    return rows
 
 
 def _all_commands() -> str:
