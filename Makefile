@@ -5,11 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
-BENCHMARKS := $(filter-out benchmarks/common.py,$(wildcard benchmarks/*.py))
+BENCHMARKS := $(filter-out benchmarks/common.py benchmarks/report.py,$(wildcard benchmarks/*.py))
+BENCH_ARGS ?= --quick
 
 PIP_ARGS ?=
 
-.PHONY: help install demo test test-slow lint bench docs dist clean
+.PHONY: help install demo test test-slow lint bench bench-report docs dist clean
 
 help:
 	@echo "make demo       install, then train, extract and evaluate on real text (about two minutes)"
@@ -17,8 +18,9 @@ help:
 	@echo "make test-slow  the long tests: clusters, kills, full disks, browsers, the whole reproduction"
 	@echo "make lint       ruff, mypy --strict and the order of the packages"
 	@echo "make bench      all benchmarks, quick (WFALENS_DATA: folder with the real data)"
+	@echo "make bench-report  the same into docs/benchmarks.md, with date, machine and versions (BENCH_ARGS= for full size)"
 	@echo "make docs       the documentation site, into build/site; offline, fails on a warning"
-	@echo "make dist       wheel and sdist into dist/, and the wheel tried in a fresh environment"
+	@echo "make dist       wheel and sdist into dist/; the wheel is tried in fresh environments, also with the lowest versions"
 	@echo "make install    .venv with every extra (PIP_ARGS: further arguments of pip)"
 
 install: $(STAMP)
@@ -47,16 +49,23 @@ test-slow: install
 bench: install
 	for program in $(BENCHMARKS); do $(BIN)/python $$program --quick || exit 1; done
 
+bench-report: install
+	$(BIN)/python benchmarks/report.py $(BENCH_ARGS)
+
 docs: install
 	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --quiet --strict
 	@echo "wrote build/site/index.html"
 
 dist: install
-	rm -rf dist build/light
+	rm -rf dist build/light build/lowest
 	$(BIN)/python -m build --outdir dist .
 	$(PYTHON) -m venv build/light
 	build/light/bin/pip install --quiet --disable-pip-version-check -c constraints.txt $(PIP_ARGS) dist/*.whl
 	$(BIN)/python -m tests.wheel build/light
+	$(PYTHON) -m venv build/lowest
+	$(BIN)/python -m tests.lowest > build/lowest.txt
+	build/lowest/bin/pip install --quiet --disable-pip-version-check -c build/lowest.txt $(PIP_ARGS) dist/*.whl
+	$(BIN)/python -m tests.wheel build/lowest
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info

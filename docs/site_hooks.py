@@ -1,18 +1,72 @@
-"""What the documentation site takes from the program: the help of every command, and the README as the first page."""
+"""What the documentation site takes from elsewhere: the help of every command, and the notebooks as pages."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-_COMMANDS = "<!-- commands -->"
+_COMMANDS, _SCHEMAS = "<!-- commands -->", "<!-- schemas -->"
+_SCHEMA_FILE = Path(__file__).resolve().parent / "reference" / "schemas.json"
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Give every notebook a page with its code and the output that is stored in it."""
+    from mkdocs.structure.files import File
+
+    for notebook in [each for each in files if each.src_uri.endswith(".ipynb")]:
+        text = notebook_page(Path(notebook.abs_src_path))
+        files.append(File.generated(config, str(Path(notebook.src_uri).with_suffix(".md")), content=text))
+    return files
+
+
+def notebook_page(path: Path) -> str:
+    """A notebook as Markdown; links to other notebooks lead to their pages."""
+    parts = [f"*This page is a notebook: [download it]({path.name}) and run it.*"]
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source.replace(".ipynb)", ".md)"))
+        else:
+            parts += [f"```python\n{source}\n```", *map(_output, cell["outputs"])]
+    parts[0], parts[1] = parts[1], parts[0]  # the heading comes first
+    return "\n\n".join(parts) + "\n"
+
+
+def _output(output: dict[str, Any]) -> str:
+    data = output.get("data", {})
+    if "text/html" in data:
+        return f'<div class="output">{"".join(data["text/html"])}</div>'
+    text = "".join(data.get("text/plain", output.get("text", "")))
+    return f"```text\n{text.rstrip()}\n```" if text.strip() else ""
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the help of the commands where a page asks for it."""
-    return markdown.replace(_COMMANDS, _all_commands()) if _COMMANDS in markdown else markdown
+    """Put the help of the commands, or the tables of their JSON, where a page asks for it."""
+    for mark, made in ((_COMMANDS, _all_commands), (_SCHEMAS, _all_schemas)):
+        markdown = markdown.replace(mark, made()) if mark in markdown else markdown
+    return markdown
+
+
+def _all_schemas() -> str:
+    parts = []
+    for command, schema in json.loads(_SCHEMA_FILE.read_text(encoding="utf-8")).items():
+        rows = [f"| {path} | {kind} |" for path, kind in schema_rows(schema)]
+        parts.append("\n".join([f"## wfalens {command}", "", "| entry | type |", "|---|---|", *rows]))
+    return "\n\n".join(parts)
+
+
+def schema_rows(schema: dict[str, Any], path: str = "", required: bool = True) -> list[tuple[str, str]]:
+    """A row for every entry: its path, in italics if it is not always there, and its type."""
+    kinds = schema.get("type", "any")
+    shown = " or ".join([kinds] if isinstance(kinds, str) else kinds)
+    rows = [(f"`{path}`" if required else f"*`{path}`*", shown)] if path else []
+    for name, part in schema.get("properties", {}).items():
+        rows += schema_rows(part, f"{path}.{name}".lstrip("."), name in schema["required"])
+    for mark, key in (("[]", "items"), ("{}", "additionalProperties")):
+        rows += schema_rows(schema[key], f"{path}{mark}") if schema.get(key) else []
+    return rows
 
 
 def _all_commands() -> str:

@@ -1,23 +1,37 @@
 """The code in the docs runs, and says what the text says it does."""
 
+import json
 import re
 import runpy
 import shlex
 import shutil
+from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from safetensors import safe_open
 
-from tests.automata import sample
+from tests.automata import linear_sample, sample
 from tests.cli.test_commands import wfalens
 from tests.export.conformance import renamed
 from tests.readable import negation
+from wfalens import CallableClassifier, Extractor, RNNConfig, TextEncoder, Trainer
 from wfalens.cli.app import load_command
-from wfalens.corpus import load_dataset, newsroom
+from wfalens.corpus import Corpus, load_dataset, newsroom, wordllama_vectors
+from wfalens.verification import determinise, minimal_but_for_the_empty_text
 
 HOSTILE_WORDS = {"good": ["<script>alert(1)"], "bad": ["*bold*", "|"], "not": ["`x`"], "the": ["[a](b)"]}
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGES = [DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+RUN_BY_NAME = {"audit.md", "corpora.md", "groups.md", "memory.md", "scale.md", "shap.md", "strings.md"} | {
+    "looking.md",
+    "verification.md",
+}
+SLOW_PAGES = ("howto/memory.md", "looking.md", "scale.md", "strings.md")
+RUN_APART = {"tutorial.md", "models.md", "export.md", "explanation.md", "readable.md", "README.md"}
+RUN_ELSEWHERE = {"api.md", "architecture.md"}  # in test_docstrings; a sketch
 
 
 def test_the_tutorial_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
@@ -160,3 +174,97 @@ def test_the_lines_of_the_readme_run_on_files_of_ones_own(tmp_path, monkeypatch,
 
     exec(block, {"predict_proba": predict_proba})  # noqa: S102 - our own text
     assert "cr=" in capsys.readouterr().out
+
+
+def commands(page):
+    """The lines of a page that call wfalens: continued lines joined; remarks, redirections and forms are left out."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    lines = [re.split(r" #| < ", line)[0].strip() for line in "\n".join(blocks).replace("\\\n", " ").splitlines()]
+    return [line for line in lines if re.match(r"wfalens [a-z]", line) and not re.search(r"…|\[--|\bX\b", line)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_on_a_page_has_options_that_exist(page):
+    for line in commands(page):
+        _, name, *arguments = shlex.split(line)
+        load_command(name).make_context(name, arguments)
+
+
+def test_all_python_on_the_pages_is_run_by_a_test():
+    with_code = {page.name for page in PAGES if "```python" in page.read_text()}
+    assert with_code == RUN_BY_NAME | RUN_APART | RUN_ELSEWHERE
+
+
+@pytest.fixture(scope="module")
+def spam(tmp_path_factory):
+    """A folder with files under the names that pages use; a small model of two classes and its automaton."""
+    folder = tmp_path_factory.mktemp("docs")
+    train, test = (
+        Corpus.of(some.texts[:number], [("ham", "spam")[label] for label in some.labels[:number]])
+        for some, number in ((load_dataset("opinions", "train"), 900), (load_dataset("opinions", "test"), 300))
+    )
+    model = Trainer(config=RNNConfig(embedding=12, hidden=12), epochs=4, learning_rate=1e-2).train(train).model
+    wfa = Extractor.paper(states=8, completion="probe", alpha=0.0).extract(model, train)
+    for name in ("films", "mail", "news"):
+        model.save(folder / f"{name}.rnn")
+        wfa.save(folder / f"{name}.wfa")
+    for name, some in {"test": test, "mail": test, "texts/1": train, "held-out/1": test}.items():
+        labels = [some.class_names[label] for label in some.labels]
+        rows = {"text": some.texts, "label": labels, "country": [("DE", "FR")[row % 2] for row in range(len(some))]}
+        (folder / name).parent.mkdir(exist_ok=True)
+        table = pd.DataFrame(rows)
+        table.to_csv(folder / f"{name}.csv", index=False)
+        table.to_parquet(folder / f"{name}.parquet")
+    return folder, {"wfa": wfa, "model": model}
+
+
+def machine_of_ones():
+    """An automaton that says whether a text is ones alone, and its machine."""
+    texts = [" ".join(letters) for length in (1, 2, 3, 4) for letters in product("01", repeat=length)]
+
+    def only_ones(token_lists):
+        yes = np.array([0.9 if set(letters) == {"1"} else 0.1 for letters in token_lists])
+        return np.stack([1 - yes, yes], axis=1)
+
+    model = CallableClassifier(only_ones, TextEncoder.of_texts(texts, "whitespace"), ("no", "yes"))
+    wfa = Extractor.paper(states=2, completion="probe", alpha=0.0).extract(model, texts)
+    return {"wfa": wfa, "known": minimal_but_for_the_empty_text(determinise(wfa, ("0", "1")))}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["audit.md", "corpora.md", "howto/groups.md", "howto/shap.md", "verification.md"]
+    + [
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("howto/memory.md", "looking.md", "scale.md", "strings.md")
+    ],
+)
+def test_the_python_of_a_page_runs_on_files_of_these_names(name, spam, monkeypatch, capsys):
+    folder, names = spam
+    monkeypatch.chdir(folder)
+    known = {**names, "corpus": load_dataset("opinions", "test").subset(np.arange(100))}
+    known["vectors"] = wordllama_vectors(known["wfa"].encoder.vocabulary.words[2:])
+    if name == "strings.md":
+        known = {"names": Corpus.of(["anna", "otto", "hannah", "bob"] * 20), "test_names": ["anna", "nah"]}
+    for block in re.findall(r"```python\n(.*?)```", (DOCS / name).read_text(), re.DOTALL):
+        if "determinise" in block:  # about machines over two letters
+            known |= machine_of_ones()
+        exec(block, known)  # noqa: S102 - our own text
+    printed = capsys.readouterr().out
+    assert printed.strip() or name in ("strings.md", "looking.md")
+
+
+def test_the_page_on_files_names_every_tensor_and_entry(tmp_path):
+    told = (DOCS / "reference" / "files.md").read_text()
+    linear = linear_sample(0).wfa
+    samples = [sample("fit", 0).wfa, sample("probe", 0).wfa, sample("empirical", 0).wfa, negation().wfa, linear]
+    for number, wfa in enumerate(samples):
+        wfa.save(tmp_path / f"{number}.wfa")
+        with safe_open(tmp_path / f"{number}.wfa", "np") as file:
+            names, header = list(file.keys()), json.loads(file.metadata()["wfalens"])
+        families = {
+            f"`{name.split('.')[0]}.…`" if name.startswith(("probed", "fitted")) else f"`{name}`" for name in names
+        }
+        shared = {f"`shared.{part}`" for part in ("per_word", "state", "entries", "target", "weight")}
+        assert [name for name in families - shared if name not in told] == []
+        assert [name for name in header if f"`{name}`" not in told] == []

@@ -17,7 +17,18 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ragged(Generic[Scalar]):
-    """Item `i` is `values[offsets[i]:offsets[i + 1]]`; values: (N, …), offsets: (items + 1,)."""
+    """Items of different lengths in one flat array: item i is `values[offsets[i]:offsets[i + 1]]`.
+
+    Args:
+        values: (N, …) all items, one behind the other.
+        offsets: (items + 1,) where each item begins, from 0 to N.
+
+    Examples:
+        >>> from wfalens import Ragged
+        >>> ragged = Ragged.from_lists([[1, 2, 3], [4]], np.int32)
+        >>> ragged.lengths.tolist(), ragged[1].tolist()
+        ([3, 1], [4])
+    """
 
     values: NDArray[Scalar]
     offsets: NDArray[np.int64]

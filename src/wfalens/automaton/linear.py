@@ -58,6 +58,21 @@ class LinearWFA(WFA):
     Class weights are log-odds up to a constant; they are centred, so that they sum to 0 over the classes.
     `mean_state` is the mean of the state over all prefixes of the extraction corpus, which takes the place of state
     frequencies where the effect of a word is averaged.
+
+    Args:
+        encoder: how a text becomes words.
+        class_names: C names.
+        factors: all that was learned, from which matrices are made when they are needed.
+        mean_state: (n,) mean of the state over all prefixes of the extraction texts.
+        word_counts: (V,) occurrences in the extraction texts.
+        provenance: how it was made.
+
+    Examples:
+        >>> from wfalens import Distillation
+        >>> quick = Distillation(layers=2, width=8, epochs=1)
+        >>> linear = Extractor(kind="linear", distillation=quick).extract(model, corpus)
+        >>> linear.kind, linear.unit
+        ('linear', 'log-odds')
     """
 
     kind: ClassVar[str] = "linear"

@@ -36,6 +36,23 @@ class StochasticWFA(WFA):
 
     State 0 is the initial one; `centres` is F. A word without any row behaves like `<unk>`, and like the
     identity if `<unk>` has none either.
+
+    Args:
+        encoder: how a text becomes words.
+        class_names: C names.
+        centres: F, (n, C), what each state says of the classes; rows sum to 1.
+        rows: observed transitions, sparse.
+        completion: the rule for rows that were not observed.
+        alpha: static probability α, 0 to 1.
+        state_visits: (n,) visits in the extraction texts.
+        word_counts: (V,) occurrences in the extraction texts.
+        provenance: how it was made.
+
+    Examples:
+        >>> wfa.kind, wfa.states, wfa.matrix("good").shape
+        ('stochastic', 5, (5, 5))
+        >>> bool(np.allclose(wfa.matrix("good").sum(axis=1), 1))  # each row is a distribution
+        True
     """
 
     kind: ClassVar[str] = "stochastic"

@@ -23,7 +23,26 @@ def row_kinds(shares: NDArray[np.float64]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """State vectors and outputs before any word (row 0) and after every word."""
+    """A text read by an automaton: state vectors and outputs before any word (row 0) and after every word.
+
+    Args:
+        words: of the text.
+        ids: (words,) their ids.
+        class_names: C names.
+        states: (words + 1, n) state vectors.
+        weights: (words + 1, C) class weights as the automaton computes with them.
+        outputs: (words + 1, C) class probabilities.
+        shares: (words, 3) mass that went through observed, completed and unknown rows.
+        unit: what weights are measured in: probability or log-odds.
+        state_names: names of the states, where they have some.
+        word_classes: (words,) the class of each word, where words have one.
+        readable: the way of the same text through the readable companion, where there is one.
+
+    Examples:
+        >>> way = wfa.walk("a good film")
+        >>> way.words, way.outputs.shape, way.label  # one row before any word, and one after each
+        (('a', 'good', 'film'), (4, 2), 'pos')
+    """
 
     words: tuple[str, ...]
     ids: NDArray[np.int32]  # (words,)

@@ -35,6 +35,19 @@ class WFA(ABC):
     """A weighted finite automaton over words: `A(w) = I·Ê_w1·…·Ê_wL·F`. Immutable.
 
     A kind supplies the state vectors, the read-out and the matrices; everything else follows here.
+
+    Args:
+        encoder: how a text becomes words.
+        class_names: C names.
+        word_counts: (V,) occurrences in the extraction texts.
+        provenance: how it was made: corpus, model, settings, queries, versions.
+
+    Examples:
+        >>> from wfalens import WFA
+        >>> wfa.save("films.wfa")
+        >>> copy = WFA.load("films.wfa")
+        >>> [copy.class_names[number] for number in copy.predict(["a good film", "a bad film"])]
+        ['pos', 'neg']
     """
 
     kind: ClassVar[str]

@@ -263,4 +263,6 @@ def _print(out: Path, done: Trained) -> None:
         say(f"test accuracy {done.test_accuracy:.3f}")
     if done.test_perplexity is not None:
         say(f"test perplexity {done.test_perplexity:.3f} per symbol")
+    if done.test_accuracy is None and done.test_perplexity is None:
+        say("no test texts; --test FILE tells how good the network is on texts that it has not seen")
     say(f"wrote {out} ({len(training.model.encoder.vocabulary):,} words)")

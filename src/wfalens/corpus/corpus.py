@@ -18,7 +18,20 @@ _SHOWN_TEXTS, _SHOWN_CHARACTERS = 3, 120  # in a notebook
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Texts with class indices; `labels` is None for unlabelled text. `skipped` tells what was left out."""
+    """Labelled or unlabelled texts in memory.
+
+    Args:
+        texts: as strings, in order.
+        labels: (texts,) places in `class_names`; None for unlabelled text. `Corpus.of` takes names instead.
+        class_names: the classes, in order.
+        name: how messages and files call the corpus.
+        skipped: what was left out in reading, a line for each row.
+
+    Examples:
+        >>> mail = Corpus.of(["buy now", "see you at ten"], ["spam", "ham"])
+        >>> mail.class_names, mail.labels.tolist()
+        (('ham', 'spam'), [1, 0])
+    """
 
     texts: tuple[str, ...]
     labels: NDArray[np.int64] | None = None

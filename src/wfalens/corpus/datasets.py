@@ -35,7 +35,18 @@ class Dataset:
 
 
 def load_dataset(name: str, split: str = "train", data: str | Path | None = None) -> Corpus:
-    """The named data set; `data` is the folder of those that are not bundled (default: $WFALENS_DATA)."""
+    """A data set by its name.
+
+    Args:
+        name: one of `wfalens data list`.
+        split: train or test; of some sets also others.
+        data: folder of the sets that are not bundled (default: $WFALENS_DATA).
+
+    Examples:
+        >>> from wfalens import load_dataset
+        >>> load_dataset("newsroom", "test").class_names
+        ('sport', 'world', 'us', 'business', 'health', 'entertainment', 'sci_tech')
+    """
     if name not in DATASETS:
         raise InputError(f"unknown data set {name!r}; choose one of {', '.join(DATASETS)}, or give a file")
     dataset = DATASETS[name]

@@ -33,15 +33,23 @@ _MANY = 64  # texts for which it pays to index the words
 
 @dataclass(frozen=True)
 class TextEncoder:
-    """Tokenizer, vocabulary and cut-off length (None: never cut).
+    """How a text becomes word ids: a tokenizer, a vocabulary and a cut-off length. Model and automaton share it.
 
-    `tokenizer` is a name (see `wfalens.corpus.tokenizers`) or any callable from a text to its tokens. A callable cannot
-    be written to a file: there it is stored as "custom" and must be given again to encode texts; one that
-    `allow_tokenizer` imported is stored by its import path.
+    Args:
+        vocabulary: the words and their ids.
+        tokenizer: a name (see `wfalens.corpus.tokenizers`), or any callable from a text to its tokens. A callable
+            cannot be written to a file: there it is stored as "custom" and must be given again to encode texts; one
+            that `allow_tokenizer` imported is stored by its import path.
+        max_length: tokens after which a text is cut (None: never).
+        cutting_side: where a text that is too long loses tokens: "right" keeps its beginning, "left" its end.
+        closed: every token that there is stands in the vocabulary: a text with another one is refused, and a model
+            is never shown `<unk>` or `<pad>`.
 
-    cutting_side    where a text that is too long loses tokens: "right" keeps its beginning, "left" its end
-    closed          every token that there is stands in the vocabulary: a text with another one is refused, and a model
-                    is never shown `<unk>` or `<pad>`
+    Examples:
+        >>> encoder = TextEncoder.of_texts(["The film , in short"], max_length=3)
+        >>> ids = encoder.encode(["The film never ends"])
+        >>> [encoder.vocabulary.words[number] for number in ids[0]]
+        ['the', 'film', '<unk>']
     """
 
     vocabulary: Vocabulary

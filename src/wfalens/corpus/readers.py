@@ -24,11 +24,22 @@ def read_corpus(
     encoding: str = "utf-8",
     labels: bool = True,
 ) -> Corpus:
-    """Read a corpus from a file, a pattern of files, or a folder with one subfolder per class.
+    """Read a corpus from files.
 
-    `label_column=None` takes the column `label` where there is one, else the corpus is unlabelled. Rows with
-    an empty text are left out and listed in `Corpus.skipped`; a missing label is refused. `labels=False` reads
-    the texts alone.
+    Rows with an empty text are left out and listed in `Corpus.skipped`; a missing label is refused.
+
+    Args:
+        path: a file (csv, tsv, jsonl, parquet), a pattern of files, or a folder with one subfolder per class.
+        text_column: column or field of the texts.
+        label_column: of the labels; None: `label` where there is one, else the corpus is unlabelled.
+        encoding: any name that Python knows.
+        labels: False reads the texts alone.
+
+    Examples:
+        >>> from wfalens import read_corpus
+        >>> _ = Path("mail.csv").write_text("text,label\\nbuy now,spam\\nsee you at ten,ham\\n")
+        >>> read_corpus("mail.csv").class_names
+        ('ham', 'spam')
     """
     files = replace(TextFiles.find(str(path), text_column, encoding), most_named=sys.maxsize)
     if labels:
@@ -56,7 +67,20 @@ def _collected(files: TextFiles) -> Corpus:
 
 
 def read_groups(path: str | Path, column: str, *, text_column: str = TEXT_COLUMN, encoding: str = "utf-8") -> list[str]:
-    """What a column holds for every text of `read_corpus`, `MISSING` where it is empty."""
+    """What a column holds for every text of `read_corpus`; "(missing)" where it is empty.
+
+    Args:
+        path: as for `read_corpus`.
+        column: that names the groups.
+        text_column: column of the texts; rows without a text are left out here, too.
+        encoding: any name that Python knows.
+
+    Examples:
+        >>> from wfalens import read_groups
+        >>> _ = Path("mail.csv").write_text("text,country\\nbuy now,DE\\nsee you at ten,\\n")
+        >>> read_groups("mail.csv", "country")
+        ['DE', '(missing)']
+    """
     plain = TextFiles.find(str(path), text_column, encoding)
     named = replace(plain, label_column=column)
     groups: list[str] = []

@@ -91,9 +91,15 @@ def is_allowed(path: str) -> bool:
 
 
 def allow_tokenizer(path: str) -> Tokenizer:
-    """Import a tokenizer, "package.module:function", which runs its code, and let files and cards name it.
+    """Import a tokenizer by its path, which runs its code, and let files and cards name it.
 
-    The function takes a text and returns the list of its tokens.
+    Args:
+        path: "package.module:function"; the function takes a text and returns the list of its tokens.
+
+    Examples:
+        >>> from wfalens import allow_tokenizer
+        >>> allow_tokenizer("shlex:split")("two 'three four'")
+        ['two', 'three four']
     """
     module, _, name = path.partition(":")
     if not is_import_path(path):

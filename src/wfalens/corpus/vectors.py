@@ -17,7 +17,19 @@ _BLOCK = 1024  # rows of the distance table held at a time
 
 
 class WordVectors:
-    """One row per word; matrix: (words, width)."""
+    """Word vectors, one row per word.
+
+    Args:
+        words: one for each row.
+        matrix: (words, width), finite numbers.
+        source: how messages call them.
+
+    Examples:
+        >>> from wfalens import WordVectors
+        >>> vectors = WordVectors(["good", "bad"], np.array([[1, 0], [0, 1]], np.float32))
+        >>> vectors["bad"].tolist(), vectors.width
+        ([0.0, 1.0], 2)
+    """
 
     def __init__(self, words: Sequence[str], matrix: NDArray[np.float32], source: str = "vectors") -> None:
         if matrix.ndim != 2 or len(words) != len(matrix):
@@ -103,7 +115,18 @@ class WordVectors:
 
 
 def read_vectors(path: str | Path, words: Collection[str] | None = None) -> WordVectors:
-    """GloVe text, word2vec text (both plain or .gz), or word2vec binary (.bin); only `words` if given."""
+    """Word vectors from a file.
+
+    Args:
+        path: GloVe text or word2vec text (both plain or .gz), or word2vec binary (.bin).
+        words: that are wanted (None: all).
+
+    Examples:
+        >>> from wfalens import read_vectors
+        >>> _ = Path("small.txt").write_text("good 1 0\\nbad 0 1\\n")
+        >>> read_vectors("small.txt", ["bad"]).words
+        ('bad',)
+    """
     path = Path(path)
     if not path.exists():
         raise InputError(f"{path}: no such file")

@@ -23,7 +23,16 @@ PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unk>"
 
 
 class Vocabulary:
-    """Words ↔ ids: id 0 is padding, id 1 is `<unk>`; the two are never the same thing."""
+    """Words ↔ ids: id 0 is padding, id 1 is `<unk>`; the two are never the same thing.
+
+    Args:
+        words: in the order of their ids, `<pad>` and `<unk>` first.
+
+    Examples:
+        >>> from wfalens import Vocabulary
+        >>> Vocabulary.of_words(["good", "bad"]).words
+        ('<pad>', '<unk>', 'good', 'bad')
+    """
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = tuple(words)

@@ -112,11 +112,22 @@ def evaluate_explanations(
 ) -> ExplanationScores:
     """Compare methods that explain the class that a model chooses.
 
-    scorers     by name: any function from a text to a score for every word that the model reads, or for every word and
-                class (the column of the model's class is then taken)
-    rationales  what people marked: for every text a 0 or 1 for every word
-    shares      of the words that are removed or kept; None: every number of words, as ferret does
-    top         words that count as a method's rationale (default: the mean length of the rationales)
+    Args:
+        model: whose classes are explained.
+        texts: to explain.
+        scorers: by name: any function from a text to a score for every word that the model reads, or for every word
+            and class (the column of the model's class is then taken).
+        rationales: what people marked: for every text a 0 or 1 for every word.
+        shares: of the words that are removed or kept; None: every number of words, as ferret does.
+        top: words that count as a method's rationale (default: the mean length of the rationales).
+        seed: of intervals.
+        progress: is told how far the work is.
+
+    Examples:
+        >>> from wfalens.evaluation import evaluate_explanations
+        >>> from wfalens.explanation import shapley
+        >>> scorers = {"Shapley": lambda text: shapley(wfa, text).values}
+        >>> measured = evaluate_explanations(scorers, model, ["a good film", "not a bad film"])
     """
     if isinstance(texts, str):
         raise InputError("give a list of texts; wrap a single text in a list")

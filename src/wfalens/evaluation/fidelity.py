@@ -34,7 +34,30 @@ _LENGTH_QUANTILES = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True)
 class Fidelity:
-    """CR and JSD with intervals, groups in the order in which they should be shown; CR by confidence in `trust`."""
+    """How faithful an automaton is: what `measure_fidelity` returns. Groups stand in the order to show them in.
+
+    Args:
+        overall: CR and JSD over all texts, each with its 95 % interval.
+        by_class: the same for the texts that the model puts into each class.
+        by_length: the same by number of words.
+        by_rare_words: the same by number of words that are rare in extraction.
+        stand_ins: the same for trivial copies of the model.
+        trust: CR by confidence, and what remains if unsure texts are left out.
+        undecided: number of texts on which the automaton lost all mass.
+        model_accuracy: on labels; None without labels.
+        automaton_accuracy: on labels; None without labels.
+        companion: agreement of the readable companion, where there is one.
+        by_group: rates by group, where groups were given.
+        fitted_on: what the bag of words was fitted on.
+
+    Examples:
+        >>> from wfalens import measure_fidelity
+        >>> fidelity = measure_fidelity(wfa, model, corpus, reference=corpus)
+        >>> 0 <= fidelity.overall.cr.low <= fidelity.overall.cr.value <= 1
+        True
+        >>> list(fidelity.stand_ins)
+        ['majority class', 'bag of words']
+    """
 
     overall: Agreement
     by_class: dict[str, Agreement]  # by the model's prediction

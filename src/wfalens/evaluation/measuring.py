@@ -45,16 +45,28 @@ def measure_fidelity(
     run: Run | None = None,
     progress: Progress = SILENT,
 ) -> Fidelity:
-    """Compare automaton and model on `corpus`: texts in memory, or a source such as `TextFiles` (of any size).
+    """Compare automaton and model on texts, in memory or in files of any size.
 
-    The bag-of-words stand-in is fitted on `reference` (best: the extraction texts); without it, on the other
-    four fifths of `corpus` for each fifth. `run` says how the corpus is read; the figures do not depend on it, but that
-    stand-ins are measured on a sample where a corpus of files is larger than 300,000 words.
+    Args:
+        wfa: the automaton.
+        model: the model that it was extracted from.
+        corpus: texts that neither has seen: a corpus, a list of texts, word ids, or a source such as `TextFiles`.
+        reference: texts that the bag of words learns from (best: the extraction texts); without it, it learns from
+            the other four fifths of `corpus` for each fifth.
+        groups: a name for each text in memory; `Fidelity.by_group` then compares network and automaton by group.
+        group_column: what the groups are called.
+        positive: the class whose selection, true- and false-positive rates are told by group (default: of two
+            classes the second, else every class).
+        seed: of intervals and samples.
+        run: how the corpus is read; it does not change the figures, except that stand-ins are measured on a sample
+            where files hold more than 300,000 words.
+        progress: is told how far the work is.
 
-    groups        a name for each text in memory: `Fidelity.by_group` then compares network and automaton by group
-    group_column  what the groups are called
-    positive      the class whose selection, true- and false-positive rates are told by group (default: of two classes
-                  the second, else every class)
+    Examples:
+        >>> from wfalens import measure_fidelity
+        >>> fidelity = measure_fidelity(wfa, model, ["not a good film", "a bad film"], reference=corpus)
+        >>> fidelity.overall.cr.value
+        1.0
     """
     check_pair(wfa, model)
     if groups is not None:

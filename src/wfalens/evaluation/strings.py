@@ -90,9 +90,22 @@ def measure_strings(
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> StringFidelity:
-    """Compare an automaton with its language model on all prefixes of `corpus`; texts without symbols count, too.
+    """Compare an automaton with its language model on all prefixes of texts.
 
-    Stand-ins learn from what the model says of `reference` (best: the extraction texts); without it there are none.
+    Args:
+        wfa: the automaton.
+        model: the language model that it was extracted from.
+        corpus: texts that neither has seen; empty ones count, too.
+        reference: texts whose answers the stand-ins learn from (best: the extraction texts); without it there are
+            none.
+        seed: of intervals and samples.
+        progress: is told how far the work is.
+
+    Examples:
+        >>> from wfalens import measure_strings
+        >>> copy = Extractor.paper(states=4).extract(letters, Corpus.of(["anna", "otto"]))
+        >>> measure_strings(copy, letters, ["anna", "otto"]).prefixes  # four letters, and the empty prefix
+        10
     """
     check_pair(wfa, model)  # type: ignore[arg-type]
     language = Language.of(model)

@@ -86,7 +86,17 @@ class Influence:
 
 
 def influence(wfa: WFA, min_count: int = 5) -> Influence:
-    """`IS(σ) = Σᵢ u(i) Σⱼ Êσ[i,j]·(ρ(j) − ρ(i))` of all words seen `min_count` times: one step for each."""
+    """`IS(σ) = Σᵢ u(i) Σⱼ Êσ[i,j]·(ρ(j) − ρ(i))` of all words seen `min_count` times: one step for each.
+
+    Args:
+        wfa: the automaton.
+        min_count: occurrences in the extraction texts that a word needs.
+
+    Examples:
+        >>> from wfalens.explanation import influence
+        >>> influence(wfa).top("pos", 1).words
+        ('good',)
+    """
     ids = words_seen(wfa, min_count)
     return Influence(
         tuple(wfa.encoder.vocabulary.decode(ids)),

@@ -72,65 +72,69 @@ class Extractor:
     Without options it does what `wfalens extract` does; `Extractor.paper()` is the paper's. None stands for the
     default of an option.
 
-    kind            stochastic (states are label distributions: the paper's), linear (real weights, trained against
-                    the model: mostly the most faithful), readable (few states and few classes of words: it fits on a
-                    page) or auto (default): the most faithful on held-out texts, which carries the readable one as its
-                    companion, `wfa.readable`; what was tried stands in `provenance["choice"]`. Options that belong to
-                    one kind choose it; `states` alone chooses stochastic
-    states          K, the number of clusters; the automaton has one state more, the initial one (default: "auto")
-    seed            of everything random: equal seeds give equal bytes
-    queries         that the whole extraction may ask the model beyond running over the texts (default: no limit for a
-                    model that can be stepped, else 4,000,000). What was asked stands in `provenance["queries"]`; of
-                    kind auto, a third at most is for the readable one, and the linear one has the rest
-    time            of the wall clock that the extraction may take, in seconds or as "30s", "2m", "1h" (default: no
-                    limit): training goes only as far as that, and what is best by then is delivered. How far it goes
-                    depends on the machine, so equal seeds no longer give equal bytes. What was used stands in
-                    `provenance["time"]`, and in `provenance["stopped"]` if time ended the work
-    effort          low, normal (default) or high: how long to train, and how large an automaton of the linear kind
-    balance         what the automaton is fitted to has as many texts of every class: by what the model predicts for
-                    them, or by their label. Small classes are copied more faithfully, and a choice of the kind minds
-                    CR by class (default: texts as they come)
-
-    Of the stochastic kind:
-
-    abstraction     what makes two prefixes alike: outputs (the paper's), or lookahead (also what the model would say
-                    after continuations, which costs a model that cannot be stepped some queries for every prefix), or
-                    an `Abstraction` of your own (default: "auto")
-    completion      rule for missing rows: null, uniform, empirical (the paper's), probe (asks the model), fit (all
-                    rows and centres fitted to the model, starting from probed ones; the default) or shared (words are
-                    put into classes that share their rows, fitted together: what the readable kind does, with 40
-                    states and 256 classes unless told otherwise)
-    alpha           static probability α: how much of each step stays where it is (default: "auto"); fitted rows know
-                    that themselves and have none
-    beta            reference rate β of empirical completion; "corpus": 1 − the share of self-transitions (default:
-                    "auto")
-    distance        between centres in empirical completion: euclidean (paper, default) or squared (authors' code)
-    representatives r, occurrences that stand for a state where the model is asked (default: 10)
-    strength        m, how many observations a probed row is worth (default: 2)
-    queries         (above) a quarter at most for an automatic choice, then, where rows are fitted, half of the rest for
-                    that; words that cannot be paid for, the rarest, act as <unk>
-    fitting         how rows are fitted
-    augmentation    synonym replacement and dropout on the extraction texts
-    initial         output of the state before any word: the model's own where it has one (default), or uniform
-    sample          outputs that k-means sees at most, per state, or "all" (default: 256)
-    budget          bytes that the file may have, by an estimate, where the number of states is chosen
-
-    Of the readable kind, and of shared rows:
-
-    classes         of words at most, or "auto": the smallest of several sizes that is nearly as faithful as the best;
-                    what was tried stands in `provenance["frontier"]` (default: 32, with 12 states)
-    loss            of CR that "auto" accepts for a smaller size (default: .01)
-    sharing         how they are fitted
-
-    Of the linear kind:
-
-    distillation    shape and training of the automaton
-    vectors         word vectors from which it may learn beside what the model tells
-    queries         (above) half of them at most to read every word; the rest for training: as many epochs' texts as can
-                    be paid for, taken in turn
-
     `states`, `abstraction`, `alpha` and `beta` may be "auto": they are then chosen on a tenth of the texts, held out
     for it, and the automaton is made from all of them. The choice and the curve stand in `provenance["tuning"]`.
+
+    Args:
+        kind: stochastic (states are label distributions: the paper's), linear (real weights, trained against the
+            model: mostly the most faithful), readable (few states and few classes of words: it fits on a page) or
+            auto (default): the most faithful on held-out texts, which carries the readable one as its companion,
+            `wfa.readable`; what was tried stands in `provenance["choice"]`. Options that belong to one kind choose
+            it; `states` alone chooses stochastic.
+        states: K, the number of clusters; the automaton has one state more, the initial one (default: "auto").
+        seed: of everything random: equal seeds give equal bytes.
+        queries: prefixes that the whole extraction may ask the model for, beyond running over the texts
+            (default: no limit for a model that can be stepped, else 4,000,000). What was asked stands in
+            `provenance["queries"]`; of kind auto, a third at most is for the readable one, and the linear one
+            has the rest; of the stochastic kind, a quarter at most for an automatic choice, then, where rows
+            are fitted, half of the rest for that; words that cannot be paid for, the rarest, act as <unk>; of
+            the linear kind, half of them at most to read every word; the rest for training: as many epochs'
+            texts as can be paid for, taken in turn.
+        time: the wall clock that the extraction may take, in seconds or as "30s", "2m", "1h" (default: no
+            limit): training goes only as far as that, and what is best by then is delivered. How far it goes
+            depends on the machine, so equal seeds no longer give equal bytes. What was used stands in
+            `provenance["time"]`, and in `provenance["stopped"]` if time ended the work.
+        effort: low, normal (default) or high: how long to train, and how large an automaton of the linear kind.
+        balance: predicted or label: the texts that the automaton is fitted to are drawn so that every class has
+            as many, by what the model predicts for them or by their label. Small classes are copied more
+            faithfully, and a choice of the kind minds CR by class (default: texts as they come).
+        abstraction: (stochastic) what makes two prefixes alike: outputs (the paper's), or lookahead (also what the
+            model would say after continuations, which costs a model that cannot be stepped some queries for every
+            prefix), or an `Abstraction` of your own (default: "auto").
+        completion: (stochastic) rule for missing rows: null, uniform, empirical (the paper's), probe (asks the
+            model), fit (all rows and centres fitted to the model, starting from probed ones; the default) or shared
+            (words are put into classes that share their rows, fitted together: what the readable kind does, with 40
+            states and 256 classes unless told otherwise).
+        alpha: (stochastic) static probability α: how much of each step stays where it is (default: "auto"); fitted
+            rows know that themselves and have none.
+        beta: (stochastic) reference rate β of empirical completion; "corpus": 1 − the share of self-transitions
+            (default: "auto").
+        distance: (stochastic) between centres in empirical completion: euclidean (paper, default) or squared
+            (authors' code).
+        representatives: (stochastic) r, occurrences that stand for a state where the model is asked (default: 10).
+        strength: (stochastic) m, how many observations a probed row is worth (default: 2).
+        fitting: (stochastic) how rows are fitted.
+        augmentation: (stochastic) synonym replacement and dropout on the extraction texts.
+        initial: (stochastic) output of the state before any word: the model's own where it has one (default), or
+            uniform.
+        sample: (stochastic) outputs that k-means sees at most, per state, or "all" (default: 256).
+        budget: (stochastic) bytes that the file may have, by an estimate, where the number of states is chosen.
+        classes: (readable) the largest number of word classes, or "auto": the smallest of several sizes that is
+            nearly as faithful as the best; what was tried stands in `provenance["frontier"]` (default: 32, with
+            12 states).
+        loss: (readable) the loss of CR that "auto" accepts for a smaller size (default: .01).
+        sharing: (readable) how they are fitted.
+        distillation: (linear) shape and training of the automaton.
+        vectors: (linear) word vectors from which it may learn beside what the model tells.
+
+    Examples:
+        >>> wfa = Extractor(kind="stochastic", states=4, completion="empirical").extract(model, corpus)
+        >>> wfa.predict_proba(["not a bad film"]).round(1)  # neg, pos
+        array([[0.2, 0.8]])
+        >>> Extractor(kind="linear", alpha=0.2)
+        Traceback (most recent call last):
+            ...
+        wfalens.errors.InputError: ...alpha...
     """
 
     kind: str = AUTO

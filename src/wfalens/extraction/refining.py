@@ -60,12 +60,18 @@ Split = Callable[[Ragged[np.int32], WFA, Ragged[np.int32]], WFA | None]
 class Refinement:
     """How an extraction asks back.
 
-    rounds       at most
-    texts        that the model is asked about in a round
-    target       agreement on a fresh sample at which refinement ends
-    samples      m, fresh texts of the last sample, which proves the bound
-    confidence   of the bound
-    most_states  upper bound of K: states are split and doubled while that pays
+    Args:
+        rounds: at most.
+        texts: that the model is asked about in a round.
+        target: agreement on a fresh sample at which refinement ends.
+        samples: m, fresh texts of the last sample, which proves the bound.
+        confidence: of the bound.
+        most_states: upper bound of K: states are split and doubled while that pays.
+
+    Examples:
+        >>> from wfalens import Refinement
+        >>> Refinement(rounds=2, texts=100).confidence
+        0.95
     """
 
     rounds: int = 5
@@ -213,7 +219,20 @@ def refine(
 ) -> WFA:
     """Extract an automaton, then ask back until a fresh sample agrees; it ends with a proof in its provenance.
 
-    The kind, and the settings that the first extraction has chosen, stay; the number of states grows where it is open.
+    Args:
+        extractor: how the first automaton is made; its kind and the settings that it has chosen stay, and the
+            number of states grows where it is open.
+        model: to ask.
+        corpus: extraction texts.
+        how: how much is asked (None: `Refinement()`).
+        progress: is told how far the work is.
+
+    Examples:
+        >>> from wfalens import Refinement, refine
+        >>> how = Refinement(rounds=1, texts=20, samples=50)
+        >>> better = refine(Extractor.paper(states=4), model, corpus, how)
+        >>> better.provenance["guarantee"]["texts"]  # fresh texts that the statement rests on
+        50
     """
     texts = corpus.texts if isinstance(corpus, Corpus) else corpus
     ids = model.encoder.checked(texts) if isinstance(texts, Ragged) else model.encoder.encode(texts)

@@ -49,7 +49,16 @@ def contradiction(model: StepwiseClassifier, texts: Ragged[np.int32]) -> Contrad
 
 
 def check_causal(model: StepwiseClassifier, ids: Ragged[np.int32]) -> None:
-    """Refuse a model whose traces look ahead, by a few texts of a corpus."""
+    """Refuse a model whose traces look ahead, by a few texts of a corpus.
+
+    Args:
+        model: to try.
+        ids: texts as word ids; a few of them are tried.
+
+    Examples:
+        >>> from wfalens.models import check_causal
+        >>> check_causal(model, encoder.encode(corpus.texts))  # raises a ModelError if it looks ahead
+    """
     found = contradiction(model, ids.take(np.flatnonzero(ids.lengths >= 2)[:_SEQUENCES]).cut(_LENGTH))
     if found is not None:
         raise ModelError(

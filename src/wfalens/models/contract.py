@@ -20,6 +20,11 @@ class StepwiseClassifier(Protocol):
     """Maps a token sequence to one class distribution per prefix (black box).
 
     A model that several threads may ask at a time says so by an attribute `is_concurrent = True`.
+
+    Examples:
+        >>> from wfalens.models import StepwiseClassifier
+        >>> isinstance(model, StepwiseClassifier)
+        True
     """
 
     @property
@@ -49,7 +54,13 @@ class WholeTextClassifier(StepwiseClassifier, Protocol):
 
 @runtime_checkable
 class SteppableClassifier(StepwiseClassifier, Protocol):
-    """A classifier that can also go on from a saved internal state (white box)."""
+    """A classifier that can also go on from a saved internal state (white box).
+
+    Examples:
+        >>> state, row = network.step(network.initial_state(1), encoder.encode(["good"]).values)
+        >>> row.shape  # the network's output after "good"; `state` goes on from there
+        (1, 2)
+    """
 
     @property
     def initial_output(self) -> NDArray[np.float32]:
@@ -83,7 +94,13 @@ class GridSteppable(Protocol):
 
 @runtime_checkable
 class EmbeddingClassifier(StepwiseClassifier, Protocol):
-    """A classifier that reads words through an embedding layer."""
+    """A classifier that reads words through an embedding layer.
+
+    Examples:
+        >>> from wfalens.models import EmbeddingClassifier
+        >>> isinstance(network, EmbeddingClassifier), isinstance(model, EmbeddingClassifier)
+        (True, False)
+    """
 
     @property
     def embedding(self) -> NDArray[np.float32]:

@@ -7,5 +7,14 @@ from wfalens.models.contract import EmbeddingClassifier
 
 
 def model_vectors(model: EmbeddingClassifier) -> WordVectors:
-    """A model's embedding layer, one row per word of its vocabulary except padding."""
+    """A model's embedding layer, one row per word of its vocabulary except padding.
+
+    Args:
+        model: with an embedding layer.
+
+    Examples:
+        >>> from wfalens.models import model_vectors
+        >>> model_vectors(network)["good"].shape
+        (8,)
+    """
     return WordVectors(model.encoder.vocabulary.words[1:], model.embedding[1:], "model embedding")

@@ -24,11 +24,19 @@ def reads_texts(spec: str | Path) -> bool:
 
 
 def open_model(spec: str | Path, encoder: TextEncoder | None = None) -> StepwiseClassifier:
-    """The classifier in a checkpoint (.rnn), an ONNX graph (.onnx) or a Keras file (.h5, .keras), a Hugging Face one
-    (hf:FOLDER or hf:NAME), or a folder with a network over symbols (net.json and net.safetensors).
+    """Open a model as the command line does.
 
-    Graphs and Keras files have a card beside them. `encoder` tells a model that reads texts its words; the others bring
-    their own.
+    Args:
+        spec: a checkpoint (.rnn), an ONNX graph (.onnx) or a Keras file (.h5, .keras), each of the last two with a
+            card beside it; a Hugging Face model (hf:FOLDER or hf:NAME); or a folder with net.json and
+            net.safetensors.
+        encoder: tells a model that reads texts its words; the others bring their own.
+
+    Examples:
+        >>> from wfalens import open_model
+        >>> network.save("films.rnn")
+        >>> open_model("films.rnn").class_names
+        ('neg', 'pos')
     """
     if reads_texts(spec):
         from wfalens.models.adapters.transformer import load_transformer

@@ -52,7 +52,18 @@ class Misreading:
 
 
 def find_misreading(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) -> Misreading | None:
-    """The best other way to read a model, if labels speak clearly for it; None also where too few labels are known."""
+    """The best other way to read a model, if labels speak clearly for it; None also where too few labels are known.
+
+    Args:
+        model: one that reads tables of ids (Keras, ONNX, torch); others cannot be misread.
+        corpus: texts with labels.
+        seed: of the texts that are drawn, 200 at most.
+
+    Examples:
+        >>> from wfalens import find_misreading
+        >>> print(find_misreading(model, corpus))  # a function has no padding that could be wrong
+        None
+    """
     if not isinstance(model, Rereadable):
         return None
     known = _labelled(corpus, model.class_names)

@@ -42,7 +42,20 @@ _LARGEST_WEIGHT = 1e9  # states lie between -1 and 1, so that no sum leaves sing
 
 @dataclass(frozen=True, kw_only=True)
 class RNNConfig:
-    """Shape of the network; the defaults are the paper's."""
+    """Shape of the network; the defaults are the paper's.
+
+    Args:
+        cell: lstm, gru or elman.
+        embedding: numbers in a word's vector.
+        hidden: numbers in a layer's state.
+        layers: recurrent layers, one above the other.
+        dropout: share of numbers that training leaves out, 0 to below 1.
+
+    Examples:
+        >>> from wfalens import RNNConfig
+        >>> RNNConfig(cell="gru", hidden=32).embedding
+        100
+    """
 
     cell: str = "lstm"
     embedding: int = 100
@@ -90,7 +103,19 @@ class RNNNetwork(nn.Module):
 
 
 class RNNClassifier(Shown):
-    """A trained network with its vocabulary and classes: a steppable classifier."""
+    """A trained network with its vocabulary and classes: a steppable classifier.
+
+    Args:
+        network: the torch module, put into evaluation mode.
+        encoder: how a text becomes ids.
+        class_names: in the order of the outputs.
+
+    Examples:
+        >>> from wfalens import RNNClassifier
+        >>> network.save("films.rnn")
+        >>> RNNClassifier.load("films.rnn").class_names
+        ('neg', 'pos')
+    """
 
     is_concurrent = True
 

@@ -54,7 +54,20 @@ class Epoch:
 
 @dataclass(frozen=True)
 class Training:
-    """A trained model and how it came about."""
+    """A trained model and how it came about.
+
+    Args:
+        model: with the weights of the best epoch.
+        epochs: loss and accuracy of every epoch, on training and on held-out texts.
+        best_epoch: counted from 1; 0: interrupted before the first epoch ended.
+        interrupted: whether Ctrl-C ended it.
+
+    Examples:
+        >>> from wfalens import RNNConfig, Trainer
+        >>> training = Trainer(config=RNNConfig(embedding=8, hidden=8), epochs=2).train(corpus)
+        >>> 0 <= training.epochs[training.best_epoch - 1].validation_accuracy <= 1
+        True
+    """
 
     model: RNNClassifier
     epochs: tuple[Epoch, ...]
@@ -66,12 +79,33 @@ class Training:
 class Trainer:
     """Trains an RNN on the class after the last word, or on what comes next; the best epoch on held-out texts is kept.
 
-    task            class (default), or next: a language model, whose classes are the words and the end of the text;
-                    labels are not needed. Its accuracy is that of the next symbol
+    Every batch holds texts of similar length, so little is padded, and the loss is taken at each text's last real
+    word: padding never reaches the network's state.
 
-    Every batch holds texts of similar length, so little is padded, and the loss is taken at each text's last
-    real word: padding never reaches the network's state. `min_count=1` keeps words seen once; `word_dropout`
-    replaces words by `<unk>` at random in training, which teaches the network what an unknown word means.
+    Args:
+        config: shape of the network.
+        task: class (default), or next: a language model, whose classes are the words and the end of the text.
+            Labels are then not needed, and accuracy is that of the next symbol.
+        epochs: passes over the texts at most.
+        batch_size: texts in a step of training (Adam).
+        learning_rate: of Adam.
+        weight_decay: of Adam.
+        word_dropout: share of words that become `<unk>` in training, which teaches what an unknown word means.
+        clip: largest norm of the gradient.
+        validation: share of the texts that is held out to choose the best epoch.
+        patience: epochs without a gain on them before training ends.
+        balance_classes: small classes count as much as large ones.
+        min_count: occurrences that a word needs to be in the vocabulary.
+        max_words: in the vocabulary, the most frequent ones (None: all).
+        max_length: words after which texts are cut (None: never).
+        tokenizer: see `TextEncoder`.
+        seed: of everything random.
+
+    Examples:
+        >>> from wfalens import RNNConfig, Trainer
+        >>> training = Trainer(config=RNNConfig(embedding=8, hidden=8), epochs=2).train(corpus)
+        >>> training.model.class_names, len(training.epochs)
+        (('neg', 'pos'), 2)
     """
 
     config: RNNConfig = field(default_factory=RNNConfig)

@@ -33,20 +33,25 @@ _LEAST_ROOM = 200 << 20
 class Run:
     """How a corpus is read. Only `sample_tokens` and `on_bad` have an effect on the result.
 
-    memory         bytes that this process and its workers on this machine may hold together, as a number or as "2GB"
-                   (None: 2 GB for files, no bound for texts in memory)
-    engine         where the work is done: "local" (this machine), "ray" (a cluster), an engine that is open already, or
-                   None for one worker in this process
-    workers        how many (None: one for each core)
-    address        of a Ray cluster
-    parts          folder that keeps what is done, so that a stopped run can go on (None: nothing is kept)
-    shard_bytes    of text in a shard, the unit of work, as a number or as "16MB" (None: 1 to 64 MB)
-    sample_tokens  words of the sample on which states and settings are decided (None: all texts in memory; of files
-                   300,000 where settings are chosen or the model is asked for rows, else eight for every output that
-                   k-means sees)
-    on_bad         "stop" at a row that cannot be read or a shard that fails, or "skip" and count it
-    model_file     where the model lies, so that worker processes can load it
-    journal        is told of every shard
+    Args:
+        memory: bytes that this process and its workers on this machine may hold together, as a number or as "2GB"
+            (None: 2 GB for files, no bound for texts in memory).
+        engine: where the work is done: "local" (this machine), "ray" (a cluster), an engine that is open already,
+            or None for one worker in this process.
+        workers: how many (None: one for each core).
+        address: of a Ray cluster.
+        parts: folder that keeps what is done, so that a stopped run can go on (None: nothing is kept).
+        shard_bytes: of text in a shard, the unit of work, as a number or as "16MB" (None: 1 to 64 MB).
+        sample_tokens: words of the sample on which states and settings are decided (None: all texts in memory; of
+            files 300,000 where settings are chosen or the model is asked for rows, else eight for every output that
+            k-means sees).
+        on_bad: "stop" at a row that cannot be read or a shard that fails, or "skip" and count it.
+        model_file: where the model lies, so that worker processes can load it.
+        journal: is told of every shard.
+
+    Examples:
+        >>> from wfalens import Run
+        >>> wfa = Extractor.paper(states=4).extract(model, corpus, run=Run(memory="2GB"))
     """
 
     memory: int | str | None = None

@@ -32,7 +32,20 @@ class NextSymbolModel(Named, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Language:
-    """The distribution over strings that a next-symbol model stands for; a symbol is a word and a class."""
+    """The distribution over strings that a next-symbol model stands for; a symbol is a word and a class.
+
+    Args:
+        model: gives a distribution over the next symbol for every prefix.
+        announced: (V,) the class that announces each word, -1 for none.
+        symbols: (classes,) the word that each class announces, -1 for the end.
+        end: the class of the end.
+        prior: (classes,) distribution of the first symbol.
+
+    Examples:
+        >>> from wfalens import Language
+        >>> Language.of(letters).end == letters.class_names.index("<end>")
+        True
+    """
 
     model: NextSymbolModel
     announced: NDArray[np.int64]  # (V,): the class that announces each word, -1 for none
@@ -122,10 +135,30 @@ class Language:
 
 
 def log_probability(model: NextSymbolModel, texts: Texts) -> NDArray[np.float64]:
-    """ln P of every text under a language model or its automaton; -> (texts,)"""
+    """ln P of every text under a language model or its automaton; -> (texts,)
+
+    Args:
+        model: a language model or its automaton.
+        texts: strings, a corpus, or word ids.
+
+    Examples:
+        >>> from wfalens import log_probability
+        >>> log_probability(letters, ["anna", "xyz"[:0]]).shape  # an empty string has a probability, too
+        (2,)
+    """
     return Language.of(model).log_probability(texts)
 
 
 def perplexity(model: NextSymbolModel, texts: Texts) -> float:
-    """exp of the mean surprise of a symbol under a language model or its automaton."""
+    """exp of the mean surprise of a symbol under a language model or its automaton.
+
+    Args:
+        model: a language model or its automaton.
+        texts: strings, a corpus, or word ids.
+
+    Examples:
+        >>> from wfalens import perplexity
+        >>> perplexity(letters, ["anna", "otto"]) > 1
+        True
+    """
     return Language.of(model).perplexity(texts)

@@ -39,9 +39,19 @@ class _Open(NamedTuple):
 
 
 def most_likely(model: NextSymbolModel, number: int, *, most: int = 100_000, longest: int = 1000) -> list[Likely]:
-    """The `number` most likely strings, most likely first.
+    """The most likely strings, most likely first; the search is exact.
 
-    The search gives up after `most` prefixes, or at a prefix of more than `longest` symbols.
+    Args:
+        model: a language model or its automaton.
+        number: of strings.
+        most: prefixes after which the search gives up.
+        longest: symbols of a prefix at which it gives up.
+
+    Examples:
+        >>> from wfalens import most_likely
+        >>> best, second = most_likely(letters, 2)
+        >>> best.log_probability >= second.log_probability
+        True
     """
     language = Language.of(model)
     number, most, longest = (

@@ -27,7 +27,16 @@ class Drawn:
 def sample(model: NextSymbolModel, number: int, *, seed: int = 0, longest: int = 1000) -> Drawn:
     """Draw strings at random, symbol by symbol, all side by side.
 
-    longest     symbols after which a string that goes on is cut
+    Args:
+        model: a language model or its automaton.
+        number: of strings.
+        seed: equal seeds give equal strings.
+        longest: symbols after which a string that goes on is cut.
+
+    Examples:
+        >>> from wfalens import sample
+        >>> len(sample(letters, 3, seed=1, longest=10).texts)
+        3
     """
     language = Language.of(model)
     number, longest = _COUNTS.checked("number", number), _COUNTS.checked("longest", longest)

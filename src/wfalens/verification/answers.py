@@ -75,8 +75,20 @@ def check(
 ) -> Answer:
     """Ask what words of a list can do after a text, and read the best of them to the model.
 
-    effort  prefixes that best-first search may expand to find the best fixed words, for each number of words
-    memory  bytes that the game may take at most
+    Args:
+        wfa: the automaton.
+        question: made by `question`.
+        words: that may follow.
+        text: that was read before them.
+        model: reads what was found, if it is given.
+        effort: prefixes that best-first search may expand to find the best fixed words, for each number of words.
+        memory: bytes that the game may take at most.
+
+    Examples:
+        >>> from wfalens.verification import check, question
+        >>> answer = check(wfa, question("raise", "pos", 2), ["good", "film"], "a")  # needs Storm
+        >>> answer.witness.words
+        ('good',)
     """
     automaton, remark = stochastic_only(wfa, "checked")
     if model is not None:

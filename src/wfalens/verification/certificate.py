@@ -58,8 +58,18 @@ class Certificate:
 def certify(wfa: WFA, text: str, edits: Edits, *, changes: int | None = None, effort: int = 0) -> Certificate:
     """Whether any change changes the class that the automaton gives to a text.
 
-    changes  changes at most (None: any number)
-    effort   prefixes that best-first search may expand where the bound alone does not decide
+    Args:
+        wfa: the automaton.
+        text: whose class is to be proven.
+        edits: what may be changed.
+        changes: how many at most (None: any number).
+        effort: prefixes that best-first search may expand where the bound alone does not decide.
+
+    Examples:
+        >>> from wfalens.verification import Edits, Substitutes, certify
+        >>> edits = Edits(Substitutes.of(wfa, {"good": ["bad"]}))
+        >>> certify(wfa, "a good film", edits).status
+        'broken'
     """
     words = wfa.encoder.tokens(text)
     if not words:

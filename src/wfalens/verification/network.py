@@ -150,9 +150,22 @@ def certify_network(
 ) -> NetworkRobustness:
     """Prove of the network that no allowed change changes the class of a text, or find one that does.
 
-    changes  changes at most (None: any number)
-    budget   variants of a text that the network may read at most
-    guided   ask in the order of the automaton; else variants with few changes first
+    Args:
+        wfa: its automaton, which orders what is tried.
+        model: the network.
+        texts: whose classes are to be proven.
+        edits: what may be changed.
+        changes: how many at most (None: any number).
+        budget: variants of a text that the network may read at most.
+        guided: ask in the order of the automaton; else variants with few changes first.
+        seed: of random draws.
+        progress: is told how far the work is.
+
+    Examples:
+        >>> from wfalens.verification import Edits, Substitutes, certify_network
+        >>> edits = Edits(Substitutes.of(wfa, {"film": ["a"]}))
+        >>> certify_network(wfa, model, ["a good film"], edits).summary.proven
+        1
     """
     check_pair(wfa, model)
     budget = _BUDGETS.checked("the budget", budget)

@@ -116,7 +116,23 @@ def smooth(
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> Smoothed:
-    """The network's mean output over random substitutions, and how many substitutions cannot change its class."""
+    """The network's mean output over random substitutions, and how many substitutions cannot change its class.
+
+    Args:
+        wfa: its automaton, whose exact mean makes the estimate better.
+        model: the network.
+        texts: to smooth it on.
+        substitutes: words that may replace each word.
+        samples: random variants of each text.
+        seed: of these.
+        progress: is told how far the work is.
+
+    Examples:
+        >>> from wfalens.verification import Substitutes, smooth
+        >>> substitutes = Substitutes.of(wfa, {"film": ["a"]})
+        >>> smooth(wfa, model, ["a good film"], substitutes, samples=100).texts[0].label
+        'pos'
+    """
     check_pair(wfa, model)
     samples = _SAMPLES.checked("samples", samples)
     serving = stochastic_of(wfa)

@@ -39,6 +39,22 @@ class TextFiles:
     `label_column` holds the labels; None: they are not read (`with_labels` looks for them). Results may depend on
     `block_bytes` in the last bit, see `corpus.sources.blocks`; on how blocks are dealt out they do not. A block names
     the first `most_named` of its rows without text.
+
+    Args:
+        paths: of the files; `TextFiles.find` takes a pattern instead.
+        text_column: column or field that holds the text.
+        encoding: any name that Python knows.
+        name: how messages and files call the corpus.
+        block_bytes: text in a block, the unit in which models are asked. Results may depend on it in the last bit.
+        label_column: column that holds the labels; None: they are not read (`with_labels` looks for them).
+        most_named: rows without text that a block names at most.
+
+    Examples:
+        >>> from wfalens import TextFiles
+        >>> _ = Path("mail.csv").write_text("text\\nbuy now\\nsee you at ten\\n")
+        >>> files = TextFiles.find("*.csv")
+        >>> [text for block in files.blocks(0) for text in block.texts]
+        ['buy now', 'see you at ten']
     """
 
     paths: tuple[str, ...]

@@ -74,12 +74,25 @@ def network_shapley(
 ) -> NetworkExplanation:
     """Shapley values of the network's class probabilities, with an interval for every word.
 
-    wfa        its automaton; None for plain sampling of orders
-    queries    how many coalitions the network may be asked for at most (default: 500, or as many as `tolerance` takes)
-    tolerance  ask until the 95 % intervals of all words and classes reach no further than this, or the budget is spent
-    absence    what an absent word is: "delete" or "unknown"
-
     Where the budget covers all coalitions they are all asked, and the values are exact.
+
+    Args:
+        model: the network.
+        wfa: its automaton; None for plain sampling of orders.
+        text: to explain.
+        queries: how many coalitions the network may be asked for at most (default: 500, or as many as `tolerance`
+            takes).
+        tolerance: ask until the 95 % intervals of all words and classes reach no further than this, or the budget
+            is spent.
+        absence: what an absent word is: "delete" or "unknown".
+        seed: of the orders that are drawn.
+
+    Examples:
+        >>> from wfalens.explanation import network_shapley
+        >>> asked = network_shapley(model, wfa, "not a bad film", queries=16)
+        >>> low, high = asked.interval()
+        >>> bool((low <= asked.values).all())
+        True
     """
     if checked_absence(absence) == BACKGROUND:
         raise InputError("a network cannot read the mean of all words; choose the absence delete or unknown")

@@ -44,12 +44,22 @@ def shapley(
 ) -> Explanation:
     """Shapley values of every word of a text for every class; the model is not asked.
 
-    absence    what an absent word is: "delete" (not there), "unknown" (`<unk>`) or "background" (a random word of the
-               extraction corpus)
-    unit       "probability" or "log-odds"; by default the automaton's own, in which values are exact
-    tolerance  for long texts: the largest error of quadrature; 0 for none. The result tells its bound
-    pairs      of random orders, where values must be sampled: linear automata in probabilities, beyond 12 words. The
-               result then tells standard errors
+    Args:
+        wfa: the automaton.
+        text: to explain.
+        absence: what an absent word is: "delete" (not there), "unknown" (`<unk>`) or "background" (a random word of
+            the extraction corpus).
+        unit: "probability" or "log-odds"; by default the automaton's own, in which values are exact.
+        tolerance: for long texts: the largest error of quadrature; 0 for none. The result tells its bound.
+        pairs: of random orders, where values must be sampled: linear automata in probabilities, beyond 12 words.
+            The result then tells standard errors.
+        seed: of these orders.
+
+    Examples:
+        >>> from wfalens.explanation import shapley
+        >>> found = shapley(wfa, "not a bad film")
+        >>> found.values.shape, bool(abs(found.gap).max() < 1e-9)  # a value for each word and class; they add up
+        ((4, 2), True)
     """
     (found,) = shapley_each(wfa, [text], absence=absence, unit=unit, tolerance=tolerance, pairs=pairs, seed=seed)
     return found

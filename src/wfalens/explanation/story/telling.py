@@ -21,7 +21,17 @@ _FEW_CASES = 0.0005  # of all words: kinds of words that are rarer are not named
 
 
 def describe(wfa: WFA) -> Story:
-    """The story of a readable automaton, or of the companion that an automaton carries; others are refused."""
+    """The story of a readable automaton, or of the companion that an automaton carries; others are refused.
+
+    Args:
+        wfa: a readable automaton, or one that carries a readable companion.
+
+    Examples:
+        >>> from wfalens.explanation import describe
+        >>> story = describe(readable)
+        >>> [each.about for each in story.sentences][:2]
+        ['fidelity', 'size']
+    """
     told = teller_of(wfa)
     anatomy, names = anatomy_and_names(told.wfa)
     teller = _Teller(told.wfa, Figures(anatomy, names, told.wfa.state_visits))

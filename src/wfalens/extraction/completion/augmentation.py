@@ -32,9 +32,22 @@ class Chances(NamedTuple):
 class Augmentation:
     """Per epoch one new sentence for each sentence; the originals are never touched.
 
-    A word with a vector is replaced with probability `replace` (p_r) by a random one of its `neighbours` (k)
-    nearest words of the vocabulary; a word that was not replaced becomes `<unk>` with probability `drop` (p_d).
-    The new transitions count with `weight`.
+    A word with a vector is replaced at random by one of its nearest words of the vocabulary; a word that was not
+    replaced may become `<unk>`.
+
+    Args:
+        vectors: word vectors in which neighbours are looked up, by Euclidean distance.
+        epochs: new sentences for each sentence (t).
+        replace: probability p_r of a replacement, 0 to 1.
+        drop: probability p_d of `<unk>`, 0 to 1.
+        neighbours: k, among which a replacement is drawn.
+        weight: what a new transition counts beside an observed one (the authors' code: 0.5).
+
+    Examples:
+        >>> from wfalens import Augmentation, WordVectors
+        >>> vectors = WordVectors(["good", "bad"], np.eye(2, dtype=np.float32))
+        >>> Augmentation(vectors=vectors, epochs=2, neighbours=1).replace
+        0.4
     """
 
     vectors: WordVectors

@@ -43,12 +43,17 @@ _BOUNDS = {
 class Fitting:
     """How long and on what rows are fitted.
 
-    rounds     of expectation-maximisation
-    tokens     in a round at most, of texts drawn anew each time
-    replaced   share of words replaced at random: the model answers any query
-    memory     weight of earlier rounds' expectations
-    prior      transitions that a probed row is worth
-    hardness   of the assignment of probed answers to near states
+    Args:
+        rounds: of expectation-maximisation.
+        tokens: in a round at most, of texts drawn anew each time.
+        replaced: share of words replaced at random: the model answers any query.
+        memory: weight of earlier rounds' expectations.
+        prior: transitions that a probed row is worth.
+        hardness: of the assignment of probed answers to near states.
+
+    Examples:
+        >>> from wfalens import Fitting
+        >>> quick = Extractor(kind="stochastic", states=4, fitting=Fitting(rounds=4))
     """
 
     rounds: int = 16

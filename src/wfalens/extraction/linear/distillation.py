@@ -21,22 +21,30 @@ _BOUNDS = {
 class Distillation:
     """The shape of a linear automaton and the course of its training.
 
-    layers, width    n = layers · width: the state's layers; a layer reads the earlier ones
-    inputs           principal components of what is known of the words
-    factors          R, numbers that describe a word
-    hidden           width of the network that makes them from what is known of the word
-    decay            γ < 1, the most that a word leaves of the state it finds
-    epochs, tokens   passes, and tokens in each at most (a random part of longer corpora)
-    batch            tokens in a step of training, times ∛(mean words of a text); fewer for a small corpus
-    learning_rate    of texts of up to nine words; longer ones, whose slopes are steeper, divide it by √(words / 9)
-    replaced         share of words replaced in a perturbed text: the model answers any query
-    clean            share of texts that are not perturbed
-    anything         share of the replacements drawn evenly from the vocabulary, not by frequency
-    unknown          share of words that become `<unk>`
-    recombined       share of texts that are put together from several, at words that these have in common
-    prefixes         prefixes from which every word is read once, to learn what it does (five times as many where the
-                     model cannot be stepped and shows its outputs only)
-    patience         epochs without a gain on held-out texts before training ends
+    Args:
+        layers: of the state, which has n = layers · width numbers; a layer reads the earlier ones.
+        width: numbers in a layer.
+        inputs: principal components of what is known of the words.
+        factors: R, numbers that describe a word.
+        hidden: width of the network that makes them from what is known of the word.
+        decay: γ < 1, the most that a word leaves of the state it finds.
+        epochs: passes over the texts at most.
+        tokens: words in a pass at most (a random part of longer corpora).
+        batch: tokens in a step of training, times ∛(mean words of a text); fewer for a small corpus.
+        learning_rate: of texts of up to nine words; longer ones, whose slopes are steeper, divide it by √(words /
+            9).
+        replaced: share of words replaced in a perturbed text: the model answers any query.
+        clean: share of texts that are not perturbed.
+        anything: share of the replacements drawn evenly from the vocabulary, not by frequency.
+        unknown: share of words that become `<unk>`.
+        recombined: share of texts that are put together from several, at words that these have in common.
+        prefixes: prefixes from which every word is read once, to learn what it does (five times as many where the
+            model cannot be stepped and shows its outputs only).
+        patience: epochs without a gain on held-out texts before training ends.
+
+    Examples:
+        >>> from wfalens import Distillation
+        >>> quick = Extractor(kind="linear", distillation=Distillation(layers=2, width=8, epochs=3))
     """
 
     layers: int = 5

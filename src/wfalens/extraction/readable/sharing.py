@@ -25,20 +25,28 @@ _BOUNDS = {
 class Sharing:
     """How words are put into classes, and the classes' matrices and the states' outputs are fitted.
 
-    spread          classes to begin with, for each that is wanted in the end; like ones become one
-    forming         passes from each start, before the best of them goes on
-    epochs          passes in which a word may change its class: it is a mixture of classes, which hardens
-    settling        passes after that, with every word in one class for good
-    tokens          in a pass at most, of texts drawn and perturbed anew each time
-    batch           tokens in a step of gradient descent (Adam)
-    learning_rate   of the matrices and outputs
-    word_rate       of what each word itself says about its class
-    effect_rate     of how the effect of a word on the model speaks for its class, which all words share
-    coldest         temperature of the mixtures at the end of the epochs; they begin at 1
-    every           weight of all prefixes of a text, to the text's end
-    prefixes        that stand for a state where the model is asked what every word does there
-    replaced, clean, anything, unknown, most
-                    how texts are perturbed: see `Perturbation`
+    Args:
+        spread: classes to begin with, for each that is wanted in the end; like ones become one.
+        forming: passes from each start, before the best of them goes on.
+        epochs: passes in which a word may change its class: it is a mixture of classes, which hardens.
+        settling: passes after that, with every word in one class for good.
+        tokens: in a pass at most, of texts drawn and perturbed anew each time.
+        batch: tokens in a step of gradient descent (Adam).
+        learning_rate: of the matrices and outputs.
+        word_rate: of what each word itself says about its class.
+        effect_rate: of how the effect of a word on the model speaks for its class, which all words share.
+        coldest: temperature of the mixtures at the end of the epochs; they begin at 1.
+        every: weight of all prefixes of a text, to the text's end.
+        prefixes: that stand for a state where the model is asked what every word does there.
+        replaced: share of words replaced in a perturbed text.
+        clean: share of texts that are not perturbed.
+        anything: share of the replacements drawn evenly from the vocabulary, not by frequency.
+        unknown: share of words that become `<unk>`.
+        most: words replaced in a perturbed text at most, on average.
+
+    Examples:
+        >>> from wfalens import Sharing
+        >>> quick = Extractor(kind="readable", states=4, classes=6, sharing=Sharing(epochs=3))
     """
 
     spread: int = 2

@@ -74,10 +74,21 @@ class PrefixClassifier(Shown, ABC):
 
 
 class CallableClassifier(PrefixClassifier):
-    """Wraps `predict_proba(list of token lists) -> (n, classes)`.
+    """Any function that scores lists of tokens; every prefix of a text is asked as a list of its own.
 
-    initial_output  the class probabilities before any word, such as the shares of the classes in training (default:
-                    uniform); what the first word of a text does is measured from there
+    Args:
+        predict_proba: a function from n lists of tokens to probabilities (n, classes); rows sum to 1.
+        encoder: how a text becomes tokens.
+        class_names: in the order of the columns.
+        batch_size: token lists in a call at most.
+        name: tells this model from others in files (default: a hash of what it answers).
+        initial_output: probabilities (classes,) before any word, such as the shares of the classes in training
+            (default: uniform); what the first word of a text does is measured from there.
+
+    Examples:
+        >>> model = CallableClassifier(predict_proba, encoder, ("neg", "pos"))
+        >>> model.trace(encoder.encode(["a good film"])).values.shape  # a row for each of the three prefixes
+        (3, 2)
     """
 
     def __init__(

@@ -30,20 +30,29 @@ _PADS = Bounds(whole, 0, 1 << 16, (None,))
 class ModelCard:
     """The words and classes of a model that is stored elsewhere.
 
-    words           in the order of the model's ids
-    class_names     in the order of the model's outputs
-    unknown         the word of `words` that stands for all others
-    closed          there are no others: a text with another word is refused, and all of `words` are words
-    padding         the word of `words` that fills tables of a fixed width; None: <pad>, where there is one
-    padding_side    the side on which it fills them: right or left; None: not told
-    cutting_side    the side on which a text that is too long loses words: right or left
-    reading         of a network that can be stepped but reads its padding: "steps" starts every text after as many pads
-                    as `pads` says, "exact" asks for every prefix as a table of its own
-    pads            None: three quarters of the width
-    tokenizer, max_length  how a text becomes words
-    outputs         probabilities, logits or binary; None: by the name of the output
-    state           the output that holds the new value of each state input; None: by their names
-    initial_output  the classes' probabilities before any word; None: unknown
+    Args:
+        words: in the order of the model's ids.
+        class_names: in the order of the model's outputs.
+        unknown: the word of `words` that stands for all others.
+        closed: True: there are no unknown words; a text with another word is refused, and all of `words` are words.
+        padding: the word of `words` that fills tables of a fixed width; None: <pad>, where there is one.
+        padding_side: the side on which it fills them: right or left; None: not told.
+        cutting_side: the side on which a text that is too long loses words: right or left.
+        reading: of a network that can be stepped but reads its padding: "steps" starts every text after as many
+            pads as `pads` says, "exact" asks for every prefix as a table of its own.
+        pads: pads before every text, where `reading` is "steps"; None: three quarters of the width.
+        tokenizer: how a text becomes words: a name, or a callable.
+        max_length: words after which a text is cut; None: never.
+        outputs: probabilities, logits or binary; None: by the name of the output.
+        state: the output that holds the new value of each state input; None: by their names.
+        initial_output: the classes' probabilities before any word; None: unknown.
+
+    Examples:
+        >>> from wfalens import ModelCard
+        >>> card = ModelCard(words=("<pad>", "<unk>", "the", "film"), class_names=("bad", "good"))
+        >>> card.write("model.json")
+        >>> ModelCard.read("model.json") == card
+        True
     """
 
     words: tuple[str, ...]

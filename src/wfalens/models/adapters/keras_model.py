@@ -45,13 +45,24 @@ def wrap_keras(
 ) -> TextTableClassifier | TokenTableClassifier:
     """A classifier from a model `ids (batch, time) -> (batch, classes)`, or `-> (batch, time, classes)`.
 
-    outputs     what the last layer gives: probabilities, logits, or binary (one number: the second class's probability)
-    width       number of words that the model reads, where that is fixed (a functional model tells it)
-    padding     right or left, where the width is fixed; other tables are never padded
-    cutting     the side on which texts that are too long lose words, right or left (default: the encoder's)
-    word_ids    the model's own id of every word of the vocabulary, if they are not the vocabulary's
-    initial_output  the class probabilities before any word (default: uniform)
-    labelled    texts with labels: refused if the model agrees with them much better when it is read otherwise
+    Args:
+        model: a Keras model with one input, ids of words.
+        encoder: how a text becomes ids.
+        class_names: in the order of the outputs.
+        outputs: what the last layer gives: probabilities, logits, or binary (one number: the second class's
+            probability).
+        width: number of words that the model reads, where that is fixed (a functional model tells it).
+        padding: "right" or "left", where the width is fixed; other tables are never padded.
+        cutting: the side on which texts that are too long lose words, "right" or "left" (default: the encoder's).
+        word_ids: (V,) the model's own id of every word of the vocabulary, if they are not the vocabulary's.
+        batch_size: texts in a call at most.
+        initial_output: class probabilities (classes,) before any word (default: uniform).
+        labelled: texts with labels; the model is refused if it agrees with them much better when it is read
+            otherwise.
+
+    Examples:
+        >>> from wfalens import wrap_keras
+        >>> model = wrap_keras(keras_model, encoder, ("bad", "good"), outputs="binary")  # doctest: +SKIP
     """
     try:
         from keras import ops

@@ -26,10 +26,26 @@ def wrap_pipeline(
     name: str | None = None,
     initial_output: ArrayLike | None = None,
 ) -> TextClassifier:
-    """A classifier from a fitted pipeline whose first step reads texts; its classes are `classes_` unless given.
+    """A classifier from a fitted scikit-learn pipeline whose first step reads texts.
 
-    The pipeline reads what `encoder` makes of a text, words joined by blanks: "whitespace" changes least. Its
-    fingerprint is `name`, or a hash of its answers. `initial_output` takes the place of its answer for an empty text.
+    Args:
+        pipeline: fitted, with `predict_proba` over texts. It reads what `encoder` makes of a text, words joined by
+            blanks: the tokenizer "whitespace" changes least.
+        encoder: what the words of the automaton are.
+        class_names: in the order of the columns (None: `classes_` of the pipeline).
+        unknown: what the pipeline is shown for a word outside the vocabulary.
+        batch_size: texts in a call at most.
+        name: tells this model from others in files (None: a hash of its answers).
+        initial_output: probabilities (classes,) before any word, in place of its answer for an empty text.
+
+    Examples:
+        >>> from sklearn.feature_extraction.text import CountVectorizer
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from wfalens import wrap_pipeline
+        >>> pipeline = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, corpus.labels)
+        >>> wrap_pipeline(pipeline, encoder).class_names
+        ('0', '1')
     """
     if not callable(getattr(pipeline, "predict_proba", None)):
         raise ModelError(

@@ -44,20 +44,34 @@ def wrap_module(
 ) -> StepwiseClassifier:
     """A classifier from a module `ids (batch, time) -> logits`, one row per word or one per text.
 
-    (batch, time, classes)  one pass scores all prefixes of a text; shorter texts are padded on the right with id 0. If
-                            the module looks ahead (bidirectional, attention without a mask, a convolution), a warning
-                            says so, and every prefix is asked as a text of its own, without padding
-    (batch, classes)        every prefix is asked as a text of its own, without padding
+    * Logits (batch, time, classes): one pass scores all prefixes of a text; shorter texts are padded on the right with
+      id 0. If the module looks ahead (bidirectional, attention without a mask, a convolution), a warning says so, and
+      every prefix is asked as a text of its own, without padding.
+    * Logits (batch, classes): every prefix is asked as a text of its own, without padding.
 
     A module that also has `initial_state(batch) -> (batch, width)` and `step(state, ids (batch,)) -> (state, logits
     (batch, classes))` becomes steppable. `initial_logits` (classes,) of the module, where it has them, tell the output
     before any word (default: uniform).
 
-    outputs     what the rows are: logits, probabilities, or binary (one number: the second class's probability)
-    width       of a module with one row per text that reads so many words, or cannot read fewer: texts are padded to it
-    padding     the side on which they are padded, right or left
-    word_ids    the module's own id of every word of the vocabulary, if they are not the vocabulary's
-    labelled    texts with labels: refused if the module agrees with them much better when it is read otherwise
+    Args:
+        module: from ids (batch, time) to logits, in evaluation mode.
+        encoder: how a text becomes ids.
+        class_names: in the order of the logits.
+        tokens_per_batch: of a call at most.
+        word_ids: (V,) the module's own id of every word of the vocabulary, if they are not the vocabulary's.
+        labelled: texts with labels; the module is refused if it agrees with them much better when it is read
+            otherwise.
+        outputs: what the rows are: logits, probabilities, or binary (one number: the second class's probability).
+        width: of a module with one row per text that reads so many words, or cannot read fewer: texts are padded to
+            it.
+        padding: the side on which they are padded, right or left.
+
+    Examples:
+        >>> from torch import nn
+        >>> from wfalens import wrap_module
+        >>> module = nn.Sequential(nn.Embedding(len(encoder.vocabulary), 8), nn.Linear(8, 2))
+        >>> wrap_module(module, encoder, ("neg", "pos")).trace(encoder.encode(["a good film"])).values.shape
+        (3, 2)
     """
     if not isinstance(module, nn.Module):
         raise ModelError(

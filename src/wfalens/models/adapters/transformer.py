@@ -29,7 +29,18 @@ _NO_LIMIT = 1 << 30  # tokenizers without a limit tell a huge one
 def load_transformer(
     name: str | Path, encoder: TextEncoder, class_names: Sequence[object] | None = None, **options: Any
 ) -> TextClassifier:
-    """A classifier from a folder, or from the hub by its name; no code that comes with it is run."""
+    """A classifier from a folder, or from the hub by its name; no code that comes with it is run.
+
+    Args:
+        name: a folder, or a name on the hub.
+        encoder: what the words of the automaton are.
+        class_names: in the order of the model's labels (None: the model's own names).
+        options: of `wrap_transformer`.
+
+    Examples:
+        >>> from wfalens import load_transformer
+        >>> model = load_transformer("some-folder", encoder)  # doctest: +SKIP
+    """
     try:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
         from transformers.utils import logging as logging_of_transformers
@@ -63,12 +74,24 @@ def wrap_transformer(
     tokens_per_batch: int = TOKENS_PER_BATCH,
     initial_output: ArrayLike | None = None,
 ) -> TextClassifier:
-    """A classifier from a model and its tokenizer; classes are the model's labels unless given.
+    """A classifier from a Hugging Face model and its tokenizer.
 
     A prefix of words is joined by blanks, split into sub-words and classified as a text of its own; texts with more
     sub-words than the model reads are cut there. Words outside the vocabulary become the tokenizer's unknown token,
-    or are left out where it has none to spare. Where no sub-word is left, the answer is uniform. `initial_output`
-    takes the place of the answer for an empty text.
+    or are left out where it has none to spare. Where no sub-word is left, the answer is uniform.
+
+    Args:
+        model: a single-label sequence classifier.
+        tokenizer: the model's.
+        encoder: what the words of the automaton are.
+        class_names: in the order of the model's labels (None: the model's own names).
+        batch_size: texts in a call at most.
+        tokens_per_batch: sub-words in a call at most.
+        initial_output: class probabilities (classes,) before any word, in place of the answer for an empty text.
+
+    Examples:
+        >>> from wfalens import wrap_transformer
+        >>> model = wrap_transformer(own_model, own_tokenizer, encoder)  # doctest: +SKIP
     """
     config: Any = model.config
     if config.problem_type in ("multi_label_classification", "regression") or config.num_labels < 2:

@@ -46,8 +46,20 @@ def load_keras(
     on the right, or with `"reading": "exact"` in the card, every prefix is asked as a padded table of its own. All
     other models are run by Keras and asked the same way.
 
-    padding, cutting    "right" or "left": in place of what the card says
-    labelled            texts with labels: refused if the model agrees with them much better when it is read otherwise
+    Args:
+        path: of the file.
+        card: words and classes (None: the JSON file beside it).
+        padding: "right" or "left", in place of what the card says.
+        cutting: "right" or "left", in place of what the card says.
+        labelled: texts with labels; the model is refused if it agrees with them much better when it is read
+            otherwise.
+
+    Examples:
+        >>> from wfalens import load_keras
+        >>> load_keras("missing.keras")
+        Traceback (most recent call last):
+            ...
+        wfalens.errors.InputError: missing.keras: no such file
     """
     from wfalens.models.reading import require_reading
 

@@ -24,6 +24,16 @@ def export_onnx(model: RNNClassifier, path: str | Path) -> None:
     """Write a graph `ids (batch,), state (batch, width) -> probabilities (batch, classes), new_state (batch, width)`.
 
     The state is the one of `RNNClassifier.step`; it starts at zero. `load_onnx` needs nothing but the file.
+
+    Args:
+        model: a built-in network.
+        path: of the file to write.
+
+    Examples:
+        >>> from wfalens import export_onnx, load_onnx
+        >>> export_onnx(network, "films.onnx")
+        >>> load_onnx("films.onnx").class_names
+        ('neg', 'pos')
     """
     try:
         from wfalens.models.onnx.builder import GraphBuilder

@@ -42,8 +42,19 @@ def load_onnx(
     texts of their own, or to (batch, time, classes), and is read the same way if it looks ahead. The card is the one
     given, else the JSON file beside the graph (model.json for model.onnx), else what `export_onnx` left in the graph.
 
-    padding, cutting    "right" or "left": in place of what the card says
-    labelled            texts with labels: refused if the model agrees with them much better when it is read otherwise
+    Args:
+        path: of the graph.
+        card: words and classes (None: the JSON file beside it).
+        padding: "right" or "left", in place of what the card says.
+        cutting: "right" or "left", in place of what the card says.
+        labelled: texts with labels; the model is refused if it agrees with them much better when it is read
+            otherwise.
+
+    Examples:
+        >>> from wfalens import export_onnx, load_onnx
+        >>> export_onnx(network, "films.onnx")
+        >>> hasattr(load_onnx("films.onnx"), "step")  # it exposes its state, so it can be stepped
+        True
     """
     path = Path(path)
     model = _opened(path, (card or found_card(path, stored_metadata)).read_as(padding, cutting))
