@@ -20,9 +20,8 @@ from wfalens.extraction.linear.distiller import distil
 from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.inputs import word_inputs
 from wfalens.extraction.linear.scan import States
-from wfalens.extraction.perturbation import batches, perturbed, recombined
+from wfalens.extraction.perturbation import batches, perturbed
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
-from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
@@ -160,24 +159,12 @@ def test_a_black_box_is_asked_within_its_queries(news_model, few, queries):
     assert record["total"] > 0.4 * min(queries, 10_000)  # and it was made use of
 
 
-def test_what_is_recorded_is_what_a_network_was_asked(news_model, few, monkeypatch):
-    asked = []
-
-    def counted(model, texts, progress):
-        asked.append(len(texts.values))
-        return output_traces(model, texts, progress)
-
-    monkeypatch.setattr("wfalens.extraction.lessons.output_traces", counted)
+def test_what_is_recorded_is_what_a_network_was_asked(news_model, few):
     record = linear().extract(news_model, few).provenance["queries"]
     assert record["limit"] is None
     ids = news_model.encoder.encode(few.texts)
-    known = len(ids.values) - record["texts"]
     assert record["texts"] < len(ids.values) / 5
-    assert record["fitting"] == sum(asked)
-    assert len(asked) == SMALL.epochs
-    assert max(asked) < known + ids.lengths.max()  # recombined texts are as long in all, but for the last of them
-    plain = linear(replace(SMALL, recombined=0.0)).extract(news_model, few).provenance["queries"]
-    assert plain["fitting"] == SMALL.epochs * known
+    assert record["fitting"] == pytest.approx(SMALL.epochs * (len(ids.values) - record["texts"]), rel=1e-9)
 
 
 def test_words_that_queries_do_not_pay_for_begin_as_unknown_ones(news_model, few):
@@ -365,28 +352,6 @@ def test_perturbed_texts_keep_their_shape_and_their_shares():
     assert strange.mean() == pytest.approx(0.5 * 10 / 59, abs=0.03)
     blind = perturbed(ids, counts, rule.perturbation._replace(replaced=0.0, unknown=0.3), np.random.default_rng(1))
     assert np.mean(blind.values == 1) == pytest.approx(0.3, abs=0.02)
-
-
-def test_recombined_texts_follow_pairs_of_words_of_the_corpus():
-    rng = np.random.default_rng(0)
-    lengths = rng.integers(1, 12, 2000)
-    ids = Ragged.from_lengths(rng.integers(2, 40, lengths.sum()).astype(np.int32), lengths)
-    found = recombined(ids, 0.6, np.random.default_rng(1))
-    assert len(found) == len(ids)
-    assert found.lengths.min() >= 1
-    assert found.lengths.max() <= lengths.max()
-
-    def pairs(texts):
-        return {pair for text in texts for pair in zip(text.tolist(), text[1:].tolist(), strict=False)}
-
-    assert pairs(found) <= pairs(ids)
-    assert {int(text[0]) for text in found} <= {int(text[0]) for text in ids}
-    known = {tuple(text.tolist()) for text in ids}
-    fresh = np.mean([tuple(text.tolist()) not in known for text in found])
-    assert 0.3 < fresh < 0.6  # some walks stay in one text
-    np.testing.assert_array_equal(recombined(ids, 0.0, rng).values, ids.values)
-    everything = recombined(ids, 1.0, np.random.default_rng(1))
-    assert everything.lengths.mean() == pytest.approx(lengths.mean(), rel=0.15)
 
 
 def test_batches_hold_every_text_once_and_about_the_tokens_asked_for():

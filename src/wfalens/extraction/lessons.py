@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from wfalens.extraction.completion.queries import FITTING, Ledger, TooFewQueriesError
-from wfalens.extraction.perturbation import Perturbation, perturbed, random_part, recombined
+from wfalens.extraction.perturbation import Perturbation, perturbed, random_part
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT
@@ -86,11 +86,8 @@ class Lessons:
 
     def _drawn(self, number: int, tokens: int) -> Lesson:
         rng = np.random.default_rng([self.seed, number])
-        how, lowest = self.course.perturbation, self.model.encoder.lowest_id
-        part = random_part(self.ids, tokens, rng)
-        if how.recombined:  # may be longer in all
-            part = random_part(recombined(part, how.recombined, rng), min(tokens, len(self.ids.values)), rng)
-        texts = perturbed(part, self.counts, how, rng, lowest)
+        part, lowest = random_part(self.ids, tokens, rng), self.model.encoder.lowest_id
+        texts = perturbed(part, self.counts, self.course.perturbation, rng, lowest)
         if number >= self._entered:
             self.ledger.enter(FITTING, len(texts.values))
         return Lesson(texts, output_traces(self.model, texts, SILENT))

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.corpus.vocabulary import UNKNOWN
-from wfalens.ragged import Ragged, concatenate
-
-_JOINS, _MOST_JOINED = 3.0, 0.3  # places where a text goes over into another, in the mean; share of the words at most
+from wfalens.ragged import Ragged
 
 
 class Perturbation(NamedTuple):
@@ -22,7 +20,6 @@ class Perturbation(NamedTuple):
     anything    share of the replacements drawn evenly from the vocabulary, not by frequency
     unknown     share of words that become `<unk>`
     most        words replaced in a changed text at most, in the mean: long texts lose a smaller share
-    recombined  share of texts that are put together from several, before words are replaced
     """
 
     replaced: float = 0.2
@@ -30,7 +27,6 @@ class Perturbation(NamedTuple):
     anything: float = 0.3
     unknown: float = 0.03
     most: float = math.inf
-    recombined: float = 0.0
 
 
 def perturbed(
@@ -55,38 +51,6 @@ def perturbed(
     if lowest <= UNKNOWN:
         changed = np.where(rng.random(len(words)) < how.unknown, UNKNOWN, changed)
     return Ragged(changed.astype(np.int32), ids.offsets)
-
-
-def recombined(ids: Ragged[np.int32], share: float, rng: np.random.Generator) -> Ragged[np.int32]:
-    """Texts of which a share goes on, after a word, as another text with that word does: walks of a bigram chain.
-
-    They read like texts of the corpus, and there is no end of them. None is longer than the longest text.
-    """
-    chosen = rng.random(len(ids)) < share
-    if not chosen.any():
-        return ids
-    rate = min(_MOST_JOINED, _JOINS / ids.lengths.mean())
-    return concatenate([ids.take(np.flatnonzero(~chosen)), _walks(ids, ids.offsets[:-1][chosen], rate, rng)])
-
-
-def _walks(ids: Ragged[np.int32], first: NDArray[np.int64], rate: float, rng: np.random.Generator) -> Ragged[np.int32]:
-    """Walks along the texts from the places `first`; each word leads to another occurrence of it at this rate."""
-    words, ends = ids.values, np.zeros(len(ids.values), bool)
-    ends[ids.offsets[1:] - 1] = True
-    occurrences = np.argsort(words, kind="stable")
-    start = np.searchsorted(words[occurrences], np.arange(words.max() + 2))
-    place, going = first.copy(), np.arange(len(first))  # of the walks that have not ended
-    walks, read = [], []
-    for _ in range(int(ids.lengths.max())):
-        walks.append(going)
-        read.append(words[place])
-        number = start[read[-1]] + (rng.random(len(place)) * np.diff(start)[read[-1]]).astype(np.int64)
-        place = np.where(rng.random(len(place)) < rate, occurrences[number], place)
-        lasts = ~ends[place]
-        place, going = place[lasts] + 1, going[lasts]
-    order = np.argsort(np.concatenate(walks), kind="stable")
-    lengths = np.bincount(np.concatenate(walks), minlength=len(first))
-    return Ragged.from_lengths(np.concatenate(read)[order], lengths)
 
 
 def random_part(ids: Ragged[np.int32], tokens: int, rng: np.random.Generator) -> Ragged[np.int32]:

@@ -11,7 +11,7 @@ _SIZES = ("inputs", "width", "factors", "hidden", "epochs", "tokens", "batch", "
 _BOUNDS = {
     "layers": Bounds(whole, 1, 32),  # each layer multiplies the bound of the state, which must stay a number
     **dict.fromkeys(_SIZES, Bounds(whole, 1, 1 << 40)),
-    **dict.fromkeys(("replaced", "clean", "anything", "unknown", "recombined"), Bounds(real, 0, 1)),
+    **dict.fromkeys(("replaced", "clean", "anything", "unknown"), Bounds(real, 0, 1)),
     "decay": Bounds(real, 0, 1, excluded=(0, 1)),
     "learning_rate": Bounds(real, 0, 1, excluded=(0,)),
 }
@@ -37,7 +37,6 @@ class Distillation:
         clean: share of texts that are not perturbed.
         anything: share of the replacements drawn evenly from the vocabulary, not by frequency.
         unknown: share of words that become `<unk>`.
-        recombined: share of texts that are put together from several, at words that these have in common.
         prefixes: prefixes from which every word is read once, to learn what it does (five times as many where the
             model cannot be stepped and shows its outputs only).
         patience: epochs without a gain on held-out texts before training ends.
@@ -56,12 +55,11 @@ class Distillation:
     epochs: int = 40
     tokens: int = 400_000
     batch: int = 512
-    learning_rate: float = 4e-3
+    learning_rate: float = 2.5e-3
     replaced: float = 0.2
     clean: float = 0.3
     anything: float = 0.3
     unknown: float = 0.03
-    recombined: float = 0.7
     prefixes: int = 3
     patience: int = 12
 
@@ -74,7 +72,7 @@ class Distillation:
 
     @property
     def perturbation(self) -> Perturbation:
-        return Perturbation(self.replaced, self.clean, self.anything, self.unknown, recombined=self.recombined)
+        return Perturbation(self.replaced, self.clean, self.anything, self.unknown)
 
     def sized(self, states: int) -> Distillation:
         """The same with that many states, or a few more to fill the last layer."""
