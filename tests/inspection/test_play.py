@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from tests.automata import linear_sample, linear_samples, sample, samples
 from tests.readable import negation
 from tests.studies import HALF, SCRIPT, counting_model, extracted, headlines, letter_texts, trained
+from wfalens.automaton import sweeps
 from wfalens.corpus import Corpus
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
-from wfalens.explanation import attribute, attribution
+from wfalens.explanation import attribute
 from wfalens.extraction import Extractor
 from wfalens.inspection import Study, flips, play, swaps, why
 from wfalens.inspection.page import to_json
@@ -225,7 +226,7 @@ def test_long_texts_are_explained_in_parts(study, monkeypatch):
     """Their matrices are never held all at once, and the result is the same."""
     alone, text = replace(study, model=None), " ".join(study.corpus.texts[:3])
     whole = flips(alone, text)
-    monkeypatch.setattr(attribution, "_MATRIX_FLOATS", 4 * study.wfa.states**2)
+    monkeypatch.setattr(sweeps, "_MATRIX_FLOATS", 4 * study.wfa.states**2)
     held = []
     matrices = type(study.wfa).matrices
     monkeypatch.setattr(type(study.wfa), "matrices", lambda wfa, ids: held.append(len(ids)) or matrices(wfa, ids))

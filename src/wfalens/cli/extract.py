@@ -374,7 +374,8 @@ def extract_cli(
 
     As in the paper:
       wfalens extract films.rnn -c rotten_tomatoes -o films.wfa -k 40 \\
-        --abstraction outputs --completion empirical --alpha 0.4 --beta 0.3 --augment 5
+        --abstraction outputs --completion empirical \\
+        --alpha 0.4 --beta 0.3 --augment 5
 
     A corpus of any size, and a Hugging Face model (docs/models.md):
       wfalens extract news.rnn -c 'texts/*.parquet' -o news.wfa --memory 2GB
