@@ -44,6 +44,11 @@ class Allowed:
     swap: bool = False
     insert: tuple[str, ...] = ()
 
+    @property
+    def most_substitutes(self) -> int | None:
+        """Words that may stand for a word at most; None: all of a list."""
+        return _NEAREST if self.substitutes is None and self.neighbours is None else self.substitutes
+
     def edits(self, wfa: WFA, texts: Sequence[str], all_words: bool = False, progress: Progress = SILENT) -> Edits:
         """For the words of the texts, or for all words; refused if nothing in the texts could change."""
         from wfalens.explanation import nearness_of
@@ -57,7 +62,7 @@ class Allowed:
             lists = read_lists(self.neighbours)
             if self.spare_stop_words:
                 lists = {word: others for word, others in lists.items() if not is_stop_word(word)}
-            found = Substitutes.listed(wfa, lists, self.substitutes)
+            found = Substitutes.listed(wfa, lists, self.most_substitutes)
             if unknown := unknown_in_lists(wfa, lists, words):
                 progress.say(
                     f"left out {unknown:,} replacements of words of the texts: the automaton does not know both words"
@@ -66,8 +71,9 @@ class Allowed:
             known = open_vectors(self.vectors, wfa.encoder.vocabulary.words[2:])
             near = nearness_of(wfa, known, spare_stop_words=self.spare_stop_words)
             within = None if self.max_semantic is None else near.bound(self.max_semantic)
-            most = _NEAREST if self.substitutes is None else self.substitutes
-            found = Substitutes.near(wfa, near, most, of=None if all_words else words, within=within)
+            found = Substitutes.near(
+                wfa, near, self.most_substitutes or _NEAREST, of=None if all_words else words, within=within
+            )
         ids = [wfa.encoder.vocabulary.id_of(word) for word in words]
         others = self.delete or self.duplicate or self.swap or self.insert
         if not others and not any(found.of_id(word) for word in ids):
@@ -258,7 +264,7 @@ def certify_cli(
     failed = min_certified is not None and share < min_certified
     write_html(html, f"{automaton.name}: certificates", found.to_html())
     if as_json:
-        about = {"automaton": str(automaton), "of": of, "substitutes": substitutes, "changes": changes}
+        about = {"automaton": str(automaton), "of": of, "substitutes": allowed.most_substitutes, "changes": changes}
         print_json({**about, **found.to_json()})
     else:
         certify_output.show(automaton.name, found, changes, examples)
