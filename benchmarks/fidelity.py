@@ -5,6 +5,8 @@ readable    few states and few classes of words: `wfalens extract --kind readabl
 stochastic  fitted rows, K and the abstraction chosen on held-out texts: `wfalens extract --kind stochastic`
 linear      real weights trained against the model: `wfalens extract --kind linear`
 auto        the kind chosen on held-out texts: `wfalens extract` without options
+high        (with --high, first seed only) `wfalens extract --kind linear --effort high`
+bag         no automaton: a bag of words fitted to the model's predictions
 
 Three seeds of the LSTM and of extraction on tagmynews and jigsaw_toxic, one on the other sets. The readable and the
 linear automaton are those that auto extracts on its way; their time is taken there. Finished work is kept under
@@ -30,6 +32,7 @@ from wfalens.automaton import WFA
 from wfalens.corpus import load_dataset
 from wfalens.corpus.datasets import is_available
 from wfalens.evaluation import jensen_shannon
+from wfalens.evaluation.standins import bag_of_words
 from wfalens.extraction import Augmentation, Extractor
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
@@ -39,8 +42,8 @@ SETTINGS = {"jigsaw_toxic": (20, 0.2)}  # K, α of the paper's method; else 40, 
 NAMES = ("tagmynews", "jigsaw_toxic", "rotten_tomatoes", "clickbait", "imdb")
 SEEDS = {"tagmynews": 3, "jigsaw_toxic": 3}
 PAPER, READABLE, STOCHASTIC, LINEAR, AUTO = ROWS = ("paper", "readable", "stochastic", "linear", "auto")
-JOBS = {PAPER: (PAPER,), STOCHASTIC: (STOCHASTIC,), AUTO: (READABLE, LINEAR, AUTO)}  # extraction → rows
-KEYS = ("cr", "jsd", "cr80", "cr90", "bytes", "cpu_seconds", "states")
+HIGH, BAG = "high", "bag"
+JOBS = {BAG: (BAG,), PAPER: (PAPER,), STOCHASTIC: (STOCHASTIC,), AUTO: (READABLE, LINEAR, AUTO)}  # work → rows
 QUICK_TEXTS = 1500
 
 
@@ -74,6 +77,8 @@ def extractor(options: argparse.Namespace, job: str, name: str, model: RNNClassi
     if job == PAPER:
         rule = Augmentation(vectors=word_vectors(options, model))
         return Extractor.paper(states=states, alpha=alpha, augmentation=rule, seed=seed)
+    if job == HIGH:
+        return Extractor(kind=LINEAR, seed=seed, effort=HIGH)
     if not options.quick:
         return Extractor(kind=job, seed=seed)
     smaller = {"states": 20, "abstraction": "outputs", "representatives": 3} if job == STOCHASTIC else {}
@@ -87,11 +92,14 @@ def measured(found: Extracted, texts: Ragged[np.int32], wanted: np.ndarray) -> d
         path = Path(folder) / "a.wfa"
         found.wfa.save(path)
         size = path.stat().st_size
+    quarters = np.array_split(np.argsort(texts.lengths, kind="stable"), 4)
     return {
         "cr": float(agrees.mean()),
         "jsd": float(jensen_shannon(said, wanted).mean()),
         "cr80": float(agrees[surest[: round(0.8 * len(texts))]].mean()),
         "cr90": float(agrees[surest[: round(0.9 * len(texts))]].mean()),
+        "cr_shortest": float(agrees[quarters[0]].mean()),
+        "cr_longest": float(agrees[quarters[-1]].mean()),
         "bytes": size,
         "cpu_seconds": found.cpu_seconds,
         "states": found.wfa.states,
@@ -100,23 +108,29 @@ def measured(found: Extracted, texts: Ragged[np.int32], wanted: np.ndarray) -> d
 
 
 def work(options: argparse.Namespace, job: str, name: str, seed: int) -> dict[str, dict[str, float]]:
-    """The rows of one extraction."""
+    """The rows of one extraction, or of the bag of words."""
     train, test = (load_dataset(name, split, options.data) for split in ("train", "test"))
     model = trained_model(name, train, options.quick, seed)
     ids, texts = (model.encoder.encode(corpus.texts).nonempty()[1] for corpus in (train, test))
     if options.quick:
         ids = ids.take(np.arange(min(QUICK_TEXTS, len(ids))))
     wanted = model.trace(texts).last()
+    if job == BAG:
+        said = bag_of_words(ids, model.trace(ids).last(), texts, len(model.encoder.vocabulary))
+        agrees = said.argmax(1) == wanted.argmax(1)
+        return {BAG: {"cr": float(agrees.mean()), "jsd": float(jensen_shannon(said, wanted).mean())}}
     with timed_extractions() as found:
         wfa = extractor(options, job, name, model, seed).extract(model, ids)
         if job == AUTO and LINEAR not in found:
             raise SystemExit(f"{name}: the choice of the kind extracted no linear automaton")
-    rows = {row: measured(found[row], texts, wanted) for row in JOBS[job] if row in found}
-    if job == PAPER:
-        rows[PAPER] = measured(found[wfa.kind], texts, wanted)
+    rows = {row: measured(found[row], texts, wanted) for row in JOBS.get(job, ()) if row in found}
+    if job in (PAPER, HIGH):
+        rows[job] = measured(found[wfa.kind], texts, wanted)
     truth = test.labels[model.encoder.encode(test.texts).lengths > 0]
-    accuracy = float(np.mean(wanted.argmax(1) == truth))
-    return {row: {**rates, "accuracy": accuracy} for row, rates in rows.items()}
+    same = {"accuracy": float(np.mean(wanted.argmax(1) == truth)), "texts": len(texts)}
+    if job == AUTO:
+        rows[AUTO]["chosen"] = wfa.kind
+    return {row: {**rates, **same} for row, rates in rows.items()}
 
 
 def kept(options: argparse.Namespace, job: str, name: str, seed: int) -> dict[str, dict[str, float]]:
@@ -132,36 +146,42 @@ def kept(options: argparse.Namespace, job: str, name: str, seed: int) -> dict[st
     return json.loads(path.read_text())
 
 
-def table_of(options: argparse.Namespace, name: str) -> dict[str, dict[str, float]]:
+def table_of(options: argparse.Namespace, name: str) -> dict[str, dict[str, object]]:
     """Means over the seeds, row by row; printed as a table."""
     seeds = range(1 if options.quick else SEEDS.get(name, 1))
     runs = [{row: each for job in JOBS for row, each in kept(options, job, name, seed).items()} for seed in seeds]
-    table = {row: {key: float(np.mean([run[row][key] for run in runs])) for key in runs[0][row]} for row in ROWS}
-    spread = {row: float(np.std([run[row]["cr"] for run in runs], ddof=1)) if len(runs) > 1 else None for row in ROWS}
+    table = {row: summary([run[row] for run in runs]) for row in (*ROWS, BAG)}
+    if options.high:
+        table[HIGH] = summary([kept(options, HIGH, name, 0)[HIGH]])
     shown = [
         [
             row,
-            f"{one['cr']:.4f}" + ("" if spread[row] is None else f" ± {spread[row]:.4f}"),
+            f"{one['cr']:.4f}" + (f" ± {one['cr_sd']:.4f}" if "cr_sd" in one else ""),
             f"{one['jsd']:.4f}",
-            f"{one['cr80']:.4f}",
-            f"{one['cr90']:.4f}",
-            f"{one['states']:.0f}",
-            f"{one['bytes'] / 1e6:.1f}",
-            f"{one['cpu_seconds']:.0f}",
+            *([f"{one['cr80']:.4f}", f"{one['cr90']:.4f}", f"{one['states']:.0f}"] if row != BAG else ["", "", ""]),
+            *([f"{one['bytes'] / 1e6:.1f}", f"{one['cpu_seconds']:.0f}"] if row != BAG else ["", ""]),
         ]
         for row, one in table.items()
     ]
     columns = ["", "CR", "JSD", "CR on the surest 80 %", "90 %", "states", "MB", "processor s"]
-    if options.markdown:
-        print("\n".join(f"| {name} | {' | '.join(row)} |" for row in shown))
-    else:
-        show(f"{name}: {len(runs)} LSTMs, {table[AUTO]['accuracy']:.1%} accurate", columns, shown)
-    return {row: {key: one[key] for key in (*KEYS, "accuracy")} for row, one in table.items()}
+    show(f"{name}: {len(runs)} LSTMs, {table[AUTO]['accuracy']:.1%} accurate", columns, shown)
+    return table
+
+
+def summary(runs: list[dict[str, object]]) -> dict[str, object]:
+    """The mean of every figure over the seeds, how many these are, and how far CR differs between them."""
+    numbers = [key for key, value in runs[0].items() if not isinstance(value, str)]
+    found: dict[str, object] = {key: float(np.mean([run[key] for run in runs])) for key in numbers}
+    found |= {key: ", ".join(dict.fromkeys(str(run[key]) for run in runs)) for key in runs[0].keys() - set(numbers)}
+    found["lstms"] = len(runs)
+    if len(runs) > 1:
+        found["cr_sd"] = float(np.std([run["cr"] for run in runs], ddof=1))
+    return found
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="data sets, by name")
-    parser.add_argument("--markdown", action="store_true", help="print the tables as they stand in docs/fidelity.md")
+    parser.add_argument("--high", action="store_true", help="also with --effort high, on the first LSTM of each set")
 
 
 def main() -> None:

@@ -20,7 +20,8 @@ from wfalens.extraction.linear.distiller import distil
 from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.inputs import word_inputs
 from wfalens.extraction.linear.scan import States
-from wfalens.extraction.perturbation import batches, perturbed
+from wfalens.extraction.linear.training import divergence
+from wfalens.extraction.perturbation import Perturbation, batches, perturbed
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -338,7 +339,7 @@ def test_perturbed_texts_keep_their_shape_and_their_shares():
     lengths = rng.integers(1, 20, 3000)
     ids = Ragged.from_lengths(rng.integers(2, 50, lengths.sum()).astype(np.int32), lengths)
     counts = np.bincount(ids.values, minlength=60)  # the last ten words do not occur
-    rule = replace(SMALL, replaced=0.2, clean=0.5, anything=0.5, unknown=0.0)
+    rule = replace(SMALL, replaced=0.2, clean=0.5, anything=0.5, unknown=0.0, following=0.0)
     found = perturbed(ids, counts, rule.perturbation, np.random.default_rng(1))
     np.testing.assert_array_equal(found.offsets, ids.offsets)
     assert found.values.min() >= 1
@@ -352,6 +353,35 @@ def test_perturbed_texts_keep_their_shape_and_their_shares():
     assert strange.mean() == pytest.approx(0.5 * 10 / 59, abs=0.03)
     blind = perturbed(ids, counts, rule.perturbation._replace(replaced=0.0, unknown=0.3), np.random.default_rng(1))
     assert np.mean(blind.values == 1) == pytest.approx(0.3, abs=0.02)
+
+
+def test_words_give_way_to_ones_that_follow_the_same_word_elsewhere():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(0, 12, 400)
+    ids = Ragged.from_lengths(rng.integers(2, 30, lengths.sum()).astype(np.int32), lengths)
+    known = {(0 if at == 0 else int(text[at - 1]), int(text[at])) for text in ids for at in range(len(text))}
+    how = Perturbation(replaced=0, clean=0, unknown=0, following=0.25)
+    found = perturbed(ids, np.bincount(ids.values, minlength=30), how, np.random.default_rng(1))
+    np.testing.assert_array_equal(found.offsets, ids.offsets)
+    changed = 0
+    for old, new in zip(ids, found, strict=True):
+        for at in np.flatnonzero(old != new):
+            changed += 1
+            assert (0 if at == 0 else int(old[at - 1]), int(new[at])) in known
+    assert changed / len(ids.values) == pytest.approx(0.25, abs=0.04)
+
+
+def test_at_a_temperature_of_one_the_divergence_is_the_usual_one_and_above_it_sees_unlikely_classes():
+    rng = np.random.default_rng(0)
+    weights, wanted = (torch.from_numpy(rng.normal(size=(5, 4)) * 3) for _ in range(2))
+    wanted = wanted.softmax(-1)
+    said = weights.log_softmax(-1).exp()
+    usual = (wanted * (wanted / said).log()).sum(-1)
+    np.testing.assert_allclose(divergence(weights, wanted, 1.0), usual, rtol=1e-9)
+    sure, other = torch.tensor([[9.0, 0.0, 0.0]]), torch.tensor([[9.0, 0.0, -4.0]])
+    assert divergence(other, sure.softmax(-1), 2.0) > 50 * divergence(other, sure.softmax(-1), 1.0)
+    certain = torch.tensor([[1.0, 0.0, 0.0]])
+    assert torch.isfinite(divergence(sure, certain, 2.0)).all()
 
 
 def test_batches_hold_every_text_once_and_about_the_tokens_asked_for():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.vocabulary import UNKNOWN
+from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.ragged import Ragged
 
 
@@ -17,6 +17,7 @@ class Perturbation(NamedTuple):
 
     replaced    share of words replaced in a changed text, in the mean
     clean       share of texts that are not changed
+    following   share of words replaced by one that follows the same word elsewhere, in a changed text, in the mean
     anything    share of the replacements drawn evenly from the vocabulary, not by frequency
     unknown     share of words that become `<unk>`
     most        words replaced in a changed text at most, in the mean: long texts lose a smaller share
@@ -27,6 +28,7 @@ class Perturbation(NamedTuple):
     anything: float = 0.3
     unknown: float = 0.03
     most: float = math.inf
+    following: float = 0.0
 
 
 def perturbed(
@@ -40,6 +42,8 @@ def perturbed(
 
     `lowest` is the first id that the model may be shown; `<unk>` is drawn only if it may be.
     """
+    if how.following:
+        ids = _followed(ids, 2 * how.following * rng.random(len(ids)) * (rng.random(len(ids)) >= how.clean), rng)
     words, text = ids.values, ids.item_of_value()
     share = np.minimum(how.replaced, how.most / np.maximum(1, ids.lengths))
     rates = 2 * share * rng.random(len(ids)) * (rng.random(len(ids)) >= how.clean)
@@ -51,6 +55,21 @@ def perturbed(
     if lowest <= UNKNOWN:
         changed = np.where(rng.random(len(words)) < how.unknown, UNKNOWN, changed)
     return Ragged(changed.astype(np.int32), ids.offsets)
+
+
+def _followed(ids: Ragged[np.int32], rates: NDArray[np.float64], rng: np.random.Generator) -> Ragged[np.int32]:
+    """Texts in which words give way to one that follows the same word elsewhere in these texts. rates: (texts,)
+
+    What comes out is more like a text that nobody has written yet than one with words from anywhere.
+    """
+    words = ids.values
+    before = np.roll(words, 1)
+    before[ids.offsets[:-1][ids.lengths > 0]] = PADDING  # nothing stands before the first word
+    order = np.argsort(before, kind="stable")
+    first, last = (np.searchsorted(before[order], before, side) for side in ("left", "right"))
+    drawn = words[order[first + (rng.random(len(words)) * (last - first)).astype(np.int64)]]
+    changed = np.where(rng.random(len(words)) < rates[ids.item_of_value()], drawn, words)
+    return Ragged(changed, ids.offsets)
 
 
 def random_part(ids: Ragged[np.int32], tokens: int, rng: np.random.Generator) -> Ragged[np.int32]:

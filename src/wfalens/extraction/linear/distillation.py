@@ -11,7 +11,8 @@ _SIZES = ("inputs", "width", "factors", "hidden", "epochs", "tokens", "batch", "
 _BOUNDS = {
     "layers": Bounds(whole, 1, 32),  # each layer multiplies the bound of the state, which must stay a number
     **dict.fromkeys(_SIZES, Bounds(whole, 1, 1 << 40)),
-    **dict.fromkeys(("replaced", "clean", "anything", "unknown"), Bounds(real, 0, 1)),
+    **dict.fromkeys(("replaced", "clean", "following", "anything", "unknown"), Bounds(real, 0, 1)),
+    "temperature": Bounds(real, 1, 100),
     "decay": Bounds(real, 0, 1, excluded=(0, 1)),
     "learning_rate": Bounds(real, 0, 1, excluded=(0,)),
 }
@@ -33,8 +34,12 @@ class Distillation:
         batch: tokens in a step of training, times ∛(mean words of a text); fewer for a small corpus.
         learning_rate: of texts of up to nine words, in 2,000 steps or more; longer texts, whose slopes are
             steeper, divide it by √(words / 9), and shorter trainings multiply it by √(2,000 / steps), 2.4 at most.
+        temperature: T, by which the class weights of automaton and model are divided where they are compared in
+            training, at the beginning; it falls to 1. Above 1, classes that the model thinks unlikely have their
+            say, too, so that texts of which it is sure teach something.
         replaced: share of words replaced in a perturbed text: the model answers any query.
         clean: share of texts that are not perturbed.
+        following: share of words that give way, in a perturbed text, to one that follows the same word elsewhere.
         anything: share of the replacements drawn evenly from the vocabulary, not by frequency.
         unknown: share of words that become `<unk>`.
         prefixes: prefixes from which every word is read once, to learn what it does (five times as many where the
@@ -56,8 +61,10 @@ class Distillation:
     tokens: int = 400_000
     batch: int = 512
     learning_rate: float = 2.5e-3
+    temperature: float = 3.0
     replaced: float = 0.2
     clean: float = 0.3
+    following: float = 0.2
     anything: float = 0.3
     unknown: float = 0.03
     prefixes: int = 3
@@ -72,7 +79,7 @@ class Distillation:
 
     @property
     def perturbation(self) -> Perturbation:
-        return Perturbation(self.replaced, self.clean, self.anything, self.unknown)
+        return Perturbation(self.replaced, self.clean, self.anything, self.unknown, following=self.following)
 
     def sized(self, states: int) -> Distillation:
         """The same with that many states, or a few more to fill the last layer."""

@@ -30,13 +30,14 @@ _LONG, _FASTEST = 2000, 2.4  # steps of a training at the given rate; a shorter 
 _LEAST_STEPS = 40  # in a pass
 _AVERAGED = 100  # steps
 _TOKENS_AT_ONCE = 1 << 13
+_FLOOR = 1e-12  # below it, probabilities are told apart no further
 _CHECKPOINT, _CHECKPOINT_VERSION = "wfa-training", 2
 _MOMENTS = ("exp_avg", "exp_avg_sq")  # what AdamW remembers of every parameter
 
 
 @dataclass(frozen=True)
 class Pass:
-    """What one epoch reached: the mean divergence in training, CR and JSD on held-out texts."""
+    """What one epoch reached: the mean divergence in training at its temperature, CR and JSD on held-out texts."""
 
     loss: float
     cr: float
@@ -97,14 +98,15 @@ class Training:
                 break
             steps, texts = epoch * len(found) + number + 1, ids.take(batch)
             warm = min(1.0, max(steps / _WARM_UP, done / _WARM_UP_SHARE))
-            loss = self._step(texts, lesson.outputs.take(batch).values, rate * warm * _pace(done))
+            temperature = shape.temperature + min(1.0, done) * (1 - shape.temperature)
+            loss = self._step(texts, lesson.outputs.take(batch).values, temperature, rate * warm * _pace(done))
             total, tokens = total + loss * len(texts.values), tokens + len(texts.values)
         return total / tokens
 
-    def _step(self, texts: Ragged[np.int32], wanted: NDArray[np.float32], rate: float) -> float:
+    def _step(self, texts: Ragged[np.int32], wanted: NDArray[np.float32], temperature: float, rate: float) -> float:
         """Descend along the slope of the divergence over all prefixes, the empty one included. wanted: (tokens, C)"""
-        words = divergence(self.generator(texts), torch.from_numpy(wanted)).sum()
-        nothing = divergence(self.generator.before_any_word(), self.prior)
+        words = divergence(self.generator(texts), torch.from_numpy(wanted), temperature).sum()
+        nothing = divergence(self.generator.before_any_word(), self.prior, temperature)
         loss = (words + len(texts) * nothing) / (len(texts.values) + len(texts))
         self.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -185,9 +187,15 @@ class Training:
             raise file.fail(f"it does not fit the training ({str(error).splitlines()[0]})") from None
 
 
-def divergence(weights: Tensor, wanted: Tensor) -> Tensor:
-    """KL of the automaton's outputs from the model's, prefix by prefix; (…, classes) -> (…,)"""
-    return (torch.xlogy(wanted, wanted) - wanted * weights.log_softmax(-1)).sum(-1)
+def divergence(weights: Tensor, wanted: Tensor, temperature: float) -> Tensor:
+    """T² · KL of the automaton's outputs from the model's at a temperature T, prefix by prefix; (…, classes) -> (…,)
+
+    Where the model is sure, its outputs at T = 1 tell next to nothing of its class weights; at a higher temperature
+    they do (knowledge distillation). T² keeps the size of the slopes.
+    """
+    target = (wanted.clamp_min(_FLOOR).log() / temperature).log_softmax(-1)
+    said = (weights / temperature).log_softmax(-1)
+    return temperature**2 * (target.exp() * (target - said)).sum(-1)
 
 
 @torch.no_grad()
