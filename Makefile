@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
-BENCHMARKS := $(filter-out benchmarks/common.py benchmarks/report.py,$(wildcard benchmarks/*.py))
+BENCHMARKS := $(filter-out benchmarks/common.py benchmarks/report%.py,$(wildcard benchmarks/*.py))
 BENCH_ARGS ?= --quick
 
 PIP_ARGS ?=
@@ -18,7 +18,7 @@ help:
 	@echo "make test-slow  the long tests: clusters, kills, full disks, browsers, the whole reproduction"
 	@echo "make lint       ruff, mypy --strict and the order of the packages"
 	@echo "make bench      all benchmarks, quick (WFALENS_DATA: folder with the real data)"
-	@echo "make bench-report  the same into docs/benchmarks.md, with date, machine and versions (BENCH_ARGS= for full size)"
+	@echo "make bench-report  the same, kept as JSON and written into the docs with date, machine and versions (BENCH_ARGS= for full size)"
 	@echo "make docs       the documentation site, into build/site; offline, fails on a warning"
 	@echo "make dist       wheel and sdist into dist/; the wheel is tried in fresh environments, also with the lowest versions"
 	@echo "make install    .venv with every extra (PIP_ARGS: further arguments of pip)"
