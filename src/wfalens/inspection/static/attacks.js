@@ -1,8 +1,6 @@
 // Texts that a changed word turns over.
 const { h } = lens;
 
-const marked = (words, changed, tag) => words.map((word, at) => [at ? ' ' : '', changed.includes(at) ? h(tag, null, lens.word(word)) : lens.word(word)]);
-
 // What the table says, in a sentence: how often the network errs, beside as many random tries.
 function headline({ recipes, vectors }) {
   const [guided, control] = ['guided', 'random-tries'].map((name) => recipes.find(({ recipe }) => recipe === name));

@@ -1,5 +1,5 @@
 // A readable automaton as boxes and arrows; a sentence lights its way in it, word by word.
-const { h, s } = lens;
+const { s } = lens;
 const LEVELS = ['start', 'undecided', 'leaning', '80 % sure or more', '97 % sure or more'];
 const LINE = 14, BOX = 40, GAP = 12, TOP = 34, SIDE = 76, NARROW = 106, BROAD = 140; // pixels; at the right there is room for moves within the last column
 const ENOUGH = 0.8, USUAL = 24; // the share of the moves that is drawn at first, and how many at most

@@ -1,5 +1,5 @@
 // The faithful automaton as a map: states, or groups of them, in the bands of their classes, and flows between them.
-const { h, s } = lens;
+const { s } = lens;
 
 function slices(mix, radius) {
   // a pie of the classes in a state; classes below two per cent are left to the strongest
