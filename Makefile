@@ -5,20 +5,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
-BENCHMARKS := $(filter-out benchmarks/common.py benchmarks/report.py,$(wildcard benchmarks/*.py))
+BENCHMARKS := $(filter-out benchmarks/common.py benchmarks/report%.py,$(wildcard benchmarks/*.py))
 BENCH_ARGS ?= --quick
 
 PIP_ARGS ?=
 
-.PHONY: help install demo test test-slow lint bench bench-report docs dist clean
+.PHONY: help install demo test test-slow lint lint-pages bench bench-report docs dist clean
 
 help:
 	@echo "make demo       install, then train, extract and evaluate on real text (about two minutes)"
 	@echo "make test       install, then lint, type-check and test (about four minutes)"
 	@echo "make test-slow  the long tests: clusters, kills, full disks, browsers, the whole reproduction"
 	@echo "make lint       ruff, mypy --strict and the order of the packages"
+	@echo "make lint-pages Prettier and ESLint on the page's JavaScript and CSS (needs npm; skipped without)"
 	@echo "make bench      all benchmarks, quick (WFALENS_DATA: folder with the real data)"
-	@echo "make bench-report  the same into docs/benchmarks.md, with date, machine and versions (BENCH_ARGS= for full size)"
+	@echo "make bench-report  the same, kept as JSON and written into the docs with date, machine and versions (BENCH_ARGS= for full size)"
 	@echo "make docs       the documentation site, into build/site; offline, fails on a warning"
 	@echo "make dist       wheel and sdist into dist/; the wheel is tried in fresh environments, also with the lowest versions"
 	@echo "make install    .venv with every extra (PIP_ARGS: further arguments of pip)"
@@ -39,6 +40,11 @@ lint: install
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy --strict src
 	$(BIN)/lint-imports
+
+lint-pages:
+	@if ! command -v npm >/dev/null; then echo "npm is not installed: the page's JavaScript and CSS are not checked"; \
+	elif [ -d node_modules/prettier ] || npm install --silent --no-audit --no-fund --no-package-lock; then npm run --silent lint; \
+	else echo "npm could not install Prettier and ESLint: the page's JavaScript and CSS are not checked"; fi
 
 test: lint
 	$(PYTEST) -m "not slow"
@@ -68,4 +74,4 @@ dist: install
 	$(BIN)/python -m tests.wheel build/lowest
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info node_modules

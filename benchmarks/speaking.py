@@ -84,6 +84,7 @@ def main() -> None:
         found = measure_strings(wfa, model, held, reference=train if number == 0 else None)
         for who, each in ({kind: found.automaton} | found.stand_ins).items():
             result[who] = {"perplexity": each.perplexity, "kl": each.kl.value, "agreement": each.agreement}
+            result[who] |= {"ndcg": each.ndcg, **({"states": wfa.states} if who == kind else {})}
             states = wfa.states if who == kind else ""
             rows.append(
                 [

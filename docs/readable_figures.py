@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 from wfalens.automaton import WFA
@@ -31,12 +32,17 @@ def main(arguments: list[str]) -> None:
     page.write_text(text)
 
 
+def _item(sentence: str) -> str:
+    """A sentence as an item of a list, in short lines."""
+    return textwrap.fill(f"* {sentence}", 100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
 def written(name: str, wfa: WFA) -> str:
     """Draws the figures of an automaton, and gives its part of the page."""
     diagram = diagram_of(wfa)
     for direction, ending in (("right", ""), ("down", "-narrow")):
         (FOLDER / "images" / f"readable-{name}{ending}.png").write_bytes(draw_diagram(diagram, "png", direction))
-    story = "\n".join(f"* {_safe(each.text)}" for each in describe(wfa).sentences)
+    story = "\n".join(_item(_safe(each.text)) for each in describe(wfa).sentences)
     head = "| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|\n"
     table = "".join("| " + " | ".join(map(_safe, row)) + " |\n" for row in moves(wfa).shown(LEAST))
     return (

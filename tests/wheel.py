@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -47,7 +48,8 @@ def main(environment: Path) -> int:
 
 
 def _run(folder: str, *command: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # nothing but the wheel
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=own)
     if done.returncode != code:
         raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done

@@ -2,11 +2,22 @@
 const { h } = lens;
 
 // the tenth of the measured texts in which the automaton was about as sure as here
-const likeThis = (fidelity, confidence) => fidelity.trust.deciles.findLast(({ least }) => confidence >= least) ?? fidelity.trust.deciles[0];
+const likeThis = (fidelity, confidence) =>
+  fidelity.trust.deciles.findLast(({ least }) => confidence >= least) ?? fidelity.trust.deciles[0];
 
 function trust(fidelity, found) {
   const tenth = likeThis(fidelity, found.confidence);
-  return h('p', null, 'Of ', h('b', null, lens.plural(tenth.texts, 'text')), ' on which the automaton is about as sure as here, it agrees with the network in ', h('b', null, lens.percent(tenth.cr.value, 1)), ` (95 %: ${lens.percent(tenth.cr.low, 1)} to ${lens.percent(tenth.cr.high, 1)}).`, ' ', lens.what('confidence'));
+  return h(
+    'p',
+    null,
+    'Of ',
+    h('b', null, lens.plural(tenth.texts, 'text')),
+    ' on which the automaton is about as sure as here, it agrees with the network in ',
+    h('b', null, lens.percent(tenth.cr.value, 1)),
+    ` (95 %: ${lens.percent(tenth.cr.low, 1)} to ${lens.percent(tenth.cr.high, 1)}).`,
+    ' ',
+    lens.what('confidence'),
+  );
 }
 
 // The word after which the two no longer agree, to the end; null if they agree at the end.
@@ -14,7 +25,12 @@ lens.parting = (found) => {
   if (!found.model || found.agrees) return null;
   const first = found.model.length - found.words.length - 1;
   let at = found.words.length; // words read
-  while (at > 0 && found.model[at - 1 + first] && lens.argmax(found.model[at - 1 + first]) !== lens.argmax(found.automaton[at - 1])) at -= 1;
+  while (
+    at > 0 &&
+    found.model[at - 1 + first] &&
+    lens.argmax(found.model[at - 1 + first]) !== lens.argmax(found.automaton[at - 1])
+  )
+    at -= 1;
   return Math.max(0, at - 1);
 };
 
@@ -26,26 +42,65 @@ const REASONS = {
 function parts(names, found) {
   const at = lens.parting(found);
   if (at === null) return null;
-  const column = lens.argmax(found.model.at(-1)), word = found.words[at];
+  const column = lens.argmax(found.model.at(-1)),
+    word = found.words[at];
   const change = (rows) => lens.changes(rows, found.words.length)[at][column];
-  const reason = REASONS[found.rows[at]] || (found.counts[at] < 5 ? `the automaton has seen it only ${lens.plural(found.counts[at], 'time')}` : `the automaton has seen it ${lens.whole(found.counts[at])} times, but takes it otherwise here`);
-  return h('p', { class: 'parting' }, 'They part at ', h('b', null, '\u201c', lens.word(word), '\u201d'), ` (word ${at + 1}): ${reason}. It changes \u201c${lens.visible(names[column])}\u201d by ${lens.signed(change(found.model))} for the network, by ${lens.signed(change(found.automaton))} for the automaton.`);
+  const reason =
+    REASONS[found.rows[at]] ||
+    (found.counts[at] < 5
+      ? `the automaton has seen it only ${lens.plural(found.counts[at], 'time')}`
+      : `the automaton has seen it ${lens.whole(found.counts[at])} times, but takes it otherwise here`);
+  return h(
+    'p',
+    { class: 'parting' },
+    'They part at ',
+    h('b', null, '\u201c', lens.word(word), '\u201d'),
+    ` (word ${at + 1}): ${reason}. It changes \u201c${lens.visible(names[column])}\u201d by ${lens.signed(change(found.model))} for the network, by ${lens.signed(change(found.automaton))} for the automaton.`,
+  );
 }
 
 function verdict(names, found) {
   const who = (title, row) => h('div', { class: 'says' }, h('span', null, title), h('b', null, row));
   const named = (label) => lens.className(names, names.indexOf(label));
-  const cells = [found.truth && who('Truth', named(found.truth)), found.model && who('Network', lens.outcome(names, found.model.at(-1))), who('Automaton', [lens.outcome(names, found.automaton.at(-1)), found.label === null ? ' (undecided)' : ''])];
-  const wrong = [found.truth && found.model && found.model_label !== found.truth && 'The network is wrong here.',
-    found.model && !found.agrees && 'The automaton is wrong about the network here: its row below explains its own answer, not the network\u2019s.'].filter(Boolean);
-  return [h('div', { class: 'readers' }, cells, found.model && h('div', { class: 'says' }, h('span', null, 'Copy and network'), h('b', { class: found.agrees ? 'yes' : 'no' }, found.agrees ? 'they agree' : 'they disagree'))),
-    wrong.length > 0 && h('p', { class: 'wrong' }, wrong.join(' '))];
+  const cells = [
+    found.truth && who('Truth', named(found.truth)),
+    found.model && who('Network', lens.outcome(names, found.model.at(-1))),
+    who('Automaton', [lens.outcome(names, found.automaton.at(-1)), found.label === null ? ' (undecided)' : '']),
+  ];
+  const wrong = [
+    found.truth && found.model && found.model_label !== found.truth && 'The network is wrong here.',
+    found.model &&
+      !found.agrees &&
+      'The automaton is wrong about the network here: its row below explains its own answer, not the network\u2019s.',
+  ].filter(Boolean);
+  return [
+    h(
+      'div',
+      { class: 'readers' },
+      cells,
+      found.model &&
+        h(
+          'div',
+          { class: 'says' },
+          h('span', null, 'Copy and network'),
+          h('b', { class: found.agrees ? 'yes' : 'no' }, found.agrees ? 'they agree' : 'they disagree'),
+        ),
+    ),
+    wrong.length > 0 && h('p', { class: 'wrong' }, wrong.join(' ')),
+  ];
 }
 
 lens.card = (names, found, fidelity) => [
   verdict(names, found),
   fidelity ? trust(fidelity, found) : null,
   parts(names, found),
-  h('p', { class: 'note' }, `Confidence of the automaton ${lens.number(found.confidence, 2)}`, found.model ? `, divergence from the network ${lens.number(found.jsd)} ` : ' ', found.model && lens.what('JSD'),
-    found.cut ? ' The text is longer than the network reads: the rest was cut.' : '', found.rounded ? ' Read by this page alone, with rounded weights and without the network.' : ''),
+  h(
+    'p',
+    { class: 'note' },
+    `Confidence of the automaton ${lens.number(found.confidence, 2)}`,
+    found.model ? `, divergence from the network ${lens.number(found.jsd)} ` : ' ',
+    found.model && lens.what('JSD'),
+    found.cut ? ' The text is longer than the network reads: the rest was cut.' : '',
+    found.rounded ? ' Read by this page alone, with rounded weights and without the network.' : '',
+  ),
 ];

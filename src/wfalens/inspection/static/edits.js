@@ -12,12 +12,35 @@ const MADE = {
 // found: what /api/flips answers for tokens that are characters
 lens.editPanel = (names, found) => {
   const readers = Object.keys(found.before).reverse(); // the network first
-  const marked = ({ text, position, new: to }) => h('bdi', null, blanks(text.slice(0, position)), h('ins', null, blanks(to)), blanks(text.slice(position + to.length)));
-  const said = (reader, [label, share]) => h('span', label === found.before[reader] ? { class: 'note' } : null, lens.className(names, label), ` ${lens.percent(share)}`);
-  const rows = found.edits.map((edit) => [h('td', { class: 'text' }, marked(edit)), MADE[edit.kind](edit), ...readers.map((reader) => said(reader, edit[reader]))]);
+  const marked = ({ text, position, new: to }) =>
+    h(
+      'bdi',
+      null,
+      blanks(text.slice(0, position)),
+      h('ins', null, blanks(to)),
+      blanks(text.slice(position + to.length)),
+    );
+  const said = (reader, [label, share]) =>
+    h(
+      'span',
+      label === found.before[reader] ? { class: 'note' } : null,
+      lens.className(names, label),
+      ` ${lens.percent(share)}`,
+    );
+  const rows = found.edits.map((edit) => [
+    h('td', { class: 'text' }, marked(edit)),
+    MADE[edit.kind](edit),
+    ...readers.map((reader) => said(reader, edit[reader])),
+  ]);
   const from = readers.map((reader) => `the ${reader} from ${lens.visible(names[found.before[reader]])}`).join(', ');
   return [
-    rows.length ? lens.table(`Texts at one edit that turn ${from}`, ['text', 'edit', ...readers], rows) : h('p', null, 'None of the edits that were tried turns a reader to another class.'),
-    h('p', { class: 'note' }, `${lens.plural(found.tried.edits, 'text')} at one edit (a character substituted, inserted, deleted, or transposed with the next) were read by the automaton${readers.length > 1 ? `, the ${lens.whole(found.tried.changes)} that hurt its class most by the network` : ''}. Blanks are shown as \u2423.`),
+    rows.length
+      ? lens.table(`Texts at one edit that turn ${from}`, ['text', 'edit', ...readers], rows)
+      : h('p', null, 'None of the edits that were tried turns a reader to another class.'),
+    h(
+      'p',
+      { class: 'note' },
+      `${lens.plural(found.tried.edits, 'text')} at one edit (a character substituted, inserted, deleted, or transposed with the next) were read by the automaton${readers.length > 1 ? `, the ${lens.whole(found.tried.changes)} that hurt its class most by the network` : ''}. Blanks are shown as \u2423.`,
+    ),
   ];
 };

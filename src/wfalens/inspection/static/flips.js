@@ -13,29 +13,91 @@ lens.flipPanel = (names, found, use) => {
   function changeItem(change) {
     const others = readers.filter((reader) => reader !== given.reader && flipped(change, reader));
     const label = change.new === null ? 'left out' : change.new;
-    return h('li', { class: change.plausible ? 'plausible' : '', 'data-tip': `${change.new === null ? 'Without the word' : `\u201c${lens.visible(change.new)}\u201d for \u201c${old(change)}\u201d`}: ${readers.map((reader) => `the ${reader} says ${lens.visible(names[change[reader][0]])} ${lens.percent(change[reader][1])}`).join(', ')}` },
-      change.new === null ? h('i', null, label) : h('ins', null, lens.word(label)), ' \u2192 ', said(change[given.reader]),
+    return h(
+      'li',
+      {
+        class: change.plausible ? 'plausible' : '',
+        'data-tip': `${change.new === null ? 'Without the word' : `\u201c${lens.visible(change.new)}\u201d for \u201c${old(change)}\u201d`}: ${readers.map((reader) => `the ${reader} says ${lens.visible(names[change[reader][0]])} ${lens.percent(change[reader][1])}`).join(', ')}`,
+      },
+      change.new === null ? h('i', null, label) : h('ins', null, lens.word(label)),
+      ' \u2192 ',
+      said(change[given.reader]),
       readers.length > 1 && h('small', null, others.length ? ' both' : ` the ${given.reader} only`),
-      use && h('button', { class: 'small', type: 'button', 'aria-label': change.new === null ? `Leave out ${old(change)}` : `Use ${lens.visible(change.new)} for ${old(change)}`, on: { click: () => use(change.position, change.new ?? '') } }, 'try'));
+      use &&
+        h(
+          'button',
+          {
+            class: 'small',
+            type: 'button',
+            'aria-label':
+              change.new === null ? `Leave out ${old(change)}` : `Use ${lens.visible(change.new)} for ${old(change)}`,
+            on: { click: () => use(change.position, change.new ?? '') },
+          },
+          'try',
+        ),
+    );
   }
   function draw() {
-    const wanted = found.changes.filter((change) => flipped(change, given.reader) && (given.to === 'any' || names[change[given.reader][0]] === given.to));
+    const wanted = found.changes.filter(
+      (change) => flipped(change, given.reader) && (given.to === 'any' || names[change[given.reader][0]] === given.to),
+    );
     const positions = [...new Set(wanted.map(({ position }) => position))];
     const rows = positions.map((position) => {
       const here = wanted.filter((change) => change.position === position);
-      return [h('span', null, h('small', null, `${position + 1} `), h('del', null, lens.word(found.words[position]))), h('td', { class: 'text' }, h('ul', { class: 'changes' }, here.map(changeItem)))];
+      return [
+        h('span', null, h('small', null, `${position + 1} `), h('del', null, lens.word(found.words[position]))),
+        h('td', { class: 'text' }, h('ul', { class: 'changes' }, here.map(changeItem))),
+      ];
     });
     const before = lens.visible(names[found.before[given.reader]]);
-    lens.put(list, rows.length ? lens.table(`Changes of one word that turn the ${given.reader} from ${before}${given.to === 'any' ? '' : ` to ${lens.visible(given.to)}`}`, ['word', 'left out, or another word in its place'], rows)
-      : h('p', null, `None of the changes that were tried turns the ${given.reader} from ${before}${given.to === 'any' ? ' to another class' : ` to ${lens.visible(given.to)}`}.`));
+    lens.put(
+      list,
+      rows.length
+        ? lens.table(
+            `Changes of one word that turn the ${given.reader} from ${before}${given.to === 'any' ? '' : ` to ${lens.visible(given.to)}`}`,
+            ['word', 'left out, or another word in its place'],
+            rows,
+          )
+        : h(
+            'p',
+            null,
+            `None of the changes that were tried turns the ${given.reader} from ${before}${given.to === 'any' ? ' to another class' : ` to ${lens.visible(given.to)}`}.`,
+          ),
+    );
   }
   const { tried, vectors } = found;
   draw();
   return [
-    h('div', { class: 'controls' },
-      readers.length > 1 && lens.field('Whose mind', lens.select(readers.map((reader) => [reader, `the ${reader}\u2019s`]), given.reader, (value) => { given.reader = value; draw(); })),
-      lens.field('To', lens.select([['any', 'any other class'], ...names.map((name) => [name, name])], 'any', (value) => { given.to = value; draw(); }))),
+    h(
+      'div',
+      { class: 'controls' },
+      readers.length > 1 &&
+        lens.field(
+          'Whose mind',
+          lens.select(
+            readers.map((reader) => [reader, `the ${reader}\u2019s`]),
+            given.reader,
+            (value) => {
+              given.reader = value;
+              draw();
+            },
+          ),
+        ),
+      lens.field(
+        'To',
+        lens.select([['any', 'any other class'], ...names.map((name) => [name, name])], 'any', (value) => {
+          given.to = value;
+          draw();
+        }),
+      ),
+    ),
     list,
-    h('p', { class: 'note' }, `At ${tried.positions === tried.of ? 'every position' : `the ${tried.positions} positions that matter most`} the word left out and ${lens.plural(tried.words, 'word')} in its place, by the automaton\u2019s forward and backward vectors; the ${tried.changes} most telling were tried${readers.length > 1 ? ' on the network' : ''}.${vectors ? ` Words of like meaning (bold) first, by ${lens.visible(vectors)}.` : ''}`, ' ', lens.what('flip')),
+    h(
+      'p',
+      { class: 'note' },
+      `At ${tried.positions === tried.of ? 'every position' : `the ${tried.positions} positions that matter most`} the word left out and ${lens.plural(tried.words, 'word')} in its place, by the automaton\u2019s forward and backward vectors; the ${tried.changes} most telling were tried${readers.length > 1 ? ' on the network' : ''}.${vectors ? ` Words of like meaning (bold) first, by ${lens.visible(vectors)}.` : ''}`,
+      ' ',
+      lens.what('flip'),
+    ),
   ];
 };

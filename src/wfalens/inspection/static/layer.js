@@ -1,12 +1,15 @@
 // What lies over all charts: tooltips for anything with a data-tip, and zoom.
 const { h } = lens;
-const MOST = 8, STEP = 1.4; // of the zoom
+const MOST = 8,
+  STEP = 1.4; // of the zoom
 
 const tip = h('div', { class: 'tip', role: 'tooltip', hidden: true });
-let shownFor = null, pointer = null; // where the mouse is, once it has moved
+let shownFor = null,
+  pointer = null; // where the mouse is, once it has moved
 
 function place(x, y) {
-  const box = tip.getBoundingClientRect(), gap = 12;
+  const box = tip.getBoundingClientRect(),
+    gap = 12;
   const left = Math.max(4, Math.min(innerWidth - box.width - 4, x - box.width / 2));
   const above = y - box.height - gap;
   tip.style.setProperty('left', `${left}px`);
@@ -17,9 +20,15 @@ function show(node, x, y) {
   shownFor = node;
   lens.put(tip, node.getAttribute('data-tip')); // a text node: nothing in it is read as markup
   tip.hidden = false;
-  if (x === undefined) { const box = node.getBoundingClientRect(); place(box.left + box.width / 2, box.top); } else place(x, y);
+  if (x === undefined) {
+    const box = node.getBoundingClientRect();
+    place(box.left + box.width / 2, box.top);
+  } else place(x, y);
 }
-function hide() { shownFor = null; tip.hidden = true; }
+function hide() {
+  shownFor = null;
+  tip.hidden = true;
+}
 const tipped = (target) => (target instanceof Element ? target.closest('[data-tip]') : null);
 
 document.addEventListener('pointermove', (event) => {
@@ -29,23 +38,41 @@ document.addEventListener('pointermove', (event) => {
   if (node) show(node, event.clientX, event.clientY);
   else if (shownFor && shownFor !== document.activeElement) hide();
 });
-document.addEventListener('pointerdown', (event) => { // a touch shows what hovering would
+document.addEventListener('pointerdown', (event) => {
+  // a touch shows what hovering would
   const node = tipped(event.target);
   if (node && event.pointerType === 'touch') show(node, event.clientX, event.clientY);
   else if (!node) hide();
 });
-document.addEventListener('click', (event) => { const node = tipped(event.target); if (node && node.classList.contains('what')) show(node); });
-document.addEventListener('focusin', (event) => { const node = tipped(event.target); if (node && event.target.matches(':focus-visible')) show(node); });
+document.addEventListener('click', (event) => {
+  const node = tipped(event.target);
+  if (node && node.classList.contains('what')) show(node);
+});
+document.addEventListener('focusin', (event) => {
+  const node = tipped(event.target);
+  if (node && event.target.matches(':focus-visible')) show(node);
+});
 document.addEventListener('focusout', hide);
-document.addEventListener('keydown', (event) => { if (event.key === 'Escape') hide(); });
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') hide();
+});
 const isPointedAt = (node) => pointer !== null && tipped(document.elementFromPoint(...pointer)) === node;
-window.addEventListener('scroll', () => { if (shownFor && !isPointedAt(shownFor)) hide(); }, { passive: true, capture: true });
+window.addEventListener(
+  'scroll',
+  () => {
+    if (shownFor && !isPointedAt(shownFor)) hide();
+  },
+  { passive: true, capture: true },
+);
 document.body.append(tip);
 
 // The part of the drawing that is shown: {x, y, scale} within its full size.
 function apply(svg) {
   const { width, height, scale, x, y } = svg.zoom;
-  svg.setAttribute('viewBox', `${x.toFixed(2)} ${y.toFixed(2)} ${(width / scale).toFixed(2)} ${(height / scale).toFixed(2)}`);
+  svg.setAttribute(
+    'viewBox',
+    `${x.toFixed(2)} ${y.toFixed(2)} ${(width / scale).toFixed(2)} ${(height / scale).toFixed(2)}`,
+  );
   svg.classList.toggle('zoomed', scale > 1);
   svg.closest('figure')?.classList.toggle('zoomed', scale > 1);
 }
@@ -65,8 +92,20 @@ lens.zoomBy = (svg, factor, px = 0.5, py = 0.5) => {
   within(zoom);
   apply(svg);
 };
-lens.zoomOut = (svg) => { if (svg.zoom) { Object.assign(svg.zoom, { x: 0, y: 0, scale: 1 }); apply(svg); } };
-lens.panBy = (svg, dx, dy) => { if (svg.zoom) { svg.zoom.x += dx * svg.zoom.width / svg.zoom.scale; svg.zoom.y += dy * svg.zoom.height / svg.zoom.scale; within(svg.zoom); apply(svg); } };
+lens.zoomOut = (svg) => {
+  if (svg.zoom) {
+    Object.assign(svg.zoom, { x: 0, y: 0, scale: 1 });
+    apply(svg);
+  }
+};
+lens.panBy = (svg, dx, dy) => {
+  if (svg.zoom) {
+    svg.zoom.x += (dx * svg.zoom.width) / svg.zoom.scale;
+    svg.zoom.y += (dy * svg.zoom.height) / svg.zoom.scale;
+    within(svg.zoom);
+    apply(svg);
+  }
+};
 
 // the full size of a drawing; a zoom that was chosen before stays
 lens.size = (svg, width, height) => {
@@ -78,26 +117,38 @@ lens.size = (svg, width, height) => {
 
 lens.zoomable = (svg) => {
   const pointers = new Map();
-  const share = (event) => { const box = svg.getBoundingClientRect(); return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height]; };
-  svg.addEventListener('wheel', (event) => { // with Ctrl, as in maps: a plain wheel scrolls the page
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    lens.zoomBy(svg, event.deltaY < 0 ? STEP : 1 / STEP, ...share(event));
-  }, { passive: false });
-  svg.addEventListener('pointerdown', (event) => { pointers.set(event.pointerId, share(event)); });
+  const share = (event) => {
+    const box = svg.getBoundingClientRect();
+    return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+  };
+  svg.addEventListener(
+    'wheel',
+    (event) => {
+      // with Ctrl, as in maps: a plain wheel scrolls the page
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      lens.zoomBy(svg, event.deltaY < 0 ? STEP : 1 / STEP, ...share(event));
+    },
+    { passive: false },
+  );
+  svg.addEventListener('pointerdown', (event) => {
+    pointers.set(event.pointerId, share(event));
+  });
   svg.addEventListener('pointermove', (event) => {
     const before = pointers.get(event.pointerId);
-    if (!before || !svg.zoom || svg.zoom.scale === 1 && pointers.size < 2) return;
+    if (!before || !svg.zoom || (svg.zoom.scale === 1 && pointers.size < 2)) return;
     const now = share(event);
     if (pointers.size === 1) lens.panBy(svg, before[0] - now[0], before[1] - now[1]);
-    else { // two fingers
+    else {
+      // two fingers
       const other = [...pointers].find(([id]) => id !== event.pointerId)[1];
       const gap = (point) => Math.hypot(point[0] - other[0], point[1] - other[1]) || 1e-3;
       lens.zoomBy(svg, gap(now) / gap(before), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
     }
     pointers.set(event.pointerId, now);
   });
-  for (const name of ['pointerup', 'pointercancel', 'pointerleave']) svg.addEventListener(name, (event) => pointers.delete(event.pointerId));
+  for (const name of ['pointerup', 'pointercancel', 'pointerleave'])
+    svg.addEventListener(name, (event) => pointers.delete(event.pointerId));
   svg.addEventListener('dblclick', (event) => lens.zoomBy(svg, STEP * STEP, ...share(event)));
   return svg;
 };
@@ -112,7 +163,19 @@ function walk(svg, by) {
 lens.zoomKeys = (svg) => (event) => {
   if (event.target !== svg || event.ctrlKey || event.metaKey || event.altKey) return;
   const arrow = (dx, dy) => () => (svg.zoom?.scale > 1 ? lens.panBy(svg, 0.1 * dx, 0.1 * dy) : walk(svg, dx + dy));
-  const keys = { '+': () => lens.zoomBy(svg, STEP), '=': () => lens.zoomBy(svg, STEP), '-': () => lens.zoomBy(svg, 1 / STEP), 0: () => lens.zoomOut(svg), ArrowLeft: arrow(-1, 0), ArrowRight: arrow(1, 0), ArrowUp: arrow(0, -1), ArrowDown: arrow(0, 1) };
-  if (Object.hasOwn(keys, event.key)) { event.preventDefault(); keys[event.key](); }
+  const keys = {
+    '+': () => lens.zoomBy(svg, STEP),
+    '=': () => lens.zoomBy(svg, STEP),
+    '-': () => lens.zoomBy(svg, 1 / STEP),
+    0: () => lens.zoomOut(svg),
+    ArrowLeft: arrow(-1, 0),
+    ArrowRight: arrow(1, 0),
+    ArrowUp: arrow(0, -1),
+    ArrowDown: arrow(0, 1),
+  };
+  if (Object.hasOwn(keys, event.key)) {
+    event.preventDefault();
+    keys[event.key]();
+  }
 };
 lens.zoomStep = STEP;

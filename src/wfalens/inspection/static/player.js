@@ -4,97 +4,247 @@ const SHOWN = 8; // classes that have a line, where there are more
 
 class Player {
   constructor(view, overview, map, parameters) {
-    Object.assign(this, { overview, map, names: overview.class_names, reading: overview.reading?.error ? null : overview.reading, of: 'default', method: 'contributions', why: null, fidelity: null });
+    Object.assign(this, {
+      overview,
+      map,
+      names: overview.class_names,
+      reading: overview.reading?.error ? null : overview.reading,
+      of: 'default',
+      method: 'contributions',
+      why: null,
+      fidelity: null,
+    });
     this.make(view);
-    if (overview.has.model && overview.has.texts) lens.source.fidelity().then((found) => { this.fidelity = found; this.draw(); }, () => {}); // without it the card says less
+    if (overview.has.model && overview.has.texts)
+      lens.source.fidelity().then(
+        (found) => {
+          this.fidelity = found;
+          this.draw();
+        },
+        () => {},
+      ); // without it the card says less
     this.reader.load(parameters.get('text') || '');
   }
 
-  get found() { return this.reader.found; }
+  get found() {
+    return this.reader.found;
+  }
 
-  get at() { return this.reader.at; }
+  get at() {
+    return this.reader.at;
+  }
 
   make(view) {
     this.reader = new lens.Reader({
       heard: () => this.draw(),
-      loaded: (found, text) => { this.why = null; lens.remember({ text: text.slice(0, 2000) }); this.ask(text); },
+      loaded: (found, text) => {
+        this.why = null;
+        lens.remember({ text: text.slice(0, 2000) });
+        this.ask(text);
+      },
       failed: (error) => lens.put(this.card, h('p', { class: 'error' }, error.message)),
     });
     const { has } = this.overview;
     this.pick = h('select', { on: { change: () => this.reader.load(this.pick.value) } });
-    this.sort = lens.select([['any', 'any'], ['disagree', 'they disagree'], ['unsure', 'the automaton is unsure']], 'any', () => this.offer());
+    this.sort = lens.select(
+      [
+        ['any', 'any'],
+        ['disagree', 'they disagree'],
+        ['unsure', 'the automaton is unsure'],
+      ],
+      'any',
+      () => this.offer(),
+    );
     this.card = h('div', { class: 'verdict', role: 'status' });
     this.rows = h('div');
-    this.classes = lens.select([['default', has.model ? 'the network\u2019s class' : 'the predicted class'], ...this.names.map((name) => [name, name])], 'default', (value) => { this.of = value; this.draw(); });
-    this.methods = lens.select([['contributions', 'Shapley values: which words matter?'], ['changes', 'changes as it reads: how did it come about?']], 'contributions', (value) => { this.method = value; this.draw(); });
+    this.classes = lens.select(
+      [
+        ['default', has.model ? 'the network\u2019s class' : 'the predicted class'],
+        ...this.names.map((name) => [name, name]),
+      ],
+      'default',
+      (value) => {
+        this.of = value;
+        this.draw();
+      },
+    );
+    this.methods = lens.select(
+      [
+        ['contributions', 'Shapley values: which words matter?'],
+        ['changes', 'changes as it reads: how did it come about?'],
+      ],
+      'contributions',
+      (value) => {
+        this.method = value;
+        this.draw();
+      },
+    );
     this.about = h('p', { class: 'note' });
     this.ways = [this.reading && this.diagram(), !this.reading && this.map && this.onMap()].filter(Boolean);
-    this.charts = [this.chart('automaton', 'The automaton after each word'), has.model && this.chart('model', 'The network after each word')].filter(Boolean);
+    this.charts = [
+      this.chart('automaton', 'The automaton after each word'),
+      has.model && this.chart('model', 'The network after each word'),
+    ].filter(Boolean);
     this.steps = h('div');
     this.flips = h('div');
     view.append(
-      h('div', { class: 'controls' },
+      h(
+        'div',
+        { class: 'controls' },
         lens.field(lens.source.typing ? 'Your sentence' : 'The sentence', this.reader.input, 'wide-field'),
-        has.texts && lens.field('Or pick one where', this.sort), has.texts && lens.field('Sentence', this.pick, 'wide-field')),
-      h('div', { class: 'onescreen' }, h('section', { class: 'panel card-panel', 'aria-label': 'Why, and can I trust it here' }, h('h2', null, 'Why, and can I trust it here?'), this.card, this.reader.buttons, this.rows,
-        h('div', { class: 'controls' }, lens.field('Contributions to', this.classes), lens.field('Contributions are', this.methods)), this.about),
-      ...this.ways),
-      h('h2', null, 'What single change would flip it? ', lens.what('flip')), this.flips,
-      h('h2', null, 'After each word'), h('div', { class: 'grid' }, this.charts), this.steps);
+        has.texts && lens.field('Or pick one where', this.sort),
+        has.texts && lens.field('Sentence', this.pick, 'wide-field'),
+      ),
+      h(
+        'div',
+        { class: 'onescreen' },
+        h(
+          'section',
+          { class: 'panel card-panel', 'aria-label': 'Why, and can I trust it here' },
+          h('h2', null, 'Why, and can I trust it here?'),
+          this.card,
+          this.reader.buttons,
+          this.rows,
+          h(
+            'div',
+            { class: 'controls' },
+            lens.field('Contributions to', this.classes),
+            lens.field('Contributions are', this.methods),
+          ),
+          this.about,
+        ),
+        ...this.ways,
+      ),
+      h('h2', null, 'What single change would flip it? ', lens.what('flip')),
+      this.flips,
+      h('h2', null, 'After each word'),
+      h('div', { class: 'grid' }, this.charts),
+      this.steps,
+    );
     if (has.texts) {
       this.pick.append(h('option', { value: '' }, 'loading \u2026'));
-      lens.source.sentences().then((found) => { this.sentences = found; this.offer(); if (this.reader.asked === 1 && !this.reader.input.value && found.any.length) this.reader.load(found.any[0].text); }, (error) => lens.put(this.pick, h('option', { value: '' }, error.message)));
+      lens.source.sentences().then(
+        (found) => {
+          this.sentences = found;
+          this.offer();
+          if (this.reader.asked === 1 && !this.reader.input.value && found.any.length)
+            this.reader.load(found.any[0].text);
+        },
+        (error) => lens.put(this.pick, h('option', { value: '' }, error.message)),
+      );
     }
   }
 
   chart(who, title) {
     const few = this.names.length > SHOWN;
-    const shown = () => { // those that ever matter in this text
-      const rows = this.found[who] || [], peak = this.names.map((_, at) => Math.max(0, ...rows.map((row) => row[at])));
-      return this.names.map((_, at) => at).sort((a, b) => peak[b] - peak[a]).slice(0, few ? SHOWN : undefined).sort((a, b) => a - b);
+    const shown = () => {
+      // those that ever matter in this text
+      const rows = this.found[who] || [],
+        peak = this.names.map((_, at) => Math.max(0, ...rows.map((row) => row[at])));
+      return this.names
+        .map((_, at) => at)
+        .sort((a, b) => peak[b] - peak[a])
+        .slice(0, few ? SHOWN : undefined)
+        .sort((a, b) => a - b);
     };
     return lens.figure({
-      title, legend: lens.classLegend(this.names), note: few ? `The ${SHOWN} classes that rise highest have a line.` : null,
-      draw: (svg, width) => this.found?.[who] && lens.lineChart(svg, width, {
-        series: shown().map((at) => ({ name: lens.visible(this.names[at]), values: this.found[who].map((row) => row[at]), colour: lens.colour(at), dash: lens.dash(at), from: this.found.words.length + 1 - this.found[who].length })),
-        labels: ['(start)', ...this.found.words], current: this.at, yTitle: 'probability', xTitle: 'words read',
-      }),
+      title,
+      legend: lens.classLegend(this.names),
+      note: few ? `The ${SHOWN} classes that rise highest have a line.` : null,
+      draw: (svg, width) =>
+        this.found?.[who] &&
+        lens.lineChart(svg, width, {
+          series: shown().map((at) => ({
+            name: lens.visible(this.names[at]),
+            values: this.found[who].map((row) => row[at]),
+            colour: lens.colour(at),
+            dash: lens.dash(at),
+            from: this.found.words.length + 1 - this.found[who].length,
+          })),
+          labels: ['(start)', ...this.found.words],
+          current: this.at,
+          yTitle: 'probability',
+          xTitle: 'words read',
+        }),
     });
   }
 
   diagram() {
     return lens.figure({
-      title: this.overview.companion ? 'Its way through the readable companion' : 'Its way through the automaton', term: this.overview.companion ? 'readable companion' : 'move', least: lens.diagramWidth, legend: lens.classLegend(this.names),
-      draw: (svg, width) => this.found && lens.drawDiagram(svg, width, this.reading, { lit: lens.litAt(this.reading, this.found, this.at) }),
+      title: this.overview.companion ? 'Its way through the readable companion' : 'Its way through the automaton',
+      term: this.overview.companion ? 'readable companion' : 'move',
+      least: lens.diagramWidth,
+      legend: lens.classLegend(this.names),
+      draw: (svg, width) =>
+        this.found &&
+        lens.drawDiagram(svg, width, this.reading, { lit: lens.litAt(this.reading, this.found, this.at) }),
       note: 'Where the automaton is after the words read so far, and what the last of them moved.',
     });
   }
 
   onMap() {
     return lens.figure({
-      title: 'Its way on the map', term: this.map.kind === 'states' ? 'state' : 'region', least: lens.mapWidth, legend: lens.classLegend(this.names),
-      draw: (svg, width) => this.found && lens.drawMap(svg, width, this.map, this.map.levels.at(-1), { active: this.found.states && new Map(this.found.states[this.at]), marks: lens.pathMarks(this.found, this.at) }),
+      title: 'Its way on the map',
+      term: this.map.kind === 'states' ? 'state' : 'region',
+      least: lens.mapWidth,
+      legend: lens.classLegend(this.names),
+      draw: (svg, width) =>
+        this.found &&
+        lens.drawMap(svg, width, this.map, this.map.levels.at(-1), {
+          active: this.found.states && new Map(this.found.states[this.at]),
+          marks: lens.pathMarks(this.found, this.at),
+        }),
       note: `Line and filled dots: the automaton${this.overview.has.model ? '; dashed line and open dot: the network' : ''}. Each output stands in the band of its likeliest class, the further right the surer it is.`,
     });
   }
 
   offer() {
     const rows = this.sentences?.[this.sort.value] || [];
-    lens.put(this.pick, h('option', { value: '' }, rows.length ? `choose one of ${rows.length}` : 'none in the sample'),
-      rows.map(({ text, label, model_label: said }) => h('option', { value: text }, `${lens.visible(text).slice(0, 90)} \u2013 ${lens.visible(label ?? 'undecided')}${said && said !== label ? ` / ${lens.visible(said)}` : ''}`)));
+    lens.put(
+      this.pick,
+      h('option', { value: '' }, rows.length ? `choose one of ${rows.length}` : 'none in the sample'),
+      rows.map(({ text, label, model_label: said }) =>
+        h(
+          'option',
+          { value: text },
+          `${lens.visible(text).slice(0, 90)} \u2013 ${lens.visible(label ?? 'undecided')}${said && said !== label ? ` / ${lens.visible(said)}` : ''}`,
+        ),
+      ),
+    );
   }
 
   // what takes longer than a keystroke: the network's own contributions, and changes that flip
   async ask(text) {
-    const ticket = this.reader.asked, current = () => ticket === this.reader.asked;
-    if (!this.found.words.length) { lens.put(this.flips); return; }
+    const ticket = this.reader.asked,
+      current = () => ticket === this.reader.asked;
+    if (!this.found.words.length) {
+      lens.put(this.flips);
+      return;
+    }
     if (lens.source.live) lens.put(this.flips, h('p', { class: 'note' }, 'looking \u2026'));
     await new Promise((resolve) => setTimeout(resolve, lens.source.live ? 350 : 0)); // not while somebody types
     if (!current()) return;
-    if (this.overview.has.model) lens.source.why(text).then((found) => { if (current()) { this.why = found; this.draw(); } }, () => {}); // the card then shows the automaton's row alone
+    if (this.overview.has.model)
+      lens.source.why(text).then(
+        (found) => {
+          if (current()) {
+            this.why = found;
+            this.draw();
+          }
+        },
+        () => {},
+      ); // the card then shows the automaton's row alone
     try {
       const found = await lens.source.flips(text);
-      if (current()) lens.put(this.flips, lens.flipPanel(this.names, found, lens.source.typing && ((position, word) => this.reader.replace(position, word))));
+      if (current())
+        lens.put(
+          this.flips,
+          lens.flipPanel(
+            this.names,
+            found,
+            lens.source.typing && ((position, word) => this.reader.replace(position, word)),
+          ),
+        );
     } catch (error) {
       if (current()) lens.put(this.flips, h('p', { class: 'note' }, error.message));
     }
@@ -106,60 +256,171 @@ class Player {
   }
 
   contributions() {
-    const { found, why } = this, words = found.words.length;
-    if (this.method === 'changes') return [found.model && { who: 'network', values: lens.changes(found.model, words) }, { who: 'automaton', values: lens.changes(found.automaton, words) }].filter(Boolean);
-    return why ? [{ who: 'network', values: why.network }, { who: 'automaton', values: why.automaton }] : [{ who: 'automaton', values: found.contributions }];
+    const { found, why } = this,
+      words = found.words.length;
+    if (this.method === 'changes')
+      return [
+        found.model && { who: 'network', values: lens.changes(found.model, words) },
+        { who: 'automaton', values: lens.changes(found.automaton, words) },
+      ].filter(Boolean);
+    return why
+      ? [
+          { who: 'network', values: why.network },
+          { who: 'automaton', values: why.automaton },
+        ]
+      : [{ who: 'automaton', values: found.contributions }];
   }
 
   draw() {
     const { found } = this;
     if (!found) return;
-    if (!found.words.length) { lens.put(this.card, 'Type a sentence, or pick one.'); lens.put(this.rows); lens.put(this.about); lens.put(this.steps); return; }
-    const focused = this.rows.contains(document.activeElement), column = this.column(), rows = this.contributions(), name = lens.visible(this.names[column]);
+    if (!found.words.length) {
+      lens.put(this.card, 'Type a sentence, or pick one.');
+      lens.put(this.rows);
+      lens.put(this.about);
+      lens.put(this.steps);
+      return;
+    }
+    const focused = this.rows.contains(document.activeElement),
+      column = this.column(),
+      rows = this.contributions(),
+      name = lens.visible(this.names[column]);
     lens.put(this.card, lens.card(this.names, found, found.rounded ? null : this.fidelity));
-    lens.put(this.rows, lens.chipRows({ found, rows, column, name, at: this.at, choose: (at) => this.reader.go(at), edit: lens.source.typing ? (at) => this.edit(at) : null, press: (event) => this.press(event) }));
+    lens.put(
+      this.rows,
+      lens.chipRows({
+        found,
+        rows,
+        column,
+        name,
+        at: this.at,
+        choose: (at) => this.reader.go(at),
+        edit: lens.source.typing ? (at) => this.edit(at) : null,
+        press: (event) => this.press(event),
+      }),
+    );
     if (focused) this.rows.querySelector('[tabindex="0"]')?.focus();
     lens.put(this.classes.options[0], found.model ? 'the network\u2019s class' : 'the automaton\u2019s class');
     const unit = this.method === 'changes' || this.why ? 'probability' : found.unit;
-    lens.put(this.about, `Under each word: what it contributes to ${name}, in ${unit}; the class\u2019s colour speaks for it, grey against it. `, lens.what(this.method === 'changes' ? 'contribution' : 'Shapley value'),
-      found.rounded ? ' A dotted line below a word: this page does not carry it, and it reads as <unk>. ' : [' The line below a word tells how the automaton knows it: solid observed, dashed completed, dotted unknown. ', lens.what('rows')], this.why?.standard_error > 0.005 && this.method !== 'changes' ? ` The network\u2019s values come from ${this.why.queries} readings, with a standard error of at most ${lens.number(this.why.standard_error, 3)}.` : '',
-      lens.source.typing ? ' Double-click or press Enter on a word to change it.' : '');
+    lens.put(
+      this.about,
+      `Under each word: what it contributes to ${name}, in ${unit}; the class\u2019s colour speaks for it, grey against it. `,
+      lens.what(this.method === 'changes' ? 'contribution' : 'Shapley value'),
+      found.rounded
+        ? ' A dotted line below a word: this page does not carry it, and it reads as <unk>. '
+        : [
+            ' The line below a word tells how the automaton knows it: solid observed, dashed completed, dotted unknown. ',
+            lens.what('rows'),
+          ],
+      this.why?.standard_error > 0.005 && this.method !== 'changes'
+        ? ` The network\u2019s values come from ${this.why.queries} readings, with a standard error of at most ${lens.number(this.why.standard_error, 3)}.`
+        : '',
+      lens.source.typing ? ' Double-click or press Enter on a word to change it.' : '',
+    );
     if (this.charts[1]) this.charts[1].hidden = !found.model;
     for (const figure of [...this.charts, ...this.ways]) figure.redraw();
     this.table(rows, column);
   }
 
   table(rows, column) {
-    const { found } = this, said = (at) => found.model.at(at - found.words.length), finest = this.map?.levels?.at(-1);
+    const { found } = this,
+      said = (at) => found.model.at(at - found.words.length),
+      finest = this.map?.levels?.at(-1);
     const same = (at) => lens.argmax(said(at)) === lens.argmax(found.automaton[at + 1]);
     const cells = found.words.map((word, at) => [
-      lens.wordLink(word), found.rows[at], ...rows.map(({ values }) => lens.signed(values[at][column], 3)), lens.outcome(this.names, found.automaton[at + 1]),
-      ...(found.model ? [lens.outcome(this.names, said(at)), same(at) ? h('span', { class: 'yes' }, 'yes') : h('span', { class: 'no' }, 'no')] : []),
-      ...(found.states ? [h('td', { class: 'text' }, found.states[at + 1].slice(0, 2).map(([state, share]) => `${finest?.states[state].name ? lens.visible(finest.states[state].name) : state} (${lens.percent(share)})`).join('; '))] : []),
+      lens.wordLink(word),
+      found.rows[at],
+      ...rows.map(({ values }) => lens.signed(values[at][column], 3)),
+      lens.outcome(this.names, found.automaton[at + 1]),
+      ...(found.model
+        ? [
+            lens.outcome(this.names, said(at)),
+            same(at) ? h('span', { class: 'yes' }, 'yes') : h('span', { class: 'no' }, 'no'),
+          ]
+        : []),
+      ...(found.states
+        ? [
+            h(
+              'td',
+              { class: 'text' },
+              found.states[at + 1]
+                .slice(0, 2)
+                .map(
+                  ([state, share]) =>
+                    `${finest?.states[state].name ? lens.visible(finest.states[state].name) : state} (${lens.percent(share)})`,
+                )
+                .join('; '),
+            ),
+          ]
+        : []),
     ]);
-    lens.put(this.steps, lens.table(`After each word; contributions to ${lens.visible(this.names[column])}`, ['word', 'rows', ...rows.map(({ who }) => `${who}: contribution`), 'automaton', ...(found.model ? ['network', 'agree'] : []), ...(found.states ? ['likely states'] : [])], cells));
+    lens.put(
+      this.steps,
+      lens.table(
+        `After each word; contributions to ${lens.visible(this.names[column])}`,
+        [
+          'word',
+          'rows',
+          ...rows.map(({ who }) => `${who}: contribution`),
+          'automaton',
+          ...(found.model ? ['network', 'agree'] : []),
+          ...(found.states ? ['likely states'] : []),
+        ],
+        cells,
+      ),
+    );
   }
 
   edit(position) {
     if (!lens.source.typing || Number.isNaN(position)) return;
-    const { reader } = this, chip = this.rows.querySelector(`[data-at="${position}"]`);
+    const { reader } = this,
+      chip = this.rows.querySelector(`[data-at="${position}"]`);
     let given = false; // up, by Escape: taking the input away also blurs it
-    const input = h('input', { value: reader.words[position], 'aria-label': `Change word ${position + 1}`, maxlength: 200, on: {
-      keydown: (event) => { event.stopPropagation(); if (event.key === 'Enter') reader.replace(position, input.value.trim()); if (event.key === 'Escape') { given = true; this.draw(); reader.load(this.found.text, true); } },
-      blur: () => { if (!given && input.isConnected && input.value.trim() !== reader.words[position]) reader.replace(position, input.value.trim()); },
-      input: lens.later(60, async () => { // the change at once, while the word is being typed
-        const shown = await lens.source.play(reader.with(position, input.value.trim()));
-        if (input.isConnected && shown.words.length) lens.put(this.card, lens.card(this.names, shown, shown.rounded ? null : this.fidelity));
-      }),
-    } });
+    const input = h('input', {
+      value: reader.words[position],
+      'aria-label': `Change word ${position + 1}`,
+      maxlength: 200,
+      on: {
+        keydown: (event) => {
+          event.stopPropagation();
+          if (event.key === 'Enter') reader.replace(position, input.value.trim());
+          if (event.key === 'Escape') {
+            given = true;
+            this.draw();
+            reader.load(this.found.text, true);
+          }
+        },
+        blur: () => {
+          if (!given && input.isConnected && input.value.trim() !== reader.words[position])
+            reader.replace(position, input.value.trim());
+        },
+        input: lens.later(60, async () => {
+          // the change at once, while the word is being typed
+          const shown = await lens.source.play(reader.with(position, input.value.trim()));
+          if (input.isConnected && shown.words.length)
+            lens.put(this.card, lens.card(this.names, shown, shown.rounded ? null : this.fidelity));
+        }),
+      },
+    });
     chip.replaceWith(h('span', { class: 'chip' }, input));
     input.select();
   }
 
   press(event) {
     const { reader } = this;
-    const keys = { ArrowLeft: () => reader.step(-1), ArrowRight: () => reader.step(1), Home: () => reader.go(0), End: () => reader.go(reader.words.length), ' ': () => reader.toggle(), Enter: () => this.edit(this.at - 1), F2: () => this.edit(this.at - 1) };
-    if (this.found && Object.hasOwn(keys, event.key)) { event.preventDefault(); keys[event.key](); }
+    const keys = {
+      ArrowLeft: () => reader.step(-1),
+      ArrowRight: () => reader.step(1),
+      Home: () => reader.go(0),
+      End: () => reader.go(reader.words.length),
+      ' ': () => reader.toggle(),
+      Enter: () => this.edit(this.at - 1),
+      F2: () => this.edit(this.at - 1),
+    };
+    if (this.found && Object.hasOwn(keys, event.key)) {
+      event.preventDefault();
+      keys[event.key]();
+    }
   }
 }
 

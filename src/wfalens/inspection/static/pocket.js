@@ -2,30 +2,46 @@
 const SPLIT = /[.,()!?']/g;
 const MOST_NODES = 12;
 const TOKENIZERS = {
-  basic_english: (text) => text.toLowerCase().replaceAll('<br />', ' ').replace(SPLIT, ' $& ').replaceAll('"', '').replace(/[;:]/g, ' ').split(/\s+/u).filter(Boolean),
+  basic_english: (text) =>
+    text
+      .toLowerCase()
+      .replaceAll('<br />', ' ')
+      .replace(SPLIT, ' $& ')
+      .replaceAll('"', '')
+      .replace(/[;:]/g, ' ')
+      .split(/\s+/u)
+      .filter(Boolean),
   whitespace: (text) => text.split(/\s+/u).filter(Boolean),
   characters: (text) => [...text],
 };
 const NORMALISERS = {
   lower: (text) => text.toLowerCase(),
   strip: (text) => text.trim(),
-  title: (text) => text.toLowerCase().replace(/\p{Cased}+/gu, ([first, ...rest]) => first.toUpperCase() + rest.join('')),
+  title: (text) =>
+    text.toLowerCase().replace(/\p{Cased}+/gu, ([first, ...rest]) => first.toUpperCase() + rest.join('')),
   quotes: (text) => text.replace(/[‘’‚‛′]/g, "'").replace(/[“”„‟″«»]/g, '"'),
 };
 
 // 'strip+title+ngrams:3' as a function from a text to its tokens
 function tokenizer(name) {
-  const steps = name.split('+').slice(0, -1).map((step) => NORMALISERS[step]), last = name.split('+').at(-1);
+  const steps = name
+      .split('+')
+      .slice(0, -1)
+      .map((step) => NORMALISERS[step]),
+    last = name.split('+').at(-1);
   const size = last === 'bigrams' ? 2 : Number(/^ngrams:(\d+)$/.exec(last)?.[1]);
-  const split = TOKENIZERS[last] ?? ((text) => {
-    const all = [...text];
-    return all.slice(size - 1).map((_, at) => all.slice(at, at + size).join(''));
-  });
+  const split =
+    TOKENIZERS[last] ??
+    ((text) => {
+      const all = [...text];
+      return all.slice(size - 1).map((_, at) => all.slice(at, at + size).join(''));
+    });
   return (text) => split(steps.reduce((made, step) => step(made), text));
 }
 
 function bytes(text) {
-  const raw = atob(text), made = new Uint8Array(raw.length);
+  const raw = atob(text),
+    made = new Uint8Array(raw.length);
   for (let at = 0; at < raw.length; at += 1) made[at] = raw.charCodeAt(at);
   return made;
 }
@@ -33,7 +49,10 @@ const floats = (text) => new Float32Array(bytes(text).buffer);
 
 // d -> d·E of the word at `index`, for rows stored as bytes
 function stochastic(data) {
-  const n = data.states, sizes = bytes(data.sizes), targets = bytes(data.targets), weights = bytes(data.weights);
+  const n = data.states,
+    sizes = bytes(data.sizes),
+    targets = bytes(data.targets),
+    weights = bytes(data.weights);
   const starts = new Uint32Array(data.words.length * n + 1);
   for (let row = 0; row < sizes.length; row += 1) starts[row + 1] = starts[row] + sizes[row];
   const initial = new Float64Array(n);
@@ -44,20 +63,33 @@ function stochastic(data) {
       const after = new Float64Array(n);
       for (let i = 0; i < n; i += 1) {
         if (d[i] === 0) continue;
-        for (let at = starts[index * n + i]; at < starts[index * n + i + 1]; at += 1) after[targets[at]] += d[i] * weights[at] / 255;
+        for (let at = starts[index * n + i]; at < starts[index * n + i + 1]; at += 1)
+          after[targets[at]] += (d[i] * weights[at]) / 255;
       }
       return after;
     },
-    back(column, index) { // E·column
+    back(column, index) {
+      // E·column
       const before = new Float64Array(n);
-      for (let i = 0; i < n; i += 1) for (let at = starts[index * n + i]; at < starts[index * n + i + 1]; at += 1) before[i] += weights[at] / 255 * column[targets[at]];
+      for (let i = 0; i < n; i += 1)
+        for (let at = starts[index * n + i]; at < starts[index * n + i + 1]; at += 1)
+          before[i] += (weights[at] / 255) * column[targets[at]];
       return before;
     },
     columns: data.centres[0].map((_, column) => Float64Array.from(data.centres, (row) => row[column])),
     shared: (row) => row,
-    weights: (d) => data.centres[0].map((_, column) => d.reduce((sum, mass, state) => sum + mass * data.centres[state][column], 0)),
-    probabilities(row) { const total = row.reduce((a, b) => a + b, 0); return row.map((value) => (total > 0 ? value / total : 1 / row.length)); },
-    likely: (d) => [...d].map((share, state) => [state, share]).sort((a, b) => b[1] - a[1]).slice(0, 5).filter(([, share]) => share >= 0.02),
+    weights: (d) =>
+      data.centres[0].map((_, column) => d.reduce((sum, mass, state) => sum + mass * data.centres[state][column], 0)),
+    probabilities(row) {
+      const total = row.reduce((a, b) => a + b, 0);
+      return row.map((value) => (total > 0 ? value / total : 1 / row.length));
+    },
+    likely: (d) =>
+      [...d]
+        .map((share, state) => [state, share])
+        .sort((a, b) => b[1] - a[1])
+        .slice(0, 5)
+        .filter(([, share]) => share >= 0.02),
   };
 }
 
@@ -69,9 +101,16 @@ function centred(row) {
 // x -> x∘d + (x·P)∘s + b of the word at `index`, with d, s and b made from its factors. Nothing leads to the first
 // layer: there s multiplies each number's partner, which turns pairs of numbers.
 function linear(data) {
-  const n = data.states, m = data.width, scale = floats(data.scale), table = new Int16Array(bytes(data.factors).buffer);
-  const [expansion, offset, links, start, final, bias] = ['expansion', 'offset', 'links', 'start', 'final', 'bias'].map((name) => floats(data[name]));
-  const rank = scale.length, width = offset.length, classes = bias.length;
+  const n = data.states,
+    m = data.width,
+    scale = floats(data.scale),
+    table = new Int16Array(bytes(data.factors).buffer);
+  const [expansion, offset, links, start, final, bias] = ['expansion', 'offset', 'links', 'start', 'final', 'bias'].map(
+    (name) => floats(data[name]),
+  );
+  const rank = scale.length,
+    width = offset.length,
+    classes = bias.length;
   const known = new Map();
   function coefficients(index) {
     if (!known.has(index)) {
@@ -88,10 +127,14 @@ function linear(data) {
   const partner = (j) => (j < half ? j + half : j - half);
   const sigmoid = (value) => 1 / (1 + Math.exp(-value));
   function step(made) {
-    const d = Float64Array.from({ length: n }, (_, j) => data.decay * (data.turns ? Math.tanh(made[j]) : sigmoid(made[j])));
+    const d = Float64Array.from(
+      { length: n },
+      (_, j) => data.decay * (data.turns ? Math.tanh(made[j]) : sigmoid(made[j])),
+    );
     const s = Float64Array.from({ length: n }, (_, j) => (j < m ? 0 : made[n + j - m]));
     for (let j = 0; j < half; j += 1) {
-      const radius = data.decay * sigmoid(made[j]), angle = made[half + j];
+      const radius = data.decay * sigmoid(made[j]),
+        angle = made[half + j];
       d[j] = d[half + j] = radius * Math.cos(angle);
       s[j] = -radius * Math.sin(angle);
       s[half + j] = -s[j];
@@ -101,7 +144,8 @@ function linear(data) {
   return {
     initial: Float64Array.from(start),
     step(x, index) {
-      const { d, s, b } = coefficients(index), after = new Float64Array(n);
+      const { d, s, b } = coefficients(index),
+        after = new Float64Array(n);
       for (let j = 0; j < n; j += 1) {
         let read = j < 2 * half ? x[partner(j)] : 0;
         if (j >= m) for (let i = 0; i < j; i += 1) read += x[i] * links[i * n + j];
@@ -109,8 +153,10 @@ function linear(data) {
       }
       return after;
     },
-    back(column, index) { // what a change of the state before the word does to column·(state after it)
-      const { d, s } = coefficients(index), before = new Float64Array(n);
+    back(column, index) {
+      // what a change of the state before the word does to column·(state after it)
+      const { d, s } = coefficients(index),
+        before = new Float64Array(n);
       for (let i = 0; i < n; i += 1) {
         before[i] = column[i] * d[i];
         if (i < 2 * half) before[i] += column[partner(i)] * s[partner(i)];
@@ -118,10 +164,24 @@ function linear(data) {
       }
       return before;
     },
-    columns: Array.from({ length: classes }, (_, column) => Float64Array.from({ length: n }, (_, state) => final[state * classes + column])),
+    columns: Array.from({ length: classes }, (_, column) =>
+      Float64Array.from({ length: n }, (_, state) => final[state * classes + column]),
+    ),
     shared: centred,
-    weights: (x) => centred(Array.from({ length: classes }, (_, column) => bias[column] + x.reduce((sum, value, state) => sum + value * final[state * classes + column], 0))),
-    probabilities(row) { const most = Math.max(...row), shifted = row.map((value) => Math.exp(value - most)); const total = shifted.reduce((a, b) => a + b, 0); return shifted.map((value) => value / total); },
+    weights: (x) =>
+      centred(
+        Array.from(
+          { length: classes },
+          (_, column) =>
+            bias[column] + x.reduce((sum, value, state) => sum + value * final[state * classes + column], 0),
+        ),
+      ),
+    probabilities(row) {
+      const most = Math.max(...row),
+        shifted = row.map((value) => Math.exp(value - most));
+      const total = shifted.reduce((a, b) => a + b, 0);
+      return shifted.map((value) => value / total);
+    },
     likely: null,
   };
 }
@@ -129,11 +189,12 @@ function linear(data) {
 // Gauss-Legendre nodes z and weights on [0, 1], by Newton's method
 function quadrature(count) {
   return Array.from({ length: count }, (_, at) => {
-    let x = Math.cos(Math.PI * (at + 0.75) / (count + 0.5)), slope = 1;
+    let x = Math.cos((Math.PI * (at + 0.75)) / (count + 0.5)),
+      slope = 1;
     for (let round = 0; round < 50; round += 1) {
       let [before, here] = [1, x];
       for (let k = 2; k <= count; k += 1) [before, here] = [here, ((2 * k - 1) * x * here - (k - 1) * before) / k];
-      slope = count * (x * here - before) / (x * x - 1);
+      slope = (count * (x * here - before)) / (x * x - 1);
       x -= here / slope;
     }
     return [(x + 1) / 2, 1 / ((1 - x * x) * slope * slope)];
@@ -166,35 +227,60 @@ function shapley(automaton, indices) {
 // What the server's /api/play and /api/moves answer, as far as the page can know it.
 lens.pocket = (data, overview, map) => {
   const automaton = data.kind === 'linear' ? linear(data) : stochastic(data);
-  const indices = new Map(data.words.map((word, at) => [word, at])), kinds = data.kinds && bytes(data.kinds);
-  const tokens = tokenizer(data.tokenizer), keepsEnd = data.cutting_side === 'left';
+  const indices = new Map(data.words.map((word, at) => [word, at])),
+    kinds = data.kinds && bytes(data.kinds);
+  const tokens = tokenizer(data.tokenizer),
+    keepsEnd = data.cutting_side === 'left';
   const output = (vector) => automaton.probabilities(automaton.weights(vector));
-  const top = (row) => { const at = lens.argmax(row); return [at, row[at]]; };
+  const top = (row) => {
+    const at = lens.argmax(row);
+    return [at, row[at]];
+  };
   function play(text) {
     const all = tokens(text);
-    const words = data.max_length === null ? all : keepsEnd ? all.slice(-data.max_length) : all.slice(0, data.max_length);
-    const read = words.map((word) => indices.get(word) ?? 0), vectors = [automaton.initial]; // index 0 is <unk>
+    const words =
+      data.max_length === null ? all : keepsEnd ? all.slice(-data.max_length) : all.slice(0, data.max_length);
+    const read = words.map((word) => indices.get(word) ?? 0),
+      vectors = [automaton.initial]; // index 0 is <unk>
     for (const index of read) vectors.push(automaton.step(vectors.at(-1), index));
-    const outputs = vectors.map(output), last = outputs.at(-1), ranked = [...last].sort((a, b) => b - a);
+    const outputs = vectors.map(output),
+      last = outputs.at(-1),
+      ranked = [...last].sort((a, b) => b - a);
     return {
-      text, words, rounded: true, cut: words.length < all.length, unit: overview.unit, truth: null,
+      text,
+      words,
+      rounded: true,
+      cut: words.length < all.length,
+      unit: overview.unit,
+      truth: null,
       counts: words.map((word) => (indices.has(word) ? data.counts[indices.get(word)] : 0)),
       rows: words.map((word) => (indices.get(word) > 0 ? 'carried' : 'absent')),
       automaton: outputs,
       contributions: shapley(automaton, read),
-      label: overview.class_names[lens.argmax(last)], confidence: ranked[0] - ranked[1],
+      label: overview.class_names[lens.argmax(last)],
+      confidence: ranked[0] - ranked[1],
       ...(automaton.likely ? { states: vectors.map(automaton.likely) } : {}),
       ...(kinds ? { kinds: read.map((index) => kinds[index]) } : {}),
     };
   }
   // where a word leads from each state; of a linear automaton from the mean vector of each region
   function moves(word) {
-    const known = indices.has(word) ? word : word.toLowerCase(), index = indices.get(known) ?? 0;
-    const states = map.levels.at(-1).states, from = data.regions ?? states.map((_, at) => Float64Array.from({ length: data.states }, (_, i) => Number(i === at)));
+    const known = indices.has(word) ? word : word.toLowerCase(),
+      index = indices.get(known) ?? 0;
+    const states = map.levels.at(-1).states,
+      from =
+        data.regions ?? states.map((_, at) => Float64Array.from({ length: data.states }, (_, i) => Number(i === at)));
     const pairs = from.map((vector) => [output(vector), output(automaton.step(vector, index))]);
-    const change = pairs.map(([before, after]) => before.reduce((sum, share, at) => sum + Math.abs(after[at] - share), 0) / 2);
+    const change = pairs.map(
+      ([before, after]) => before.reduce((sum, share, at) => sum + Math.abs(after[at] - share), 0) / 2,
+    );
     return {
-      word: known, known: index > 0, count: data.counts[index], rounded: true, to: pairs.map(([, after]) => top(after)), change,
+      word: known,
+      known: index > 0,
+      count: data.counts[index],
+      rounded: true,
+      to: pairs.map(([, after]) => top(after)),
+      change,
       mean_change: change.reduce((sum, value, at) => sum + value * states[at].frequency, 0),
     };
   }

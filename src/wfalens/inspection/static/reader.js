@@ -6,16 +6,29 @@ class Reader {
   // heard(found, at) is called when another word is the last one read, loaded(found, text) before it for a new text
   constructor({ heard, loaded = () => {}, failed = () => {}, rows = 1 }) {
     Object.assign(this, { heard, loaded, failed, found: null, at: 0, asked: 0, timer: null });
-    this.input = h('textarea', { class: 'bigtext', rows, maxlength: 10000, readonly: !lens.source.typing, placeholder: 'Type a sentence', on: { input: lens.later(60, () => this.load(this.input.value, true)) } });
+    this.input = h('textarea', {
+      class: 'bigtext',
+      rows,
+      maxlength: 10000,
+      readonly: !lens.source.typing,
+      placeholder: 'Type a sentence',
+      on: { input: lens.later(60, () => this.load(this.input.value, true)) },
+    });
     this.playing = h('button', { type: 'button', on: { click: () => this.toggle() } }, 'Play');
     this.where = h('span', { class: 'note' });
-    this.buttons = h('div', { class: 'steps' },
+    this.buttons = h(
+      'div',
+      { class: 'steps' },
       h('button', { type: 'button', 'aria-label': 'One word back', on: { click: () => this.step(-1) } }, '\u2190'),
       this.playing,
-      h('button', { type: 'button', 'aria-label': 'One word on', on: { click: () => this.step(1) } }, '\u2192'), this.where);
+      h('button', { type: 'button', 'aria-label': 'One word on', on: { click: () => this.step(1) } }, '\u2192'),
+      this.where,
+    );
   }
 
-  get words() { return this.found.words; }
+  get words() {
+    return this.found.words;
+  }
 
   async load(text, typed = false) {
     const ticket = ++this.asked;
@@ -34,38 +47,72 @@ class Reader {
     }
   }
 
-  tell() { lens.put(this.where, `word ${this.at} of ${this.words.length}`); this.heard(this.found, this.at); }
-
-  go(at) { this.at = Math.max(0, Math.min(this.words.length, at)); this.tell(); }
-
-  step(by) { if (this.found) { this.stop(); this.go(this.at + by); } }
-
-  stop() { clearInterval(this.timer); this.timer = null; lens.put(this.playing, 'Play'); }
-
-  toggle() {
-    if (this.timer || !this.found) { this.stop(); return; }
-    if (this.at >= this.words.length) this.go(0);
-    lens.put(this.playing, 'Pause');
-    this.timer = setInterval(() => { if (!this.where.isConnected || this.at >= this.words.length) this.stop(); else this.go(this.at + 1); }, STEP);
+  tell() {
+    lens.put(this.where, `word ${this.at} of ${this.words.length}`);
+    this.heard(this.found, this.at);
   }
 
-  with(position, word) { return this.words.map((old, at) => (at === position ? word : old)).filter(Boolean).join(' '); }
+  go(at) {
+    this.at = Math.max(0, Math.min(this.words.length, at));
+    this.tell();
+  }
 
-  replace(position, word) { this.load(this.with(position, word)); }
+  step(by) {
+    if (this.found) {
+      this.stop();
+      this.go(this.at + by);
+    }
+  }
+
+  stop() {
+    clearInterval(this.timer);
+    this.timer = null;
+    lens.put(this.playing, 'Play');
+  }
+
+  toggle() {
+    if (this.timer || !this.found) {
+      this.stop();
+      return;
+    }
+    if (this.at >= this.words.length) this.go(0);
+    lens.put(this.playing, 'Pause');
+    this.timer = setInterval(() => {
+      if (!this.where.isConnected || this.at >= this.words.length) this.stop();
+      else this.go(this.at + 1);
+    }, STEP);
+  }
+
+  with(position, word) {
+    return this.words
+      .map((old, at) => (at === position ? word : old))
+      .filter(Boolean)
+      .join(' ');
+  }
+
+  replace(position, word) {
+    this.load(this.with(position, word));
+  }
 }
 lens.Reader = Reader;
 
 // The way of a text through a readable automaton, from the kinds of its words: where it is before each word and at the
 // end, and how much of the probability each word moves from where to where.
 lens.way = (reading, kinds) => {
-  const n = reading.states.length, places = [Array.from({ length: n }, (_, at) => (at ? 0 : 1))], steps = [];
+  const n = reading.states.length,
+    places = [Array.from({ length: n }, (_, at) => (at ? 0 : 1))],
+    steps = [];
   for (const kind of kinds) {
-    const here = places.at(-1), after = new Array(n).fill(0), moved = [];
-    reading.matrices[kind].forEach((row, from) => row.forEach((share, to) => {
-      const mass = here[from] * share;
-      after[to] += mass;
-      if (mass > 0) moved.push({ from, to, mass });
-    }));
+    const here = places.at(-1),
+      after = new Array(n).fill(0),
+      moved = [];
+    reading.matrices[kind].forEach((row, from) =>
+      row.forEach((share, to) => {
+        const mass = here[from] * share;
+        after[to] += mass;
+        if (mass > 0) moved.push({ from, to, mass });
+      }),
+    );
     places.push(after);
     steps.push(moved);
   }

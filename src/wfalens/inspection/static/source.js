@@ -14,12 +14,26 @@ async function ask(path, options) {
 
 function explorer() {
   const get = (path, parameters) => ask(`api/${path}?${new URLSearchParams(parameters || {})}`);
-  const post = (path, body) => ask(`api/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const post = (path, body) =>
+    ask(`api/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
   const kept = new Map();
-  const once = (name, make) => { if (!kept.has(name)) kept.set(name, make().catch((error) => { kept.delete(name); throw error; })); return kept.get(name); };
+  const once = (name, make) => {
+    if (!kept.has(name))
+      kept.set(
+        name,
+        make().catch((error) => {
+          kept.delete(name);
+          throw error;
+        }),
+      );
+    return kept.get(name);
+  };
   async function job(name, heard) {
     let cancelled = false;
-    const cancel = () => { cancelled = true; return post(`job/${name}/cancel`, {}); };
+    const cancel = () => {
+      cancelled = true;
+      return post(`job/${name}/cancel`, {});
+    };
     for (;;) {
       if (cancelled) throw new Error('This was cancelled.');
       const answer = await get(`job/${name}`);
@@ -29,7 +43,10 @@ function explorer() {
       await new Promise((resolve) => setTimeout(resolve, POLL));
     }
   }
-  const view = (name) => (heard = () => {}) => once(name, () => job(name, heard));
+  const view =
+    (name) =>
+    (heard = () => {}) =>
+      once(name, () => job(name, heard));
   return {
     live: true,
     typing: true,
@@ -42,8 +59,13 @@ function explorer() {
     words: (given) => get('words', given),
     word: (word) => get('word', { word }),
     swaps: (first, second) => get('swaps', { first, second }),
-    fidelity: view('fidelity'), sentences: view('sentences'), wordmap: view('wordmap'), contrast: view('contrast'),
-    attacks: view('attacks'), comparison: view('comparison'), texts: view('texts'),
+    fidelity: view('fidelity'),
+    sentences: view('sentences'),
+    wordmap: view('wordmap'),
+    contrast: view('contrast'),
+    attacks: view('attacks'),
+    comparison: view('comparison'),
+    texts: view('texts'),
   };
 }
 
@@ -53,16 +75,34 @@ function report(data) {
     if (found && found.error) throw new Error(found.error);
     return found;
   };
-  const one = (name, key, missing) => async (...given) => {
-    const all = data[name] || {}, wanted = key(...given);
-    if (!Object.hasOwn(all, wanted)) throw new Error(missing);
-    if (all[wanted].error) throw new Error(all[wanted].error);
-    return all[wanted];
-  };
-  const picked = one('plays', (text) => text, 'the report carries the sentences that can be picked here; in the explorer you can type');
-  const carriedMoves = one('moves', (name) => (Object.hasOwn(data.moves || {}, name) ? name : name.toLowerCase()), 'the report carries the moves of its strongest words only; the explorer has all');
+  const one =
+    (name, key, missing) =>
+    async (...given) => {
+      const all = data[name] || {},
+        wanted = key(...given);
+      if (!Object.hasOwn(all, wanted)) throw new Error(missing);
+      if (all[wanted].error) throw new Error(all[wanted].error);
+      return all[wanted];
+    };
+  const picked = one(
+    'plays',
+    (text) => text,
+    'the report carries the sentences that can be picked here; in the explorer you can type',
+  );
+  const carriedMoves = one(
+    'moves',
+    (name) => (Object.hasOwn(data.moves || {}, name) ? name : name.toLowerCase()),
+    'the report carries the moves of its strongest words only; the explorer has all',
+  );
   const typed = data.pocket && !data.pocket.error ? lens.pocket(data.pocket, data.overview, data.map) : null;
-  async function words({ query = '', sort = 'strength', falling = true, min_count: least = 1, offset = 0, limit = 100 }) {
+  async function words({
+    query = '',
+    sort = 'strength',
+    falling = true,
+    min_count: least = 1,
+    offset = 0,
+    limit = 100,
+  }) {
     const at = lens.wordColumns(data.overview.class_names).indexOf(sort);
     const wanted = query.toLowerCase();
     const rows = data.words.rows.filter((row) => row[1] >= least && row[0].toLowerCase().includes(wanted));
@@ -74,19 +114,41 @@ function report(data) {
     if (Object.hasOwn(data.word_pages, name)) return data.word_pages[name];
     const row = data.words.rows.find((each) => each[0] === name);
     if (!row) throw new Error('this word is not among those that the report carries; the explorer has all');
-    return { word: name, count: row[1], strength: row[2], scores: row.slice(3), unit: data.overview.unit, acting: null, meaning: null, sentences: null };
+    return {
+      word: name,
+      count: row[1],
+      strength: row[2],
+      scores: row.slice(3),
+      unit: data.overview.unit,
+      acting: null,
+      meaning: null,
+      sentences: null,
+    };
   }
   return {
     live: false,
     typing: Boolean(typed),
-    overview: part('overview'), fidelity: part('fidelity'), map: part('map'), sentences: part('sentences'), wordmap: part('wordmap'),
-    contrast: part('contrast'), attacks: part('attacks'), comparison: part('comparison'), texts: part('texts'),
-    moves: async (name) => (Object.hasOwn(data.moves || {}, name) || !typed || data.map.error ? carriedMoves(name) : typed.moves(name)),
+    overview: part('overview'),
+    fidelity: part('fidelity'),
+    map: part('map'),
+    sentences: part('sentences'),
+    wordmap: part('wordmap'),
+    contrast: part('contrast'),
+    attacks: part('attacks'),
+    comparison: part('comparison'),
+    texts: part('texts'),
+    moves: async (name) =>
+      Object.hasOwn(data.moves || {}, name) || !typed || data.map.error ? carriedMoves(name) : typed.moves(name),
     play: async (text) => (Object.hasOwn(data.plays, text) || !typed ? picked(text) : typed.play(text)),
     why: one('whys', (text) => text, 'the network is not here to be asked; the explorer asks it'),
-    flips: one('flips', (text) => text, 'A report looks for flips of its own sentences only; the explorer does for any.'),
+    flips: one(
+      'flips',
+      (text) => text,
+      'A report looks for flips of its own sentences only; the explorer does for any.',
+    ),
     swaps: one('swaps', (first, second) => `${first}\n${second}`, 'the report carries no sentences for this pair'),
-    words, word,
+    words,
+    word,
     carried: { words: () => data.words, moves: () => Object.keys(data.moves || {}), sampling: data.sampling },
   };
 }

@@ -1,11 +1,51 @@
 // Tables: small ones as they are, long ones with only the rows that can be seen.
 const { h } = lens;
-const ROW = 32, PAGE = 100, MARGIN = 10;
+const ROW = 32,
+  PAGE = 100,
+  MARGIN = 10;
 
-lens.table = (caption, columns, rows) => h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
-  h('table', null, h('caption', null, h('span', null, caption)),
-    h('thead', null, h('tr', null, columns.map((column, at) => h('th', { scope: 'col', class: rows[0]?.[at] instanceof HTMLTableCellElement && rows[0][at].matches('.text, .left') ? 'left' : null }, column)))),
-    h('tbody', null, rows.map((row) => h('tr', null, row.map((cell, at) => (cell instanceof HTMLTableCellElement ? cell : at ? h('td', null, cell) : h('th', { scope: 'row' }, cell))))))));
+lens.table = (caption, columns, rows) =>
+  h(
+    'div',
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+    h(
+      'table',
+      null,
+      h('caption', null, h('span', null, caption)),
+      h(
+        'thead',
+        null,
+        h(
+          'tr',
+          null,
+          columns.map((column, at) =>
+            h(
+              'th',
+              {
+                scope: 'col',
+                class:
+                  rows[0]?.[at] instanceof HTMLTableCellElement && rows[0][at].matches('.text, .left') ? 'left' : null,
+              },
+              column,
+            ),
+          ),
+        ),
+      ),
+      h(
+        'tbody',
+        null,
+        rows.map((row) =>
+          h(
+            'tr',
+            null,
+            row.map((cell, at) =>
+              cell instanceof HTMLTableCellElement ? cell : at ? h('td', null, cell) : h('th', { scope: 'row' }, cell),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 
 // fetch(offset, limit) -> {total, rows}; columns: [{key, title, cell(row)}]; a click on a title sorts by its key
 lens.longTable = ({ label, columns, fetch, sort, falling, onSort }) => {
@@ -14,15 +54,23 @@ lens.longTable = ({ label, columns, fetch, sort, falling, onSort }) => {
   const titles = columns.map(({ key, title }) => {
     const chosen = key === sort;
     const mark = chosen ? (falling ? ' \u25be' : ' \u25b4') : '';
-    return h('th', { scope: 'col', 'aria-sort': chosen ? (falling ? 'descending' : 'ascending') : 'none' },
-      h('button', { type: 'button', on: { click: () => onSort(key) } }, lens.visible(title), mark));
+    return h(
+      'th',
+      { scope: 'col', 'aria-sort': chosen ? (falling ? 'descending' : 'ascending') : 'none' },
+      h('button', { type: 'button', on: { click: () => onSort(key) } }, lens.visible(title), mark),
+    );
   });
   const table = h('table', { class: 'virtual', 'aria-label': label }, h('thead', null, h('tr', null, titles)), body);
   const box = h('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': label }, table);
   const pages = new Map();
   let total = null;
 
-  const space = (rows) => h('tr', { class: 'space', 'aria-hidden': 'true' }, h('td', { colspan: columns.length, style: { height: `${rows * ROW}px` } }));
+  const space = (rows) =>
+    h(
+      'tr',
+      { class: 'space', 'aria-hidden': 'true' },
+      h('td', { colspan: columns.length, style: { height: `${rows * ROW}px` } }),
+    );
   const rowAt = (at) => pages.get(Math.floor(at / PAGE))?.[at % PAGE];
   function draw() {
     if (total === null) return;
@@ -34,7 +82,11 @@ lens.longTable = ({ label, columns, fetch, sort, falling, onSort }) => {
       const row = rowAt(at);
       const cells = columns.map(({ cell }, column) => {
         const inner = row ? cell(row) : '\u2026';
-        return column ? (inner instanceof HTMLTableCellElement ? inner : h('td', null, inner)) : h('th', { scope: 'row' }, inner);
+        return column
+          ? inner instanceof HTMLTableCellElement
+            ? inner
+            : h('td', null, inner)
+          : h('th', { scope: 'row' }, inner);
       });
       rows.push(h('tr', { 'aria-rowindex': at + 2 }, cells));
     }

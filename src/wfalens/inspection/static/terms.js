@@ -1,21 +1,25 @@
 // One plain sentence for every term that a newcomer may not know.
 const TERMS = {
-  automaton: 'A weighted finite automaton: a few states, and for every word how it leads from one state to another. It is a copy of the network that one can read.',
+  automaton:
+    'A weighted finite automaton: a few states, and for every word how it leads from one state to another. It is a copy of the network that one can read.',
   network: 'The classifier under study. The automaton was extracted from its answers.',
-  'agreement': 'The consistency rate, CR: the share of texts on which automaton and network choose the same class.',
+  agreement: 'The consistency rate, CR: the share of texts on which automaton and network choose the same class.',
   CR: 'Consistency rate: the share of texts on which automaton and network choose the same class.',
   JSD: 'Jensen-Shannon divergence between the two outputs: 0 if they are equal, 0.69 if they have nothing in common.',
   interval: 'With 95 % confidence the true figure, on all texts of this sort, lies within the interval.',
   'bag of words': 'A simple rival that only counts words and ignores their order; it was fitted to the same network.',
-  'readable companion': 'A small automaton that was fitted to the same network so that people can read it. It is as a rule less faithful than the one that answers.',
+  'readable companion':
+    'A small automaton that was fitted to the same network so that people can read it. It is as a rule less faithful than the one that answers.',
   confidence: 'How far the likeliest class is ahead of the second: 0 is a tie, 1 is certain.',
-  'rows': 'How the automaton knows what a word does: observed (seen in this state), completed (the word was seen, but not in this state), unknown (the word was never seen).',
+  rows: 'How the automaton knows what a word does: observed (seen in this state), completed (the word was seen, but not in this state), unknown (the word was never seen).',
   d_T: 'Distance of two words by what they do to the automaton: 0 if they do the same in every state.',
   d_S: 'Distance of two words by their vectors, which stand for what they mean: 1 minus the cosine, 0 if they point the same way.',
   influence: 'How a word changes the output, averaged over the states as often as each is visited.',
   strength: 'The length of a word\u2019s influence over all classes: how much the word matters, whichever way.',
-  contribution: 'How much of the output is due to a word. Contributions of all words add up to the output minus the prior.',
-  'Shapley value': 'A word\u2019s mean effect over all orders in which the words could be added; the fair share of each word in the outcome.',
+  contribution:
+    'How much of the output is due to a word. Contributions of all words add up to the output minus the prior.',
+  'Shapley value':
+    'A word\u2019s mean effect over all orders in which the words could be added; the fair share of each word in the outcome.',
   state: 'What the automaton remembers of the words read so far.',
   group: 'States that give almost the same output, drawn as one.',
   region: 'A linear automaton has no states that stand for outputs: a region is a group of like outputs on some texts.',
@@ -28,14 +32,17 @@ const TERMS = {
   recipe: 'A way to choose which word is changed and for which one; what each does is said below the table.',
   success: 'The share of texts that the network had right and gets wrong after the change.',
   tries: 'Changed texts that the network was asked for, on average for each text.',
-  effect: 'How far the network\u2019s output moves when the word is replaced, on average over texts: 0 not at all, 1 wholly to other classes.',
-  'observed rows': 'Pairs of a word and a state that were seen in extraction; what each word does in other states is completed.',
+  effect:
+    'How far the network\u2019s output moves when the word is replaced, on average over texts: 0 not at all, 1 wholly to other classes.',
+  'observed rows':
+    'Pairs of a word and a state that were seen in extraction; what each word does in other states is completed.',
   'possible rows': 'All pairs of a seen word and a state.',
   transitions: 'Weights that are stored: a word, from a state, to a state.',
   completion: 'How the automaton knows what a word does in a state in which it was never seen.',
   alpha: 'The share of the probability that stays where it is at every word.',
   beta: 'In completed rows, the share that moves as the word does in like states; the rest stays.',
-  drift: 'How far fitting moved what the states say from the mean outputs that they stood for: 0 not at all, at most 2.',
+  drift:
+    'How far fitting moved what the states say from the mean outputs that they stood for: 0 not at all, at most 2.',
   'word classes': 'Kinds of words: all words of a kind do the same.',
   layers: 'A linear automaton reads a text in layers, each from the ones before it.',
   factors: 'Numbers by which what a word does is told.',
@@ -47,7 +54,11 @@ const TERMS = {
 // a small (?) beside a word; its sentence shows on hover, focus or touch
 lens.what = (term) => {
   if (!Object.hasOwn(TERMS, term)) throw new Error(`no sentence explains ${term}`);
-  return lens.h('button', { type: 'button', class: 'what', 'data-tip': TERMS[term], 'aria-label': `What is ${term}? ${TERMS[term]}` }, '?');
+  return lens.h(
+    'button',
+    { type: 'button', class: 'what', 'data-tip': TERMS[term], 'aria-label': `What is ${term}? ${TERMS[term]}` },
+    '?',
+  );
 };
 lens.hasTerm = (term) => Object.hasOwn(TERMS, term);
 lens.explained = (text, term = text) => lens.h('span', null, text, ' ', lens.what(term));

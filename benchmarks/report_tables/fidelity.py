@@ -1,0 +1,82 @@
+"""Tables of how faithful automata are."""
+
+from __future__ import annotations
+
+from report_tables.writing import CLASSES, SETS, Figures, markdown, number, pair, rate, table, wilson
+
+
+@table("fidelity", "fidelity")
+def fidelity(figures: Figures) -> str:
+    """What `extract` delivers by default, for the first page that a reader sees."""
+    rows = []
+    for name, kinds in figures.items():
+        auto = kinds["auto"]
+        interval = f" {wilson(auto['cr'], round(auto['texts']))}" if auto.get("texts") else ""
+        rows.append(
+            [
+                f"{SETS[name]}, {CLASSES.get(name, 2)} classes",
+                f"**{rate(auto['cr'])}**{interval}",
+                rate(auto["jsd"], 4),
+                rate(kinds.get("readable", {}).get("cr")),
+                rate(kinds.get("bag", {}).get("cr")),
+                number(auto.get("cpu_seconds")),
+            ]
+        )
+    return markdown(
+        ["", "CR of the automaton", "JSD", "CR of its readable companion", "CR of a bag of words", "processor s"], rows
+    )
+
+
+@table("fidelity-default", "fidelity")
+def fidelity_default(figures: Figures) -> str:
+    """The same with all that is known of it."""
+    rows = []
+    for name, kinds in figures.items():
+        auto, readable, paper = kinds["auto"], kinds.get("readable", {}), kinds.get("paper", {})
+        rows.append(
+            [
+                SETS[name],
+                str(auto.get("chosen", "")),
+                number(auto.get("lstms")),
+                rate(auto["cr"]),
+                rate(auto["jsd"], 4),
+                pair(auto.get("cr80"), auto.get("cr90")),
+                pair(readable.get("cr"), readable.get("jsd")),
+                rate(kinds.get("bag", {}).get("cr")),
+                pair(paper.get("cr"), paper.get("jsd")),
+                number(auto.get("cpu_seconds")),
+            ]
+        )
+    columns = ["", "chosen", "LSTMs", "CR", "JSD", "CR on the surest 80 / 90 %", "companion: CR / JSD", "bag of words"]
+    return markdown([*columns, "paper's method: CR / JSD", "processor s"], rows)
+
+
+@table("fidelity-kinds", "fidelity")
+def fidelity_kinds(figures: Figures) -> str:
+    """All kinds on all sets."""
+    rows = []
+    for name, kinds in figures.items():
+        for kind, one in kinds.items():
+            paper = kinds.get("paper", {})
+            rows.append(
+                [
+                    SETS[name],
+                    {"bag": "bag of words"}.get(kind, kind),
+                    number(one.get("lstms")),
+                    rate(one["cr"]) + (f" ± {rate(one['cr_sd'])}" if one.get("cr_sd") is not None else ""),
+                    rate(one.get("jsd"), 4),
+                    rate(one.get("cr80")),
+                    rate(one.get("cr90")),
+                    number(one.get("states")),
+                    _with_ratio(one.get("bytes"), paper.get("bytes"), 1e6, 1),
+                    _with_ratio(one.get("cpu_seconds"), paper.get("cpu_seconds"), 1.0, 0),
+                ]
+            )
+    columns = ["", "", "LSTMs", "CR", "JSD", "CR on the surest 80 %", "90 %", "states", "MB (× paper)"]
+    return markdown([*columns, "processor s (× paper)"], rows)
+
+
+def _with_ratio(value: float | None, to: float | None, unit: float, digits: int) -> str:
+    if value is None:
+        return ""
+    return number(value / unit, digits) + (f" ({value / to:.1f})" if to else "")

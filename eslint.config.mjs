@@ -1,0 +1,17 @@
+// The page's scripts run in the browser, each in a function of its own, and share the object `lens`.
+import js from '@eslint/js';
+import globals from 'globals';
+
+export default [
+  js.configs.recommended,
+  {
+    files: ['src/wfalens/inspection/static/*.js'],
+    languageOptions: { ecmaVersion: 2022, sourceType: 'script', globals: { ...globals.browser, lens: 'readonly' } },
+    rules: {
+      eqeqeq: 'error',
+      'no-var': 'error',
+      'prefer-const': 'error',
+      'no-control-regex': 'off', // dom.js looks for control characters, to show them
+    },
+  },
+];
