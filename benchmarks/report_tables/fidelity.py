@@ -80,3 +80,20 @@ def _with_ratio(value: float | None, to: float | None, unit: float, digits: int)
     if value is None:
         return ""
     return number(value / unit, digits) + (f" ({value / to:.1f})" if to else "")
+
+
+@table("anytime", "anytime")
+def anytime(figures: Figures) -> str:
+    """What growing limits of time buy, kind by kind."""
+    rows = [
+        [
+            kind,
+            "none" if each["limit"] is None else f"{number(each['limit'])} s",
+            number(each["cpu_seconds"]),
+            rate(each["cr"]),
+            rate(each["jsd"], 4),
+        ]
+        for kind, points in figures.items()
+        for each in points
+    ]
+    return markdown(["", "limit (wall clock)", "processor s", "CR", "JSD"], rows)

@@ -19,7 +19,7 @@ def distillation_of(effort: str) -> Distillation:
     return {
         LOW: replace(usual, epochs=12),
         NORMAL: usual,
-        HIGH: replace(usual, width=48, factors=128, hidden=256, epochs=120, patience=30),
+        HIGH: replace(usual, width=64, epochs=100, patience=30),
     }[effort]
 
 

@@ -54,8 +54,8 @@ class Distillation:
     layers: int = 5
     width: int = 32
     inputs: int = 128
-    factors: int = 96
-    hidden: int = 128
+    factors: int = 128
+    hidden: int = 256
     decay: float = 0.999
     epochs: int = 40
     tokens: int = 400_000
@@ -63,7 +63,7 @@ class Distillation:
     learning_rate: float = 2.5e-3
     temperature: float = 3.0
     replaced: float = 0.2
-    clean: float = 0.3
+    clean: float = 0.1
     following: float = 0.2
     anything: float = 0.3
     unknown: float = 0.03
