@@ -141,7 +141,7 @@ def kept(options: argparse.Namespace, job: str, name: str, seed: int) -> dict[st
         rows = work(options, job, name, seed)
         write_atomically(path, json.dumps(rows).encode())
         for row, rates in rows.items():
-            told = f"CR {rates['cr']:.4f} JSD {rates['jsd']:.4f} in {rates['cpu_seconds']:.0f} processor seconds"
+            told = ", ".join(f"{key} {rates[key]:.4g}" for key in ("cr", "jsd", "cpu_seconds") if key in rates)
             print(f"{name} {row} seed {seed}: {told}", file=sys.stderr, flush=True)
     return json.loads(path.read_text())
 
