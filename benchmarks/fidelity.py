@@ -148,7 +148,7 @@ def kept(options: argparse.Namespace, job: str, name: str, seed: int) -> dict[st
 
 def table_of(options: argparse.Namespace, name: str) -> dict[str, dict[str, object]]:
     """Means over the seeds, row by row; printed as a table."""
-    seeds = range(1 if options.quick else SEEDS.get(name, 1))
+    seeds = range(1 if options.quick else min(SEEDS.get(name, 1), options.lstms))
     runs = [{row: each for job in JOBS for row, each in kept(options, job, name, seed).items()} for seed in seeds]
     table = {row: summary([run[row] for run in runs]) for row in (*ROWS, BAG)}
     if options.high:
@@ -181,6 +181,7 @@ def summary(runs: list[dict[str, object]]) -> dict[str, object]:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="data sets, by name")
+    parser.add_argument("--lstms", type=int, default=3, metavar="N", help="LSTMs of a data set at most (3)")
     parser.add_argument("--high", action="store_true", help="also with --effort high, on the first LSTM of each set")
 
 
