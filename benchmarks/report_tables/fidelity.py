@@ -88,7 +88,7 @@ def anytime(figures: Figures) -> str:
     rows = [
         [
             kind,
-            "none" if each["limit"] is None else f"{number(each['limit'])} s",
+            "none" if each["whole"] else f"{number(each['limit'])} s",
             number(each["cpu_seconds"]),
             rate(each["cr"]),
             rate(each["jsd"], 4),
@@ -96,4 +96,4 @@ def anytime(figures: Figures) -> str:
         for kind, points in figures.items()
         for each in points
     ]
-    return markdown(["", "limit (wall clock)", "processor s", "CR", "JSD"], rows)
+    return markdown(["", "limit", "processor s", "CR", "JSD"], rows)
