@@ -16,16 +16,43 @@ class Progress:
     """
 
     def start(self, task: str, total: int | None = None) -> None:
-        """A task begins; `total` is its number of units where it is known."""
+        """A task begins.
+
+        Args:
+            task: what is done, in a word or two
+            total: its number of units, where it is known
+
+        Examples:
+            >>> Progress().start("reading", total=10)
+        """
 
     def advance(self, units: int = 1, note: str = "") -> None:
-        """Units of the current task are done; `note` is a short status such as the loss."""
+        """Units of the current task are done.
+
+        Args:
+            units: how many
+            note: a short status such as the loss
+
+        Examples:
+            >>> Progress().advance(2, note="loss .31")
+        """
 
     def finish(self) -> None:
-        """The current task has ended."""
+        """The current task has ended.
+
+        Examples:
+            >>> Progress().finish()
+        """
 
     def say(self, message: str) -> None:
-        """A fact about the run that a person should know, such as texts that were cut."""
+        """A fact about the run that a person should know, such as texts that were cut.
+
+        Args:
+            message: one sentence
+
+        Examples:
+            >>> Progress().say("3 texts were cut at 25 words.")
+        """
 
 
 SILENT = Progress()

@@ -42,10 +42,30 @@ class Ragged(Generic[Scalar]):
 
     @classmethod
     def from_lengths(cls, values: NDArray[Scalar], lengths: NDArray[np.int64]) -> Ragged[Scalar]:
+        """Items of the given lengths, one after the other.
+
+        Args:
+            values: all values, (N, …)
+            lengths: of the items; they sum to N
+
+        Examples:
+            >>> len(Ragged.from_lengths(np.array([4, 5, 6]), np.array([1, 2])))
+            2
+        """
         return cls(values, offsets_of(lengths))
 
     @classmethod
     def from_lists(cls, items: Sequence[Sequence[Any]], dtype: DTypeLike) -> Ragged[Any]:
+        """Items from lists of numbers.
+
+        Args:
+            items: a list for each
+            dtype: of the values
+
+        Examples:
+            >>> Ragged.from_lists([[4], [5, 6]], np.int32).values
+            array([4, 5, 6], dtype=int32)
+        """
         lengths = np.fromiter((len(item) for item in items), np.int64, len(items))
         values = np.fromiter(chain.from_iterable(items), dtype, int(lengths.sum()))
         return cls.from_lengths(values, lengths)
@@ -67,7 +87,15 @@ class Ragged(Generic[Scalar]):
         return (self[item] for item in range(len(self)))
 
     def take(self, items: NDArray[np.int64]) -> Ragged[Scalar]:
-        """The given items, in the given order."""
+        """The given items, in the given order.
+
+        Args:
+            items: their positions
+
+        Examples:
+            >>> Ragged.from_lists([[4], [5, 6]], np.int64).take(np.array([1, 0])).values
+            array([5, 6, 4])
+        """
         lengths = self.lengths[items]
         offsets = offsets_of(lengths)
         return Ragged(self.values[positions(self.offsets[items], lengths)], offsets)
@@ -100,7 +128,12 @@ class Ragged(Generic[Scalar]):
             yield self.between(first, last)
 
     def last(self) -> NDArray[Scalar]:
-        """The last value of every item; no item may be empty."""
+        """The last value of every item; no item may be empty.
+
+        Examples:
+            >>> Ragged.from_lists([[4], [5, 6]], np.int64).last()
+            array([4, 6])
+        """
         return self.values[self.offsets[1:] - 1]
 
     def item_of_value(self) -> NDArray[np.int64]:
@@ -109,6 +142,16 @@ class Ragged(Generic[Scalar]):
 
     def padded(self, fill: int = 0) -> NDArray[Scalar]:
         # one-dimensional values only: (N,) -> (items, longest)
+        """A table with a row for each item; one-dimensional values only. -> (items, longest)
+
+        Args:
+            fill: stands where an item has ended
+
+        Examples:
+            >>> Ragged.from_lists([[4], [5, 6]], np.int64).padded()
+            array([[4, 0],
+                   [5, 6]])
+        """
         lengths = self.lengths
         table = np.full((len(self), int(lengths.max(initial=0))), fill, self.values.dtype)
         table[np.arange(table.shape[1]) < lengths[:, None]] = self.values

@@ -95,7 +95,14 @@ class StochasticWFA(WFA):
 
     @cached_property
     def names(self) -> Names | None:
-        """Of states and classes of words, where words share rows; else states have numbers only."""
+        """Of states and classes of words, where words share rows; else states have numbers only.
+
+        Examples:
+            >>> len(readable.names.states) == readable.states
+            True
+            >>> wfa.names is None
+            True
+        """
         return None if self.anatomy is None else naming.name(self.anatomy, self.encoder.vocabulary)
 
     @cached_property

@@ -63,6 +63,12 @@ class Walk:
 
     @property
     def likely_states(self) -> NDArray[np.int64]:
+        """The likeliest state before the first word and after every word; (words + 1,)
+
+        Examples:
+            >>> len(wfa.walk("a good film").likely_states)
+            4
+        """
         return np.asarray(self.states.argmax(1))
 
     def state_name(self, state: int) -> int | str:
@@ -76,10 +82,21 @@ class Walk:
 
     @property
     def label(self) -> str | None:
-        """The predicted class; None where all mass was lost (null completion)."""
+        """The predicted class; None where all mass was lost (null completion).
+
+        Examples:
+            >>> wfa.walk("a good film").label
+            'pos'
+        """
         return self.class_names[int(self.outputs[-1].argmax())] if self.outputs[-1].any() else None
 
     def to_dataframe(self) -> pd.DataFrame:
+        """One row for the start and one per word: the word, its rows, the likeliest state and all classes.
+
+        Examples:
+            >>> list(wfa.walk("a good film").to_dataframe()["word"])
+            ['', 'a', 'good', 'film']
+        """
         import pandas as pd
 
         table = pd.DataFrame({"word": ["", *self.words], "rows": ["", *self.row_kinds]})

@@ -128,7 +128,16 @@ class WFA(ABC):
 
     @abstractmethod
     def save(self, path: str | Path) -> None:
-        """Write a `.wfa` file, atomically."""
+        """Write a `.wfa` file, atomically.
+
+        Args:
+            path: where; an existing file is replaced
+
+        Examples:
+            >>> wfa.save("films.wfa")
+            >>> WFA.load("films.wfa").fingerprint == wfa.fingerprint
+            True
+        """
 
     @property
     def initial_output(self) -> NDArray[np.float64]:
@@ -149,11 +158,24 @@ class WFA(ABC):
 
     @property
     def readable(self) -> StochasticWFA | None:
-        """The readable automaton that tells the story: the companion, or this one if it has no companion and can."""
+        """The readable automaton that tells the story: the companion, or this one if it has no companion and can.
+
+        Examples:
+            >>> readable.readable is readable
+            True
+        """
         return self.companion
 
     def with_readable(self, companion: StochasticWFA) -> Self:
-        """An equal automaton that carries a companion: a readable automaton of the same words and classes."""
+        """An equal automaton that carries a companion.
+
+        Args:
+            companion: a readable automaton of the same words and classes
+
+        Examples:
+            >>> wfa.with_readable(readable).readable is readable
+            True
+        """
         if companion.readable is not companion:
             raise InputError("the companion must be a readable automaton: words that share rows, and no companion")
         if companion.encoder != self.encoder or companion.class_names != self.class_names:
@@ -173,7 +195,14 @@ class WFA(ABC):
     def load(path: str | Path, tokenizer: Tokenizer | None = None) -> WFA:
         """Read a `.wfa` file; everything in it is checked, nothing is executed.
 
-        An automaton of a model with a tokenizer of one's own needs it again, to read texts.
+        Args:
+            path: a file that `save` wrote
+            tokenizer: the model's own tokenizer, if it had one: files do not hold code
+
+        Examples:
+            >>> wfa.save("films.wfa")
+            >>> WFA.load("films.wfa").class_names
+            ('neg', 'pos')
         """
         from wfalens.automaton.file import load
 
@@ -185,7 +214,15 @@ class WFA(ABC):
         return self.advance(np.tile(np.eye(n), (len(ids), 1)), np.repeat(ids, n)).reshape(-1, n, n)
 
     def matrix(self, word: str) -> NDArray[np.float64]:
-        """Êσ of one word, context included; a word outside the alphabet reads as `<unk>`. -> (n, n)"""
+        """Êσ of one word, context included. -> (n, n)
+
+        Args:
+            word: a word outside the alphabet reads as `<unk>`
+
+        Examples:
+            >>> wfa.matrix("good").shape == (wfa.states, wfa.states)
+            True
+        """
         matrix: NDArray[np.float64] = self.matrices(np.array([self.encoder.vocabulary.id_of(word)], np.int32))[0]
         return matrix
 
@@ -212,16 +249,43 @@ class WFA(ABC):
         return np.concatenate([np.zeros((0, len(self.class_names))), *parts])
 
     def predict_proba(self, texts: Texts) -> NDArray[np.float64]:
-        """Class distributions; uniform where the automaton is undecided. -> (texts, classes)"""
+        """Class distributions; uniform where the automaton is undecided. -> (texts, classes)
+
+        Args:
+            texts: texts, or their word ids as the encoder gives them
+
+        Examples:
+            >>> wfa.predict_proba(["a good film", "a bad film"]).shape
+            (2, 2)
+        """
         return self.probabilities(self.prediction_weights(texts))
 
     def predict(self, texts: Texts, min_confidence: float = 0.0) -> NDArray[np.int64]:
-        """Class indices; -1 where the automaton is undecided, or less sure than it should be. -> (texts,)"""
+        """Class indices; -1 where the automaton is undecided, or less sure than it should be. -> (texts,)
+
+        Args:
+            texts: texts, or their word ids as the encoder gives them
+            min_confidence: the least margin between the two likeliest classes, 0 to 1
+
+        Examples:
+            >>> [wfa.class_names[label] for label in wfa.predict(["a good film", "a bad film"])]
+            ['pos', 'neg']
+            >>> wfa.predict(["a good film"], min_confidence=1.0)
+            array([-1])
+        """
         weights = self.prediction_weights(texts)
         return np.where(self.margins(weights) >= min_confidence, self.decide(weights), UNDECIDED)
 
     def confidence(self, texts: Texts) -> NDArray[np.float64]:
-        """How sure the automaton is: its margin between the two likeliest classes, 0 if undecided. -> (texts,)"""
+        """How sure the automaton is: its margin between the two likeliest classes, 0 if undecided. -> (texts,)
+
+        Args:
+            texts: texts, or their word ids as the encoder gives them
+
+        Examples:
+            >>> bool(wfa.confidence(["a good film"])[0] > 0)
+            True
+        """
         return self.margins(self.prediction_weights(texts))
 
     def margins(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -230,7 +294,16 @@ class WFA(ABC):
         return np.asarray(outputs[:, -1] - outputs[:, -2])
 
     def trace(self, texts: Texts) -> Ragged[np.float64]:
-        """Class distributions of all prefixes; (tokens, classes)."""
+        """Class distributions of all prefixes; (tokens, classes).
+
+        Args:
+            texts: texts, or their word ids as the encoder gives them
+
+        Examples:
+            >>> outputs = wfa.trace(["a good film", "bad"])
+            >>> outputs.values.shape, outputs.lengths
+            ((4, 2), array([3, 1]))
+        """
         ids = self.ids(texts)
         parts = [
             self.probabilities(self.read_out(self.state_vectors(part, every=True)))
@@ -239,7 +312,15 @@ class WFA(ABC):
         return Ragged(np.concatenate(parts) if parts else np.zeros((0, len(self.class_names))), ids.offsets)
 
     def walk(self, text: str) -> Walk:
-        """Where the automaton is after every word of one text, and by which kind of rows it came there."""
+        """Where the automaton is after every word of one text, and by which kind of rows it came there.
+
+        Args:
+            text: cut at the encoder's `max_length`, as all texts are
+
+        Examples:
+            >>> wfa.walk("not a good film").label
+            'neg'
+        """
         words = self.encoder.tokens(text)
         ids = self.encoder.vocabulary.encode([words])
         vectors = np.vstack([self.initial, self.state_vectors(ids, every=True)])

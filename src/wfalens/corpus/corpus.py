@@ -55,7 +55,19 @@ class Corpus:
         name: str = "corpus",
         skipped: Sequence[str] = (),
     ) -> Corpus:
-        """From label names; classes are in the given order, else sorted (numbers by value)."""
+        """From texts and the names of their labels.
+
+        Args:
+            texts: the texts
+            labels: the name of a class for each; None: unlabelled
+            class_names: all classes in their order; None: those of the labels, sorted (numbers by value)
+            name: told in messages and kept in files
+            skipped: what was left out while reading, in a sentence each
+
+        Examples:
+            >>> Corpus.of(["a good film", "a bad film"], ["pos", "neg"]).class_names
+            ('neg', 'pos')
+        """
         if labels is None:
             return cls(tuple(texts), None, tuple(class_names or ()), name, tuple(skipped))
         names = tuple(class_names) if class_names is not None else tuple(sorted(set(labels), key=_label_order))
@@ -81,6 +93,15 @@ class Corpus:
         return table_html(self.name, ["", ""], about + first)
 
     def subset(self, items: NDArray[np.int64]) -> Corpus:
+        """The given texts with their labels, in the given order.
+
+        Args:
+            items: their positions
+
+        Examples:
+            >>> corpus.subset(np.array([1, 0])).texts
+            ('a bad film', 'a good film')
+        """
         return replace(
             self,
             texts=tuple(self.texts[item] for item in items),
@@ -89,7 +110,16 @@ class Corpus:
         )
 
     def sample(self, most: int | None, seed: int) -> Corpus:
-        """At most `most` texts (None: all), drawn at random, in their order."""
+        """At most so many texts, drawn at random, in their order.
+
+        Args:
+            most: how many; None: all
+            seed: equal seeds draw the same texts
+
+        Examples:
+            >>> len(corpus.sample(5, seed=0))
+            5
+        """
         if most is None or most >= len(self):
             return self
         return self.subset(np.sort(np.random.default_rng(seed).permutation(len(self))[:most]))

@@ -83,7 +83,20 @@ class TextEncoder:
         cutting_side: str = RIGHT,
         closed: bool = False,
     ) -> TextEncoder:
-        """An encoder that knows the words of texts, as far as they are read, that occur at least `min_count` times."""
+        """An encoder that knows the words of texts, as far as they are read.
+
+        Args:
+            texts: texts to take the words from
+            tokenizer: a name such as "basic_english" or "characters", or a function from a text to its tokens
+            max_length: tokens of a text that are read; None: all
+            min_count: how often a word must occur to be known
+            cutting_side: the side on which long texts are cut, "right" or "left"
+            closed: whether unknown words are an error, as in a closed alphabet
+
+        Examples:
+            >>> TextEncoder.of_texts(["a good film", "a film"], min_count=2).vocabulary.words
+            ('<pad>', '<unk>', 'a', 'film')
+        """
         tokens = cls(Vocabulary.of_words([]), tokenizer, max_length, cutting_side).tokens
         return cls(Vocabulary.build(map(tokens, texts), min_count), tokenizer, max_length, cutting_side, closed)
 
@@ -111,7 +124,15 @@ class TextEncoder:
         return UNKNOWN + 1 if self.closed else UNKNOWN
 
     def tokens(self, text: str) -> list[str]:
-        """Tokens of one text, cut at `max_length`."""
+        """Tokens of one text, cut at `max_length`.
+
+        Args:
+            text: any text
+
+        Examples:
+            >>> encoder.tokens("Not a good film!")
+            ['not', 'a', 'good', 'film', '!']
+        """
         tokens, most = self._all_tokens(text), self.max_length
         return tokens[-most:] if most is not None and self.cutting_side == LEFT else tokens[:most]
 
@@ -134,6 +155,15 @@ class TextEncoder:
         return isinstance(self.tokenizer, str) and not is_import_path(self.tokenizer)
 
     def encode(self, texts: Sequence[str]) -> Ragged[np.int32]:
+        """Word ids of texts, cut at `max_length`; 1 stands for words that are not known.
+
+        Args:
+            texts: a list of texts
+
+        Examples:
+            >>> encoder.encode(["a good film", "unheard"]).lengths
+            array([3, 1])
+        """
         if isinstance(texts, str):
             raise InputError("encode takes a list of texts; wrap a single text in a list")
         if self.tokenizer_name in _COMPILED and (len(texts) >= _MANY or self.vocabulary.has_table):

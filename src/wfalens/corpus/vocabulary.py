@@ -44,13 +44,31 @@ class Vocabulary:
 
     @classmethod
     def of_words(cls, words: Iterable[str]) -> Vocabulary:
-        """The given words behind padding and `<unk>`, in their order."""
+        """The given words behind padding (id 0) and `<unk>` (id 1), in their order.
+
+        Args:
+            words: all of them different
+
+        Examples:
+            >>> Vocabulary.of_words(["good", "bad"]).words
+            ('<pad>', '<unk>', 'good', 'bad')
+        """
         reserved = (PADDING_WORD, UNKNOWN_WORD)
         return cls([*reserved, *(word for word in words if word not in reserved)])
 
     @classmethod
     def build(cls, texts: Iterable[Iterable[str]], min_count: int = 1, max_size: int | None = None) -> Vocabulary:
-        """Words of tokenised texts by falling count, then alphabetically."""
+        """Words of tokenised texts by falling count, then alphabetically.
+
+        Args:
+            texts: the tokens of each text
+            min_count: how often a word must occur
+            max_size: the most words, besides padding and `<unk>`; None: all
+
+        Examples:
+            >>> Vocabulary.build([["a", "good", "film"], ["a", "film"]], max_size=2).words[2:]
+            ('a', 'film')
+        """
         counts: Counter[str] = Counter()
         for tokens in texts:
             counts.update(tokens)

@@ -183,7 +183,15 @@ class Extractor:
 
     @classmethod
     def paper(cls, **options: Any) -> Extractor:
-        """The paper's method with its settings for news titles (K = 40, α = .4, β = .3), but for given options."""
+        """The paper's method with its settings for news titles (K = 40, α = .4, β = .3), but for given options.
+
+        Args:
+            options: fields of `Extractor` that replace these settings
+
+        Examples:
+            >>> Extractor.paper(states=20).alpha
+            0.4
+        """
         settings: dict[str, Any] = {"kind": StochasticWFA.kind, "states": 40, "abstraction": "outputs"}
         settings |= {"completion": Empirical.name, "alpha": 0.4} | options
         if settings["completion"] == Empirical.name:
@@ -272,12 +280,18 @@ class Extractor:
         Ctrl-C (KeyboardInterrupt) in training delivers the best so far, where there is something to deliver;
         `provenance["stopped"]` tells so.
 
-        corpus      texts in memory, their word ids, or a source such as `TextFiles` (a corpus of any size)
-        progress    is told what is being done, how far it is and what a person should know: any `wfalens.Progress`.
-                    `say` gets, before the work begins, how often a model that cannot be stepped will be asked
-        checkpoint  file that keeps the training of a linear automaton after every epoch; a stopped one goes on there
-        run         how the corpus is read: memory, workers, what is kept. Equal samples give equal bytes whatever it is
-        clock       that a limited time is measured by
+        Args:
+            model: a network that scores every prefix
+            corpus: texts in memory, their word ids, or a source such as `TextFiles` (a corpus of any size)
+            progress: is told what is being done, how far it is and what a person should know: any `wfalens.Progress`.
+                `say` gets, before the work begins, how often a model that cannot be stepped will be asked
+            checkpoint: file that keeps the training of a linear automaton after every epoch; a stopped one goes on
+            run: how the corpus is read: memory, workers, what is kept. Equal samples give equal bytes whatever it is
+            clock: that a limited time is measured by
+
+        Examples:
+            >>> Extractor.paper(states=4).extract(model, corpus).class_names
+            ('neg', 'pos')
         """
         deadline = Deadline(None if self.time is None else float(self.time), clock)
         wfa = self._extracted(model, source_of(corpus), run or Run(), checkpoint, progress, deadline)

@@ -28,10 +28,14 @@ class StepwiseClassifier(Protocol):
     """
 
     @property
-    def class_names(self) -> tuple[str, ...]: ...
+    def class_names(self) -> tuple[str, ...]:
+        """The classes, in the order of the output's columns."""
+        ...
 
     @property
-    def encoder(self) -> TextEncoder: ...
+    def encoder(self) -> TextEncoder:
+        """How texts become word ids."""
+        ...
 
     @property
     def fingerprint(self) -> str:
@@ -39,7 +43,11 @@ class StepwiseClassifier(Protocol):
         ...
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
-        """One probability row per token: row t scores the prefix that ends there. No sequence may be empty."""
+        """One probability row per token: row t scores the prefix that ends there. -> (tokens, classes)
+
+        Args:
+            ids: word ids of texts; no text may be empty
+        """
         ...
 
 
@@ -67,10 +75,21 @@ class SteppableClassifier(StepwiseClassifier, Protocol):
         """The distribution before any word; (classes,)."""
         ...
 
-    def initial_state(self, batch: int) -> State: ...
+    def initial_state(self, batch: int) -> State:
+        """Internal states before any word; (batch, width).
+
+        Args:
+            batch: how many
+        """
+        ...
 
     def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
-        """Read one word per row: (batch, width), (batch,) -> new state, (batch, classes)."""
+        """Read one word per row: new states, and outputs (batch, classes).
+
+        Args:
+            state: internal states, (batch, width)
+            ids: a word for each, (batch,)
+        """
         ...
 
 

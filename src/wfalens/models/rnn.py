@@ -167,6 +167,15 @@ class RNNClassifier(Shown):
 
     @torch.inference_mode()
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+        """One class distribution per token: row t scores the prefix that ends there. -> (tokens, classes)
+
+        Args:
+            ids: word ids of texts; no text may be empty
+
+        Examples:
+            >>> network.trace(network.encoder.encode(["a good film"])).values.shape
+            (3, 2)
+        """
         trace = trace_padded(ids, len(self.class_names), lambda table: self._table_outputs(torch.from_numpy(table)))
         checked_probabilities(trace.values, len(ids.values), len(self.class_names), "the network")
         return trace
@@ -190,6 +199,11 @@ class RNNClassifier(Shown):
         return prior
 
     def initial_state(self, batch: int) -> State:
+        """Internal states before any word; (batch, width).
+
+        Args:
+            batch: how many
+        """
         parts = 2 if self.config.cell == "lstm" else 1
         nothing = np.zeros((batch, parts * self.config.layers * self.config.hidden), np.float32)
         return self.step(nothing, np.full(batch, UNKNOWN, np.int32))[0] if self._begins else nothing
@@ -201,6 +215,17 @@ class RNNClassifier(Shown):
 
     @torch.inference_mode()
     def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+        """Read one word per row and go on from there: new states, and outputs (batch, classes).
+
+        Args:
+            state: internal states, (batch, width): `initial_state(batch)`, or what a step returned
+            ids: a word for each, (batch,)
+
+        Examples:
+            >>> state, outputs = network.step(network.initial_state(2), np.array([2, 3]))
+            >>> outputs.shape
+            (2, 2)
+        """
         inputs = self.network.embedding(torch.from_numpy(np.asarray(ids, np.int64)))[:, None]
         parts = self._unpack(state)
         _, after = self.network.recurrent(inputs, parts if self.config.cell == "lstm" else parts[0])
@@ -237,6 +262,14 @@ class RNNClassifier(Shown):
         return grid(by_word, by_state, before, GATES[self.config.cell])
 
     def save(self, path: str | Path) -> None:
+        """Write a checkpoint (`.rnn`), atomically.
+
+        Args:
+            path: where; an existing file is replaced
+
+        Examples:
+            >>> network.save("films.rnn")
+        """
         header, tensors = store_encoder(self.encoder)
         header |= {"class_names": list(self.class_names), "config": asdict(self.config)}
         weights = {f"network.{name}": tensor.numpy() for name, tensor in self.network.state_dict().items()}
@@ -245,7 +278,17 @@ class RNNClassifier(Shown):
 
     @classmethod
     def load(cls, path: str | Path, tokenizer: Tokenizer | None = None) -> RNNClassifier:
-        """Read a checkpoint; a tokenizer of one's own must be given again."""
+        """Read a checkpoint; everything in it is checked, nothing is executed.
+
+        Args:
+            path: a file that `save` wrote
+            tokenizer: the model's own tokenizer, if it had one: files do not hold code
+
+        Examples:
+            >>> network.save("films.rnn")
+            >>> RNNClassifier.load("films.rnn").fingerprint == network.fingerprint
+            True
+        """
         file = read_file(path, FORMAT, VERSION)
         encoder, class_names = restore_encoder(file, tokenizer), file.class_names()
         try:

@@ -141,10 +141,19 @@ class Trainer:
         held_out: Corpus | None = None,
         start: RNNClassifier | None = None,
     ) -> Training:
-        """Train on `corpus`; Ctrl-C ends early and keeps the best epoch so far.
+        """Train on a corpus; Ctrl-C ends early and keeps the best epoch so far.
 
-        The best epoch is chosen on `held_out`, by default a share of the corpus that is set aside for it. If `start` is
-        given, training goes on from a copy of it, with its words and its shape.
+        Args:
+            corpus: labelled texts (for `task="next"` any texts)
+            vectors: word vectors that the embedding begins with; None: random ones
+            progress: is told of every epoch
+            held_out: texts on which the best epoch is chosen; None: a share of the corpus, which is set aside
+            start: a network to go on from, with its words and its shape; it is copied
+
+        Examples:
+            >>> training = Trainer(config=small, epochs=1).train(corpus)
+            >>> training.model.class_names
+            ('neg', 'pos')
         """
         if self.task == CLASS:
             _checked_labels(corpus)

@@ -55,6 +55,15 @@ class Language:
 
     @classmethod
     def of(cls, model: NextSymbolModel) -> Language:
+        """What a language model says of strings.
+
+        Args:
+            model: a network or an automaton that tells the next symbol (`task="next"`), and which comes first
+
+        Examples:
+            >>> len(Language.of(letters).ids(["anna"]).values)
+            4
+        """
         announced, end = classes_of_symbols(model), end_class(model)
         prior = getattr(model, "initial_output", None)
         if prior is None:

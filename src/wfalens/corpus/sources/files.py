@@ -79,7 +79,18 @@ class TextFiles:
 
     @classmethod
     def find(cls, specs: str | Sequence[str], text_column: str = TEXT_COLUMN, encoding: str = "utf-8") -> TextFiles:
-        """Files by name or by pattern (`texts/*.parquet`, `**` for any depth)."""
+        """Files by name or by pattern.
+
+        Args:
+            specs: a name or a pattern (`texts/*.parquet`, `**` for any depth), or several
+            text_column: the column or key that holds the texts
+            encoding: of text files
+
+        Examples:
+            >>> _ = Path("one.csv").write_text("text\\na good film\\n")
+            >>> len(TextFiles.find("*.csv").sizes)
+            1
+        """
         wanted = [specs] if isinstance(specs, str) else list(specs)
         found: set[str] = set()
         for spec in wanted:

@@ -93,7 +93,17 @@ class ModelCard:
 
     @classmethod
     def of(cls, encoder: TextEncoder, class_names: tuple[str, ...], **more: Any) -> ModelCard:
-        """The card of a model that reads the ids of an encoder."""
+        """The card of a model that reads the ids of an encoder.
+
+        Args:
+            encoder: its words, tokenizer, cut-off length and cutting side are taken
+            class_names: in the order of the model's outputs
+            more: other entries of the card, such as `padding_side="left"`
+
+        Examples:
+            >>> ModelCard.of(encoder, ("neg", "pos")).class_names
+            ('neg', 'pos')
+        """
         return cls(
             words=encoder.vocabulary.words,
             class_names=named_classes(class_names),
@@ -162,12 +172,30 @@ class ModelCard:
 
     @classmethod
     def read(cls, path: str | Path) -> ModelCard:
+        """Read a card and check it.
+
+        Args:
+            path: a JSON file
+
+        Examples:
+            >>> ModelCard.of(encoder, ("neg", "pos")).write("model.json")
+            >>> ModelCard.read("model.json").tokenizer
+            'basic_english'
+        """
         try:
             return cls.from_json(Path(path).read_text("utf-8"), str(path))
         except UnicodeDecodeError:
             raise FormatError(f"{path}: not UTF-8 text") from None
 
     def write(self, path: str | Path) -> None:
+        """Write the card as JSON, atomically.
+
+        Args:
+            path: the model's file name with the ending `.json`, so that the card is found
+
+        Examples:
+            >>> ModelCard.of(encoder, ("neg", "pos")).write("model.json")
+        """
         write_atomically(Path(path), self.to_json().encode())
 
 

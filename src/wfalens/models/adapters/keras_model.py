@@ -61,8 +61,13 @@ def wrap_keras(
             otherwise.
 
     Examples:
+        >>> import keras
         >>> from wfalens import wrap_keras
-        >>> model = wrap_keras(keras_model, encoder, ("bad", "good"), outputs="binary")  # doctest: +SKIP
+        >>> layers = [keras.layers.Embedding(len(encoder.vocabulary), 4), keras.layers.LSTM(4)]
+        >>> network = keras.Sequential([*layers, keras.layers.Dense(1, activation="sigmoid")])
+        >>> model = wrap_keras(network, encoder, ("bad", "good"), outputs="binary")
+        >>> model.trace(encoder.encode(["a good film"])).values.shape
+        (3, 2)
     """
     try:
         from keras import ops

@@ -38,8 +38,16 @@ def load_transformer(
         options: of `wrap_transformer`.
 
     Examples:
+        >>> from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
         >>> from wfalens import load_transformer
-        >>> model = load_transformer("some-folder", encoder)  # doctest: +SKIP
+        >>> words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "good", "film"]
+        >>> shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+        >>> BertTokenizer({word: id for id, word in enumerate(words)}).save_pretrained("folder")
+        (...)
+        >>> BertForSequenceClassification(BertConfig(vocab_size=len(words), **shape)).save_pretrained("folder")
+        >>> model = load_transformer("folder", encoder, ("bad", "good"))
+        >>> model.trace(encoder.encode(["a good film"])).values.shape
+        (3, 2)
     """
     try:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -90,8 +98,15 @@ def wrap_transformer(
         initial_output: class probabilities (classes,) before any word, in place of the answer for an empty text.
 
     Examples:
+        >>> from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
         >>> from wfalens import wrap_transformer
-        >>> model = wrap_transformer(own_model, own_tokenizer, encoder)  # doctest: +SKIP
+        >>> words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "good", "film"]
+        >>> tokenizer = BertTokenizer({word: id for id, word in enumerate(words)})
+        >>> shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+        >>> network = BertForSequenceClassification(BertConfig(vocab_size=len(words), **shape))
+        >>> model = wrap_transformer(network, tokenizer, encoder, ("bad", "good"))
+        >>> model.trace(encoder.encode(["a good film"])).values.shape
+        (3, 2)
     """
     config: Any = model.config
     if config.problem_type in ("multi_label_classification", "regression") or config.num_labels < 2:
