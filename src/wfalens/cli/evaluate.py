@@ -149,6 +149,7 @@ def evaluate_cli(
 
     Examples:
       wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes --coverage 0.8
+      wfalens evaluate mail.wfa -m mail.rnn -c mail_test.csv
       wfalens evaluate news.wfa -m news.rnn -c 'new/*.parquet' --memory 2GB
       wfalens evaluate mail.wfa -m mail.onnx -c mail.csv --by country
     """
