@@ -36,6 +36,40 @@ def test_the_wrong_side_is_named():
     assert 'if texts are padded on the left (padding_side, or padding="left")' in str(found)
 
 
+def of_one_word(padding):
+    """A model that takes texts of one word amiss if they are padded on the right, and no others."""
+
+    def judged(table):
+        good = SCORES[table].sum(1) * np.where(table[:, 1:].any(1), 1, -1)
+        return np.stack([-good, good], 1)
+
+    form = TableForm(width=WIDTH, padding=padding)
+    return TextTableClassifier(judged, ENCODER, CLASSES, form=form, outputs="logits", fingerprint="of one word")
+
+
+def with_few_words(share):
+    """Texts of three to eight words, a share of them with a single one."""
+    longer, words = texts(1000, seed=0), [word for word, worth in WORTH.items() if worth]
+    single = np.random.default_rng(0).random(len(longer)) < share
+    drawn = [words[number % len(words)] if short else longer.texts[number] for number, short in enumerate(single)]
+    labels = [
+        int(WORTH[text] > 0) if short else longer.labels[number]
+        for number, (text, short) in enumerate(zip(drawn, single, strict=True))
+    ]
+    return Corpus(tuple(drawn), np.array(labels), CLASSES)
+
+
+def test_a_wrong_side_that_costs_little_is_named_too():
+    found = find_misreading(of_one_word("right"), with_few_words(0.02))
+    assert 0.97 < found.accuracy < found.better == 1
+    assert "of 1,000 labels, but with 100.0% if texts are padded on the left" in str(found)
+    assert find_misreading(of_one_word("left"), with_few_words(0.02)) is None
+
+
+def test_a_side_that_may_be_better_by_chance_is_not_named():
+    assert find_misreading(of_one_word("right"), with_few_words(0.004)) is None
+
+
 @pytest.mark.parametrize(("shift", "told"), [(1, "1 lower"), (-1, "1 higher"), (2, "2 lower")])
 def test_wrong_ids_are_named(shift, told):
     ids = np.arange(len(ENCODER.vocabulary)).copy()

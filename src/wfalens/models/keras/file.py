@@ -22,6 +22,7 @@ from wfalens.errors import FormatError, InputError, MissingDependencyError
 
 ENDINGS = (".h5", ".hdf5", ".keras")
 _CONFIG, _METADATA, _WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+_PLACES = ("cell/vars", "vars", "forward_layer/cell/vars", "backward_layer/cell/vars")  # of weights within a layer
 _MOST_BYTES = 1 << 34  # of one file within an archive
 
 
@@ -179,8 +180,8 @@ def _numbered_weights(listed: list[dict[str, Any]], file: Any) -> Iterator[tuple
         name = f"{kind}_{seen[kind]}" if seen[kind] else kind
         seen[kind] += 1
         group = file.get(f"layers/{name}")
-        held = None if group is None else (group.get("cell/vars") or group.get("vars"))
-        yield () if held is None else tuple(np.asarray(held[key]) for key in sorted(held, key=int))
+        held = [] if group is None else [group[place] for place in _PLACES if place in group]
+        yield tuple(np.asarray(part[key]) for part in held for key in sorted(part, key=int))
 
 
 def _snake(kind: str) -> str:

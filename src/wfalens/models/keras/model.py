@@ -14,12 +14,14 @@ from torch import Tensor
 
 from wfalens.corpus.encoder import LEFT, TextEncoder
 from wfalens.corpus.vocabulary import PADDING
-from wfalens.errors import InputError, ModelError
+from wfalens.corpus.wording import reason_of
+from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.models.adapters.card import EXACT, ModelCard, found_card
 from wfalens.models.adapters.tables import TableForm, TextTableClassifier
 from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities
 from wfalens.models.keras.file import StoredModel, read_keras
 from wfalens.models.keras.network import RecurrentNetwork, plain_network, table_width
+from wfalens.models.keras.tables import TableNetwork, table_network
 from wfalens.models.readout import readout_named
 from wfalens.models.shown import Shown
 from wfalens.models.stepping import state_traces
@@ -43,8 +45,9 @@ def load_keras(
 
     Embedding → LSTM, GRU or SimpleRNN → Dense is read without Keras and becomes steppable. A network of fixed width
     that was padded on the left and does not mask its padding starts every text from the state after some pads; padded
-    on the right, or with `"reading": "exact"` in the card, every prefix is asked as a padded table of its own. All
-    other models are run by Keras and asked the same way.
+    on the right, or with `"reading": "exact"` in the card, every prefix is asked as a padded table of its own. So are
+    networks of fixed width with convolutions, pooling or recurrent layers in both directions, which are read without
+    Keras too. All other models are run by Keras and asked the same way.
 
     Args:
         path: of the file.
@@ -66,33 +69,43 @@ def load_keras(
     path = Path(path)
     stored = read_keras(path)
     card = (card or found_card(path)).read_as(padding, cutting)
-    network = plain_network(stored)
+    network = plain_network(stored) or table_network(stored)
     model = _run_by_keras(stored, card) if network is None else _opened(stored, network, card)
     if labelled is not None:
         require_reading(model, labelled)
     return model
 
 
-def _opened(stored: StoredModel, network: RecurrentNetwork, card: ModelCard) -> StepwiseClassifier:
+def _opened(stored: StoredModel, network: RecurrentNetwork | TableNetwork, card: ModelCard) -> StepwiseClassifier:
     check_rows(card, len(network.embedding), stored.path)
     classes = 2 if network.outputs == "binary" else len(network.head[-1][1])
     if len(card.class_names) != classes:
         raise InputError(f"{stored.path} tells {classes} classes apart, but its card names {len(card.class_names)}")
-    width = None if network.masks_zero else network.width  # what is masked is not read
+    width = None if isinstance(network, RecurrentNetwork) and network.masks_zero else network.width  # pads are not read
     side = checked_side(card, width, stored.path)
     if card.outputs is not None and card.outputs != network.outputs:
         raise InputError(f"{stored.path} gives {network.outputs}, but its card says {card.outputs}")
     encoder = TableForm(None, network.width).read_by(card.encoder)
-    pads = 0 if width is None else card.pads if card.pads is not None else round(_LIKELY_PADS * width)
     told = f"{stored.fingerprint}{card.word_ids.tolist()}{side}{encoder.told}"
-    if width is not None and (side != LEFT or card.reading == EXACT):
-        form = TableForm(card.word_ids, width, side)
-        return exact_classifier(network, encoder, card.class_names, form, _digest(f"{told}exact"), card.prior)
-    return KerasRecurrentClassifier(network, encoder, card.class_names, card.word_ids, pads, _digest(f"{told}{pads}"))
+    if isinstance(network, RecurrentNetwork) and (width is None or (side == LEFT and card.reading != EXACT)):
+        pads = 0 if width is None else card.pads if card.pads is not None else round(_LIKELY_PADS * width)
+        fingerprint = _digest(f"{told}{pads}")
+        return KerasRecurrentClassifier(network, encoder, card.class_names, card.word_ids, pads, fingerprint)
+    _check_runs(stored, network)
+    form = TableForm(card.word_ids, width, side)
+    return exact_classifier(network, encoder, card.class_names, form, _digest(f"{told}exact"), card.prior)
+
+
+def _check_runs(stored: StoredModel, network: RecurrentNetwork | TableNetwork) -> None:
+    """Refuse layers that cannot read what the layers before them give."""
+    try:
+        network.table(np.zeros((1, network.width or 1), np.int64))
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise FormatError(f"{stored.path}: its layers do not fit one another ({reason_of(error)})") from None
 
 
 def exact_classifier(
-    network: RecurrentNetwork,
+    network: RecurrentNetwork | TableNetwork,
     encoder: TextEncoder,
     class_names: tuple[str, ...],
     form: TableForm,
