@@ -30,11 +30,14 @@ function faithful(data, names) {
 function sentence(overview, found) {
   if (!found) {
     const { recorded } = overview;
-    return recorded ? h('p', { class: 'headline' }, 'On ', lens.plural(recorded.texts, 'held-out text'), ' the automaton chose the network\u2019s class in ', h('b', null, lens.percent(recorded.cr, 1)), '.') : null;
+    const [where, what] = overview.next_symbol ? ['After ', 'held-out beginning'] : ['On ', 'held-out text'];
+    const named = overview.next_symbol ? ' the automaton named the network\u2019s likeliest next symbol in ' : ' the automaton chose the network\u2019s class in ';
+    return recorded ? h('p', { class: 'headline' }, where, lens.plural(recorded.texts, what), named, h('b', null, lens.percent(recorded.cr, 1)), '.') : null;
   }
   const { cr } = found.overall, rival = Object.entries(found.stand_ins).find(([name]) => name.startsWith('bag of words'));
   const gap = rival && (cr.low > rival[1].cr.high ? 'more than word counts can explain' : cr.high < rival[1].cr.low ? 'less than counting words would do: do not rely on it' : 'no more than counting words would do');
-  return h('p', { class: 'headline' }, 'The automaton chooses the network\u2019s class for ', h('b', null, lens.percent(cr.value, 1)), ` of the texts (95 %: ${lens.percent(cr.low, 1)} to ${lens.percent(cr.high, 1)}) `, lens.what('agreement'),
+  const what = overview.next_symbol ? 'After whole texts the automaton names the network\u2019s likeliest next symbol for ' : 'The automaton chooses the network\u2019s class for ';
+  return h('p', { class: 'headline' }, what, h('b', null, lens.percent(cr.value, 1)), ` of the texts (95 %: ${lens.percent(cr.low, 1)} to ${lens.percent(cr.high, 1)}) `, lens.what('agreement'),
     rival && [`; a ${lens.visible(rival[0])} for `, h('b', null, lens.percent(rival[1].cr.value, 1)), ' ', lens.what('bag of words'), found.weak_stand_in ? ` (a weak opponent here: ${lens.visible(found.weak_stand_in)})` : `: ${gap}`], '.');
 }
 
@@ -101,8 +104,9 @@ lens.views = [{
     const headline = h('div', null, sentence(data, null)), measured = h('div'), shown = h('div', { class: 'panel' });
     view.append(...[
       headline,
+      data.next_symbol && h('p', { class: 'note' }, 'On all prefixes, with perplexities: wfalens evaluate.'),
       picture(data),
-      h('h2', null, 'Words that speak most for each class ', lens.what('influence')), topWords(data),
+      h('h2', null, data.next_symbol ? 'Symbols that make each next symbol likelier ' : 'Words that speak most for each class ', lens.what('influence')), topWords(data),
       data.has.texts && [h('h2', null, 'One example'), shown],
       h('h2', null, 'How faithful ', lens.what('CR')), measured,
       h('div', { class: 'grid' },
