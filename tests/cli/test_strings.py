@@ -75,6 +75,7 @@ def test_a_walk_shows_what_comes_next(session):
     done = wfalens("walk", "it.wfa", "ab", cwd=session)
     assert done.returncode == 0
     assert "(start)" in done.stdout
+    assert "it.wfa: next comes " in done.stdout
 
 
 def test_sampling_a_classifier_is_refused(session, small_network):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import linear_sample, sample
+from tests.strings.grammar import Grammar
 from tests.studies import HALF, counting_model, letter_texts
 from wfalens import inspection
 from wfalens.corpus import Corpus
@@ -44,6 +45,13 @@ def test_the_overview_tells_what_there_is(study):
     }
     bare = inspection.overview(Study("a.wfa", study.wfa))
     assert bare["has"] == {"model": False, "texts": None, "vectors": None, "other": None}
+
+
+def test_the_overview_tells_a_language_model_from_a_classifier(study):
+    speaker = Grammar(7)
+    copy = Extractor.paper(states=3, abstraction="outputs").extract(speaker, ["abc", "ab", "cab"])
+    assert inspection.overview(Study("a.wfa", copy))["next_symbol"]
+    assert not inspection.overview(study)["next_symbol"]
 
 
 def test_the_command_is_safe_to_paste(study):

@@ -12,6 +12,7 @@ from safetensors.numpy import save_file
 from wfalens.errors import InputError
 from wfalens.models import SteppableClassifier, check_causal, open_model
 from wfalens.models.adapters.callable import PrefixClassifier
+from wfalens.models.final import final_outputs
 from wfalens.models.next_symbol import END, tells_next_symbol
 from wfalens.ragged import Ragged
 from wfalens.strings import log_probability
@@ -108,11 +109,16 @@ def test_what_cannot_be_read_is_refused(tmp_path, change, said):
         open_model(tmp_path)
 
 
-@pytest.mark.parametrize("number", ["1.2", "1.9", "2.4"])
-def test_the_published_networks_answer_as_expected(number):
+def published(number):
     folder = Path(os.environ.get("WFALENS_DATA", "")) / "taysir" / number
     if not (folder / "expected.json").exists():
         pytest.skip("needs the networks of TAYSIR: set WFALENS_DATA to the data folder")
+    return folder
+
+
+@pytest.mark.parametrize("number", ["1.2", "1.9", "2.4"])
+def test_the_published_networks_answer_as_expected(number):
+    folder = published(number)
     model = open_model(folder)
     for symbols, expected in json.loads((folder / "expected.json").read_text())[:20]:
         word = symbols[1:-1]
@@ -123,3 +129,13 @@ def test_the_published_networks_answer_as_expected(number):
         else:
             found = model.trace(model.encoder.encode([" ".join(map(str, word))])).values.argmax(1)
             np.testing.assert_array_equal(found == 1, expected)
+
+
+def test_no_machine_of_five_states_reads_every_word_as_network_1_2_does():
+    """Six prefixes, any two of which some continuation tells apart: by Myhill and Nerode it takes six states."""
+    model = open_model(published("1.2"))
+    prefixes = ["", "0", "13", "13 13", "13 13 13", "14 13 13 13 13"]
+    continuations = ["", "13", "13 13", "13 13 13", "0 0"]
+    asked = [f"{before} {after}".strip() for before in prefixes for after in continuations]
+    classes = final_outputs(model, model.encoder.encode(asked)).argmax(1).reshape(len(prefixes), -1)
+    assert len(np.unique(classes, axis=0)) == len(prefixes)

@@ -89,6 +89,8 @@ def walk(automaton: Path, text: str, model: str | None = None) -> Walked:
 
 
 def _print(name: str, done: Walked) -> None:
+    from wfalens.models.next_symbol import END
+
     way = done.way
     kinds, told = ["", *way.row_kinds], way.readable or way  # who names the states
     columns = ["word", "row", *_columns(told), "output", *([] if done.network is None else ["network"])]
@@ -98,11 +100,12 @@ def _print(name: str, done: Walked) -> None:
         if done.network is not None:
             row.append(_said(way.class_names, done.network[at - 1]) if at else "")
         rows.append(row)
-    print_table(f"{name}: {way.label or 'undecided'}", columns, rows)
+    comes = "next comes " if END in way.class_names else ""  # of a language model
+    print_table(f"{name}: {comes}{way.label or 'undecided'}", columns, rows)
     if done.network is not None:
         says = way.class_names[int(done.network[-1].argmax())]
         parted = "" if done.parted is None else f"; the two part at “{way.words[done.parted]}”"
-        say(f"the network says {says}{parted}")
+        say(f"the network says {comes}{says}{parted}")
     if way.readable is not None:
         label = way.readable.label or "undecided"
         remark(f"kinds of words and states are those of the readable companion, whose own answer is {label}")

@@ -11,6 +11,7 @@ from wfalens.automaton.serving import companion_summary, recorded
 from wfalens.evaluation.measuring import measure_fidelity
 from wfalens.inspection.reading import reading
 from wfalens.inspection.study import Study
+from wfalens.models.next_symbol import tells_next_symbol
 from wfalens.progress import SILENT, Progress
 
 _OPTIONS = ("kind", "states", "abstraction", "completion", "alpha", "beta", "seed")
@@ -31,6 +32,7 @@ def overview(study: Study) -> dict[str, Any]:
         "kind": wfa.kind,
         "about": _KINDS.get(wfa.kind, ""),
         "class_names": list(wfa.class_names),
+        "next_symbol": tells_next_symbol(wfa),  # of a language model: a class is what comes next
         "unit": wfa.unit,
         "summary": wfa.summary(),
         "companion": companion_summary(wfa),

@@ -2,6 +2,8 @@
 const { h } = lens;
 const view = h('main', { id: 'view', tabindex: -1 });
 const links = new Map();
+const SPEAKS =
+  'The network is a language model. Its classes are the symbols that may come next, or the end of the text; “the network\u2019s class” of a text is the likeliest symbol after it.';
 
 // Shows how far a piece of work has come, then what it found or why it failed.
 lens.fill = async (node, fetch, render) => {
@@ -88,7 +90,13 @@ async function show(moved) {
   const [shown, parameters] = route();
   const page = h('div');
   const title = h('h1', { tabindex: -1 }, shown.title);
-  lens.put(view, title, h('p', { class: 'lead' }, shown.lead), page);
+  lens.put(
+    view,
+    title,
+    h('p', { class: 'lead' }, shown.lead),
+    lens.speaks ? h('p', { class: 'note' }, SPEAKS) : null,
+    page,
+  );
   for (const [name, link] of links) {
     if (name === (shown.hidden || shown.name)) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
@@ -132,6 +140,7 @@ function themeButton() {
 
 async function start() {
   const overview = await lens.source.overview();
+  lens.speaks = overview.next_symbol;
   lens.title = `${lens.visible(overview.name)} \u2013 wfalens`;
   lens.views = lens.views.filter((each) => !each.absent?.(overview)); // a view without anything to show has no tab
   const items = lens.views

@@ -94,13 +94,17 @@ function faithful(data, names) {
 function sentence(overview, found) {
   if (!found) {
     const { recorded } = overview;
+    const [where, what] = overview.next_symbol ? ['After ', 'held-out beginning'] : ['On ', 'held-out text'];
+    const named = overview.next_symbol
+      ? ' the automaton named the network\u2019s likeliest next symbol in '
+      : ' the automaton chose the network\u2019s class in ';
     return recorded
       ? h(
           'p',
           { class: 'headline' },
-          'On ',
-          lens.plural(recorded.texts, 'held-out text'),
-          ' the automaton chose the network\u2019s class in ',
+          where,
+          lens.plural(recorded.texts, what),
+          named,
           h('b', null, lens.percent(recorded.cr, 1)),
           '.',
         )
@@ -115,10 +119,13 @@ function sentence(overview, found) {
       : cr.high < rival[1].cr.low
         ? 'less than counting words would do: do not rely on it'
         : 'no more than counting words would do');
+  const what = overview.next_symbol
+    ? 'After whole texts the automaton names the network\u2019s likeliest next symbol for '
+    : 'The automaton chooses the network\u2019s class for ';
   return h(
     'p',
     { class: 'headline' },
-    'The automaton chooses the network\u2019s class for ',
+    what,
     h('b', null, lens.percent(cr.value, 1)),
     ` of the texts (95 %: ${lens.percent(cr.low, 1)} to ${lens.percent(cr.high, 1)}) `,
     lens.what('agreement'),
@@ -316,8 +323,14 @@ lens.views = [
       view.append(
         ...[
           headline,
+          data.next_symbol && h('p', { class: 'note' }, 'On all prefixes, with perplexities: wfalens evaluate.'),
           picture(data),
-          h('h2', null, 'Words that speak most for each class ', lens.what('influence')),
+          h(
+            'h2',
+            null,
+            data.next_symbol ? 'Symbols that make each next symbol likelier ' : 'Words that speak most for each class ',
+            lens.what('influence'),
+          ),
           topWords(data),
           data.has.texts && [h('h2', null, 'One example'), shown],
           h('h2', null, 'How faithful ', lens.what('CR')),
