@@ -142,7 +142,7 @@ def _trained(texts: Corpus, known: Dataset, progress: Progress) -> RNNClassifier
     encoder = TextEncoder.of_texts(texts.texts, tokenizer=known.tokenizer, max_length=known.max_length)
     vectors = _beginnings(encoder.vocabulary.words[2:])
     trainer = Trainer(
-        config=RNNConfig(embedding=vectors.width),
+        config=RNNConfig(embedding=vectors.width, dropout=0.3),
         epochs=18,
         learning_rate=1e-3,
         word_dropout=0.2,
