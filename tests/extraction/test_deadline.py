@@ -11,6 +11,7 @@ from wfalens.corpus.sources.memory import source_of
 from wfalens.errors import InputError
 from wfalens.extraction import Distillation, Extractor, Fitting
 from wfalens.extraction.best import extract_best
+from wfalens.extraction.choice import tuning
 from wfalens.extraction.deadline import NEVER, Deadline, Stop, seconds_of
 from wfalens.extraction.effort import EFFORTS, distillation_of, fitting_of, sharing_of
 from wfalens.passes import Run
@@ -75,12 +76,33 @@ def test_a_deadline_is_dealt_out():
     clock.now = 50
     assert (part.left, part.share_used, part.is_over) == (10, 0.75, False)
     assert part.after(5).left == 5
+    assert part.allows(10)
+    assert not part.allows(11)
     clock.now = 70
     assert (part.left, part.is_over, whole.is_over) == (0, True, False)
 
 
 def test_without_an_end_time_does_not_matter():
     assert (NEVER.left, NEVER.share_used, NEVER.is_over, NEVER.part(0.1).left) == (None, 0, False, None)
+    assert NEVER.allows(1e9)
+
+
+def test_no_size_is_tried_that_would_not_end_in_time(news_model, headlines, monkeypatch):
+    """A clock that goes on by a second for every state of every automaton that is tried."""
+    texts, clock, original = headlines.subset(np.arange(300)), Ticks(0), tuning._estimated_bytes
+
+    def timed(wfa, words):
+        clock.now += wfa.states
+        return original(wfa, words)
+
+    monkeypatch.setattr(tuning, "_estimated_bytes", timed)
+    extractor = Extractor(kind="stochastic", abstraction="outputs", completion="empirical", alpha=0.1, beta=0.3)
+    whole = extractor.extract(news_model, texts)
+    sizes = [trial["states"] for trial in whole.provenance["tuning"]["trials"]]
+    assert len(sizes) > 2
+    clock.now = 0.0
+    limited = replace(extractor, time=3 * (sum(sizes[:2]) + sizes[2] / 2)).extract(news_model, texts, clock=clock)
+    assert [trial["states"] for trial in limited.provenance["tuning"]["trials"]] == sizes[:2]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -119,10 +141,10 @@ def test_time_is_shared_by_the_kinds(news_model, headlines):
     candidates = replace(
         CHEAP,
         linear=Extractor(kind="linear", distillation=MANY),
-        readable=replace(CHEAP.readable, sharing=SHARED),
+        readable=replace(CHEAP.readable, sharing=replace(SHARED, epochs=600)),
     )
     texts = source_of(headlines.subset(np.arange(300)))
-    wfa = extract_best(candidates, None, 0, news_model, texts, Run(), None, Progress(), deadline=Deadline(300, Ticks()))
+    wfa = extract_best(candidates, None, 0, news_model, texts, Run(), None, Progress(), deadline=Deadline(900, Ticks()))
     assert isinstance(wfa, LinearWFA)
     assert Stop.of(wfa.provenance).by == Stop.of(wfa.companion.provenance).by == "time"
 

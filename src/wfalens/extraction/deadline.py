@@ -42,6 +42,10 @@ class Deadline:
     def is_over(self) -> bool:
         return self.share_used >= 1
 
+    def allows(self, seconds: float) -> bool:
+        """Whether work of about so many seconds would end in time."""
+        return self.left is None or seconds <= self.left
+
     def part(self, share: float) -> Deadline:
         """A share of the time that is left, from now on."""
         return Deadline(None if self.left is None else share * self.left, self.clock)

@@ -145,7 +145,7 @@ def choose(
     progress: Progress,
     deadline: Deadline = NEVER,
 ) -> Tuning:
-    """Try K from small to large until it no longer helps or time is over, and every α and β with each.
+    """Try K from small to large until it no longer helps or time is short, and every α and β with each.
 
     The model is not run again over the texts, and only words of the held-out sentences get rows. `budget` bounds the
     bytes of the file, `room` the memory that it takes to make it.
@@ -158,10 +158,12 @@ def choose(
     tops: list[Trial] = []  # the best of each rung
     wfa: StochasticWFA | None = None
     refusal: str | None = None
+    per_state = 0.0  # seconds that the last rung took
     progress.start("choosing the number of states", ladder.usual)
     for rung in ladder.rungs:
-        if not _goes_on(tops, ladder.usual, len(tests)) or (tops and deadline.is_over):
+        if not _goes_on(tops, ladder.usual, len(tests)) or (tops and not deadline.allows(rung * per_state)):
             break
+        began = deadline.used
         refusal = None if wfa is None else room.refusal(rung, wfa)
         if refusal is not None:
             break
@@ -181,6 +183,7 @@ def choose(
         found = [_tried(abstraction, variant, tests, wanted, size) for variant in _variants(wfa, alphas, betas)]
         trials += found
         tops.append(_best(found, len(tests)))
+        per_state = (deadline.used - began) / rung
         progress.advance(1, f"K = {rung}: CR {tops[-1].cr:.3f}")
     progress.finish()
     if refusal is not None:
