@@ -8,6 +8,8 @@ import pytest
 from tests.cli.test_commands import wfalens
 from tests.models.graphs import summing_graph
 from wfalens.attack import EDIT_RECIPES, run_edit_attack
+from wfalens.attack.outcome import Example, Outcome
+from wfalens.cli.attack import examples_of
 from wfalens.corpus import Corpus, TextEncoder
 from wfalens.corpus.edits import single_edits
 from wfalens.errors import InputError
@@ -43,6 +45,21 @@ def test_every_success_is_a_text_one_edit_away_that_fools_the_model(pair, recipe
             assert after in {edit.text for edit in single_edits(name, letters)}
             assert (ends_in_a([model.encoder.tokens(after)]).argmax(1)[0] == 1) != name.endswith("a")
             assert str(example).splitlines()[1].replace("[[", "").replace("]]", "") == name
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "marked"),
+    [
+        ("moscoso", "moscosjo", ("moscoso", "moscos[[j]]o")),
+        ("victores", "victorws", ("victor[[e]]s", "victor[[w]]s")),
+        ("quaye", "quye", ("qu[[a]]ye", "quye")),
+        ("daniel", "dxnil", ("d[[a]]ni[[e]]l", "d[[x]]nil")),
+    ],
+)
+def test_marks_stand_where_the_texts_differ(before, after, marked):
+    example = Example("succeeded", tuple(before), tuple(after), (6,), "x", "x", 0.9, "y", 0.8, 1, blank="")
+    assert example.marked == marked
+    assert str(example).splitlines()[1:] == list(marked)
 
 
 def test_the_automaton_knows_where_to_edit(pair):
@@ -91,7 +108,15 @@ def test_the_command_attacks_characters_by_edits(tmp_path):
     attacked = wfalens(*attack, "--json", cwd=tmp_path)
     assert attacked.returncode == 0, attacked.stderr
     assert [outcome["recipe"] for outcome in json.loads(attacked.stdout)] == ["guided", "random-tries"]
-    assert "by edits of characters" in wfalens(*attack, cwd=tmp_path).stdout.replace("\n", " ")
+    shown = wfalens(*attack, cwd=tmp_path).stdout.replace("\n", " ")
+    assert "by edits of characters" in shown
+    assert "words" not in shown  # what is changed are characters
     refused = wfalens(*attack, "--recipe", "strong", cwd=tmp_path)
     assert refused.returncode == 2
     assert "texts of characters are attacked by edits; choose recipes among guided" in refused.stderr
+
+
+def test_examples_are_those_of_an_attack_and_not_of_its_control():
+    guided, control = (Outcome(name, 1, ()) for name in ("guided", "random-tries"))
+    assert examples_of([guided, control]) is guided
+    assert examples_of([control]) is control

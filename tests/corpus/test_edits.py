@@ -74,3 +74,11 @@ def test_texts_with_unknown_tokens_are_left_out():
 def test_words_are_not_edited():
     with pytest.raises(InputError, match="changed word by word"):
         edited_texts(TextEncoder.of_texts(["one two"], "whitespace"), "one two")
+
+
+def test_letters_are_put_in_as_the_text_is_written():
+    encoder = TextEncoder.of_texts(["Ab ba", "Ba ab"], "title+characters")
+    for text, case in (("ab", str.islower), ("AB", str.isupper)):
+        found = [edit.new for edit in edited_texts(encoder, text, ("substitute",)).edits]
+        assert found
+        assert all(case(letter) for letter in found if letter.isalpha())

@@ -1,5 +1,6 @@
 """Keras networks that read whole tables: without Keras they say what Keras says, and equal work is shared."""
 
+import json
 import os
 
 import numpy as np
@@ -13,7 +14,7 @@ import h5py
 import keras
 
 from tests.models.conformance import StepwiseConformance
-from wfalens.errors import FormatError
+from wfalens.errors import FormatError, WfalensError
 from wfalens.models import ModelCard, load_keras
 from wfalens.models.keras.file import read_keras
 from wfalens.models.keras.network import plain_network
@@ -135,6 +136,38 @@ def test_layers_that_do_not_fit_one_another_are_refused_in_one_sentence(tmp_path
         group[kernel] = np.ones((shape[0] + 1, shape[1]), np.float32)
     with pytest.raises(FormatError, match="layers do not fit one another"):
         load_keras(path, ModelCard.of(letters, CLASSES, padding_side="right"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "entry", "value"),
+    [
+        ("convolution, pooling, lstm", "filters", None),
+        ("convolution, pooling, lstm", "kernel_size", 10**12),
+        ("convolution, pooling, lstm", "pool_size", "two"),
+        ("convolution, pooling, lstm", "strides", [10**12]),
+        ("convolution, pooling, lstm", "padding", 3),
+        ("both directions", "layer", ["GRU"]),
+        ("both directions", "units", "four"),
+    ],
+)
+def test_layers_that_are_described_otherwise_are_refused_in_one_sentence(tmp_path, letters, kind, entry, value):
+    path = saved(tmp_path / "m.h5", network(KNOWN[kind], len(letters.vocabulary)))
+    with h5py.File(path, "r+") as file:
+        config = json.loads(file.attrs["model_config"])
+        file.attrs["model_config"] = json.dumps(changed(config, entry, value))
+    with pytest.raises(WfalensError) as refused:
+        load_keras(path, ModelCard.of(letters, CLASSES, padding_side="right"))
+    assert "\n" not in str(refused.value)
+
+
+def changed(config, entry, value):
+    """A configuration with another value wherever an entry stands; None: without it."""
+    if isinstance(config, list):
+        return [changed(each, entry, value) for each in config]
+    if not isinstance(config, dict):
+        return config
+    kept = {name: changed(each, entry, value) for name, each in config.items() if name != entry or value is not None}
+    return kept | ({entry: value} if entry in config and value is not None else {})
 
 
 @given(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,10 @@ NOTHING_TRIED = "nothing was tried"
 
 @dataclass(frozen=True)
 class Example:
-    """One text under attack. `changed` are positions; `after` equals `before` where nothing was changed."""
+    """One text under attack; `after` equals `before` where nothing was changed.
+
+    `changed` are positions of words, in both texts; of characters, the position of each edit when it was made.
+    """
 
     status: str
     before: tuple[str, ...]
@@ -33,15 +37,32 @@ class Example:
     blank: str = " "  # between words; nothing between characters
 
     def __str__(self) -> str:
-        """`[[label (p)]] --> [[label (p)]]` and both texts with the changed words marked."""
+        """`[[label (p)]] --> [[label (p)]]` and both texts with what was changed marked."""
         head = (
             f"[[{self.label_before} ({self.probability_before:.0%})]] --> "
             f"[[{self.label_after} ({self.probability_after:.0%})]]"
         )
-        return "\n".join([head, self._marked(self.before), self._marked(self.after)])
+        return "\n".join([head, *self.marked])
 
-    def _marked(self, words: tuple[str, ...]) -> str:
-        return self.blank.join(f"[[{word}]]" if at in self.changed else word for at, word in enumerate(words))
+    @property
+    def marked(self) -> tuple[str, str]:
+        """Both texts with `[[…]]` around what was changed: an inserted character is in the second one only."""
+        if not self.blank:
+            return _marked_apart("".join(self.before), "".join(self.after))
+        before, after = (
+            self.blank.join(f"[[{word}]]" if at in self.changed else word for at, word in enumerate(words))
+            for words in (self.before, self.after)
+        )
+        return before, after
+
+
+def _marked_apart(before: str, after: str) -> tuple[str, str]:
+    """Two texts of characters with the runs marked in which they differ."""
+    found: tuple[list[str], list[str]] = ([], [])
+    for tag, *ends in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        for run, parts in zip((before[ends[0] : ends[1]], after[ends[2] : ends[3]]), found, strict=True):
+            parts.append(run if tag == "equal" or not run else f"[[{run}]]")
+    return "".join(found[0]), "".join(found[1])
 
 
 @dataclass(frozen=True)
@@ -113,8 +134,7 @@ class Outcome:
             [
                 f"{example.label_before} ({example.probability_before:.0%})",
                 f"{example.label_after} ({example.probability_after:.0%})",
-                example._marked(example.before),
-                example._marked(example.after),
+                *example.marked,
             ]
             for example in self.examples
             if example.status == SUCCEEDED
@@ -123,6 +143,11 @@ class Outcome:
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+
+def summary_columns(changed: str) -> list[str]:
+    """The heads of that table; `changed` are words or characters."""
+    return ["recipe", "k", "of all", "of correct", "accuracy", changed, "tries"]
 
 
 def summary_rows(outcomes: list[Outcome]) -> list[list[str]]:
@@ -146,6 +171,3 @@ def summary_rows(outcomes: list[Outcome]) -> list[list[str]]:
 
 def _shown(value: float | None, form: str) -> str:
     return "–" if value is None else f"{value:{form}}"
-
-
-SUMMARY_COLUMNS = ["recipe", "k", "of all", "of correct", "accuracy", "words", "tries"]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 CONSTRAINTS, WORK = "Constraints", "Where it runs"
 USUAL_RECIPES = ("strong", "random-order", "random-word", "guided", "random-tries")
+CONTROLS = ("random-order", "random-word", "random-tries")
 ONE_WORKER = Shards(engine="local", workers=1)
 
 
@@ -40,6 +41,7 @@ class Attacked:
     texts: Corpus
     outcomes: list[Outcome]
     by: str  # what may be changed: words that are near in meaning by some vectors, or characters
+    units: str = "words"  # what texts consist of
 
 
 def attack_cli(
@@ -152,7 +154,7 @@ def attack_cli(
       wfalens attack films.wfa -m films.rnn -c rotten_tomatoes --limit 500
       wfalens attack news.wfa -m news.rnn -c 'new/*.parquet' --limit 2000
     """
-    from wfalens.attack.outcome import SUCCEEDED, SUMMARY_COLUMNS, summary_rows
+    from wfalens.attack.outcome import SUCCEEDED, summary_columns, summary_rows
 
     check_outputs(csv, html, force=force)
     done = attack(
@@ -180,8 +182,8 @@ def attack_cli(
         print_json([outcome.to_json() for outcome in done.outcomes])
         return
     title = f"Success of attacks on {len(done.texts):,} texts of {done.texts.name}, {done.by}"
-    print_table(title, SUMMARY_COLUMNS, summary_rows(done.outcomes))
-    for example in [each for each in done.outcomes[-1].examples if each.status == SUCCEEDED][:examples]:
+    print_table(title, summary_columns(done.units), summary_rows(done.outcomes))
+    for example in [each for each in examples_of(done.outcomes).examples if each.status == SUCCEEDED][:examples]:
         say(f"{example}\n")
 
 
@@ -262,6 +264,11 @@ def attack(
     return Attacked(texts, outcomes, f"near words by {known.source}")
 
 
+def examples_of(outcomes: Sequence[Outcome]) -> Outcome:
+    """The outcome whose examples are shown: the last that is no random control."""
+    return next((each for each in reversed(outcomes) if each.recipe not in CONTROLS), outcomes[-1])
+
+
 def _by_edits(
     wfa: WFA,
     classifier: StepwiseClassifier,
@@ -282,7 +289,7 @@ def _by_edits(
         run_edit_attack(name, edits, wfa, classifier, texts, budget=budget, seed=seed, progress=progress)
         for name in chosen
     ]
-    return Attacked(texts, outcomes, "by edits of characters")
+    return Attacked(texts, outcomes, "by edits of characters", "characters")
 
 
 def _texts(

@@ -81,7 +81,7 @@ def edited_texts(
     """What the encoder reads of all texts at one edit from a text.
 
     Texts with a token that it does not know are left out, and so are texts without tokens and those that it reads like
-    the given one or like an earlier edit.
+    the given one or like an earlier edit: where case is not read, letters are put in as the text is written.
     """
     if not reads_characters(encoder):
         raise InputError("texts of words are changed word by word; edits are for tokens that are characters")
@@ -89,7 +89,8 @@ def edited_texts(
     seen = {tuple(encoder.tokens(text))}
     kept: list[Edit] = []
     read: list[list[str]] = []
-    for edit in single_edits(text, alphabet or alphabet_of(encoder), kinds):
+    letters = sorted(alphabet or alphabet_of(encoder), key=lambda letter: letter.isupper() != text.isupper())
+    for edit in single_edits(text, letters, kinds):
         tokens = encoder.tokens(edit.text)
         if tokens and tuple(tokens) not in seen and all(token in vocabulary for token in tokens):
             seen.add(tuple(tokens))

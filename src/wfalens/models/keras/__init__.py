@@ -1,1 +1,1 @@
-"""Keras files: plain recurrent networks are read with h5py and stepped, others run by Keras."""
+"""Keras files: plain recurrent networks are stepped without Keras, usual tables read without it, others run by it."""

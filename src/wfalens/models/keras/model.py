@@ -69,11 +69,19 @@ def load_keras(
     path = Path(path)
     stored = read_keras(path)
     card = (card or found_card(path)).read_as(padding, cutting)
-    network = plain_network(stored) or table_network(stored)
+    network = _known_network(stored)
     model = _run_by_keras(stored, card) if network is None else _opened(stored, network, card)
     if labelled is not None:
         require_reading(model, labelled)
     return model
+
+
+def _known_network(stored: StoredModel) -> RecurrentNetwork | TableNetwork | None:
+    """The network of a file that can be read without Keras, None for others."""
+    try:
+        return plain_network(stored) or table_network(stored)
+    except (KeyError, TypeError, AttributeError, RuntimeError) as error:
+        raise FormatError(f"{stored.path}: a layer is not described as Keras does it ({reason_of(error)})") from None
 
 
 def _opened(stored: StoredModel, network: RecurrentNetwork | TableNetwork, card: ModelCard) -> StepwiseClassifier:

@@ -47,6 +47,7 @@ from wfalens.models.keras.weights import (
 
 Inner = Callable[[Coded], Coded]
 Ending = Callable[[Coded], Tensor]
+_WIDEST = 1 << 12  # columns of a window, and between windows
 _ENDINGS: Mapping[str, Ending] = {
     "GlobalMaxPooling1D": lambda read: read.spelled.amax(1),
     "GlobalAveragePooling1D": lambda read: read.spelled.mean(1),
@@ -150,10 +151,10 @@ def _window(layer: Layer, size: str) -> Window | None:
 
 
 def _number(stored: object) -> int | None:
-    """A whole number, alone or in a list."""
+    """A whole number of usual size, alone or in a list."""
     if isinstance(stored, list) and len(stored) == 1:
         (stored,) = stored
-    return stored if isinstance(stored, int) and stored > 0 else None
+    return stored if isinstance(stored, int) and 0 < stored <= _WIDEST else None
 
 
 def _cells(stored: StoredModel, layer: Layer) -> tuple[Cell, ...] | None:
