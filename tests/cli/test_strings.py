@@ -140,6 +140,7 @@ def test_asking_back_ends_with_a_proof(session):
     done = wfalens(*command, *refining, cwd=session)
     assert done.returncode == 0, done.stderr
     assert "confidence (200 fresh samples" in done.stdout
+    assert "compared is the likeliest next symbol after each" in done.stdout  # it is a language model
     provenance = WFA.load(session / "refined.wfa").provenance
     assert provenance["guarantee"]["texts"] == 200
     assert 1 <= len(provenance["refinement"]["rounds"]) <= 2

@@ -32,6 +32,7 @@ from wfalens.extraction.own_texts import OwnTexts
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, TooFewOutputsError
 from wfalens.extraction.states.splitting import Splitting
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.next_symbol import tells_next_symbol
 from wfalens.models.traces import last_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged, concatenate
@@ -49,6 +50,7 @@ _BOUNDS = {
 }
 _SPLITTING = 300  # texts at most by which states are split in a round
 _PROOF = 10**6  # random stream of the last sample
+_COMPARED = "; compared is the likeliest next symbol after each"  # of a language model
 
 # Extracts an automaton from texts with a number of states; None: as it was chosen.
 Extract = Callable[[Ragged[np.int32], int | None], WFA]
@@ -166,7 +168,8 @@ class Refiner:
     def proof(self, wfa: WFA, repetition: int = 0) -> Guarantee:
         """A bound from texts that nothing was chosen by."""
         sample = self.ask(self.source.drawn(self.how.samples, np.random.default_rng([self.seed, _PROOF, repetition])))
-        return Guarantee(int(sample.agrees(wfa).sum()), self.how.samples, self.source.about, self.how.confidence)
+        about = self.source.about + (_COMPARED if tells_next_symbol(self.model) else "")
+        return Guarantee(int(sample.agrees(wfa).sum()), self.how.samples, about, self.how.confidence)
 
     def ask(self, ids: Ragged[np.int32]) -> Asked:
         return Asked(ids, last_outputs(self.model, ids).argmax(1))
