@@ -84,6 +84,8 @@ def main() -> None:
     names = [name for name in options.models.split(",") if zoo.is_installed(name)]
     for name in set(zoo.PUBLISHED) - set(names):
         print(f"{name}: left out, or {zoo.PACKAGES[name]} is not installed", file=sys.stderr)
+    if not names:
+        sys.exit("no published network is installed: pip install --no-deps ethnicolr==0.14.0 dgaintel")
     result = {}
     for name in names:
         result[name] = found = measure(name, options)

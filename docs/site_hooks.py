@@ -30,7 +30,8 @@ def notebook_page(path: Path) -> str:
             parts.append(source.replace(".ipynb)", ".md)"))
         else:
             parts += [f"```python\n{source}\n```", *map(_output, cell["outputs"])]
-    parts[0], parts[1] = parts[1], parts[0]  # the heading comes first
+    heading, _, rest = parts[1].partition("\n\n")
+    parts[:2] = [heading, parts[0], *([rest] if rest else [])]  # the heading comes first
     return "\n\n".join(parts) + "\n"
 
 
