@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO_STAMP := $(VENV)/.demo-installed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 BENCHMARKS := $(filter-out benchmarks/common.py benchmarks/report%.py,$(wildcard benchmarks/*.py))
 BENCH_ARGS ?= --quick
@@ -13,7 +14,7 @@ PIP_ARGS ?=
 .PHONY: help install demo test test-slow lint lint-pages bench bench-report docs dist clean
 
 help:
-	@echo "make demo       install, then train, extract and evaluate on real text (about two minutes)"
+	@echo "make demo       install what it needs, then train, extract and evaluate on real text (two to three minutes)"
 	@echo "make test       install, then lint, type-check and test (about four minutes)"
 	@echo "make test-slow  the long tests: clusters, kills, full disks, browsers, the whole reproduction"
 	@echo "make lint       ruff, mypy --strict and the order of the packages"
@@ -27,12 +28,21 @@ help:
 install: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
+	@echo "installing wfalens with everything that its tests need into $(VENV): about 4 GB, some minutes"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
 		-e '.[dev]' $(PIP_ARGS)
-	@touch $(STAMP)
+	@touch $(STAMP) $(DEMO_STAMP)
 
-demo: install
+# the demo needs less than the tests: what those have installed will do
+$(DEMO_STAMP): pyproject.toml constraints.txt
+	@echo "installing wfalens with what its demo needs into $(VENV): about 2 GB, a few minutes"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-e '.[demo,explore]' $(PIP_ARGS)
+	@touch $(DEMO_STAMP)
+
+demo: $(DEMO_STAMP)
 	$(BIN)/wfalens demo
 
 lint: install

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _BAG = "bag of words"
 _LONGEST_EXAMPLE, _SUREST = 16, 0.9  # words of the text that is explained, and how sure the automaton is of it at most
 _TOLD_SENTENCES = 6  # of the story
+_EXTRACTION = 60.0  # seconds at most: a demo should not make anyone wait for the last half percent
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def demo_cli(
 ) -> None:
     """Train a network on real texts, copy it into an automaton, and let that tell what the network does.
 
-    It takes a minute or two. First it says how often the network is right and how often the automaton agrees with it,
+    It takes two or three minutes, one of them for the automata (Extractor(time=60)). First it says how often the network is right and how often the automaton agrees with it,
     beside a bag of words; then what the network does, in sentences; then which words decided one text. It writes the
     network (.rnn), the automaton (.wfa) and a page (.html) that shows both, and says what to try next.
 
@@ -109,21 +110,21 @@ def demo(
     from wfalens.inspection import Study
     from wfalens.report import collect, write_page
 
-    tell(f"1. training an LSTM on {len(train_texts):,} texts of {dataset}")
+    tell(f"step 1 of 4: training an LSTM on {len(train_texts):,} texts of {dataset}")
     model = _trained(train_texts, DATASETS[dataset], progress)
     paths = {ending: out / f"{dataset}.{ending}" for ending in ("rnn", "wfa", "html")}
     model.save(paths["rnn"])
     tell(f"   wrote {paths['rnn']}")
 
-    tell("2. copying it into automata, and choosing the most faithful one on texts held out for that")
-    wfa = Extractor().extract(model, train_texts, progress)
+    tell("step 2 of 4: copying it into automata, and choosing the most faithful one on texts held out for that")
+    wfa = Extractor(time=_EXTRACTION).extract(model, train_texts, progress)
     wfa.save(paths["wfa"])
     tell(f"   wrote {paths['wfa']}")
 
-    tell(f"3. comparing automaton and network on {len(test_texts):,} texts that neither has seen")
+    tell(f"step 3 of 4: comparing automaton and network on {len(test_texts):,} texts that neither has seen")
     fidelity = measure_fidelity(wfa, model, test_texts, reference=train_texts, progress=progress)
 
-    tell("4. explaining the network through the automaton, and writing a page that shows it all")
+    tell("step 4 of 4: explaining the network through the automaton, and writing a page that shows it all")
     story = None if wfa.readable is None else describe(wfa)
     example = attribute(wfa, _example(wfa, test_texts))
     vectors = wordllama_vectors(model.encoder.vocabulary.words[2:])
