@@ -72,9 +72,10 @@ def demo_cli(
 ) -> None:
     """Train a network on real texts, copy it into an automaton, and let that tell what the network does.
 
-    It takes two or three minutes, one of them for the automata (Extractor(time=60)). First it says how often the network is right and how often the automaton agrees with it,
-    beside a bag of words; then what the network does, in sentences; then which words decided one text. It writes the
-    network (.rnn), the automaton (.wfa) and a page (.html) that shows both, and says what to try next.
+    It takes two or three minutes, one of them at most for the automata. First it says how often the network is right
+    and how often the automaton agrees with it, beside a bag of words; then what the network does, in sentences; then
+    which words decided one text. It writes the network (.rnn), the automaton (.wfa) and a page (.html) that shows both,
+    and says what to try next.
 
     Example:
       wfalens demo --out demo
