@@ -86,9 +86,9 @@ def find_misreading(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) ->
         return Misreading(len(some), float(right.mean()), float(best.mean()), how)
     if model.form.width is None:
         return None
-    other = replace(model.form, padding=_OTHER[model.form.padding])
-    reread = model.reread(other, model.encoder.cutting_side)
-    return _slight_misreading(model, reread, other.padding, known.sample(_WEIGHED, seed))
+    turned = replace(model.form, padding=_OTHER[model.form.padding])
+    reread = model.reread(turned, model.encoder.cutting_side)
+    return _slight_misreading(model, reread, turned.padding, known.sample(_WEIGHED, seed))
 
 
 def _slight_misreading(
