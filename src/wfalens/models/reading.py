@@ -84,19 +84,21 @@ def find_misreading(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) ->
             best, gain, how = other, int(other.sum() - right.sum()), told
     if gain:
         return Misreading(len(some), float(right.mean()), float(best.mean()), how)
-    return _slight_misreading(model, known.sample(_WEIGHED, seed))
-
-
-def _slight_misreading(model: Rereadable, corpus: Corpus) -> Misreading | None:
-    """The other side of padding, if it is better by more than chance."""
-    form = model.form
-    if form.width is None:
+    if model.form.width is None:
         return None
-    other = replace(form, padding=_OTHER[form.padding])
-    now, then = (_right(each, corpus) for each in (model, model.reread(other, model.encoder.cutting_side)))
+    turned = replace(model.form, padding=_OTHER[model.form.padding])
+    reread = model.reread(turned, model.encoder.cutting_side)
+    return _slight_misreading(model, reread, turned.padding, known.sample(_WEIGHED, seed))
+
+
+def _slight_misreading(
+    model: StepwiseClassifier, reread: StepwiseClassifier, side: str, corpus: Corpus
+) -> Misreading | None:
+    """The other side of padding, if it is better by more than chance."""
+    now, then = (_right(each, corpus) for each in (model, reread))
     if not _is_no_chance(now, then):
         return None
-    return Misreading(len(corpus), float(now.mean()), float(then.mean()), _padded(other.padding))
+    return Misreading(len(corpus), float(now.mean()), float(then.mean()), _padded(side))
 
 
 def require_reading(model: StepwiseClassifier, corpus: Corpus) -> None:
