@@ -26,12 +26,10 @@ _OTHER = {RIGHT: LEFT, LEFT: RIGHT}
 
 
 @runtime_checkable
-class Rereadable(Protocol):
+class Rereadable(StepwiseClassifier, Protocol):
     """A model of tables of ids that may be read in another way."""
 
     form: TableForm
-    encoder: TextEncoder
-    class_names: tuple[str, ...]
 
     def reread(self, form: TableForm, cutting_side: str) -> StepwiseClassifier: ...
 
