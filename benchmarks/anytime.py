@@ -22,7 +22,7 @@ from wfalens.ragged import Ragged
 from wfalens.writing import write_atomically
 
 KINDS = {"readable": "readable", "fitted": "stochastic", "linear": "linear"}
-LIMITS: tuple[float, ...] = (5, 10, 20, 60, 180, 540)  # processor seconds
+LIMITS: tuple[float, ...] = (5, 10, 20, 60, 180)  # processor seconds
 QUICK_LIMITS: tuple[float, ...] = (1, 4)
 QUICK_TEXTS = 1500
 COLOURS = {"readable": "#117733", "fitted": "#332288", "linear": "#CC6677"}  # told apart by the colour-blind, too
