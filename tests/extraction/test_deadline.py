@@ -214,8 +214,11 @@ def test_more_effort_is_more_work():
     for of, passes in ((distillation_of, "epochs"), (sharing_of, "passes"), (fitting_of, "rounds")):
         counts = [getattr(of(effort), passes) for effort in EFFORTS]
         assert counts == sorted(set(counts))
-    assert Extractor(kind="linear", effort="high").sized_distillation == distillation_of("high")
-    assert Extractor(kind="linear").sized_distillation == distillation_of("normal") == Distillation()
+    assert Extractor(kind="linear", effort="high").distillation_for(1000) == distillation_of("high")
+    few = Extractor(kind="linear").distillation_for(63)
+    assert (few.temperature, few.following) == (1, 0)
+    assert Extractor(kind="linear", distillation=MANY).distillation_for(2) == MANY
+    assert Extractor(kind="linear").distillation_for(1000) == distillation_of("normal") == Distillation()
 
 
 @pytest.mark.parametrize(

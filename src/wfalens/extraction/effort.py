@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from wfalens.bounds import check_choice
 from wfalens.extraction.completion.fitting import Fitting
@@ -10,12 +11,19 @@ from wfalens.extraction.linear.distillation import Distillation
 from wfalens.extraction.readable.sharing import Sharing
 
 LOW, NORMAL, HIGH = EFFORTS = ("low", "normal", "high")
+_FEW_SYMBOLS = 64
+_STRICT: dict[str, Any] = {"temperature": 1.0, "clean": 0.3, "following": 0.0}  # for few symbols
 
 
-def distillation_of(effort: str) -> Distillation:
-    """More passes, and for high effort a larger automaton."""
+def distillation_of(effort: str, symbols: int | None = None) -> Distillation:
+    """More passes, and for high effort a larger automaton.
+
+    An alphabet of few symbols is rather that of a formal language than of a natural one. A changed letter then mostly
+    makes another text of it, so more texts stay as they are, and what counts is the network's decision, not how sure
+    it is: it is learned at temperature 1.
+    """
     check_choice("effort", effort, EFFORTS)
-    usual = Distillation()
+    usual = replace(Distillation(), **(_STRICT if symbols is not None and symbols < _FEW_SYMBOLS else {}))
     return {
         LOW: replace(usual, epochs=12),
         NORMAL: usual,

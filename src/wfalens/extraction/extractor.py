@@ -233,10 +233,9 @@ class Extractor:
             seed=self.seed,
         )
 
-    @property
-    def sized_distillation(self) -> Distillation:
-        """The distillation with as many states as were asked for."""
-        shape = self.distillation or distillation_of(self.effort or NORMAL)
+    def distillation_for(self, symbols: int) -> Distillation:
+        """The distillation for an alphabet of so many symbols, with as many states as were asked for."""
+        shape = self.distillation or distillation_of(self.effort or NORMAL, symbols)
         return shape if self.states in (None, AUTO) else shape.sized(int(self.states or 0))
 
     @property
@@ -316,7 +315,7 @@ class Extractor:
         if self.kind == LinearWFA.kind:
             from wfalens.extraction.linear.distiller import extract_linear
 
-            shape, vectors = self.sized_distillation, self.vectors
+            shape, vectors = self.distillation_for(len(model.encoder.vocabulary)), self.vectors
             told = linear_parameters(shape, self.states, queries, seed) | self._balanced
             about = origin(model, told, vectors=vectors)
             return extract_linear(
