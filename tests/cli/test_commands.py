@@ -65,6 +65,8 @@ def test_extraction_says_what_it_made(session):
     folder, _, text = session
     assert "observed rows" in text
     assert "wrote news.wfa" in text
+    assert "seconds by the clock" in text
+    assert re.search(r"cr of a bag of words .*\n.*cr on the same texts .* 0\.\d+ \(the automaton, which has seen", text)
     assert WFA.load(folder / "news.wfa").states == 16
 
 
@@ -183,7 +185,9 @@ def test_data_list():
     here = {item["name"]: item["available"] for item in listed}
     assert here["rotten_tomatoes"]
     assert not here["tagmynews"]
-    assert "tomita7" in wfalens("data", "list").stdout
+    people = wfalens("data", "list").stdout
+    assert "tomita7" in people
+    assert "data folder" in people  # what the file of a missing set is relative to
 
 
 def test_output_files_are_not_overwritten_unless_told(session):
