@@ -103,6 +103,13 @@ def test_a_tokenizer_of_ones_own_runs_only_after_it_is_allowed(own_tokenizers):
     assert again.told["tokenizer"] == "house_tokens:commas"
 
 
+def test_the_function_that_was_allowed_is_stored_by_its_path(own_tokenizers):
+    encoder = TextEncoder(Vocabulary.of_words(["a b", "c"]), allow_tokenizer("house_tokens:commas"))
+    assert encoder.told["tokenizer"] == "house_tokens:commas"
+    np.testing.assert_array_equal(encoder.encode(["a b,c"]).values, [2, 3])
+    assert replace(encoder, tokenizer=str.split).told["tokenizer"] == "custom"
+
+
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
