@@ -129,6 +129,48 @@ def test_nothing_is_said_without_enough_labels():
     assert find_misreading(wrong, Corpus(labelled.texts, 1 - labelled.labels, CLASSES[::-1])) is not None
 
 
+def named(classes):
+    """A model that says of a text of one word which of three classes it is of, and labelled texts."""
+    words = ENCODER.vocabulary.words[2:]
+    kinds = np.array([0, 0, 1, 2, 1, 0, 2, 2, 1, 0, 1, 2, 0, 2, 1])  # of the words: no shift of ids maps them
+
+    def judged(table):
+        return np.eye(3)[kinds[(table[:, -1] - 2) % len(kinds)]]
+
+    form = TableForm(width=1)
+    drawn = np.random.default_rng(0).integers(0, len(words), 300)
+    corpus = Corpus(tuple(words[number] for number in drawn), kinds[drawn], ("a", "b", "c"))
+    return TextTableClassifier(judged, ENCODER, classes, form=form, outputs="logits", fingerprint="named"), corpus
+
+
+def test_class_names_in_another_order_are_named():
+    found = find_misreading(*named(("c", "a", "b")))
+    assert (found.accuracy, found.better) == (0, 1)
+    assert "if its class names stand in the order a, b, c (class_names)" in str(found)
+    swapped = texts(300, seed=0)
+    found = find_misreading(model(padding="left"), Corpus(swapped.texts, 1 - swapped.labels, CLASSES))
+    assert "but with 100% if its class names stand in the order good, bad (class_names)" in str(found)
+
+
+def test_right_class_names_are_left_alone():
+    assert find_misreading(*named(("a", "b", "c"))) is None
+
+
+def test_an_order_of_class_names_that_fits_by_chance_is_not_named():
+    rng, classes = np.random.default_rng(0), tuple(f"class {number}" for number in range(30))
+    weights = rng.normal(size=(WIDTH, len(classes)))
+    guessing = TextTableClassifier(
+        lambda table: np.sin(table @ weights),
+        ENCODER,
+        classes,
+        form=TableForm(width=WIDTH),
+        outputs="logits",
+        fingerprint="guessing",
+    )
+    labelled = Corpus(texts(300, seed=0).texts, rng.integers(0, len(classes), 300), classes)
+    assert find_misreading(guessing, labelled) is None
+
+
 def test_a_model_that_reads_words_has_no_other_reading():
     plain = CallableClassifier(lambda texts: np.full((len(texts), 2), 0.5), ENCODER, CLASSES)
     assert find_misreading(plain, texts(300, seed=0)) is None
