@@ -73,6 +73,11 @@ def test_a_closed_alphabet_refuses_what_it_lacks():
         TextEncoder(Vocabulary.of_words(""), "characters", closed=True)
 
 
+def test_words_that_are_no_vocabulary_are_refused():
+    with pytest.raises(InputError, match=r"takes a Vocabulary, not dict; give Vocabulary.of_words\(words\)"):
+        TextEncoder({"good": 2})
+
+
 def test_an_unknown_side_is_refused():
     with pytest.raises(InputError, match="unknown cutting_side 'top'; choose one of right, left"):
         TextEncoder(Vocabulary.of_words("ab"), cutting_side="top")

@@ -252,7 +252,8 @@ def _say_untold_side(classifier: StepwiseClassifier, card: ModelCard, progress: 
 def _checked(
     classifier: StepwiseClassifier, labelled: Corpus | None, progress: Progress
 ) -> tuple[float | None, Misreading | None, StepsApart | None]:
-    from wfalens.models.reading import agreement, find_misreading, steps_apart, unknown_words
+    from wfalens.models.reading import agreement, find_misreading, steps_apart
+    from wfalens.models.unknown import unknown_words
 
     if labelled is None:
         return None, None, None

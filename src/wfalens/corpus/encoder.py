@@ -61,6 +61,9 @@ class TextEncoder:
     _tokenize: Tokenizer | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.vocabulary, Vocabulary):
+            given = type(self.vocabulary).__name__
+            raise InputError(f"an encoder takes a Vocabulary, not {given}; give Vocabulary.of_words(words)")
         check_numbers(self, {"max_length": LENGTHS})
         check_choice("cutting_side", self.cutting_side, SIDES)
         if self.closed and len(self.vocabulary) <= UNKNOWN + 1:

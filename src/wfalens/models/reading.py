@@ -15,16 +15,16 @@ from scipy.stats import binomtest
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.encoder import LEFT, RIGHT, TextEncoder
 from wfalens.corpus.vocabulary import PADDING, UNKNOWN
-from wfalens.errors import InputError, ModelError, WfalensWarning
+from wfalens.errors import ModelError
 from wfalens.models.adapters.tables import TableForm
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import last_outputs
+from wfalens.models.unknown import UnknownWordsWarning, unknown_words
 
 _FEWEST, _TRIED, _MOST = 30, 200, 500  # texts with a label: at least, to try other ways on, to tell a rate on
 _WEIGHED = 1000  # texts on which the other side of padding is compared once more
 _LEAST_GAIN, _LEAST_SURE = 0.05, 1e-3  # of accuracy, and how likely chance alone would bring it
 _LEAST_RENAMED = 0.2  # of accuracy, that other class names must gain: they are fitted to labels
-_MANY_UNKNOWN = 1 / 3  # of the words of some texts
 _SHIFTS = (-2, -1, 1, 2)
 _OTHER = {RIGHT: LEFT, LEFT: RIGHT}
 
@@ -105,26 +105,6 @@ def _slight_misreading(model: Rereadable, corpus: Corpus) -> Misreading | None:
     if not _is_no_chance(now, then):
         return None
     return Misreading(len(corpus), float(now.mean()), float(then.mean()), _padded(other.padding))
-
-
-class UnknownWordsWarning(WfalensWarning):
-    """A large share of the words of some texts is unknown to a model."""
-
-
-def unknown_words(encoder: TextEncoder, texts: Sequence[str], seed: int = 0) -> str | None:
-    """A sentence, if more than a third of the words of some texts are unknown; else None."""
-    chosen = np.random.default_rng(seed).permutation(len(texts))[:_MOST]
-    try:
-        ids = encoder.encode([texts[item] for item in chosen]).values
-    except InputError:  # whoever reads the texts says it
-        return None
-    share = float(np.mean(ids == UNKNOWN)) if len(ids) else 0.0
-    if share <= _MANY_UNKNOWN:
-        return None
-    return (
-        f"{share:.0%} of the words of these texts are unknown to the model: is the tokenizer "
-        f"({encoder.tokenizer_name}) the one that it was trained with?"
-    )
 
 
 def require_reading(model: StepwiseClassifier, corpus: Corpus) -> None:
