@@ -8,6 +8,7 @@ import pytest
 from tests.cli.test_commands import wfalens
 from tests.extraction.test_distillation import Stops
 from wfalens.automaton import WFA, LinearWFA
+from wfalens.cli.output import note
 from wfalens.corpus import newsroom
 
 EXTRACT = ("extract", "n.rnn", "-c", "newsroom", "--kind", "linear", "-k", "20", "--epochs", "3")
@@ -43,8 +44,13 @@ def test_extraction_writes_a_linear_automaton_and_leaves_no_training_behind(fold
     assert not (folder / "n.wfa.training").exists()
 
 
+class ToldStops(Stops):
+    def say(self, message):
+        note(message)
+
+
 def test_a_stopped_extraction_goes_on_with_the_same_command(folder, monkeypatch):
-    monkeypatch.setattr("wfalens.cli.extract.TerminalProgress", lambda: Stops(2))
+    monkeypatch.setattr("wfalens.cli.extract.TerminalProgress", lambda: ToldStops(2))
     stopped = wfalens(*EXTRACT, "-o", "again.wfa", cwd=folder)
     assert stopped.returncode == 0
     assert "stopped after 2 of" in stopped.stderr

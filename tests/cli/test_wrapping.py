@@ -12,10 +12,11 @@ from tests.cli.test_models import write_csv
 from tests.models.graphs import summing_graph
 from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, texts
-from wfalens.corpus import Corpus, tokenizers
+from wfalens.corpus import Corpus, TextEncoder, tokenizers
 from wfalens.corpus.word_lists import read_word_list
 from wfalens.errors import FormatError, InputError
-from wfalens.models import ModelCard, load_keras, open_model
+from wfalens.extraction import Extractor
+from wfalens.models import CallableClassifier, ModelCard, load_keras, open_model
 from wfalens.models.keras.file import read_keras
 
 WORDS = ENCODER.vocabulary.words
@@ -94,6 +95,23 @@ def test_a_tokenizer_of_ones_own_is_run_where_it_is_given(folder, monkeypatch):
     named = wfalens("walk", "toy.wfa", "fine0 poor1", "--tokenizer", "whitespace", cwd=folder)
     assert named.returncode == 2
     assert "--tokenizer takes package.module:function here" in named.stderr
+
+
+def test_a_tokenizer_that_a_file_could_not_store_may_be_given_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.path", list(sys.path))
+    monkeypatch.setattr(tokenizers, "_ALLOWED", {})
+    (tmp_path / "dashes.py").write_text("def split(text):\n    return text.split('-')\n")
+    own = TextEncoder(ENCODER.vocabulary, lambda text: text.split("-"))
+    model = CallableClassifier(lambda texts: [[1 / len(text), 1 - 1 / len(text)] for text in texts], own, CLASSES)
+    Extractor.paper(states=2).extract(model, ["fine0-poor1", "poor1"]).save(tmp_path / "own.wfa")
+    refused = wfalens("walk", "own.wfa", "fine0-poor1", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "give it again (--tokenizer package.module:function" in refused.stderr
+    walked = wfalens("walk", "own.wfa", "fine0-poor1", "--tokenizer", "dashes:split", cwd=tmp_path)
+    assert walked.returncode == 0, walked.stderr
+    assert "poor1" in walked.stdout
+    again = wfalens("walk", "own.wfa", "fine0-poor1", cwd=tmp_path)
+    assert again.returncode == 2  # it was given for one command
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,11 @@ def test_a_closed_alphabet_refuses_what_it_lacks():
         TextEncoder(Vocabulary.of_words(""), "characters", closed=True)
 
 
+def test_words_that_are_no_vocabulary_are_refused():
+    with pytest.raises(InputError, match=r"takes a Vocabulary, not dict; give Vocabulary.of_words\(words\)"):
+        TextEncoder({"good": 2})
+
+
 def test_an_unknown_side_is_refused():
     with pytest.raises(InputError, match="unknown cutting_side 'top'; choose one of right, left"):
         TextEncoder(Vocabulary.of_words("ab"), cutting_side="top")
@@ -101,6 +106,13 @@ def test_a_tokenizer_of_ones_own_runs_only_after_it_is_allowed(own_tokenizers):
     again = TextEncoder(encoder.vocabulary, "house_tokens:commas")
     np.testing.assert_array_equal(again.encode(["a b,c"]).values, [2, 3])
     assert again.told["tokenizer"] == "house_tokens:commas"
+
+
+def test_the_function_that_was_allowed_is_stored_by_its_path(own_tokenizers):
+    encoder = TextEncoder(Vocabulary.of_words(["a b", "c"]), allow_tokenizer("house_tokens:commas"))
+    assert encoder.told["tokenizer"] == "house_tokens:commas"
+    np.testing.assert_array_equal(encoder.encode(["a b,c"]).values, [2, 3])
+    assert replace(encoder, tokenizer=str.split).told["tokenizer"] == "custom"
 
 
 @pytest.mark.parametrize(

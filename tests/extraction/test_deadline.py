@@ -12,7 +12,7 @@ from wfalens.errors import InputError
 from wfalens.extraction import Distillation, Extractor, Fitting
 from wfalens.extraction.best import extract_best
 from wfalens.extraction.choice import tuning
-from wfalens.extraction.deadline import NEVER, Deadline, Stop, seconds_of
+from wfalens.extraction.deadline import NEVER, Deadline, Stop, seconds_of, told_stop
 from wfalens.extraction.effort import EFFORTS, distillation_of, fitting_of, sharing_of
 from wfalens.passes import Run
 from wfalens.progress import Progress
@@ -42,7 +42,10 @@ class Interrupts(Progress):
     """Ctrl-C in a task, after so many advances of it."""
 
     def __init__(self, task, after):
-        self.task, self.left, self.is_on = task, after, False
+        self.task, self.left, self.is_on, self.said = task, after, False, []
+
+    def say(self, message):
+        self.said.append(message)
 
     def start(self, task, total=None):
         self.is_on = task.startswith(self.task)
@@ -163,7 +166,9 @@ INTERRUPTED = {"linear": "training the automaton", "readable": "fitting", "stoch
 @pytest.mark.parametrize("after", [2, 8])
 def test_ctrl_c_delivers_the_best_so_far(kind, after, news_model, headlines):
     texts = headlines.subset(np.arange(200))
-    wfa = replace(KINDS[kind], time=None).extract(news_model, texts, Interrupts(INTERRUPTED[kind], after))
+    told = Interrupts(INTERRUPTED[kind], after)
+    wfa = replace(KINDS[kind], time=None).extract(news_model, texts, told)
+    assert told.said[-1] == told_stop(wfa.provenance)
     assert Stop.of(wfa.provenance).by == "interrupt"
     assert "time" not in wfa.provenance
     assert np.isfinite(wfa.predict_proba(texts.texts)).all()
@@ -178,6 +183,19 @@ def test_ctrl_c_in_a_choice_of_the_kind_begins_no_other_kind(task, news_model, h
     assert [each["kind"] for each in choice["tried"]] == kinds
     assert Stop.of(wfa.provenance).by == "interrupt"
     assert "stopped" in choice["not_tried"]["stochastic"]
+
+
+@pytest.mark.parametrize(
+    ("stop", "said"),
+    [
+        (Stop("time", 2, 9), "time was over after 2 of 9 passes; this is the best automaton so far; more time may"),
+        (Stop("interrupt", 2, 9), "stopped after 2 of 9 passes; this is the best automaton so far"),
+        (Stop("interrupt", 0, 0), "stopped before other kinds were tried; this is the best automaton so far"),
+    ],
+)
+def test_what_ended_the_work_is_a_sentence(stop, said):
+    assert told_stop({"stopped": stop.to_json()}).startswith(said)
+    assert told_stop({}) is None
 
 
 def test_ctrl_c_before_a_first_pass_is_no_result(news_model, headlines):

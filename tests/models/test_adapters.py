@@ -234,7 +234,7 @@ def test_a_classifier_of_ones_own_whose_trace_looks_ahead_is_refused_with_the_re
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda n: np.full((n, 2), 0.5), r"shape \(\d+, 2\) where \(\d+, 3\) was expected"),
+        (lambda n: np.full((n, 2), 0.5), r"shape \(\d+, 2\) where \(\d+, 3\) was expected.*3 class names were given"),
         (lambda n: np.full((n + 1, 3), 1 / 3), r"where \(\d+, 3\) was expected"),
         (lambda n: np.full(n, 0.5), r"shape \(\d+,\)"),
         (lambda n: np.full((n, 3), np.nan), "NaN or infinite"),
@@ -368,6 +368,8 @@ def test_what_goes_wrong_in_a_module_is_told_in_one_sentence(letters):
     assert "\n" not in str(told.value)
     with pytest.raises(ModelError, match="takes a torch module, not function; wrap a function as a CallableClass"):
         wrap_module(count_letters, letters, CLASSES)
+    with pytest.raises(ModelError, match="not its state_dict; build the module and call load_state_dict"):
+        wrap_module(nn.Linear(2, 2).state_dict(), letters, CLASSES)
 
 
 @pytest.mark.parametrize("network", [CausalNet, StateNet])

@@ -1,5 +1,7 @@
 """A model that is read otherwise than it was trained is found by labels, and what is wrong is named."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,12 @@ from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, WORTH, texts
 from wfalens.corpus import Corpus
 from wfalens.errors import ModelError
+from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, ModelCard, find_misreading, load_keras
 from wfalens.models.adapters.tables import TableForm, TextTableClassifier, TokenTableClassifier
+from wfalens.models.reading import require_reading
+from wfalens.models.unknown import UnknownWordsWarning, unknown_words
+from wfalens.progress import Progress
 
 WIDTH = 12
 SCORES = np.array([WORTH.get(word, 0.0) for word in ENCODER.vocabulary.words])
@@ -129,9 +135,88 @@ def test_nothing_is_said_without_enough_labels():
     assert find_misreading(wrong, Corpus(labelled.texts, 1 - labelled.labels, CLASSES[::-1])) is not None
 
 
+def named(classes):
+    """A model that says of a text of one word which of three classes it is of, and labelled texts."""
+    words = ENCODER.vocabulary.words[2:]
+    kinds = np.array([0, 0, 1, 2, 1, 0, 2, 2, 1, 0, 1, 2, 0, 2, 1])  # of the words: no shift of ids maps them
+
+    def judged(table):
+        return np.eye(3)[kinds[(table[:, -1] - 2) % len(kinds)]]
+
+    form = TableForm(width=1)
+    drawn = np.random.default_rng(0).integers(0, len(words), 300)
+    corpus = Corpus(tuple(words[number] for number in drawn), kinds[drawn], ("a", "b", "c"))
+    return TextTableClassifier(judged, ENCODER, classes, form=form, outputs="logits", fingerprint="named"), corpus
+
+
+def test_class_names_in_another_order_are_named():
+    found = find_misreading(*named(("c", "a", "b")))
+    assert (found.accuracy, found.better) == (0, 1)
+    assert "if its class names stand in the order a, b, c (class_names)" in str(found)
+    swapped = texts(300, seed=0)
+    found = find_misreading(model(padding="left"), Corpus(swapped.texts, 1 - swapped.labels, CLASSES))
+    assert "but with 100% if its class names stand in the order good, bad (class_names)" in str(found)
+
+
+def test_right_class_names_are_left_alone():
+    assert find_misreading(*named(("a", "b", "c"))) is None
+
+
+def test_an_order_of_class_names_that_fits_by_chance_is_not_named():
+    rng, classes = np.random.default_rng(0), tuple(f"class {number}" for number in range(30))
+    weights = rng.normal(size=(WIDTH, len(classes)))
+    guessing = TextTableClassifier(
+        lambda table: np.sin(table @ weights),
+        ENCODER,
+        classes,
+        form=TableForm(width=WIDTH),
+        outputs="logits",
+        fingerprint="guessing",
+    )
+    labelled = Corpus(texts(300, seed=0).texts, rng.integers(0, len(classes), 300), classes)
+    assert find_misreading(guessing, labelled) is None
+
+
 def test_a_model_that_reads_words_has_no_other_reading():
     plain = CallableClassifier(lambda texts: np.full((len(texts), 2), 0.5), ENCODER, CLASSES)
     assert find_misreading(plain, texts(300, seed=0)) is None
+
+
+def test_many_unknown_words_make_a_tokenizer_doubtful():
+    drawn = texts(100, seed=0)
+    other = replace(ENCODER, tokenizer="characters")
+    assert unknown_words(ENCODER, drawn.texts) is None
+    assert unknown_words(ENCODER, [f"{text} unheard" for text in drawn.texts]) is None  # some are usual
+    said = "100% of the words of these texts are unknown to the model: is the tokenizer (characters) the one"
+    assert unknown_words(other, drawn.texts).startswith(said)
+    with pytest.warns(UnknownWordsWarning, match="100% of the words"):
+        require_reading(CallableClassifier(scored, other, CLASSES), drawn)
+
+
+def test_extraction_says_that_many_words_are_unknown():
+    told = Said()
+    drawn = texts(60, seed=0)
+    Extractor.paper(states=2).extract(CallableClassifier(scored, ENCODER, CLASSES), drawn, told)
+    assert not [message for message in told.said if "unknown" in message]
+    unheard = [f"not one word of {text}" for text in drawn.texts]
+    Extractor.paper(states=2).extract(CallableClassifier(scored, ENCODER, CLASSES), unheard, told)
+    assert len([message for message in told.said if "of these texts are unknown to the model" in message]) == 1
+
+
+class Said(Progress):
+    """Remembers what a person should know."""
+
+    def __init__(self):
+        self.said = []
+
+    def say(self, message):
+        self.said.append(message)
+
+
+def scored(tokens):
+    """Whether a text is good, by its tokens."""
+    good = np.array([sum(WORTH.get(token, 0.0) for token in text) for text in tokens])
+    return np.stack([1 / (1 + np.exp(good)), 1 / (1 + np.exp(-good))], 1)
 
 
 def test_wrapping_refuses_a_wrong_reading_where_labels_are_given(tmp_path):

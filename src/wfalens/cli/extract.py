@@ -430,7 +430,8 @@ def extract_cli(
         progress=TerminalProgress(),
     )
     seconds, wfa = perf_counter() - began, done.wfa
-    _note_stop(wfa)
+    if wfa.kind == _LINEAR and _was_interrupted(wfa):
+        note("the same command with --force goes on from there")
     if as_json:
         told = {**_told(done, out, seconds), "queries": wfa.provenance.get("queries")}
         choice = {name: wfa.provenance.get(name) for name in ("choice", "tuning", "frontier", "time", "stopped")}
@@ -515,26 +516,6 @@ def _was_interrupted(wfa: WFA) -> bool:
 
     stop = Stop.of(wfa.provenance)
     return stop is not None and stop.by == INTERRUPT
-
-
-def _note_stop(wfa: WFA) -> None:
-    """Say that an automaton is the best so far, and whether more can be had."""
-    from wfalens.automaton.serving import recorded
-    from wfalens.extraction.deadline import TIME, Stop
-
-    stop = Stop.of(wfa.provenance)
-    if stop is None:
-        return
-    found = recorded(wfa.provenance)
-    reached = "" if found is None else f" (CR {found.cr:.3f} on held-out texts)"
-    when = f"after {stop.passes} of {stop.planned} passes" if stop.planned else "before other kinds were tried"
-    ended = f"{when}; this is the best automaton so far{reached}"
-    if stop.by == TIME:
-        note(f"time was over {ended}; more --time may do better")
-    elif wfa.kind == _LINEAR:
-        note(f"stopped {ended}; the same command with --force goes on from there")
-    else:
-        note(f"stopped {ended}")
 
 
 def _say_small_classes(wfa: WFA, extractor: Extractor, progress: Progress) -> None:

@@ -12,7 +12,7 @@ import typer
 from wfalens.cli.inputs import Reader
 from wfalens.cli.options import TEXTS
 from wfalens.cli.output import note
-from wfalens.corpus.tokenizers import allow_tokenizer, is_allowed, is_import_path
+from wfalens.corpus.tokenizers import allow_tokenizer, give_again, is_allowed, is_import_path
 from wfalens.errors import InputError
 from wfalens.progress import Progress
 
@@ -35,7 +35,7 @@ def allow_own_only(tokenizer: str | None) -> None:
     """The same where words are known already, and nothing but a tokenizer of one's own is missing."""
     if tokenizer is not None and not is_import_path(tokenizer):
         raise InputError(f"--tokenizer takes package.module:function here, not {tokenizer!r}: words are known already")
-    allow_own(tokenizer)
+    give_again(allow_own(tokenizer))
 
 
 def _with_tokenizer(
@@ -44,8 +44,8 @@ def _with_tokenizer(
         typer.Option(
             "--tokenizer",
             metavar="PATH",
-            help="A tokenizer of your own that the automaton or the model's card names, package.module:function; its "
-            "code is run.",
+            help="A tokenizer of your own that the automaton or the model's card names, or that a file calls custom: "
+            "package.module:function; its code is run.",
             expose_value=False,
             callback=allow_own_only,
             rich_help_panel=TEXTS,

@@ -253,11 +253,12 @@ def _checked(
     classifier: StepwiseClassifier, labelled: Corpus | None, progress: Progress
 ) -> tuple[float | None, Misreading | None, StepsApart | None]:
     from wfalens.models.reading import agreement, find_misreading, steps_apart
+    from wfalens.models.unknown import unknown_words
 
     if labelled is None:
         return None, None, None
     misread, apart = find_misreading(classifier, labelled), steps_apart(classifier, labelled.texts)
-    for remark in (misread, apart):
+    for remark in (unknown_words(classifier.encoder, labelled.texts), misread, apart):
         if remark is not None:
             progress.say(str(remark))
     return agreement(classifier, labelled), misread, apart

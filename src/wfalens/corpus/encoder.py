@@ -11,12 +11,14 @@ import numpy as np
 from wfalens.bounds import Bounds, check_choice, check_numbers, whole
 from wfalens.corpus.packed import PackedTexts
 from wfalens.corpus.tokenizers import (
+    CUSTOM,
     KNOWN,
     Tokenizer,
     checked_tokens,
     is_allowed,
     is_import_path,
     joined,
+    path_of,
     tokenizer_named,
 )
 from wfalens.corpus.vocabulary import UNKNOWN, Vocabulary
@@ -24,7 +26,6 @@ from wfalens.corpus.wording import quoted
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged, concatenate
 
-CUSTOM = "custom"
 SIDES = RIGHT, LEFT = ("right", "left")
 LENGTHS = Bounds(whole, 1, 1 << 40, (None,))  # at which texts may be cut
 _COMPILED = ("whitespace", "basic_english")
@@ -60,12 +61,16 @@ class TextEncoder:
     _tokenize: Tokenizer | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.vocabulary, Vocabulary):
+            given = type(self.vocabulary).__name__
+            raise InputError(f"an encoder takes a Vocabulary, not {given}; give Vocabulary.of_words(words)")
         check_numbers(self, {"max_length": LENGTHS})
         check_choice("cutting_side", self.cutting_side, SIDES)
         if self.closed and len(self.vocabulary) <= UNKNOWN + 1:
             raise InputError("a closed alphabet has at least one symbol")
         if callable(self.tokenizer):
             tokenize: Tokenizer | None = self.tokenizer
+            object.__setattr__(self, "tokenizer", path_of(self.tokenizer) or self.tokenizer)
         elif self.tokenizer == CUSTOM or (is_import_path(self.tokenizer) and not is_allowed(self.tokenizer)):
             tokenize = None
         else:
@@ -145,8 +150,8 @@ class TextEncoder:
             tokenizer_named(self.tokenizer)  # says how it is allowed
         if self._tokenize is None:
             raise InputError(
-                "this file was made with a tokenizer of one's own; give it again, "
-                f"or pass token ids (built-in ones: {KNOWN})"
+                "this file was made with a tokenizer of one's own; give it again (--tokenizer package.module:function "
+                f"on the command line, tokenizer=… where it is loaded), or pass token ids (built-in ones: {KNOWN})"
             )
         return self._tokenize(text) if self._is_built_in else checked_tokens(self._tokenize, text)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.encoder import CUSTOM, RIGHT, TextEncoder
-from wfalens.corpus.tokenizers import Tokenizer
+from wfalens.corpus.encoder import RIGHT, TextEncoder
+from wfalens.corpus.tokenizers import CUSTOM, Tokenizer, stored_tokenizer
 from wfalens.corpus.vocabulary import Vocabulary
 from wfalens.errors import WfalensError
 from wfalens.ragged import Ragged, offsets_of
@@ -35,7 +35,7 @@ def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> Tex
         spelled = Ragged(values, _offsets(file))
         blob, places = spelled.values.tobytes(), spelled.offsets.tolist()
         words = [blob[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(places)]
-        known = tokenizer if tokenizer and stored == CUSTOM else stored
+        known = tokenizer if tokenizer and stored == CUSTOM else stored_tokenizer(stored)
         return TextEncoder(Vocabulary(words), known, limit, side, closed)
     except (WfalensError, UnicodeDecodeError) as error:
         raise file.fail(str(error)) from None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from wfalens.automaton.serving import recorded
 from wfalens.bounds import Bounds, real
 from wfalens.errors import InputError
 
@@ -79,6 +80,17 @@ class Stop:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def told_stop(provenance: Mapping[str, Any]) -> str | None:
+    """A sentence, if an automaton is the best so far of work that ended early; else None."""
+    stop, found = Stop.of(provenance), recorded(provenance)
+    if stop is None:
+        return None
+    reached = "" if found is None else f" (CR {found.cr:.3f} on held-out texts)"
+    when = f"after {stop.passes} of {stop.planned} passes" if stop.planned else "before other kinds were tried"
+    ended = f"{when}; this is the best automaton so far{reached}"
+    return f"time was over {ended}; more time may do better" if stop.by == TIME else f"stopped {ended}"
 
 
 def seconds_of(given: Any) -> float:

@@ -17,14 +17,15 @@ from wfalens.automaton.wfa import WFA
 from wfalens.bounds import check_choice
 from wfalens.corpus.corpus import Corpus
 from wfalens.corpus.sources.blocks import Source
-from wfalens.corpus.sources.memory import source_of
+from wfalens.corpus.sources.memory import MemoryTexts, source_of
 from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.extraction.best import READABLE, Candidates, extract_best
 from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.completion.fitting import Fitting
-from wfalens.extraction.deadline import Clock, Deadline, seconds_of
+from wfalens.extraction.deadline import Clock, Deadline, seconds_of, told_stop
 from wfalens.extraction.effort import NORMAL, distillation_of, fitting_of, sharing_of
+from wfalens.extraction.forecast import Forewarned
 from wfalens.extraction.linear.distillation import Distillation
 from wfalens.extraction.options import (
     AUTO,
@@ -41,6 +42,7 @@ from wfalens.extraction.readable.sharing import LADDER, Sharing, Size, Sizes
 from wfalens.extraction.states.abstraction import Abstraction
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import MODEL
+from wfalens.models.unknown import unknown_words
 from wfalens.passes.run import Run
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -277,13 +279,14 @@ class Extractor:
         """Extract an automaton from what `model` says about the prefixes of `corpus`.
 
         Ctrl-C (KeyboardInterrupt) in training delivers the best so far, where there is something to deliver;
-        `provenance["stopped"]` tells so.
+        `provenance["stopped"]` tells so, and `progress.say`, as it does when time ended the work.
 
         Args:
             model: a network that scores every prefix
             corpus: texts in memory, their word ids, or a source such as `TextFiles` (a corpus of any size)
             progress: is told what is being done, how far it is and what a person should know: any `wfalens.Progress`.
-                `say` gets, before the work begins, how often a model that cannot be stepped will be asked
+                `say` gets, before the work begins, how often a model that cannot be stepped will be asked, and whether
+                many words of texts in memory are unknown
             checkpoint: file that keeps the training of a linear automaton after every epoch; a stopped one goes on
             run: how the corpus is read: memory, workers, what is kept. Equal samples give equal bytes whatever it is
             clock: that a limited time is measured by
@@ -293,9 +296,14 @@ class Extractor:
             ('neg', 'pos')
         """
         deadline = Deadline(None if self.time is None else float(self.time), clock)
-        wfa = self._extracted(model, source_of(corpus), run or Run(), checkpoint, progress, deadline)
+        source = source_of(corpus)
+        _say_unknown(model, source, progress)
+        wfa = self._extracted(model, source, run or Run(), checkpoint, progress, deadline)
         if deadline.seconds is not None:
             wfa.provenance["time"] = {"limit": deadline.seconds, "used": round(deadline.used, 3)}
+        ended = told_stop(wfa.provenance)
+        if ended is not None and not isinstance(progress, Forewarned):
+            progress.say(ended)
         return wfa
 
     def _extracted(
@@ -335,6 +343,14 @@ class Extractor:
         told = stochastic_parameters(options) | self._balanced
         about = origin(model, told, options.completion.augmentation)
         return extract_stochastic(options, model, source, run, about, progress)
+
+
+def _say_unknown(model: StepwiseClassifier, source: Source, progress: Progress) -> None:
+    """Say if many words of texts in memory are unknown to the model."""
+    if isinstance(source, MemoryTexts) and not isinstance(source.texts, Ragged):
+        remark = unknown_words(model.encoder, source.texts)
+        if remark is not None:
+            progress.say(remark)
 
 
 def _meant(given: Mapping[str, Any], kind: str) -> str:

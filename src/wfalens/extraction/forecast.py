@@ -75,7 +75,7 @@ def _rate(model: StepwiseClassifier, ids: Ragged[np.int32], clock: Clock) -> flo
 def _sentence(prefixes: int, rate: float, *, limits: bool) -> str:
     pace = f"{rate:,.0f}" if rate >= _FAST else f"{rate:.2g}"
     said = f"asks the model for up to {prefixes:,} prefixes; at {pace} a second that takes {_told(prefixes / rate)}"
-    return f"{said}; a lower limit (--queries) shortens it" if limits else said
+    return f"{said}; a lower limit of queries shortens it" if limits else said
 
 
 def _told(seconds: float) -> str:

@@ -171,7 +171,7 @@ def _count(plan: Plan, evidence: CountParts, model: StepwiseClassifier, survey: 
     if continuations_of(plan.view) is not None:
         raise InputError(
             "looking ahead asks a model that cannot be stepped about every prefix, and a corpus beyond its sample has "
-            "too many of; choose the abstraction 'outputs', or let the sample hold the whole corpus (--sample)"
+            "too many of; choose the abstraction 'outputs', or let the sample hold the whole corpus"
         )
     if augmentation is not None and ledger.limit is not None:
         raise InputError(

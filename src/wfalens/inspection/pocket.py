@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.encoder import CUSTOM
-from wfalens.corpus.tokenizers import is_import_path
+from wfalens.corpus.tokenizers import CUSTOM, is_import_path
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
 from wfalens.inspection.statemap import StateMap

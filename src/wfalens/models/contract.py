@@ -149,7 +149,7 @@ def checked_probabilities(values: object, rows: int, classes: int, who: str) -> 
     if array.shape != (rows, classes):
         raise ModelError(
             f"{who} returned an array of shape {array.shape} where ({rows}, {classes}) was expected: "
-            f"one row per prefix and one column per class"
+            f"one row per prefix and one column per class ({classes} class names were given)"
         )
     if array.dtype.kind not in "fiu":
         raise ModelError(f"{who} returned {array.dtype} values; probabilities must be numbers")

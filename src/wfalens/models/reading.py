@@ -1,13 +1,15 @@
-"""Is a model read as it was trained? Where texts have labels, other sides of padding and other ids are tried."""
+"""Is a model read as it was trained? Where texts have labels, other sides of padding, ids and class names are tried."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from scipy.stats import binomtest
 
 from wfalens.corpus.corpus import Corpus
@@ -17,10 +19,12 @@ from wfalens.errors import ModelError
 from wfalens.models.adapters.tables import TableForm
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import last_outputs
+from wfalens.models.unknown import UnknownWordsWarning, unknown_words
 
 _FEWEST, _TRIED, _MOST = 30, 200, 500  # texts with a label: at least, to try other ways on, to tell a rate on
 _WEIGHED = 1000  # texts on which the other side of padding is compared once more
 _LEAST_GAIN, _LEAST_SURE = 0.05, 1e-3  # of accuracy, and how likely chance alone would bring it
+_LEAST_RENAMED = 0.2  # of accuracy, that other class names must gain: they are fitted to labels
 _SHIFTS = (-2, -1, 1, 2)
 _OTHER = {RIGHT: LEFT, LEFT: RIGHT}
 
@@ -54,7 +58,8 @@ class Misreading:
 def find_misreading(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) -> Misreading | None:
     """The best other way to read a model, if labels speak clearly for it; None also where too few labels are known.
 
-    All other ways are tried on 200 texts, where they must gain five points. The other side of padding is tried on 1,000
+    All other ways are tried on 200 texts, where they must gain five points; class names in another order, twenty. The
+    order is found on one half of the texts and tried on the other. The other side of padding is tried on 1,000
     texts too, where any gain counts that is no chance. (The other side of cutting is not: a model may do a little
     better on the other end of long texts than on the one that it was trained on.)
 
@@ -75,12 +80,15 @@ def find_misreading(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) ->
         return None
     some = known.sample(_TRIED, seed)
     right = _right(model, some)
-    best, gain, how = right, 0, ""
+    best, how = right, ""
     for form, side, told in _other_ways(model):
         other = _right(model.reread(form, side), some)
         if other.sum() > best.sum() and _is_clear(right, other):
-            best, gain, how = other, int(other.sum() - right.sum()), told
-    if gain:
+            best, how = other, told
+    renamed = _renamed(model, some)
+    if renamed.sum() > best.sum() and renamed.mean() - right.mean() >= _LEAST_RENAMED and _is_clear(right, renamed):
+        best, how = renamed, _named_otherwise(model, some)
+    if how:
         return Misreading(len(some), float(right.mean()), float(best.mean()), how)
     if model.form.width is None:
         return None
@@ -100,7 +108,10 @@ def _slight_misreading(
 
 
 def require_reading(model: StepwiseClassifier, corpus: Corpus) -> None:
-    """Refuse a model that agrees much better with labels when it is read otherwise."""
+    """Refuse a model that agrees much better with labels when it is read otherwise; warn of many unknown words."""
+    unknown = unknown_words(model.encoder, corpus.texts)
+    if unknown is not None:
+        warnings.warn(unknown, UnknownWordsWarning, stacklevel=3)
     found = find_misreading(model, corpus)
     if found is not None:
         raise ModelError(str(found))
@@ -123,11 +134,42 @@ def _labelled(corpus: Corpus, class_names: tuple[str, ...]) -> Corpus | None:
 
 def _right(model: StepwiseClassifier, corpus: Corpus) -> NDArray[np.bool_]:
     """On which texts the model agrees with the label; -> (texts,)"""
+    return np.asarray(_chosen(model, corpus) == corpus.labels, bool)
+
+
+def _chosen(model: StepwiseClassifier, corpus: Corpus) -> NDArray[np.int64]:
+    """The class that the model chooses, -1 of a text without words; -> (texts,)"""
     worded, ids = model.encoder.encode(corpus.texts).nonempty()
-    right = np.zeros(len(corpus), bool)
-    if corpus.labels is not None and len(worded):
-        right[worded] = last_outputs(model, ids).argmax(1) == corpus.labels[worded]
+    chosen = np.full(len(corpus), -1, np.int64)
+    if len(worded):
+        chosen[worded] = last_outputs(model, ids).argmax(1)
+    return chosen
+
+
+def _renamed(model: StepwiseClassifier, corpus: Corpus) -> NDArray[np.bool_]:
+    """On which texts the model agrees with the label if its classes are renamed, as the other half of the texts tells.
+
+    -> (texts,)
+    """
+    chosen, labels = _chosen(model, corpus), np.asarray(corpus.labels, np.int64)
+    half, right = np.arange(len(corpus)) % 2 == 0, np.zeros(len(corpus), bool)
+    for told in (half, ~half):
+        names = _best_names(chosen[told], labels[told], len(model.class_names))
+        right[~told] = (chosen[~told] >= 0) & (names[chosen[~told]] == labels[~told])
     return right
+
+
+def _best_names(chosen: NDArray[np.int64], labels: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
+    """The label that each class of a model stands for, one to one, so that most texts agree. (texts,) -> (classes,)"""
+    worded = chosen >= 0
+    counts = 0.5 * np.eye(classes)  # a class that no text tells of keeps its name if it can
+    np.add.at(counts, (chosen[worded], labels[worded]), 1)
+    return np.asarray(linear_sum_assignment(counts, maximize=True)[1], np.int64)
+
+
+def _named_otherwise(model: StepwiseClassifier, corpus: Corpus) -> str:
+    names = _best_names(_chosen(model, corpus), np.asarray(corpus.labels, np.int64), len(model.class_names))
+    return f"its class names stand in the order {', '.join(model.class_names[name] for name in names)} (class_names)"
 
 
 def _is_clear(right: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:

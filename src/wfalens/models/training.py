@@ -14,8 +14,8 @@ from torch import nn
 
 from wfalens.bounds import Bounds, check_choice, check_numbers, real, whole
 from wfalens.corpus.corpus import Corpus
-from wfalens.corpus.encoder import CUSTOM, LENGTHS, TextEncoder
-from wfalens.corpus.tokenizers import KNOWN, Tokenizer
+from wfalens.corpus.encoder import LENGTHS, TextEncoder
+from wfalens.corpus.tokenizers import CUSTOM, KNOWN, Tokenizer
 from wfalens.corpus.vectors import WordVectors
 from wfalens.corpus.vocabulary import PADDING, Vocabulary
 from wfalens.errors import InputError

@@ -52,5 +52,5 @@ class Room:
             return None
         return (
             f"{states} states would take about {shown_size(needed)} of memory, more than the {shown_size(self.bytes)} "
-            "at hand, and are not tried; --memory allows more"
+            "at hand, and are not tried; a higher limit of memory allows more"
         )

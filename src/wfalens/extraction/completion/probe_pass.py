@@ -52,7 +52,8 @@ def probe(
     """The answers to all questions; ranges of words that were probed before are read from their parts."""
     words, parts = questions.words, session.parts
     session.check_room(
-        _BYTES_PER_ROW * len(words) * len(states), f"probing {len(words):,} words (--queries asks about fewer)"
+        _BYTES_PER_ROW * len(words) * len(states),
+        f"probing {len(words):,} words (a lower limit of queries asks about fewer)",
     )
     task = ProbeTask(
         session.model_source(model),

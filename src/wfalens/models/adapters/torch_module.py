@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -73,6 +73,10 @@ def wrap_module(
         >>> wrap_module(module, encoder, ("neg", "pos")).trace(encoder.encode(["a good film"])).values.shape
         (3, 2)
     """
+    if isinstance(module, Mapping):
+        raise ModelError(
+            "wrap_module takes a torch module, not its state_dict; build the module and call load_state_dict"
+        )
     if not isinstance(module, nn.Module):
         raise ModelError(
             f"wrap_module takes a torch module, not {type(module).__name__}; wrap a function as a CallableClassifier"
