@@ -133,10 +133,19 @@ def work(options: argparse.Namespace, job: str, name: str, seed: int) -> dict[st
     return {row: {**rates, **same} for row, rates in rows.items()}
 
 
+def place(options: argparse.Namespace, job: str, name: str, seed: int) -> Path:
+    """Where the rows of one extraction are kept."""
+    return CACHE / f"fidelity-{code_version()}{'-quick' if options.quick else ''}-{name}-{job}-{seed}.json"
+
+
+def is_shown(options: argparse.Namespace, job: str, name: str, seed: int) -> bool:
+    return job not in options.without or place(options, job, name, seed).exists()
+
+
 def kept(options: argparse.Namespace, job: str, name: str, seed: int) -> dict[str, dict[str, float]]:
     """The rows of one extraction from the cache, or measured now."""
     CACHE.mkdir(exist_ok=True)
-    path = CACHE / f"fidelity-{code_version()}{'-quick' if options.quick else ''}-{name}-{job}-{seed}.json"
+    path = place(options, job, name, seed)
     if not path.exists():
         rows = work(options, job, name, seed)
         write_atomically(path, json.dumps(rows).encode())
@@ -153,12 +162,13 @@ def table_of(options: argparse.Namespace, name: str) -> dict[str, dict[str, obje
         {
             row: each
             for job in JOBS
-            if seed == 0 or job not in options.once
+            if is_shown(options, job, name, seed)
             for row, each in kept(options, job, name, seed).items()
         }
         for seed in seeds
     ]
-    table = {row: summary([run[row] for run in runs if row in run]) for row in (*ROWS, BAG)}
+    rows = [row for row in (*ROWS, BAG) if any(row in run for run in runs)]
+    table = {row: summary([run[row] for run in runs if row in run]) for row in rows}
     if options.high:
         table[HIGH] = summary([kept(options, HIGH, name, 0)[HIGH]])
     shown = [
@@ -190,7 +200,9 @@ def summary(runs: list[dict[str, object]]) -> dict[str, object]:
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="data sets, by name")
     parser.add_argument("--lstms", type=int, default=3, metavar="N", help="LSTMs of a data set at most (3)")
-    parser.add_argument("--once", nargs="+", choices=JOBS, default=(), help="what is done on the first LSTM only")
+    parser.add_argument(
+        "--without", nargs="+", choices=JOBS, default=(), help="not measured now; what is kept is shown"
+    )
     parser.add_argument("--high", action="store_true", help="also with --effort high, on the first LSTM of each set")
 
 
