@@ -10,6 +10,7 @@ import pytest
 from tests.automata import sample
 from tests.streams import corpus_files, small_model, some_labels, some_texts, write_texts
 from wfalens.automaton import WFA
+from wfalens.cli.stopping import resumable
 from wfalens.models import RNNClassifier
 
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
@@ -192,3 +193,12 @@ def test_the_explorer_is_stopped_like_any_command(folder, number):
         _, told = running.communicate()
     assert running.returncode == 130
     assert told.endswith("stopped\n")
+
+
+def test_what_is_kept_is_only_told_where_something_is(tmp_path):
+    (tmp_path / "out" / "measurements").mkdir(parents=True)
+    with pytest.raises(KeyboardInterrupt, match=r"^$"), resumable(tmp_path / "out"):
+        raise KeyboardInterrupt
+    (tmp_path / "out" / "measurements" / "one.json").write_text("{}")
+    with pytest.raises(KeyboardInterrupt, match="what is done is kept in"), resumable(tmp_path / "out"):
+        raise KeyboardInterrupt

@@ -5,17 +5,20 @@ import re
 import signal
 import subprocess
 import sys
+from html import unescape
 
 import numpy as np
 import pytest
 
 from tests.cli.test_commands import wfalens
 from wfalens.errors import InputError
-from wfalens.reproduction import Scale, reproduce
+from wfalens.progress import Progress
+from wfalens.reproduction import FULL, QUICK, Scale, reproduce
+from wfalens.reproduction.caveats import ACCURACY, caveats, network_sentence, title
 from wfalens.reproduction.contents import SECTIONS
 from wfalens.reproduction.experiment import Step
 from wfalens.reproduction.measurements import MEASURES
-from wfalens.reproduction.result_folder import claims_sentence
+from wfalens.reproduction.result_folder import claims_sentence, measuring_sentence
 from wfalens.reproduction.section import Results, order_claim
 from wfalens.reproduction.store import Store
 
@@ -149,7 +152,7 @@ def test_a_killed_process_loses_only_what_it_was_doing(tmp_path):
     assert len(before) == 1
     again = wfalens(*arguments)
     assert again.returncode == 0, again.stderr
-    assert "claims of the paper held" in again.stdout
+    assert "statements of the paper held on other data than the paper's" in again.stdout
     assert {name: (kept / name).read_bytes() for name in before} == before
     assert (tmp_path / "index.html").exists()
 
@@ -165,6 +168,62 @@ def test_a_given_model_is_taken(tmp_path, news_model):
     )
     assert summary["parts"][0]["seeds"] == 1
     assert not (tmp_path / "out" / "models").exists()
+
+
+class Heard(Progress):
+    """Keeps what it is told, and whether work had begun by then."""
+
+    def __init__(self):
+        self.told, self.began = [], False
+
+    def start(self, task, total=None):
+        self.began = True
+
+    def say(self, message):
+        assert not self.began
+        self.told.append(message)
+
+
+def test_other_data_and_a_small_scale_are_told_before_any_figure(tmp_path, news_model):
+    news_model.save(tmp_path / "own.rnn")
+    heard = Heard()
+    given = {"newsroom": [tmp_path / "own.rnn"]}
+    summary = reproduce(tmp_path, ["newsroom"], only=["zipf"], scale=MINIATURE, models=given, progress=heard)
+    data, scale = heard.told
+    assert data.startswith("not the paper's data, but newsroom (generated headlines")
+    assert "--data FOLDER or WFALENS_DATA" in data
+    assert "600 training texts, 3 epochs" in scale
+    assert "do not cite" in scale
+    (network,) = summary["networks"]
+    assert re.fullmatch(r"newsroom: accuracy of the network 0\.\d{3}", network)
+    page = unescape((tmp_path / "index.html").read_text())
+    assert "<h1>The paper's experiments on other data</h1>" in page
+    for told in (data, scale, network):
+        assert page.index(told) < page.index("Claims held, by section")
+        assert told in (tmp_path / "tables.md").read_text()
+    assert "claims of the paper" not in claims_sentence(summary)
+
+
+def test_the_papers_data_at_full_size_need_no_caveat_and_a_quick_run_does():
+    papers = ["tagmynews", "jigsaw_toxic"]
+    assert caveats(papers, FULL) == []
+    assert title(papers, FULL) == "The paper, reproduced"
+    (quick,) = caveats(papers, QUICK)
+    assert "do not cite" in quick
+    assert title(papers, QUICK) != title(papers, FULL)
+
+
+def test_the_accuracy_of_the_network_stands_beside_the_papers():
+    results = Results("tagmynews", [{ACCURACY: {"accuracy": 0.35}}])
+    assert network_sentence(results) == "tagmynews: accuracy of the network 0.350; the paper's: 0.81"
+    assert network_sentence(Results("tagmynews", [{}])) is None
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(59.6, "60 s"), (119, "119 s"), (125, "2 minutes")])
+def test_the_time_of_measuring_says_what_it_counts(seconds, shown):
+    told = measuring_sentence({"seconds": seconds})
+    assert told.startswith(f"Measuring took {shown} by the clock")
+    assert "without the training" in told
 
 
 def test_a_damaged_or_foreign_measurement_is_made_anew(tmp_path):
@@ -232,5 +291,5 @@ def test_our_own_checks_are_counted_apart(miniature):
     claims = [claim for part in summary["parts"] for claim in part["claims"]]
     theirs = [claim for claim in claims if not claim["ours"]]
     assert 0 < len(theirs) < len(claims)
-    assert f"of {len(theirs)} claims of the paper held, " in claims_sentence(summary)
+    assert f"of {len(theirs)} statements of the paper held on other data than the paper's, " in claims_sentence(summary)
     assert all(claim["ours"] for part in summary["parts"] if part["part"] == "beyond" for claim in part["claims"])

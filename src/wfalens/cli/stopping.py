@@ -34,9 +34,14 @@ def resumable(kept: Path | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        if kept is None or not kept.exists():
+        if kept is None or not _holds_something(kept):
             raise
         raise KeyboardInterrupt(f"what is done is kept in {kept}, and the same command goes on from there") from None
+
+
+def _holds_something(kept: Path) -> bool:
+    """Whether there is a file: the path itself, or in the folder, however deep."""
+    return any(each.is_file() for each in (kept, *kept.rglob("*")))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from wfalens.bounds import check_choice
 from wfalens.corpus.datasets import DATASETS, load_dataset
 from wfalens.errors import InputError, WfalensError
 from wfalens.progress import SILENT, Progress
+from wfalens.reproduction.caveats import ACCURACY, caveats
 from wfalens.reproduction.contents import SECTIONS
 from wfalens.reproduction.experiment import FULL, TRAIN, Experiment, Scale, Step
 from wfalens.reproduction.measurements import MEASURES
@@ -37,6 +38,8 @@ def reproduce(
     sections = _chosen(only)
     given = dict(models or {})
     _check(datasets, seeds, given, data)
+    for caveat in caveats(datasets, scale):
+        progress.say(caveat)
     store = Store(folder / "measurements")
     runs = {name: len(given[name]) if name in given else seeds for name in datasets}
     total = sum(runs[name] * len(_steps(sections, name)) for name in datasets)
@@ -55,7 +58,7 @@ def reproduce(
     chapters = [
         _chapter(section, results[name], failures) for section in sections for name in datasets if section.steps(name)
     ]
-    return write_results(folder, chapters, scale)
+    return write_results(folder, chapters, list(results.values()), scale)
 
 
 def _chapter(section: Section, results: Results, failures: Mapping[tuple[str, Step], str]) -> Chapter:
@@ -96,8 +99,9 @@ def _measured(
 
 
 def _steps(sections: Sequence[Section], dataset: str) -> list[Step]:
-    """The steps of all sections, each once, in order."""
-    return list(dict.fromkeys(step for section in sections for step in section.steps(dataset)))
+    """How good the network is, and then the steps of all sections, each once, in order; none if no section has any."""
+    steps = dict.fromkeys(step for section in sections for step in section.steps(dataset))
+    return list({ACCURACY: None, **steps}) if steps else []
 
 
 def _chosen(only: Sequence[str]) -> list[Section]:

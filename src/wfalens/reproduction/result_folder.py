@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -13,11 +13,13 @@ from matplotlib.figure import Figure
 
 from wfalens import __version__
 from wfalens.html import anchored_html, figure_html, page_html, text_html, verdicts_html, wide_table_html
+from wfalens.reproduction.caveats import caveats, is_of_the_paper, network_sentence, title
 from wfalens.reproduction.experiment import Scale, Step
 from wfalens.reproduction.section import Claim, Results, Section, Shown
 from wfalens.writing import write_atomically
 
 _FORMATS = ("png", "pdf")
+_MINUTES_FROM = 120  # seconds; less is told in seconds
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,9 @@ class Chapter:
         return f"{self.section.name}-{self.results.dataset}"
 
 
-def write_results(folder: Path, chapters: Sequence[Chapter], scale: Scale) -> dict[str, Any]:
+def write_results(
+    folder: Path, chapters: Sequence[Chapter], results: Sequence[Results], scale: Scale
+) -> dict[str, Any]:
     """Write everything, the page last; -> what `results.json` holds."""
     for name in ("figures", "tables"):
         (folder / name).mkdir(exist_ok=True)
@@ -44,23 +48,27 @@ def write_results(folder: Path, chapters: Sequence[Chapter], scale: Scale) -> di
             for kind in _FORMATS:
                 write_atomically(folder / "figures" / f"{picture.name}.{kind}", _drawn(picture.figure, kind))
         write_atomically(folder / "tables" / f"{chapter.anchor}.csv", _csv(chapter))
-    summary = _summary(chapters, scale)
+    summary = _summary(chapters, results, scale)
     write_atomically(
         folder / "results.json", json.dumps(summary, ensure_ascii=False, indent=1).encode("utf-8", "replace")
     )
-    write_atomically(folder / "tables.md", _markdown(chapters).encode("utf-8", "replace"))
+    write_atomically(folder / "tables.md", _markdown(chapters, summary).encode("utf-8", "replace"))
     write_atomically(folder / "index.html", _page(chapters, summary).encode("utf-8", "replace"))
     return summary
 
 
-def _summary(chapters: Sequence[Chapter], scale: Scale) -> dict[str, Any]:
+def _summary(chapters: Sequence[Chapter], results: Sequence[Results], scale: Scale) -> dict[str, Any]:
     took = {}  # by experiment and step, each once
     for chapter in chapters:
         for seed, table in enumerate(chapter.results.seeds):
             for step in chapter.steps:
                 took[chapter.results.dataset, seed, step] = table[step]["took"]
+    datasets = [each.dataset for each in results]
     return {
         "version": __version__,
+        "title": title(datasets, scale),
+        "caveats": caveats(datasets, scale),
+        "networks": [told for told in map(network_sentence, results) if told],
         "scale": asdict(scale),
         "seconds": sum(took.values()),
         "parts": [
@@ -91,12 +99,12 @@ def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
     scale = {name.replace("_", " "): "all" if size is None else size for name, size in summary["scale"].items()}
     settings = ", ".join(f"{name}: {size}" for name, size in scale.items())
     blocks = [
+        *(text_html(f"Note: {told}.") for told in (*summary["caveats"], *summary["networks"])),
         text_html(
             f"{claims_sentence(summary)}. Figures are means over seeds ± their standard deviation. An ordering "
             "is held if the means say so, other claims if most seeds do; the number of seeds stands beside each. "
             "Our own checks are marked. "
-            f"Measuring took {summary['seconds'] / 60:.0f} minutes, without the training of the networks under study "
-            f"({settings}; wfalens {summary['version']})."
+            f"{measuring_sentence(summary)} ({settings}; wfalens {summary['version']})."
         ),
         wide_table_html(
             "Claims held, by section",
@@ -125,12 +133,12 @@ def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
             for picture in chapter.shown.pictures
         ]
         blocks.append(anchored_html(chapter.anchor, f"{chapter.section.title}: {chapter.results.dataset}", inner))
-    return page_html("The paper, reproduced", blocks)
+    return page_html(summary["title"], blocks)
 
 
-def _markdown(chapters: Sequence[Chapter]) -> str:
+def _markdown(chapters: Sequence[Chapter], summary: Mapping[str, Any]) -> str:
     """Claims and tables as text, for a document."""
-    lines = []
+    lines = [f"Note: {told}.\n" for told in (*summary["caveats"], *summary["networks"])]
     for chapter in chapters:
         lines.append(f"### {chapter.section.title}: {chapter.results.dataset}\n")
         lines += [
@@ -147,14 +155,37 @@ def _markdown(chapters: Sequence[Chapter]) -> str:
 
 
 def claims_sentence(summary: Mapping[str, Any]) -> str:
-    """How many claims held: the paper's, and our own."""
-    claims = [claim for section in summary["parts"] for claim in section["claims"]]
-    counts = []
-    for ours, whose in ((False, "claims of the paper"), (True, "checks of our own")):
-        chosen = [claim for claim in claims if claim["ours"] == ours]
-        if chosen:
-            counts.append(f"{sum(claim['held'] for claim in chosen)} of {len(chosen)} {whose} held")
-    return ", ".join(counts) or "no claim was checked"
+    """How many claims held: the paper's on its own data, the same on other data, and our own."""
+    counts = [
+        _counted(summary, "claims of the paper held", lambda dataset, ours: is_of_the_paper(dataset) and not ours),
+        _counted(
+            summary,
+            "statements of the paper held on other data than the paper's",
+            lambda dataset, ours: not is_of_the_paper(dataset) and not ours,
+        ),
+        _counted(summary, "checks of our own held", lambda _, ours: ours),
+    ]
+    return ", ".join(count for count in counts if count) or "no claim was checked"
+
+
+def measuring_sentence(summary: Mapping[str, Any]) -> str:
+    """How long measuring took, and what that counts."""
+    seconds = summary["seconds"]
+    shown = f"{seconds:.0f} s" if seconds < _MINUTES_FROM else f"{seconds / 60:.0f} minutes"
+    return (
+        f"Measuring took {shown} by the clock: extraction, which the tables time, warming up and testing, without the "
+        "training of the networks under study"
+    )
+
+
+def _counted(summary: Mapping[str, Any], what: str, chosen: Callable[[str, bool], bool]) -> str:
+    held = [
+        claim["held"]
+        for section in summary["parts"]
+        for claim in section["claims"]
+        if chosen(section["dataset"], claim["ours"])
+    ]
+    return f"{sum(held)} of {len(held)} {what}" if held else ""
 
 
 def _text(claim: Claim) -> str:
