@@ -15,7 +15,7 @@ PIP_ARGS ?=
 
 help:
 	@echo "make demo       install what it needs, then train, extract and evaluate on real text (two to three minutes)"
-	@echo "make test       install, then lint, type-check and test (about four minutes)"
+	@echo "make test       install, then lint, type-check and test (about five minutes)"
 	@echo "make test-slow  the long tests: clusters, kills, full disks, browsers, the whole reproduction"
 	@echo "make lint       ruff, mypy --strict and the order of the packages"
 	@echo "make lint-pages Prettier and ESLint on the page's JavaScript and CSS (needs npm; skipped without)"

@@ -22,9 +22,11 @@ HEAD = """# Benchmarks
 
 This page is written by `make bench-report`, from the results that lie as JSON under
 `benchmarks/results`. The tables of figures in README and the other pages come from the same files,
-so that no figure in them is typed in by hand. A program that failed or was left out is named, with
-the reason. Figures marked *quick* come from a small version that shows that the program works: do
-not cite them. Times depend on the machine; compare ratios within one run.
+so they show what these hold. Many figures of full size are older than these files: they were
+entered by hand from the text of the documentation, and a note beside them says so. Figures without
+such a note were written by the program that measured them. A program that failed or was left out is
+named, with the reason. Figures marked *quick* come from a small version that shows that the program
+works: do not cite them. Times depend on the machine; compare ratios within one run.
 """
 
 

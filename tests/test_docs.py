@@ -20,6 +20,7 @@ from tests.readable import negation
 from wfalens import CallableClassifier, Extractor, RNNConfig, TextEncoder, Trainer
 from wfalens.cli.app import load_command
 from wfalens.corpus import Corpus, load_dataset, newsroom, wordllama_vectors
+from wfalens.export import unescape
 from wfalens.verification import determinise, minimal_but_for_the_empty_text
 
 HOSTILE_WORDS = {"good": ["<script>alert(1)"], "bad": ["*bold*", "|"], "not": ["`x`"], "the": ["[a](b)"]}
@@ -80,7 +81,7 @@ def test_the_page_on_export_runs(tmp_path, monkeypatch, capsys):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
     words = ["good", "bad", "don't", "film"]
-    wfa = renamed(sample("fit", 1, words=6).wfa, words, ["neg", "pos", "mixed"])
+    wfa = renamed(sample("fit", 1, words=6).wfa, words, ["negative", "positive", "mixed"])
     wfa.save("films.wfa")
     source = (DOCS / "export.md").read_text()
     commands = re.findall(r"^wfalens (export .*)$", source, re.MULTILINE)
@@ -95,10 +96,17 @@ def test_the_page_on_export_runs(tmp_path, monkeypatch, capsys):
         exec(block, names)  # noqa: S102 - our own text
     printed = capsys.readouterr().out
     assert f"at most {names['answer']:.3f}" in printed
-    reached = names["part"].final[:, 1]
+    exported = names["subset"](wfa, names["frequent_words"](wfa, 500))
+    reached = exported.final[:, 1]
     for _ in range(3):
-        reached = (names["part"].matrices() @ reached).max(0)
+        reached = (exported.matrices() @ reached).max(0)
     assert names["answer"] == pytest.approx(reached[0])
+    assert set(names["advice"]) == set(range(len(exported.states)))
+    assert set(names["advice"].values()) <= set(exported.words)
+    _, *rows = (line.split("\t") for line in Path("films.drn.syms").read_text().splitlines())
+    assert [(unescape(name), int(number)) for name, number in rows] == [
+        (word, place + 1) for place, word in enumerate(exported.words)
+    ]
 
 
 def test_the_page_on_explanation_runs(capsys):

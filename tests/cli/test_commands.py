@@ -183,7 +183,9 @@ def test_data_list():
     here = {item["name"]: item["available"] for item in listed}
     assert here["rotten_tomatoes"]
     assert not here["tagmynews"]
-    assert "tomita7" in wfalens("data", "list").stdout
+    people = wfalens("data", "list").stdout
+    assert "tomita7" in people
+    assert "data folder" in people  # what the file of a missing set is relative to
 
 
 def test_output_files_are_not_overwritten_unless_told(session):

@@ -86,8 +86,21 @@ def test_a_list_counts_whole_and_what_the_automaton_does_not_know_is_told(folder
     known = [word for word in words.split() if word in WFA.load(folder / "late.wfa").encoder.vocabulary]
     assert json.loads(done.stdout)["texts"][0]["variants"] == 1 + len(known)
     assert f"left out {len(words.split()) - len(known)} replacements" in done.stderr
+    assert json.loads(done.stdout)["left_out"] == len(words.split()) - len(known)
     few = json.loads(run(folder, *command, "-s", "2").stdout)
     assert few["texts"][0]["variants"] == 3
+
+
+def test_every_proof_repeats_that_replacements_were_left_out(folder):
+    (folder / "odd.txt").write_text("senate: nonsense gibberish\nthe: a\n")
+    command = ("certify", "late.wfa", "--text", "the senate", "--neighbours", "odd.txt", "--changes", "0")
+    by_automaton = run(folder, *command).stdout
+    assert "by the automaton on all 1 variants) (2 replacements left out)" in by_automaton
+    by_network = run(folder, *command, "--of", "network", "-m", "late.rnn").stdout
+    assert "proven on the network" in by_network
+    assert "(2 replacements left out)" in by_network
+    (folder / "known.txt").write_text("the: a\n")
+    assert "left out" not in run(folder, *command[:5], "known.txt", "--changes", "0").stdout
 
 
 def test_certify_as_a_check(folder):

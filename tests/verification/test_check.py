@@ -156,7 +156,7 @@ def test_properties_of_ones_own(newsroom_wfa):
     [
         ("nonsense", "Could not parse formula"),
         ('Pmax=? [F "says', "Parsing error"),
-        ('Pmax=? [F "nothing"]', "unknown label 'nothing'"),
+        ('Pmax=? [F "nothing"]', "unknown label 'nothing'; the model has .*says_class_health.*no state speaks most"),
         ('R{"class_x"}max=? [I=3]', "does not exist"),
         ("", "give one property, not 0"),
         ('multi(Pmax=? [F "says_class_us"], Pmax=? [F "says_class_health"])', "neither a number nor yes or no"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -64,8 +64,10 @@ class Allowed:
                 lists = {word: others for word, others in lists.items() if not is_stop_word(word)}
             found = Substitutes.listed(wfa, lists, self.most_substitutes)
             if unknown := unknown_in_lists(wfa, lists, words):
+                found = replace(found, left_out=unknown)
                 progress.say(
-                    f"left out {unknown:,} replacements of words of the texts: the automaton does not know both words"
+                    f"left out {unknown:,} replacements of words of the texts: the word or its replacement, or both, "
+                    "are not among the words of the automaton"
                 )
         else:
             known = open_vectors(self.vectors, wfa.encoder.vocabulary.words[2:])

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from wfalens.cli.output import note, print_table, remark, say
 from wfalens.text import visible
 from wfalens.verification import EditRobustness, NetworkRobustness, Robustness, Smoothed
-from wfalens.verification.network import STATUSES
+from wfalens.verification.network import COPY_ONLY, PROVEN, STATUSES
+from wfalens.verification.robustness import without
 from wfalens.verification.smoothing import told_radius
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def _show_network(name: str, found: NetworkRobustness, examples: int) -> None:
         note(f"{total.unchangeable:,} texts have no word that may change: they count as proven")
     for status in STATUSES:
         for each in [each for each in found.certificates if each.status == status][:examples]:
-            say(f"{' '.join(each.words)} ({each.label}): {each.told}")
+            limits = without(found.left_out) if status in (PROVEN, COPY_ONLY) else ""
+            say(f"{' '.join(each.words)} ({each.label}): {each.told}{limits}")
 
 
 def _show_edits(name: str, found: EditRobustness, examples: int) -> None:
@@ -117,12 +119,13 @@ def _show_automaton(name: str, found: Robustness, examples: int) -> None:
         note(f"left out {found.undecided:,} texts on which the automaton is undecided")
     for status in ("certified", "broken", "open"):
         for certificate in [each for each in found.certificates if each.status == status][:examples]:
-            say(_told(certificate))
+            say(_told(certificate, found.left_out))
 
 
-def _told(certificate: Certificate) -> str:
+def _told(certificate: Certificate, left_out: int) -> str:
     text = f"{certificate.status}: {' '.join(certificate.words)} ({certificate.label}"
     if certificate.status == "certified":
-        return f"{text}, at least {certificate.lowest:.2f} on all {certificate.variants:,} variants)"
+        on_all = f"at least {certificate.lowest:.2f} by the automaton on all {certificate.variants:,} variants"
+        return f"{text}, {on_all}){without(left_out)}"
     marked = [word if word in certificate.words else f"[[{word}]]" for word in certificate.witness]
     return f"{text}) --> {' '.join(marked)} ({certificate.witness_label or 'undecided'})"

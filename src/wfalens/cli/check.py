@@ -66,7 +66,8 @@ def check_cli(
         typer.Option(
             "--property",
             metavar="PCTL",
-            help="A property of your own. Labels: says_class_NAME; rewards: class_NAME. The first step leads to where "
+            help="A property of your own. Labels: says_class_NAME (only of classes for which some state speaks most); "
+            "rewards: class_NAME. The first step leads to where "
             "the text has led, so k words are k + 1 steps.",
         ),
     ] = None,
@@ -90,9 +91,10 @@ def check_cli(
 ) -> None:
     """Ask what words of a list can do after a text; the model checker Storm answers (needs the extra verify).
 
-    Storm's answer is for a reader who sees the automaton's state before choosing each word: no text can do more. The
-    witness is a fixed sequence of words with its exact value; with --model it is read to the classifier, and the
-    verdict says whether that agrees. A property that is answered by no ends with exit code 1.
+    All answers are about the automaton. Storm's is for a reader who sees its state before choosing each word: no text
+    can do more on the automaton. The witness is a fixed sequence of words with its exact value there; with --model it
+    is read to the classifier, and the verdict says whether that agrees, which proves nothing about other words. A
+    property that is answered by no ends with exit code 1.
 
     Example:
       wfalens check films.wfa --ask raise --class positive -n 3 \\
@@ -209,7 +211,7 @@ def _print(found: Answer, class_name: str) -> None:
     if found.by_words is not None:
         say("by number of words: " + ", ".join(f"{at}: {value:.4f}" for at, value in enumerate(found.by_words)))
     witness = found.witness
-    best = "no fixed words do better" if witness.optimal else "better ones may exist"
+    best = "no fixed words do better on the automaton" if witness.optimal else "better ones may exist"
     say(f"witness: {' '.join(witness.words) or '(no word)'}: {witness.value:.4f} ({best})")
     rows = [
         [name, f"{each.label_before} → {each.label_after}", f"{each.before:.3f} → {each.after:.3f}"]

@@ -24,7 +24,8 @@ def _about() -> None:
 def list_cli(data: opt.Data = None, as_json: opt.Json = False) -> None:
     """List the data sets by name, and whether they are here.
 
-    Options such as --corpus take these names. Some sets are bundled or generated, others need files in --data.
+    Options such as --corpus take these names. Some sets are bundled or generated. Others need files in the data folder,
+    which --data or WFALENS_DATA names: docs/corpora.md says what it holds.
     """
     found = list_datasets(data)
     if as_json:
@@ -37,7 +38,7 @@ def list_cli(data: opt.Data = None, as_json: opt.Json = False) -> None:
             [
                 each["name"],
                 ", ".join(each["splits"]),
-                "yes" if each["available"] else f"needs {each['needs']}",
+                "yes" if each["available"] else f"needs {each['needs']} in the data folder",
                 each["about"],
             ]
             for each in found

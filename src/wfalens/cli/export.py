@@ -69,8 +69,11 @@ def export_cli(
     """Write an automaton for another tool: Graphviz, OpenFst, PRISM, Storm, onnxruntime, AALpy, or as JSON.
 
     All words are exported unless --words, --word-file or --top choose some. Rows sum to 1 after writing: mass that null
-    completion, --states or --threshold left without a target goes to an extra state "lost". A linear automaton, whose
-    weights are real numbers, goes to dot, json and onnx; in its place, the readable companion goes to the others.
+    completion, --states or --threshold left without a target goes to an extra state "lost".
+
+    A linear automaton, whose weights are real numbers, goes to dot, json and onnx. To the other formats, which hold
+    probabilities, its readable companion goes in its place, with a remark that tells the companion's CR; without a
+    companion it is refused. For model checkers (Storm, PRISM), extract with --kind stochastic.
 
     Example:
       wfalens export films.wfa --top 500 -o films.drn

@@ -73,8 +73,10 @@ def extract_cli(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Wall clock that the extraction may take, such as 30s, 2m or 1h: what is best by then is written. How "
-            "far that goes depends on the machine, so the same seed no longer gives the same bytes.",
+            help="Wall clock that the extraction may take, such as 30s, 2m or 1h: what is best by then is written. "
+            "What comes before training (reading the texts, asking the classifier about them and about every word) is "
+            "not cut short, so it takes longer on a busy machine. How far the time goes depends on the machine, so the "
+            "same seed no longer gives the same bytes.",
             show_default="as long as it takes",
         ),
     ] = None,
@@ -435,7 +437,7 @@ def extract_cli(
         print_json({"out": str(out), **told, **choice})
         return
     told = _told(done, out, seconds)
-    rows = [[name.replace("_", " "), _shown(name, value)] for name, value in told.items() if value is not None]
+    rows = [[_label(name, wfa), _shown(name, value)] for name, value in told.items() if value is not None]
     print_table(f"Automaton {out.name}", ["", "value"], rows)
     _say_proof(wfa)
     say(f"wrote {out}; next: wfalens evaluate {out} --model {model} --corpus …")
@@ -643,11 +645,22 @@ def _told(done: Extracted, out: Path, seconds: float) -> dict[str, Any]:
         "jsd_on_held_out_texts": None if found is None else found.jsd,
         "readable_companion": companion_summary(wfa),
         "cr_of_a_bag_of_words": None if done.worth is None else done.worth.bag_of_words,
+        "cr_on_the_same_texts": None if done.worth is None else done.worth.cr,
         **wfa.summary(),
         "queries": asked["total"] if asked else None,
         "bytes": out.stat().st_size,
         "seconds": seconds,
     }
+
+
+def _label(name: str, wfa: WFA) -> str:
+    """A figure's name for people: what it counts, and whether the automaton has seen the texts."""
+    if name == "seconds":
+        return "seconds by the clock"
+    if name == "cr_on_the_same_texts":
+        seen = wfa.kind != _LINEAR and wfa.readable is not wfa
+        return "cr of the automaton on the same texts" + (", which it has seen" if seen else "")
+    return name.replace("_", " ")
 
 
 def _shown(name: str, value: object) -> str:

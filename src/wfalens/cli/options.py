@@ -52,7 +52,7 @@ Data = Annotated[
         "--data",
         metavar="FOLDER",
         envvar="WFALENS_DATA",
-        help="Folder of the data sets that are not bundled.",
+        help="The data folder: it holds the data sets that are not bundled (see `wfalens data list`).",
         rich_help_panel=TEXTS,
     ),
 ]

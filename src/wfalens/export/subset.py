@@ -88,7 +88,7 @@ class Subset:
         if self.kind == LinearWFA.kind:
             raise InputError(
                 f"{tool} holds probabilities, but a linear automaton has real weights, some of them negative; "
-                "export a stochastic automaton, or this one as json, dot or onnx"
+                "export one that was extracted with --kind stochastic, or this one as json, dot or onnx"
             )
 
 

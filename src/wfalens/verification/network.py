@@ -40,7 +40,7 @@ from wfalens.verification.edits import (
     random_picks,
     spelled,
 )
-from wfalens.verification.robustness import worded
+from wfalens.verification.robustness import without, worded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,6 +101,7 @@ class NetworkRobustness:
     """One certificate per text."""
 
     certificates: tuple[NetworkCertificate, ...]
+    left_out: int = 0  # replacements of which the certificates do not speak
 
     @cached_property
     def summary(self) -> NetworkSummary:
@@ -121,7 +122,7 @@ class NetworkRobustness:
 
     def to_json(self) -> dict[str, Any]:
         texts = [{key: value for key, value in each.to_json().items() if key != "words"} for each in self.certificates]
-        return {"summary": asdict(self.summary), "texts": texts}
+        return {"summary": asdict(self.summary), "left_out": self.left_out, "texts": texts}
 
     def to_dataframe(self) -> pd.DataFrame:
         import pandas as pd
@@ -130,7 +131,8 @@ class NetworkRobustness:
 
     def to_html(self) -> str:
         rows = [[each.status, each.label, " ".join(each.words), each.told] for each in self.certificates]
-        return table_html("Certificates about the network", ["status", "class", "text", "what is known"], rows)
+        title = "Certificates about the network" + without(self.left_out)
+        return table_html(title, ["status", "class", "text", "what is known"], rows)
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -180,7 +182,7 @@ def certify_network(
         found.append(_certified(wfa, model, words, choices, changes, budget, guided, rng))
         progress.advance(1, found[-1].status)
     progress.finish()
-    return NetworkRobustness(tuple(found))
+    return NetworkRobustness(tuple(found), edits.substitutes.left_out)
 
 
 def _certified(

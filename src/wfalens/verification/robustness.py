@@ -66,6 +66,7 @@ class Robustness:
     certificates: tuple[Certificate, ...]
     trials: tuple[Trial, ...]
     undecided: int  # texts without a class to certify
+    left_out: int = 0  # replacements of which the certificates do not speak
 
     @cached_property
     def summary(self) -> RobustnessSummary:
@@ -96,7 +97,7 @@ class Robustness:
             {**certificate.to_json(), "trial": asdict(trial)}
             for certificate, trial in zip(self.certificates, self.trials, strict=True)
         ]
-        return {"summary": asdict(self.summary), "undecided": self.undecided, "texts": texts}
+        return {"summary": asdict(self.summary), "undecided": self.undecided, "left_out": self.left_out, "texts": texts}
 
     def to_dataframe(self) -> pd.DataFrame:
         import pandas as pd
@@ -116,7 +117,8 @@ class Robustness:
             ]
             for each in self.certificates
         ]
-        return table_html("Certificates", ["status", "class", "bound", "reached", "text", "worst variant found"], rows)
+        title = "Certificates on the automaton" + without(self.left_out)
+        return table_html(title, ["status", "class", "bound", "reached", "text", "worst variant found"], rows)
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -156,7 +158,13 @@ def certify_texts(
         trials.append(_try(wfa, model, certificate, choices, samples, rng, changes))
         progress.advance(1, certificate.status)
     progress.finish()
-    return Robustness(tuple(certificates), tuple(trials), len(tokens) - len(decided))
+    undecided = len(tokens) - len(decided)
+    return Robustness(tuple(certificates), tuple(trials), undecided, edits.substitutes.left_out)
+
+
+def without(left_out: int) -> str:
+    """What a certificate adds where it does not speak of some replacements."""
+    return f" ({left_out:,} replacements left out)" if left_out else ""
 
 
 def worded(wfa: WFA, texts: Sequence[str]) -> list[list[str]]:

@@ -14,6 +14,8 @@ from wfalens.errors import InputError, MissingDependencyError
 from wfalens.export.drn import to_drn
 from wfalens.verification.game import Game
 
+_UNKNOWN_LABEL = "unknown label"  # as Storm says it
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -46,7 +48,7 @@ class StormModel:
                     raise InputError(f"give one property, not {len(properties)}")
                 result = self._storm.model_checking(self._model, properties[0], extract_scheduler=scheduler)
             except RuntimeError as error:
-                raise InputError(f"Storm does not take the property {pctl!r}: {_reason(error)}") from None
+                raise InputError(f"Storm does not take the property {pctl!r}: {self._told(error)}") from None
         if result.is_qualitative():
             return Verdict(bool(result[self._states]), None, None)
         if not result.is_quantitative() or not hasattr(result, "get_value_vector"):
@@ -54,6 +56,14 @@ class StormModel:
         values = np.array(result.get_value_vector(), np.float64)
         chosen = self._choices(result) if scheduler and result.has_scheduler() else None
         return Verdict(float(values[-1]), values[:-1], chosen)
+
+    def _told(self, error: RuntimeError) -> str:
+        """Storm's reason; of a label that the model lacks also those that it has."""
+        reason = _reason(error)
+        if _UNKNOWN_LABEL not in reason:
+            return reason
+        known = ", ".join(sorted(self._model.labeling.get_labels()))
+        return f"{reason}; the model has {known} (a class for which no state speaks most has no label)"
 
     def _choices(self, result: Any) -> tuple[int, ...]:
         schedule = result.get_scheduler()

@@ -20,6 +20,7 @@ class Substitutes:
     """For words, by id, the ids of those that may replace them. A word without any stays as it is."""
 
     of_word: Mapping[int, NDArray[np.int32]]
+    left_out: int = 0  # replacements that were wanted for the texts, and that the automaton cannot read
 
     @classmethod
     def of(cls, wfa: WFA, words: Mapping[str, Iterable[str]]) -> Substitutes:
