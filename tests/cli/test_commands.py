@@ -65,6 +65,8 @@ def test_extraction_says_what_it_made(session):
     folder, _, text = session
     assert "observed rows" in text
     assert "wrote news.wfa" in text
+    assert "seconds by the clock" in text
+    assert re.search(r"cr of a bag of words .*\n.*cr on the same texts .* 0\.\d+ \(the automaton, which has seen", text)
     assert WFA.load(folder / "news.wfa").states == 16
 
 

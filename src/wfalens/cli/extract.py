@@ -437,7 +437,7 @@ def extract_cli(
         print_json({"out": str(out), **told, **choice})
         return
     told = _told(done, out, seconds)
-    rows = [[_label(name, wfa), _shown(name, value)] for name, value in told.items() if value is not None]
+    rows = [_row(name, value, wfa) for name, value in told.items() if value is not None]
     print_table(f"Automaton {out.name}", ["", "value"], rows)
     _say_proof(wfa)
     say(f"wrote {out}; next: wfalens evaluate {out} --model {model} --corpus …")
@@ -653,14 +653,15 @@ def _told(done: Extracted, out: Path, seconds: float) -> dict[str, Any]:
     }
 
 
-def _label(name: str, wfa: WFA) -> str:
-    """A figure's name for people: what it counts, and whether the automaton has seen the texts."""
+def _row(name: str, value: object, wfa: WFA) -> list[str]:
+    """A figure for people: which time it is, and whose CR stands beside that of the bag of words."""
+    label, shown = name.replace("_", " "), _shown(name, value)
     if name == "seconds":
-        return "seconds by the clock"
+        label = "seconds by the clock"
     if name == "cr_on_the_same_texts":
         seen = wfa.kind != _LINEAR and wfa.readable is not wfa
-        return "cr of the automaton on the same texts" + (", which it has seen" if seen else "")
-    return name.replace("_", " ")
+        shown += f" (the automaton{', which has seen them' if seen else ''})"
+    return [label, shown]
 
 
 def _shown(name: str, value: object) -> str:
