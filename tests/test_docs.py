@@ -66,6 +66,28 @@ def test_the_examples_of_models_run_and_are_faithful(tmp_path, monkeypatch, caps
     assert min(rates) > 0.8
 
 
+def test_the_whole_example_of_a_torch_module_runs(tmp_path, monkeypatch, capsys):
+    torch = pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    rng, words = np.random.default_rng(0), [f"w{number}" for number in range(20)]
+    Path("headtok.py").write_text("def tokenize(text):\n    return text.lower().split('/')\n")
+    Path("words.txt").write_text("\n".join(words))
+    for name in ("train.csv", "test.csv"):
+        texts = ["/".join(rng.choice(words, 5)) for _ in range(60)]
+        pd.DataFrame({"text": texts, "label": rng.choice(["ham", "spam"], 60)}).to_csv(name, index=False)
+    example = (DOCS / "models.md").read_text().split("### A whole example")[1]
+    defined, used = re.findall(r"```\n(.*?)```", example, re.DOTALL)[0].split("train, test =")
+    names: dict[str, object] = {}
+    exec(defined, names)  # noqa: S102 - our own text
+    torch.manual_seed(0)
+    torch.save(names["Reader"](len(words) + 2, 2).state_dict(), "weights.pt")
+    exec("train, test =" + used.replace('time="90s"', 'kind="stochastic", states=4'), names)  # noqa: S102
+    assert "CR " in capsys.readouterr().out
+    assert names["wfa"].encoder.tokenizer_name == "headtok:tokenize"
+    assert Path("mail.html").stat().st_size > 10_000
+
+
 def test_the_model_card_of_the_documentation_is_one(tmp_path):
     from wfalens.models import ModelCard
 

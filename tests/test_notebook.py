@@ -11,7 +11,7 @@ from tests.automata import carrier, linear_sample
 from tests.studies import SCRIPT, counting_model, letter_texts
 from wfalens.corpus import Corpus
 from wfalens.evaluation import measure_fidelity
-from wfalens.explanation import influence
+from wfalens.explanation import influence, shapley
 from wfalens.extraction import Extractor
 
 NOTEBOOK = Path(__file__).parents[1] / "examples" / "notebook.ipynb"
@@ -44,6 +44,21 @@ def test_the_example_runs_and_every_cell_shows_something():
     assert "agrees with the network on" in pages[3]
     assert "The network, for" in pages[6]
     assert names["fidelity"].overall.cr.value > 0.8
+
+
+def test_what_is_printed_is_short_and_has_no_addresses(counting):
+    model, corpus, wfa = counting
+    text = corpus.texts[0]
+    printed = [*map(str, (model, wfa, influence(wfa), wfa.walk(text), shapley(wfa, text)))]
+    fidelity = measure_fidelity(wfa, model, corpus)
+    printed += [str(fidelity), str(fidelity.overall)]
+    for each in printed:
+        assert len(each) < 1000
+        assert " at 0x" not in each
+    assert f"{len(wfa.encoder.vocabulary)} words" in printed[0]
+    assert f"{len(wfa.initial)} states" in printed[1]
+    assert printed[6] == f"CR {fidelity.overall.cr}, JSD {fidelity.overall.jsd:.4f} on {len(corpus)} texts"
+    assert printed[5].startswith(printed[6])
 
 
 def test_no_output_is_stored_in_the_example():

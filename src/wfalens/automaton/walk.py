@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.html import table_html
+from wfalens.text import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,15 @@ class Walk:
     state_names: tuple[str, ...] | None = None  # where states have names
     word_classes: tuple[str, ...] | None = None  # (words,): the class of each word, where words have one
     readable: Walk | None = None  # the way of the same text through the readable companion, where there is one
+
+    def __str__(self) -> str:
+        """The likeliest class after every word, a line each."""
+        likely = self.outputs.argmax(1).tolist()
+        lines = (
+            f"{word:<16} {self.class_names[at]} {row[at]:.3f}"
+            for word, at, row in zip(("(start)", *self.words), likely, self.outputs, strict=True)
+        )
+        return "\n".join(map(printable, lines))
 
     @property
     def names_states(self) -> bool:

@@ -20,6 +20,7 @@ from wfalens.corpus.encoder import TextEncoder
 from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
+from wfalens.text import printable
 
 if TYPE_CHECKING:
     from wfalens.automaton.stochastic import StochasticWFA
@@ -138,6 +139,11 @@ class WFA(ABC):
             >>> WFA.load("films.wfa").fingerprint == wfa.fingerprint
             True
         """
+
+    def __repr__(self) -> str:
+        """Kind, states, words and classes in a line."""
+        words, classes = f"{len(self.encoder.vocabulary):,} words", printable(", ".join(self.class_names))
+        return f"<{type(self).__name__}: {len(self.initial)} states, {words}, classes {classes}>"
 
     @property
     def initial_output(self) -> NDArray[np.float64]:

@@ -21,6 +21,9 @@ class Estimate:
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return f"{self}"
+
     def __format__(self, spec: str) -> str:
         spec = spec or ".3f"
         return f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
@@ -33,6 +36,9 @@ class Agreement:
     texts: int
     cr: Estimate
     jsd: Estimate
+
+    def __str__(self) -> str:
+        return f"CR {self.cr}, JSD {self.jsd:.4f} on {self.texts:,} texts"
 
 
 def agreement(agrees: NDArray[np.bool_], divergence: NDArray[np.float64], rng: np.random.Generator) -> Agreement:

@@ -72,6 +72,10 @@ class Fidelity:
     by_group: GroupReport | None = None  # where groups were given
     fitted_on: str | None = None  # texts that the bag of words learned from; None: the other fifths of the same texts
 
+    def __str__(self) -> str:
+        rival = self.bag_of_words
+        return f"{self.overall}" if rival is None else f"{self.overall}; a bag of words: CR {rival.cr}"
+
     @property
     def bag_of_words(self) -> Agreement | None:
         """The stronger stand-in, if there were texts enough to fit one."""

@@ -14,11 +14,12 @@ from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
 from wfalens.html import table_html
+from wfalens.text import printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_SHOWN_WORDS = 50  # in a notebook
+_SHOWN_WORDS, _PRINTED_WORDS = 50, 5  # in a notebook; for a class, where it is printed
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,15 @@ class Influence:
     scores: NDArray[np.float64]  # (words, classes)
     class_names: tuple[str, ...]
     unit: str
+
+    def __str__(self) -> str:
+        """The words that speak most for each class, a line each."""
+        lines = [f"influence of {len(self.words):,} words ({self.unit})"]
+        for at, name in enumerate(self.class_names):
+            top = self.top(name, _PRINTED_WORDS)
+            told = (f"{word} {score:+.3f}" for word, score in zip(top.words, top.scores[:, at], strict=True))
+            lines.append(f"{name}: {', '.join(told)}")
+        return "\n".join(map(printable, lines))
 
     @property
     def strength(self) -> NDArray[np.float64]:

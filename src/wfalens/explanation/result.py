@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 from wfalens.explanation.intervals import half_widths
 from wfalens.html import heat_html, table_html
+from wfalens.text import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +42,13 @@ class Explanation:
     error: float = 0.0  # bound of the error of quadrature in every value; 0: exact up to rounding
     standard_error: NDArray[np.float64] | None = None  # (words, classes), where values were sampled
     pairs: int = 0  # of orders that were sampled; 0: none, the values are exact
+
+    def __str__(self) -> str:
+        """The values for the class with the highest output, a line for every word."""
+        if self.label is None:
+            return "undecided: all mass was lost"
+        lines = (f"{word:<16} {value:+.3f}" for word, value in zip(self.words, self.of_class(), strict=True))
+        return "\n".join(map(printable, [f"{self.method} for {self.label} ({self.unit})", *lines]))
 
     @property
     def label(self) -> str | None:

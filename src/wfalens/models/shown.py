@@ -1,17 +1,22 @@
-"""How models look in notebooks."""
+"""How models look when they are printed, and in notebooks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from wfalens.html import table_html
+from wfalens.text import printable
 
 if TYPE_CHECKING:
     from wfalens.models.contract import StepwiseClassifier
 
 
 class Shown:
-    """Gives a model a short table: what it is, its classes and its words."""
+    """Gives a model a line and a short table: what it is, its classes and its words."""
+
+    def __repr__(self: StepwiseClassifier) -> str:
+        words, classes = f"{len(self.encoder.vocabulary):,} words", printable(", ".join(self.class_names))
+        return f"<{type(self).__name__}: {words}, tokenizer {self.encoder.tokenizer_name}, classes {classes}>"
 
     def _repr_html_(self: StepwiseClassifier) -> str:
         encoder = self.encoder
