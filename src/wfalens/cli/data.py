@@ -24,8 +24,7 @@ def _about() -> None:
 def list_cli(data: opt.Data = None, as_json: opt.Json = False) -> None:
     """List the data sets by name, and whether they are here.
 
-    Options such as --corpus take these names. Some sets are bundled or generated. Others need files in the data folder,
-    which --data or WFALENS_DATA names: docs/corpora.md says what it holds.
+    Options such as --corpus take these names. Some sets need files in the data folder (--data or WFALENS_DATA).
     """
     found = list_datasets(data)
     if as_json:

@@ -64,7 +64,7 @@ def reproduce_cli(
 
     The paper's data are not bundled: --data or WFALENS_DATA names the folder that has tagmynews/train.csv and so on
     (docs/corpora.md). Without it, generated headlines are used, and the page says so. All sections on both data sets
-    with three seeds took 84 minutes of processor time on our machine. Needs the extra demo.
+    with three seeds took 84 minutes of processor time on our machine. It needs the extra demo (see the README).
 
     Sections: table1 (missing rows), table2 (context), table3 (augmentation), leak (the news titles in both splits),
     fig-beta, fig-alpha, fig-states, zipf (proposition 1), proposition2, words (influence), maps (t-SNE), pairs,
