@@ -95,11 +95,11 @@ def find_misreading(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) ->
     return _slight_misreading(model, known.sample(_WEIGHED, seed))
 
 
-def _slight_misreading(model: Rereadable, corpus: Corpus) -> Misreading | None:
+def _slight_misreading(model: StepwiseClassifier, corpus: Corpus) -> Misreading | None:
     """The other side of padding, if it is better by more than chance."""
-    form = model.form
-    if form.width is None:
+    if not isinstance(model, Rereadable) or model.form.width is None:
         return None
+    form = model.form
     other = replace(form, padding=_OTHER[form.padding])
     now, then = (_right(each, corpus) for each in (model, model.reread(other, model.encoder.cutting_side)))
     if not _is_no_chance(now, then):
