@@ -13,7 +13,7 @@ import numpy as np
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
 from wfalens.attack import RECIPES, run_attack
-from wfalens.attack.outcome import SUMMARY_COLUMNS, summary_rows
+from wfalens.attack.outcome import summary_columns, summary_rows
 from wfalens.corpus import Corpus
 from wfalens.extraction import Extractor
 from wfalens.reproduction.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_arsenal
@@ -36,7 +36,7 @@ def attacks(options, name: str, train: Corpus, test: Corpus, texts: int) -> dict
             keys = ("asr_all", "asr_correct", "words_changed", "queries", "accuracy_before", "accuracy_after")
             result.setdefault(recipe, {})[str(k)] = {key: summary[key] for key in keys}
             print(f"{name}: {recipe} k={k} {summary['asr_correct']:.3f}", file=sys.stderr)
-    show(f"{name}: success on {len(part):,} test texts", SUMMARY_COLUMNS, summary_rows(outcomes))
+    show(f"{name}: success on {len(part):,} test texts", summary_columns("words"), summary_rows(outcomes))
     guided = next(item for item in outcomes if item.recipe == "guided")
     for example in [item for item in guided.examples if item.status == "succeeded"][:3]:
         print(example)

@@ -56,7 +56,7 @@ def test_a_black_box_is_asked_for_no_more_than_was_said_before(letters, kind):
     most = int(re.search(r"up to ([\d,]+) prefixes", said)[1].replace(",", ""))
     assert before <= ASIDE
     assert 0 < model.queries - before <= most
-    assert ("--queries" in said) == (kind != "empirical")
+    assert ("lower limit of queries" in said) == (kind != "empirical")
 
 
 def test_a_model_that_can_be_stepped_is_not_timed(news_model, headlines):

@@ -51,7 +51,7 @@ class Run:
 
     Examples:
         >>> from wfalens import Run
-        >>> wfa = Extractor.paper(states=4).extract(model, corpus, run=Run(memory="2GB"))
+        >>> wfa = Extractor.paper(states=4).extract(model, corpus, run=Run(memory="16GB"))
     """
 
     memory: int | str | None = None
