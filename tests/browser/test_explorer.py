@@ -122,6 +122,12 @@ def test_words_show_shapley_values_or_what_they_changed(visit, explorer, study):
     assert not np.allclose(told["automaton"], np.diff(played["automaton"], axis=0), atol=0.02)
 
 
+NOTED = """(element, name) => {
+    const texts = ((window.noted ??= {})[name] = []);
+    new MutationObserver(() => texts.push(element.textContent)).observe(element, { childList: true, subtree: true });
+}"""
+
+
 def test_stepping_by_keyboard_and_play(visit, explorer):
     page = opened(visit, explorer, "coach says match")
     where = page.get_by_text(re.compile(r"^word \d+ of 3$"))
@@ -136,11 +142,15 @@ def test_stepping_by_keyboard_and_play(visit, explorer):
     expect(where).to_have_text("word 0 of 3")
     page.keyboard.press("End")
     expect(where).to_have_text("word 3 of 3")
-    page.get_by_role("button", name="Play").click()
-    expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    expect(where).to_have_text("word 1 of 3")
+    play = page.get_by_role("button", name="Play").element_handle()
+    where.evaluate(NOTED, "words")  # a busy machine may be too late to see each of them
+    play.evaluate(NOTED, "labels")
+    play.click()
     expect(where).to_have_text("word 3 of 3")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
+    words, labels = (list(dict.fromkeys(page.evaluate(f"window.noted.{name}"))) for name in ("words", "labels"))
+    assert words == [f"word {at} of 3" for at in range(4)]
+    assert labels == ["Pause", "Play"]
     page.get_by_role("button", name="One word back").click()
     expect(where).to_have_text("word 2 of 3")
 
