@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _BAG = "bag of words"
 _LONGEST_EXAMPLE, _SUREST = 16, 0.9  # words of the text that is explained, and how sure the automaton is of it at most
 _TOLD_SENTENCES = 6  # of the story
-_EXTRACTION = 60.0  # seconds at most: a demo should not make anyone wait for the last half percent
+_EXTRACTION = 40.0  # seconds at most: a demo should not make anyone wait for the last half percent
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def demo_cli(
 ) -> None:
     """Train a network on real texts, copy it into an automaton, and let that tell what the network does.
 
-    It takes two or three minutes, one of them at most for the automata. First it says how often the network is right
+    It takes two or three minutes, 40 seconds of them for the automata. First it says how often the network is right
     and how often the automaton agrees with it, beside a bag of words; then what the network does, in sentences; then
     which words decided one text. It writes the network (.rnn), the automaton (.wfa) and a page (.html) that shows both,
     and says what to try next.
