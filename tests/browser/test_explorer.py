@@ -6,7 +6,7 @@ from urllib.parse import quote
 import numpy as np
 from playwright.sync_api import expect
 
-from tests.browser.conftest import finest
+from tests.browser.conftest import finest, go
 from tests.studies import visible
 from wfalens import inspection
 from wfalens.inspection import WordTable
@@ -170,6 +170,25 @@ def test_a_word_is_edited_and_the_change_is_seen_at_once(visit, explorer):
     page.get_by_label("Change word 2").fill("nothing")
     page.keyboard.press("Escape")
     assert words_of(page) == ["the", "vaccine", "says"]
+
+
+def test_a_word_being_edited_stays_when_the_networks_values_arrive(visit, explorer):
+    page, held = visit(explorer, "words"), []
+    page.route("**/api/why", lambda route: held.append(route))
+    with page.expect_request("**/api/why"):
+        go(page, explorer, f"play?text={quote('the embassy says')}")
+    chips(page).nth(1).dblclick()
+    editor = page.get_by_label("Change word 2")
+    editor.fill("vaccine")
+    with page.expect_response("**/api/why"):
+        held.pop().continue_()
+    expect(page.get_by_role("table").filter(has_text="network: contribution")).to_be_visible()  # they have arrived
+    expect(editor).to_have_value("vaccine")
+    expect(editor).to_be_focused()
+    page.unroute("**/api/why")
+    editor.press("Enter")
+    expect(page.get_by_label("Your sentence")).to_have_value("the vaccine says")
+    expect(page.locator("[data-reader=network] .chip").nth(1)).to_contain_text("vaccine")
 
 
 def test_a_flip_is_applied_and_flips(visit, explorer):

@@ -13,6 +13,7 @@ class Player {
       method: 'contributions',
       why: null,
       fidelity: null,
+      editing: null,
     });
     this.make(view);
     if (overview.has.model && overview.has.texts)
@@ -285,21 +286,23 @@ class Player {
       column = this.column(),
       rows = this.contributions(),
       name = lens.visible(this.names[column]);
-    lens.put(this.card, lens.card(this.names, found, found.rounded ? null : this.fidelity));
-    lens.put(
-      this.rows,
-      lens.chipRows({
-        found,
-        rows,
-        column,
-        name,
-        at: this.at,
-        choose: (at) => this.reader.go(at),
-        edit: lens.source.typing ? (at) => this.edit(at) : null,
-        press: (event) => this.press(event),
-      }),
-    );
-    if (focused) this.rows.querySelector('[tabindex="0"]')?.focus();
+    if (this.editing !== found) {
+      lens.put(this.card, lens.card(this.names, found, found.rounded ? null : this.fidelity));
+      lens.put(
+        this.rows,
+        lens.chipRows({
+          found,
+          rows,
+          column,
+          name,
+          at: this.at,
+          choose: (at) => this.reader.go(at),
+          edit: lens.source.typing ? (at) => this.edit(at) : null,
+          press: (event) => this.press(event),
+        }),
+      );
+      if (focused) this.rows.querySelector('[tabindex="0"]')?.focus();
+    }
     lens.put(this.classes.options[0], found.model ? 'the network\u2019s class' : 'the automaton\u2019s class');
     const unit = this.method === 'changes' || this.why ? 'probability' : found.unit;
     lens.put(
@@ -375,7 +378,6 @@ class Player {
     if (!lens.source.typing || Number.isNaN(position)) return;
     const { reader } = this,
       chip = this.rows.querySelector(`[data-at="${position}"]`);
-    let given = false; // up, by Escape: taking the input away also blurs it
     const input = h('input', {
       value: reader.words[position],
       'aria-label': `Change word ${position + 1}`,
@@ -385,14 +387,15 @@ class Player {
           event.stopPropagation();
           if (event.key === 'Enter') reader.replace(position, input.value.trim());
           if (event.key === 'Escape') {
-            given = true;
+            this.editing = null;
             this.draw();
             reader.load(this.found.text, true);
           }
         },
         blur: () => {
-          if (!given && input.isConnected && input.value.trim() !== reader.words[position])
-            reader.replace(position, input.value.trim());
+          if (this.editing !== this.found) return; // given up, or entered: taking the input away also blurs it
+          this.editing = null;
+          if (input.value.trim() !== reader.words[position]) reader.replace(position, input.value.trim());
         },
         input: lens.later(60, async () => {
           // the change at once, while the word is being typed
@@ -402,6 +405,7 @@ class Player {
         }),
       },
     });
+    this.editing = this.found; // the reading whose card and chips stay, whatever arrives meanwhile
     chip.replaceWith(h('span', { class: 'chip' }, input));
     input.select();
   }
