@@ -181,7 +181,7 @@ def _torch_name(name: str) -> str:
 
 
 def _readout(layers: list[str], weights: Mapping[str, Tensor]) -> nn.Sequential:
-    """The layers behind the last state, but for the softmax at their end."""
+    """The layers behind the last state, with the softmax at their end as logarithms: they are logits of themselves."""
     if not layers or layers[-1] != "Softmax":
         raise ValueError("its last layer is no Softmax")
     found: list[nn.Module] = []
@@ -197,4 +197,4 @@ def _readout(layers: list[str], weights: Mapping[str, Tensor]) -> nn.Sequential:
             found.append(_ACTIVATIONS[name]())
         else:
             raise ValueError(f"unknown layer {name!r}; known: Linear, {', '.join(_ACTIVATIONS)}, Softmax")
-    return nn.Sequential(*found)
+    return nn.Sequential(*found, nn.LogSoftmax(-1))
