@@ -3,7 +3,8 @@
 The first half of the validation words is for testing, the second for extraction; what is tuned is tuned on words of our
 own. Fresh words are uniform, as long as validation words; edited words are test words with one to three edits. A binary
 network is first asked for a small machine; if none agrees on 99.8 % of words of our own, a weighted automaton is
-extracted that asks back. Language models: states told apart by looking ahead, as many as pay on held-out words.
+extracted that asks back. Language models: a stochastic automaton by default settings, its number of states chosen on
+words that are held out of those given; then with as many states from these and words of our own, short and edited ones.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,8 +39,7 @@ from wfalens.verification import Machine, learn_machine
 SMALL = 64  # states of an exact machine at most
 SURE = 0.998  # agreement on fresh words at which a machine will do
 STATES = 200  # of a weighted automaton, without the initial one
-LADDER, CLEAR = (80, 200, 600, 1500), 0.9  # of states of a language model, and the gain that a rung must bring
-MOST_ROWS = 40_000  # states times letters of a language model's automaton at most
+QUICK_STATES = 40  # of a language model's, in a quick run
 OWN_LETTERS = 60_000  # of the edited words that a language model is extracted from, beside those given
 SHORT = 5  # letters of short words at most
 ACCEPTING = 1
@@ -77,7 +77,6 @@ class Words:
         edits = min(2 * number // 3, OWN_LETTERS // int(np.ceil(self.known.lengths.mean())))
         edited = rng.integers(0, len(self.known), edits)
         self.own = concatenate([short_ones, source.edited(self.known.take(edited), rng)])
-        self.own_from = np.concatenate([np.full(len(short_ones), len(self.known)), edited])  # the word that was edited
 
 
 class Winner:
@@ -163,10 +162,9 @@ def binary(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -
     return found
 
 
-def language_model(folder: Path, model: StepwiseClassifier, words: Words, ladder: Sequence[int]) -> dict[str, object]:
+def language_model(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -> dict[str, object]:
     began = time.process_time()
-    affordable = [each for each in ladder if each * len(words.letters) <= MOST_ROWS]
-    wfa = _climbed(model, words, affordable or ladder[:1])
+    wfa = _spoken(model, words, quick)
     seconds = time.process_time() - began
     measured = measure_strings(wfa, model, words.test, reference=concatenate([words.known, words.own]))
     winner, ours, network = Winner.read(folder, model), Language.of(wfa), Language.of(model)
@@ -184,29 +182,11 @@ def language_model(folder: Path, model: StepwiseClassifier, words: Words, ladder
     return found
 
 
-def _climbed(model: StepwiseClassifier, words: Words, ladder: Sequence[int]) -> WFA:
-    """As many states as pay on words held out of the extraction, by divergence; then from all words."""
-    tenth = max(1, len(words.known) // 10)
-    held, fit = words.known.between(0, tenth), words.known.between(tenth, len(words.known))
-    own = words.own.take(np.flatnonzero(words.own_from >= tenth))  # no edited words of those held out
-    best, lowest = None, np.inf
-    for states in ladder:
-        try:
-            wfa = _extracted(model, concatenate([fit, own]), states)
-        except TooFewOutputsError:
-            break
-        divergence = measure_strings(wfa, model, held).automaton.kl.value
-        print(f"{states} states: divergence {divergence:.5f} on held-out words", file=sys.stderr)
-        if divergence > CLEAR * lowest:
-            break
-        best, lowest = states, divergence
-    return _extracted(model, concatenate([words.known, words.own]), best or ladder[0])
-
-
-def _extracted(model: StepwiseClassifier, ids: Ragged[np.int32], states: int) -> WFA:
-    looks = "lookahead" if isinstance(model, SteppableClassifier) else "outputs"
-    settings = {"kind": "stochastic", "completion": "probe", "alpha": 0.0, "abstraction": looks}
-    return Extractor(states=states, **settings).extract(model, ids)
+def _spoken(model: StepwiseClassifier, words: Words, quick: bool) -> WFA:
+    """With as many states as are chosen from the given words alone; then from our own words, too."""
+    chosen = QUICK_STATES if quick else Extractor(kind="stochastic").extract(model, words.known).states - 1
+    print(f"{chosen} states", file=sys.stderr, flush=True)
+    return Extractor(kind="stochastic", states=chosen).extract(model, concatenate([words.known, words.own]))
 
 
 def _bytes(wfa: WFA) -> int:
@@ -218,12 +198,10 @@ def _bytes(wfa: WFA) -> int:
 
 def own_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", nargs="*", help="networks, such as 1.9")
-    parser.add_argument("--most-states", type=int, default=LADDER[-1], help="of a language model's automaton")
 
 
 def main() -> None:
     options = arguments(__doc__.splitlines()[0], own_options)
-    ladder = (40,) if options.quick else [each for each in LADDER if each <= options.most_states] or LADDER[:1]
     data = options.data or os.environ.get("WFALENS_DATA")
     root = None if data is None else next((each for each in (Path(data) / "taysir", Path(data)) if each.is_dir()), None)
     folders = [] if root is None else sorted(path.parent for path in root.glob("*/net.json"))
@@ -237,7 +215,7 @@ def main() -> None:
         model = open_model(folder)
         words = Words(folder, model, 500 if options.quick else 3000, options.quick)
         if tells_next_symbol(model):
-            found = language_model(folder, model, words, ladder)
+            found = language_model(folder, model, words, options.quick)
         else:
             found = binary(folder, model, words, options.quick)
         result[folder.name.replace(".", "_")] = found

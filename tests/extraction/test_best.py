@@ -7,17 +7,19 @@ import numpy as np
 import pytest
 
 from tests.extraction.test_distillation import Stops
+from tests.strings.grammar import Grammar
 from wfalens.automaton import WFA, LinearWFA, Shared
 from wfalens.corpus.sources.memory import source_of
 from wfalens.errors import FormatError, InputError
 from wfalens.evaluation.worth import measure_worth
 from wfalens.extraction import Distillation, Extractor, Fitting, Sharing, best
 from wfalens.extraction.best import Candidates, extract_best
-from wfalens.extraction.comparing import Rates, leader
+from wfalens.extraction.comparing import Rates, aim_for, leader
 from wfalens.extraction.holding import divided
 from wfalens.models import CallableClassifier
 from wfalens.passes import Run
 from wfalens.progress import SILENT, Progress
+from wfalens.strings import sample
 
 QUICK = Sharing(forming=1, epochs=2, settling=1, prefixes=1, tokens=4000)
 LINEAR = Distillation(layers=2, width=8, factors=16, hidden=32, epochs=10, tokens=20_000)
@@ -186,6 +188,28 @@ def test_rates_within_half_a_standard_error_are_a_tie():
     assert leader(found, 10) == 2
     assert leader(found, 10**7) == 0
     assert leader([Rates(1, 0.1), Rates(0.99, 0)], 10) == 0
+
+
+def test_copies_of_language_models_are_compared_by_divergence_alone(news_model):
+    assert leader([Rates(1, 0.1), Rates(0.2, 0.05), Rates(0.3, 0.05)], 1000, aim_for(Grammar(1))) == 1
+    assert aim_for(news_model) == "consistency"
+
+
+def test_a_language_model_gets_a_stochastic_automaton_with_as_many_states_as_pay():
+    speaker = Grammar(3, states=6)
+    texts = [text for text in sample(speaker, 400, seed=2).texts if text]
+    wfa = Extractor(effort="low").extract(speaker, texts)
+    choice = wfa.provenance["choice"]
+    tried = {each["kind"]: each["jsd"] for each in choice["tried"]}
+    assert set(tried) == {"readable", "linear", "stochastic"}
+    assert choice["chosen"] == min(tried, key=tried.get)
+    assert choice["not_tried"] == {"shared": "the symbols of a language model have rows of their own"}
+    alone = Extractor(kind="stochastic").extract(speaker, texts)
+    assert alone.completion.name == "probe"
+    assert alone.provenance["tuning"]["aim"] == "divergence"
+    assert alone.provenance["parameters"]["abstraction"] == "lookahead"
+    fitted = Extractor(kind="stochastic", states=4, effort="low").extract(speaker, texts)
+    assert fitted.completion.name == "fit"  # where something is said of fitting
 
 
 MEANT = {

@@ -8,10 +8,10 @@ from wfalens.automaton import WFA
 from wfalens.corpus.sources.memory import source_of
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Fitting
-from wfalens.extraction.choice.ladder import Ladder
+from wfalens.extraction.choice.ladder import Ladder, representatives_for
 from wfalens.extraction.choice.room import Room
 from wfalens.extraction.choice.tuning import Delivered, Held, Trial, Tuning, _best, _goes_on, split
-from wfalens.extraction.comparing import Rates
+from wfalens.extraction.comparing import DIVERGENCE, Rates
 from wfalens.extraction.completion.fitting import FittedRows
 from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.views import principal
@@ -106,6 +106,24 @@ def test_the_sizes_begin_at_the_number_of_classes_and_go_on_beyond_eighty():
     assert Ladder.of(7, fits=False, limited=False).rungs[0] == 10
     assert Ladder.of(7, fits=True, limited=True).rungs == (20, 40, 80)
     assert Ladder.of(5000, fits=True, limited=False).rungs == (5000, 10000)
+
+
+def test_a_language_model_may_have_many_states_which_all_have_to_be_earned():
+    assert Ladder.speaking(20, limited=False) == Ladder((80, 200, 600, 1500), 1)
+    assert Ladder.speaking(100, limited=False).rungs == (80, 200)
+    assert Ladder.speaking(5000, limited=False).rungs == (80,)
+    assert Ladder.speaking(20, limited=True).rungs == (80, 200)
+    tops = [Trial("lookahead", 80, 0.0, None, 0.5, 0.1, 0), Trial("lookahead", 200, 0.0, None, 0.4, 0.08, 0)]
+    assert _goes_on(tops, 1, 1000, DIVERGENCE)
+    assert not _goes_on([*tops, Trial("lookahead", 600, 0.0, None, 0.9, 0.079, 0)], 1, 1000, DIVERGENCE)
+    assert _best(tops, 1000, DIVERGENCE).states == 200
+
+
+def test_small_alphabets_get_as_many_representatives_as_are_wanted():
+    assert representatives_for(10, 1500, 20) == 10
+    assert representatives_for(10, 160, 20_000) == 10
+    assert representatives_for(10, 640, 20_000) == 2
+    assert representatives_for(10, 5000, 20_000) == 1
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 A readable automaton is extracted first, then a linear one. Both are fitted to the same nine tenths of the texts, and
 compared on the others. Only where the linear one is not clearly good, rows are fitted for every word, and rows for more
-classes of words than a page holds. The readable one goes with whichever is chosen, as its companion.
+classes of words than a page holds. Of a language model, whose symbols are few, a stochastic one with as many states as
+pay is always tried. The readable one goes with whichever is chosen, as its companion.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from wfalens.corpus.sources.files import TextFiles
 from wfalens.corpus.sources.memory import MemoryTexts
 from wfalens.errors import InputError
 from wfalens.extraction.balance import LABEL, groups_of, label_classes
-from wfalens.extraction.comparing import ClassRate, Rates, leader, rates, rates_by_class
+from wfalens.extraction.comparing import DIVERGENCE, ClassRate, Rates, aim_for, leader, rates, rates_by_class
 from wfalens.extraction.completion.queries import Ledger, TooFewQueriesError, query_limit
 from wfalens.extraction.deadline import INTERRUPT, NEVER, Deadline, Stop
 from wfalens.extraction.forecast import Forewarned, say_forecast
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 READABLE, LINEAR, STOCHASTIC, SHARED = KINDS = ("readable", "linear", "stochastic", "shared")
 _TIMES_READ = 5  # the texts at most, for all kinds together: the held-out ones, then once for each kind
 _GOOD = 0.9  # CR of a linear automaton beside which no other kind is tried
-_READABLE_SHARE, _STOCHASTIC_SHARE = 1 / 3, 1 / 2  # of the queries and time that are left; the next kind has the rest
+# of the queries and time that are left; the next kind, if there is one, has the rest
+_READABLE_SHARE, _LINEAR_SHARE, _STOCHASTIC_SHARE = 1 / 3, 1 / 2, 1 / 2
 _LEAST_TIME = 1e-3  # seconds: one pass is made in any case
 
 
@@ -101,8 +103,12 @@ def extract_best(
     progress = Forewarned(progress)
     search = _Search(model, survey.sample, seed, queries, Run(memory=run.bound(source)), progress, deadline, balance)
     search.attempt(READABLE, candidates.readable, _READABLE_SHARE)
-    search.attempt(LINEAR, candidates.linear, checkpoint=checkpoint)
-    if search.linear_is_good:
+    speaks = search.aim == DIVERGENCE
+    search.attempt(LINEAR, candidates.linear, _LINEAR_SHARE if speaks else 1.0, checkpoint)
+    if speaks:
+        search.attempt(STOCHASTIC, candidates.stochastic)
+        search.not_tried[SHARED] = "the symbols of a language model have rows of their own"
+    elif search.linear_is_good:
         search.not_tried |= dict.fromkeys((STOCHASTIC, SHARED), "the linear automaton is good")
     else:
         search.attempt(STOCHASTIC, candidates.stochastic, _STOCHASTIC_SHARE)
@@ -144,7 +150,7 @@ class _Search:
     ) -> None:
         self.model, self.ids, self.run, self.progress, self.deadline = model, sample.ids, run, progress, deadline
         self.balance, (held, self.known) = balance, split(len(sample), seed)
-        self.held = judged(model, self.ids.take(held))
+        self.held, self.aim = judged(model, self.ids.take(held)), aim_for(model)
         self.ledger = Ledger(query_limit(queries, model))
         self.found: dict[str, Found] = {}
         self.not_tried: dict[str, str] = {}
@@ -212,7 +218,7 @@ class _Search:
         if not self.found:
             raise self.refusals[0]
         found = list(self.found.values())
-        best = found[leader(found if self.balance is None else self._evenly(found), len(self.held))]
+        best = found[leader(found if self.balance is None else self._evenly(found), len(self.held), self.aim)]
         for each in found:
             each.wfa.provenance["corpus"] = corpus
         page = self.found.get(READABLE, best).wfa

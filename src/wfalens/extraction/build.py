@@ -122,7 +122,7 @@ def _fitted(
     if held is None or tuning is None:
         return wfa, tuning
     chosen = Rates(tuning.chosen.cr, tuning.chosen.jsd)
-    delivered = Delivered.better(held.measured(wfa, ids), chosen, tuning.texts)
+    delivered = Delivered.better(held.measured(wfa, ids), chosen, tuning.texts, tuning.aim)
     if delivered.rows == Probe.name:
         session.progress.say(
             f"fitted rows have a CR of {delivered.fit.cr:.3f} on {tuning.texts:,} held-out texts, less faithful than "

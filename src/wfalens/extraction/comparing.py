@@ -1,4 +1,4 @@
-"""How automata are compared on held-out texts: by consistency, then by divergence."""
+"""How automata are compared on held-out texts: by consistency, then by divergence; of language models by divergence."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.divergence import jensen_shannon
+from wfalens.models.next_symbol import Named, tells_next_symbol
 from wfalens.ragged import Ragged
 
+CONSISTENCY, DIVERGENCE = ("consistency", "divergence")  # what counts first
 _TIE = 0.5  # standard errors of a rate
+_CLEAR, _CLEARLY_LESS = 1.0, 0.9  # standard errors that a rate must gain, and what may be left of a divergence
 
 
 class Rates(NamedTuple):
@@ -59,11 +62,26 @@ def rates_by_class(wfa: WFA, texts: Ragged[np.int32], wanted: NDArray[np.floatin
     }
 
 
-def leader(found: Sequence[Rated], texts: int) -> int:
+def aim_for(model: Named) -> str:
+    """What counts first in a copy of this model: its class, or, where it tells what comes next, its probabilities."""
+    return DIVERGENCE if tells_next_symbol(model) else CONSISTENCY
+
+
+def leader(found: Sequence[Rated], texts: int, aim: str = CONSISTENCY) -> int:
     """The place of the best: CR within half a standard error of the highest is a tie, which the lower JSD wins."""
+    if aim == DIVERGENCE:
+        return min(range(len(found)), key=lambda at: (found[at].jsd, at))
     top = max(each.cr for each in found)
     least = top - _TIE * standard_error(top, texts)
     return min((at for at, each in enumerate(found) if each.cr >= least), key=lambda at: (found[at].jsd, at))
+
+
+def gains(found: Rated, before: Sequence[Rated], texts: int, aim: str = CONSISTENCY) -> bool:
+    """Whether it is clearly better than all before it."""
+    if aim == DIVERGENCE:
+        return found.jsd <= _CLEARLY_LESS * min(each.jsd for each in before)
+    top = max(each.cr for each in before)
+    return found.cr - top > _CLEAR * standard_error(top, texts)
 
 
 def standard_error(rate: float, texts: int) -> float:

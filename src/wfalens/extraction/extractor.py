@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wfalens.automaton.completion import Empirical, Fitted, Shared
+from wfalens.automaton.completion import Empirical, Fitted, Probe, Shared
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
@@ -40,7 +40,9 @@ from wfalens.extraction.options import (
 from wfalens.extraction.provenance import linear_parameters, origin, shared_parameters, stochastic_parameters
 from wfalens.extraction.readable.sharing import LADDER, Sharing, Size, Sizes
 from wfalens.extraction.states.abstraction import Abstraction
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.extraction.states.views import LookAhead
+from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
+from wfalens.models.next_symbol import tells_next_symbol
 from wfalens.models.traces import MODEL
 from wfalens.models.unknown import unknown_words
 from wfalens.passes.run import Run
@@ -255,16 +257,25 @@ class Extractor:
         """For the parameters that an automaton's provenance tells."""
         return {} if self.balance is None else {"balance": self.balance}
 
-    @property
-    def _candidates(self) -> Candidates:
+    def _candidates(self, model: StepwiseClassifier) -> Candidates:
         """What is tried where the kind is open."""
-        stochastic = Extractor(kind=StochasticWFA.kind, seed=self.seed, effort=self.effort)
+        asks = tells_next_symbol(model) and self.balance is None  # its rows are not fitted: no effort is made
+        stochastic = Extractor(kind=StochasticWFA.kind, seed=self.seed, effort=None if asks else self.effort)
         return Candidates(
             readable=Extractor(kind=READABLE, seed=self.seed, effort=self.effort),
             linear=Extractor(kind=LinearWFA.kind, seed=self.seed, effort=self.effort),
             stochastic=stochastic,
             shared=replace(stochastic, completion=Shared.name),
         )
+
+    def _suited(self, model: StepwiseClassifier) -> Extractor:
+        """With rows that are asked, not fitted, and states that look ahead, if a language model leaves that open."""
+        told = (self.completion, self.fitting, self.effort, self.balance) != (None, None, None, None)
+        if told or not tells_next_symbol(model):
+            return self
+        looks = LookAhead.name if isinstance(model, SteppableClassifier) else AUTO
+        alpha = 0.0 if self.alpha is None else self.alpha
+        return replace(self, completion=Probe.name, alpha=alpha, abstraction=self.abstraction or looks)
 
     def extract(
         self,
@@ -318,7 +329,7 @@ class Extractor:
         queries, seed = self.queries, self.seed
         if self.kind == AUTO:
             return extract_best(
-                self._candidates, queries, seed, model, source, run, checkpoint, progress, deadline, self.balance
+                self._candidates(model), queries, seed, model, source, run, checkpoint, progress, deadline, self.balance
             )
         if self.kind == LinearWFA.kind:
             from wfalens.extraction.linear.distiller import extract_linear
@@ -339,7 +350,7 @@ class Extractor:
             )
         from wfalens.extraction.stochastic import extract_stochastic
 
-        options = replace(self.options, deadline=deadline)
+        options = replace(self._suited(model).options, deadline=deadline)
         told = stochastic_parameters(options) | self._balanced
         about = origin(model, told, options.completion.augmentation)
         return extract_stochastic(options, model, source, run, about, progress)

@@ -8,9 +8,12 @@ from wfalens.automaton.rows import MAX_STATES
 
 _LEAST, _TIMES = 10, (1, 2, 4, 6, 8, 12, 16, 24, 32)
 _LEAST_FITTED, _TIMES_FITTED = 20, (1, 2, 4)  # fitting makes up for few states
+_SPEAKING = (80, 200, 600, 1500)  # of a language model, whose symbols are few: all but the first have to be earned
+_MOST_SPEAKING_ROWS = 40_000  # states times symbols of it
 _FURTHER = (8, 16, 32)  # as long as each is clearly better than the one before
 _MOST_FITTED = 640  # states, unless there are more than half as many classes: patience ends somewhere
-_MOST_REPRESENTATIVES = 1600  # of all states together, where their number is chosen
+_MOST_REPRESENTATIVES = 1600  # of all states together, where their number is chosen: as many at least
+_MOST_ASKED = 16_000_000  # or more, if the alphabet is so small that they are not asked about more than this
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,16 @@ class Ladder:
         return cls(rungs, min(len(times), len(rungs)))
 
     @classmethod
+    def speaking(cls, symbols: int, *, limited: bool) -> Ladder:
+        """For a language model of so many symbols."""
+        affordable = tuple(each for each in _SPEAKING if each * symbols <= _MOST_SPEAKING_ROWS) or _SPEAKING[:1]
+        return cls(affordable[: 2 if limited else None], 1)
+
+    @classmethod
     def single(cls, states: int) -> Ladder:
         return cls((states,), 1)
 
 
-def representatives_for(wanted: int, states: int) -> int:
+def representatives_for(wanted: int, states: int, words: int) -> int:
     """How many stand for each of so many states: as many as are wanted, but not too many in all."""
-    return max(1, min(wanted, _MOST_REPRESENTATIVES // states))
+    return max(1, min(wanted, max(_MOST_REPRESENTATIVES, _MOST_ASKED // words) // states))

@@ -13,6 +13,7 @@ from wfalens.extraction.build import build
 from wfalens.extraction.choice.ladder import Ladder, representatives_for
 from wfalens.extraction.choice.room import Room
 from wfalens.extraction.choice.tuning import ALPHAS, BETAS, Held, Tuning, choose, split
+from wfalens.extraction.comparing import aim_for
 from wfalens.extraction.completion.queries import LOOK_AHEAD_SHARE, SEARCH_SHARE, Ledger
 from wfalens.extraction.completion.questions import Attempt
 from wfalens.extraction.evidence.count_parts import CountParts
@@ -24,6 +25,7 @@ from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, named_abstraction
 from wfalens.extraction.states.views import Outputs, Seen, View, affordable_continuations, see_in
 from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
+from wfalens.models.next_symbol import tells_next_symbol
 from wfalens.models.traces import initial_output
 from wfalens.passes.run import Session
 from wfalens.passes.tally import Tally
@@ -65,7 +67,7 @@ def settle(
     tuning = Tuning.best(searches)
     at = next(number for number, search in enumerate(searches) if search.chosen is tuning.chosen)
     chosen = tuning.chosen
-    settled = _sized(options, chosen.states).settled(chosen.abstraction, chosen.alpha, chosen.beta)
+    settled = _sized(options, chosen.states, model).settled(chosen.abstraction, chosen.alpha, chosen.beta)
     _, held = split(len(ids), stream_of(options.seed, Step.SEARCH))
     return Settled(settled, seen[at], views[at], tuning, Held(held, _judged(model, seen[at].take(held)).last))
 
@@ -78,7 +80,7 @@ def _judged(model: StepwiseClassifier, seen: Seen) -> Seen:
 def most_representatives(options: Options, model: StepwiseClassifier, ledger: Ledger) -> int:
     """Of all states together, of as many states as are tried at most or are given."""
     ladder = _ladder(options, model, ledger)
-    return max(_sized(options, rung).completion.representatives * rung for rung in ladder.rungs)
+    return max(_sized(options, rung, model).completion.representatives * rung for rung in ladder.rungs)
 
 
 def _ladder(options: Options, model: StepwiseClassifier, ledger: Ledger) -> Ladder:
@@ -86,14 +88,18 @@ def _ladder(options: Options, model: StepwiseClassifier, ledger: Ledger) -> Ladd
     number = options.states.number
     if number != AUTO:
         return Ladder.single(int(number))
-    return Ladder.of(len(model.class_names), fits=options.completion.fits, limited=ledger.limit is not None)
+    classes, limited = len(model.class_names), ledger.limit is not None
+    if tells_next_symbol(model) and not options.completion.fits:
+        return Ladder.speaking(classes, limited=limited)
+    return Ladder.of(classes, fits=options.completion.fits, limited=limited)
 
 
-def _sized(options: Options, states: int) -> Options:
+def _sized(options: Options, states: int, model: StepwiseClassifier) -> Options:
     """The same with a number of states; where it was open, many states get few representatives each."""
     completion = options.completion
     if options.states.number == AUTO:
-        completion = replace(completion, representatives=representatives_for(completion.representatives, states))
+        each = representatives_for(completion.representatives, states, len(model.encoder.vocabulary))
+        completion = replace(completion, representatives=each)
     return replace(options, states=replace(options.states, number=states), completion=completion)
 
 
@@ -127,7 +133,7 @@ def _search(
 
     def attempt(states: int, part: Seen, words: NDArray[np.int32]) -> StochasticWFA:
         share = SEARCH_SHARE / views / ladder.usual
-        tried = _sized(plain, states)
+        tried = _sized(plain, states, model)
         here = session.aside()
         plan = Plan.of(tried, view, part, prior, ledger, here.progress)
         evidence = CountParts(here.parts)
@@ -147,4 +153,5 @@ def _search(
         stream_of(options.seed, Step.SEARCH),
         session.progress,
         options.deadline.part(_SEARCHED),
+        aim_for(model),
     )

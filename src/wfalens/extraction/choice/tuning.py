@@ -1,4 +1,4 @@
-"""Automatic choice of K, α and β: on held-out sentences, for consistency, then for divergence."""
+"""Automatic choice of K, α and β: on held-out sentences, for consistency or divergence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
 from wfalens.extraction.choice.ladder import Ladder
 from wfalens.extraction.choice.room import Room
-from wfalens.extraction.comparing import Rates, leader, rates, standard_error
+from wfalens.extraction.comparing import CONSISTENCY, Rates, gains, leader, rates
 from wfalens.extraction.completion.queries import TooFewQueriesError
 from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.holding import judged
@@ -27,7 +27,6 @@ ALPHAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4)
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7)
 _HELD_OUT, _MOST_HELD_OUT = 0.1, 3000  # share of the texts, and number of texts at most
 _PATIENCE = 2  # rungs without a gain before the search ends
-_CLEAR = 1.0  # standard errors that a rung must gain to earn a further one
 _BYTES_PER_ENTRY = 3  # of a stored row: a target and a small count
 
 
@@ -53,9 +52,9 @@ class Delivered:
     probe: Rates
 
     @classmethod
-    def better(cls, fit: Rates, probe: Rates, texts: int) -> Delivered:
+    def better(cls, fit: Rates, probe: Rates, texts: int, aim: str = CONSISTENCY) -> Delivered:
         names = (Fitted.name, Probe.name)
-        return cls(names[leader([fit, probe], texts)], fit, probe)
+        return cls(names[leader([fit, probe], texts, aim)], fit, probe)
 
     @classmethod
     def from_json(cls, stored: Any) -> Delivered | None:
@@ -89,6 +88,7 @@ class Tuning:
     chosen: Trial
     texts: int
     delivered: Delivered | None = None
+    aim: str = CONSISTENCY  # what counted first
 
     @property
     def curve(self) -> list[Trial]:
@@ -97,7 +97,7 @@ class Tuning:
         return [
             self.chosen
             if group == (self.chosen.abstraction, self.chosen.states)
-            else _best([each for each in self.trials if (each.abstraction, each.states) == group], self.texts)
+            else _best([each for each in self.trials if (each.abstraction, each.states) == group], self.texts, self.aim)
             for group in groups
         ]
 
@@ -105,7 +105,8 @@ class Tuning:
     def best(cls, searches: Sequence[Tuning]) -> Tuning:
         """Searches over the same held-out texts as one."""
         trials = tuple(trial for search in searches for trial in search.trials)
-        return cls(trials, _best([search.chosen for search in searches], searches[0].texts), searches[0].texts)
+        texts, aim = searches[0].texts, searches[0].aim
+        return cls(trials, _best([search.chosen for search in searches], texts, aim), texts, aim=aim)
 
     @classmethod
     def from_json(cls, stored: Any) -> Tuning | None:
@@ -113,7 +114,8 @@ class Tuning:
         try:
             trials = tuple(Trial(**trial) for trial in stored["trials"])
             delivered = Delivered.from_json(stored.get("delivered"))
-            found = cls(trials, Trial(**stored["chosen"]), int(stored["texts"]), delivered)
+            aim = str(stored.get("aim", CONSISTENCY))
+            found = cls(trials, Trial(**stored["chosen"]), int(stored["texts"]), delivered, aim)
             numbers = [
                 value for trial in trials for value in (trial.states, trial.alpha, trial.cr, trial.jsd, trial.bytes)
             ]
@@ -123,7 +125,8 @@ class Tuning:
             return None
 
     def to_json(self) -> dict[str, Any]:
-        told = {"texts": self.texts, "chosen": asdict(self.chosen), "trials": [asdict(trial) for trial in self.trials]}
+        told = {"texts": self.texts, "aim": self.aim, "chosen": asdict(self.chosen)}
+        told["trials"] = [asdict(trial) for trial in self.trials]
         return told if self.delivered is None else told | {"delivered": self.delivered.to_json()}
 
 
@@ -144,6 +147,7 @@ def choose(
     rng: np.random.Generator,
     progress: Progress,
     deadline: Deadline = NEVER,
+    aim: str = CONSISTENCY,
 ) -> Tuning:
     """Try K from small to large until it no longer helps or time is short, and every α and β with each.
 
@@ -159,9 +163,9 @@ def choose(
     wfa: StochasticWFA | None = None
     refusal: str | None = None
     per_state = 0.0  # seconds that the last rung took
-    progress.start("choosing the number of states", ladder.usual)
+    progress.start("choosing the number of states", len(ladder.rungs))
     for rung in ladder.rungs:
-        if not _goes_on(tops, ladder.usual, len(tests)) or (tops and not deadline.allows(rung * per_state)):
+        if not _goes_on(tops, ladder.usual, len(tests), aim) or (tops and not deadline.allows(rung * per_state)):
             break
         began = deadline.used
         refusal = None if wfa is None else room.refusal(rung, wfa)
@@ -182,25 +186,24 @@ def choose(
             break
         found = [_tried(abstraction, variant, tests, wanted, size) for variant in _variants(wfa, alphas, betas)]
         trials += found
-        tops.append(_best(found, len(tests)))
+        tops.append(_best(found, len(tests), aim))
         per_state = (deadline.used - began) / rung
-        progress.advance(1, f"K = {rung}: CR {tops[-1].cr:.3f}")
+        progress.advance(1, f"K = {rung}: CR {tops[-1].cr:.3f}, JSD {tops[-1].jsd:.4f}")
     progress.finish()
     if refusal is not None:
         progress.say(refusal)
     if not trials:
         raise InputError(f"no automaton of {ladder.rungs[0]} states fits into {budget:,} bytes; allow more")
-    return Tuning(tuple(trials), _best(trials, len(tests)), len(tests))
+    return Tuning(tuple(trials), _best(trials, len(tests), aim), len(tests), aim=aim)
 
 
-def _goes_on(tops: Sequence[Trial], usual: int, texts: int) -> bool:
+def _goes_on(tops: Sequence[Trial], usual: int, texts: int, aim: str = CONSISTENCY) -> bool:
     """Whether another rung is tried after these: usual ones with patience, further ones only after a clear gain."""
     if len(tops) < 2:
         return True
     if len(tops) < usual:
-        return len(tops) - 1 - leader(tops, texts) < _PATIENCE
-    before = max(trial.cr for trial in tops[:-1])
-    return tops[-1].cr - before > _CLEAR * standard_error(before, texts)
+        return len(tops) - 1 - leader(tops, texts, aim) < _PATIENCE
+    return gains(tops[-1], tops[:-1], texts, aim)
 
 
 def split(texts: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -228,10 +231,10 @@ def _tried(
     return Trial(abstraction, wfa.states - 1, wfa.alpha, beta, *rates(wfa, tests, wanted), size)
 
 
-def _best(trials: Sequence[Trial], texts: int) -> Trial:
+def _best(trials: Sequence[Trial], texts: int, aim: str = CONSISTENCY) -> Trial:
     """The leader; of equals the one with the fewest states."""
     ordered = sorted(trials, key=lambda trial: trial.states)
-    return ordered[leader(ordered, texts)]
+    return ordered[leader(ordered, texts, aim)]
 
 
 def _estimated_bytes(wfa: StochasticWFA, words: int) -> int:
