@@ -7,9 +7,13 @@ import numpy as np
 from playwright.sync_api import expect
 
 from tests.browser.conftest import finest, go
+from tests.strings.grammar import Grammar
 from tests.studies import visible
 from wfalens import inspection
-from wfalens.inspection import WordTable
+from wfalens.corpus import Corpus
+from wfalens.extraction import Extractor
+from wfalens.inspection import Study, WordTable
+from wfalens.strings import sample
 
 SENTENCE = "coach says players win the match"
 
@@ -359,3 +363,18 @@ def test_the_keyboard_alone_is_enough(visit, explorer):
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Words")
     expect(page.get_by_role("heading", level=1)).to_be_focused()
+
+
+def test_a_language_model_is_measured_on_all_beginnings_beside_ngrams(visit, serving):
+    speaker = Grammar(7, states=4)
+    texts = Corpus.of([text for text in sample(speaker, 120, seed=1).texts if text])
+    wfa = Extractor(kind="stochastic", states=4).extract(speaker, texts)
+    with serving(Study("speaks.wfa", wfa, speaker, texts, reference=texts)) as address:
+        page = visit(address)
+        expect(page.locator(".headline")).to_contain_text("likeliest next symbol in 100.0")
+        expect(page.locator(".headline")).to_contain_text("the closest simple rival")
+        table = page.get_by_role("table").filter(has_text="beginnings")
+        expect(table).to_contain_text("5-gram")
+        text = page.locator("body").inner_text()
+        assert "bag of words" not in text
+        assert "3 symbols" in text

@@ -16,6 +16,7 @@ from wfalens import inspection
 from wfalens.corpus import Corpus
 from wfalens.errors import InputError
 from wfalens.evaluation import measure_fidelity
+from wfalens.evaluation.strings import measure_strings
 from wfalens.explanation import attribute
 from wfalens.extraction import Extractor
 from wfalens.inspection import Study
@@ -87,6 +88,19 @@ def test_fidelity_is_the_measured_one(study):
     assert (data["texts"], data["of"]) == (300, 300)
     part = inspection.fidelity(study, 100)
     assert (part["texts"], part["of"]) == (100, 300)
+
+
+def test_the_fidelity_to_a_language_model_is_measured_on_all_beginnings():
+    speaker = Grammar(7)
+    texts = Corpus.of(["abc", "ab", "cab", "b", "ca"])
+    copy = Extractor(kind="stochastic", states=3).extract(speaker, texts)
+    heard = Corpus.of(["abc", "caab", "axb"])  # x has no probability
+    study = Study("a.wfa", copy, speaker, heard, reference=texts)
+    found = inspection.fidelity(study)["strings"]
+    assert found == measure_strings(copy, speaker, ["abc", "caab"], reference=texts).to_json()
+    assert found["prefixes"] == 4 + 5
+    assert inspection.fidelity(replace(study, reference=None))["strings"]["stand_ins"] == {}
+    assert inspection.fidelity(replace(study, corpus=Corpus.of(["x"])))["strings"] is None
 
 
 def test_the_bag_of_words_learns_from_the_extraction_texts_or_is_called_weak(study):

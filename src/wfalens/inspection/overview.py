@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from wfalens.automaton.serving import companion_summary, recorded
+from wfalens.corpus.corpus import Corpus
 from wfalens.evaluation.measuring import measure_fidelity
+from wfalens.evaluation.strings import measure_strings
 from wfalens.inspection.reading import reading
 from wfalens.inspection.study import Study
 from wfalens.models.next_symbol import tells_next_symbol
 from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+from wfalens.strings.language import Language
 
 _OPTIONS = ("kind", "states", "abstraction", "completion", "alpha", "beta", "seed")
 _OF_OTHER_KINDS = ("kind", "states", "seed")  # they take no others of these
@@ -54,7 +59,10 @@ def overview(study: Study) -> dict[str, Any]:
 
 
 def fidelity(study: Study, texts: int | None = None, progress: Progress = SILENT) -> dict[str, Any]:
-    """CR and JSD with intervals, by class and by confidence, on all texts or on some drawn at random."""
+    """CR and JSD with intervals, by class and by confidence, on all texts or on some drawn at random.
+
+    Of a language model also what holds on all beginnings of these texts ("strings").
+    """
     corpus = study.texts.sample(texts, study.seed)
     measured = measure_fidelity(
         study.wfa, study.classifier, corpus, reference=study.reference, seed=study.seed, progress=progress
@@ -65,7 +73,24 @@ def fidelity(study: Study, texts: int | None = None, progress: Progress = SILENT
         "of": len(study.texts),
         **measured.to_json(),
         "weak_stand_in": None if study.reference else study.reference_missing or "the extraction texts were not given",
+        "strings": _on_all_beginnings(study, corpus, progress) if tells_next_symbol(study.wfa) else None,
     }
+
+
+def _on_all_beginnings(study: Study, corpus: Corpus, progress: Progress) -> dict[str, Any] | None:
+    """Of the texts whose symbols all have a probability; None if there is none."""
+    network: Any = study.classifier
+    language = Language.of(network)
+
+    def spoken(texts: Sequence[str]) -> Ragged[np.int32]:
+        ids = language.ids(texts)
+        return ids.take(language.spoken(ids))
+
+    ids = spoken(corpus.texts)
+    known = None if study.reference is None else spoken(study.reference.texts)
+    if len(ids) == 0:
+        return None
+    return measure_strings(study.wfa, network, ids, reference=known, seed=study.seed, progress=progress).to_json()
 
 
 def _top_words(study: Study) -> list[list[str]]:

@@ -9,7 +9,36 @@ const card = (title, term, value, more) =>
     h('dd', null, value, more && h('small', null, more)),
   );
 
+// Of a language model: after every beginning of the texts, the empty one included.
+function faithfulStrings({ texts, prefixes, automaton, stand_ins: rivals, ...network }, corpus) {
+  const row = (name, found) => [
+    h('td', { class: 'text' }, name),
+    `${lens.number(found.kl.value, 4)} (${lens.number(found.kl.low, 4)} to ${lens.number(found.kl.high, 4)})`,
+    lens.percent(found.agreement, 1),
+    lens.number(found.ndcg),
+    lens.number(found.perplexity, 2),
+  ];
+  return [
+    lens.table(
+      `After all ${lens.whole(prefixes)} beginnings of ${lens.plural(texts, 'text')} of ${lens.visible(corpus)}`,
+      ['', 'KL (95 %)', 'same likeliest symbol', 'NDCG', 'perplexity'],
+      [
+        [h('td', { class: 'text' }, 'network'), '', '', '', lens.number(network.model_perplexity, 2)],
+        row('automaton', automaton),
+        ...Object.entries(rivals).map(([name, found]) => row(name, found)),
+      ],
+    ),
+    h(
+      'p',
+      { class: 'note' },
+      'KL is how far the probabilities of the next symbol are from the network\u2019s (0: equal). NDCG is how well the five likeliest symbols are ranked (1: as the network does). Perplexity is how many symbols a reader hesitates between on average.',
+      Object.keys(rivals).length ? '' : ' N-grams for comparison need the extraction texts.',
+    ),
+  ];
+}
+
 function faithful(data, names) {
+  if (data.strings) return faithfulStrings(data.strings, data.corpus);
   const rows = Object.entries(data.by_class).map(([name, item]) => ({
     label: name,
     estimate: item.cr,
@@ -90,6 +119,23 @@ function faithful(data, names) {
   ];
 }
 
+// The first sentence of a language model, beside the closest of the n-grams and other rivals.
+function sentenceOnStrings({ automaton, stand_ins: rivals, model_perplexity: perplexity }) {
+  const [closest] = Object.entries(rivals).sort(([, a], [, b]) => a.kl.value - b.kl.value),
+    better = closest && automaton.kl.value < closest[1].kl.value;
+  return h(
+    'p',
+    { class: 'headline' },
+    'After any beginning the automaton names the network\u2019s likeliest next symbol in ',
+    h('b', null, lens.percent(automaton.agreement, 1)),
+    ` of the cases; its perplexity is ${lens.number(automaton.perplexity, 2)}, the network\u2019s ${lens.number(perplexity, 2)}. `,
+    `Its probabilities differ from the network\u2019s by a KL of ${lens.number(automaton.kl.value, 4)}`,
+    closest &&
+      `; the closest simple rival (${closest[0]}) by ${lens.number(closest[1].kl.value, 4)}${better ? '' : ': the automaton is no better than that'}`,
+    '.',
+  );
+}
+
 // The first sentence: how good the copy is, beside what a simple rival reaches.
 function sentence(overview, found) {
   if (!found) {
@@ -110,6 +156,7 @@ function sentence(overview, found) {
         )
       : null;
   }
+  if (found.strings) return sentenceOnStrings(found.strings);
   const { cr } = found.overall,
     rival = Object.entries(found.stand_ins).find(([name]) => name.startsWith('bag of words'));
   const gap =
@@ -119,13 +166,10 @@ function sentence(overview, found) {
       : cr.high < rival[1].cr.low
         ? 'less than counting words would do: do not rely on it'
         : 'no more than counting words would do');
-  const what = overview.next_symbol
-    ? 'After whole texts the automaton names the network\u2019s likeliest next symbol for '
-    : 'The automaton chooses the network\u2019s class for ';
   return h(
     'p',
     { class: 'headline' },
-    what,
+    'The automaton chooses the network\u2019s class for ',
     h('b', null, lens.percent(cr.value, 1)),
     ` of the texts (95 %: ${lens.percent(cr.low, 1)} to ${lens.percent(cr.high, 1)}) `,
     lens.what('agreement'),
@@ -276,7 +320,7 @@ function provenance(data) {
           ],
         ]
       : []),
-    ['Words', `${lens.whole(data.summary.words)}, of which ${lens.whole(data.words_seen)} were seen in extraction`],
+    [data.next_symbol ? 'Symbols' : 'Words', `${lens.whole(data.next_symbol ? data.class_names.length - 1 : data.summary.words)}, of which ${lens.whole(data.words_seen)} were seen in extraction`],
     ...Object.entries(data.summary)
       .filter(([name, value]) => value !== null && !['kind', 'states', 'words'].includes(name))
       .map(([name, value]) => [
@@ -323,7 +367,6 @@ lens.views = [
       view.append(
         ...[
           headline,
-          data.next_symbol && h('p', { class: 'note' }, 'On all prefixes, with perplexities: wfalens evaluate.'),
           picture(data),
           h(
             'h2',
