@@ -320,7 +320,10 @@ function provenance(data) {
           ],
         ]
       : []),
-    [data.next_symbol ? 'Symbols' : 'Words', `${lens.whole(data.next_symbol ? data.class_names.length - 1 : data.summary.words)}, of which ${lens.whole(data.words_seen)} were seen in extraction`],
+    [
+      data.next_symbol ? 'Symbols' : 'Words',
+      `${lens.whole(data.next_symbol ? data.class_names.length - 1 : data.summary.words)}, of which ${lens.whole(data.words_seen)} were seen in extraction`,
+    ],
     ...Object.entries(data.summary)
       .filter(([name, value]) => value !== null && !['kind', 'states', 'words'].includes(name))
       .map(([name, value]) => [
