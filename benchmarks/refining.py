@@ -20,6 +20,7 @@ from wfalens.automaton import WFA
 from wfalens.corpus.datasets import data_folder
 from wfalens.extraction import Extractor, Refinement
 from wfalens.extraction.refining import Refiner
+from wfalens.extraction.states.splitting import Splitting
 from wfalens.models import StepwiseClassifier, open_model
 from wfalens.ragged import Ragged, concatenate
 
@@ -48,7 +49,7 @@ def titles(options: argparse.Namespace) -> Studied:
     name, train, _ = news(options)
     model = trained_model(name, train, options.quick)
     _, ids = model.encoder.encode(train.texts[: 2000 if options.quick else options.titles]).nonempty()
-    return model, ids, Extractor(kind="stochastic", states=40, completion="probe", alpha=0.0)
+    return model, ids, Extractor(kind="stochastic", states=40, abstraction="lookahead", completion="probe", alpha=0.0)
 
 
 STUDIED = {"1.9": competition, "news": titles}
@@ -63,19 +64,23 @@ def measured(refiner: Refiner, wfa: WFA, number: int) -> dict[str, float]:
     return {"fresh": float(fresh.agrees(wfa).mean()), "edited": float(edited.agrees(wfa).mean())}
 
 
-def studied_course(model, ids, extractor, how: Refinement, number: int) -> list[dict[str, float]]:  # type: ignore[no-untyped-def]
-    """After every round: the queries so far, agreement of asking back, and of adding as many random texts."""
+def studied_course(model, ids, extractor, how: Refinement, number: int, grows: bool) -> list[dict[str, float]]:  # type: ignore[no-untyped-def]
+    """After every round: the queries so far, agreement of asking back, and of adding as many random texts.
+
+    Where the number of states grows, automata of random texts have as many as the one that asks back.
+    """
+    splitting = Splitting(model, extractor, ids, how.most_states)
 
     def again(known: Ragged[np.int32], states: int | None) -> WFA:
-        return extractor.extract(model, known)
+        return splitting.extract(known, states)
 
-    start, added = again(ids, None), ids
-    refiner = Refiner(model, ids, again, how, 0, False)
+    start, added = again(ids, extractor.states), ids
+    refiner = Refiner(model, ids, again, how, 0, grows, split=splitting.split if grows else None)
     course = []
 
     def note(refined: WFA, random: WFA, rounds: int) -> None:
         course.append(
-            {"queries": rounds * how.texts}
+            {"queries": rounds * how.texts, "states": refined.states}
             | {f"asking_{name}": value for name, value in measured(refiner, refined, number).items()}
             | {f"random_{name}": value for name, value in measured(refiner, random, number).items()}
         )
@@ -84,7 +89,7 @@ def studied_course(model, ids, extractor, how: Refinement, number: int) -> list[
     note(start, start, 0)
     for rounds, refined in enumerate(refiner.rounds(start), 1):
         added = concatenate([added, refiner.source.drawn(how.texts, np.random.default_rng([5, rounds]))])
-        note(refined, again(added, None), rounds)
+        note(refined, again(added, refined.states - 1), rounds)
     return course
 
 
@@ -101,6 +106,7 @@ def bound_check(model, ids, extractor, large: int) -> dict[str, object]:  # type
 
 def own_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", choices=STUDIED, help="one of the two networks")
+    parser.add_argument("--grow", action="store_true", help="states may be split and doubled")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--texts", type=int, default=3000, help="asked in a round")
     parser.add_argument("--titles", type=int, default=8000, help="news that are extracted from")
@@ -115,10 +121,10 @@ def main() -> None:
         found = None if options.only not in (None, name) else study(options)
         if found is None:
             continue
-        course = studied_course(*found, how, number)
+        course = studied_course(*found, how, number, options.grow)
         proof = bound_check(*found, large)
-        result[name] = {"course": course, "bound": proof}
-        rows = [[f"{row['queries']:,}", *(f"{row[key]:.4f}" for key in list(row)[1:])] for row in course]
+        result[f"{name}, growing" if options.grow else name] = {"course": course, "bound": proof}
+        rows = [[f"{row['queries']:,}", row["states"], *(f"{row[key]:.4f}" for key in list(row)[2:])] for row in course]
         show(f"{name}: agreement with the network", list(course[0]), rows)
         print(f"  bound exceeded in {proof['failed']} of {REPETITIONS} samples (allowed by chance: {proof['allowed']})")
     finish(options, result)

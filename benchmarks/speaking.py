@@ -19,16 +19,8 @@ from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.strings import Language, most_likely, sample
 
-KINDS = {
-    "stochastic": {
-        "kind": "stochastic",
-        "states": 200,
-        "abstraction": "lookahead",
-        "completion": "probe",
-        "alpha": 0.0,
-    },
-    "linear": {"kind": "linear"},
-}
+KINDS = {"stochastic": {"kind": "stochastic"}, "linear": {"kind": "linear"}}
+QUICK = {"stochastic": {"kind": "stochastic", "states": 200}}
 
 
 def corpora(options) -> tuple[str, Corpus, Corpus]:  # type: ignore[no-untyped-def]
@@ -71,11 +63,8 @@ def main() -> None:
     held = language.ids(test.texts)
     held = held.take(language.spoken(held))
     rivals = stand_ins(language, language.ids(train.texts))
-    automata = {
-        kind: Extractor(**settings).extract(model, train)
-        for kind, settings in KINDS.items()
-        if not (options.quick and kind == "linear")
-    }
+    kinds = QUICK if options.quick else KINDS
+    automata = {kind: Extractor(**settings).extract(model, train) for kind, settings in kinds.items()}
     spoken = {"network": model, **automata, TEXT_NGRAM: rivals[TEXT_NGRAM]}
     result: dict[str, object] = {"strings": len(train), "test": len(held)}
     rows = [["network", "", f"{language.perplexity(held):.3f}", "", "", ""]]

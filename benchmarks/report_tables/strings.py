@@ -80,10 +80,10 @@ def speaking(figures: Figures) -> str:
 @table("refining", "refining")
 def refining(figures: Figures) -> str:
     rows = [
-        [name, number(one["queries"])]
+        [name, number(one["queries"]), number(one["states"])]
         + [rate(one[f"{way}_{words}"]) for words in ("fresh", "edited") for way in ("asking", "random")]
         for name, found in figures.items()
         for one in found["course"]
     ]
-    columns = ["network", "words asked", "fresh, asking", "fresh, random", "edited, asking", "edited, random"]
+    columns = ["network", "texts asked", "states", "fresh, asking", "fresh, random", "edited, asking", "edited, random"]
     return markdown(columns, rows)

@@ -264,15 +264,17 @@ def _again(model: StepwiseClassifier, settled: Extractor, known: Ragged[np.int32
 def _settled(extractor: Extractor, wfa: WFA) -> Extractor:
     """The extractor with what its first automaton has chosen."""
     if isinstance(wfa, StochasticWFA) and not isinstance(wfa.completion, Shared):
-        tuning = Tuning.from_json(wfa.provenance.get("tuning"))
+        tuning, fits = Tuning.from_json(wfa.provenance.get("tuning")), isinstance(wfa.completion, Fitted)
         return replace(
             extractor,
             kind=StochasticWFA.kind,
             states=wfa.states - 1,
             abstraction=extractor.abstraction if tuning is None else tuning.chosen.abstraction,
             completion=wfa.completion.name,
-            alpha=None if isinstance(wfa.completion, Fitted) else wfa.alpha,
-            fitting=extractor.fitting if isinstance(wfa.completion, Fitted) else None,
+            alpha=None if fits else wfa.alpha,
+            fitting=extractor.fitting if fits else None,
+            effort=extractor.effort if fits else None,
+            balance=extractor.balance if fits else None,
         )
     if extractor.kind != AUTO:
         return extractor
