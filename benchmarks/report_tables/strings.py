@@ -80,7 +80,7 @@ def speaking(figures: Figures) -> str:
 @table("refining", "refining")
 def refining(figures: Figures) -> str:
     rows = [
-        [name, number(one["queries"]), number(one["states"])]
+        [name, number(one["queries"]), number(one.get("states"))]
         + [rate(one[f"{way}_{words}"]) for words in ("fresh", "edited") for way in ("asking", "random")]
         for name, found in figures.items()
         for one in found["course"]
