@@ -296,7 +296,14 @@ CASES = {
     "no parquet": Case("x.parquet", b"PAR1 but no more", refused=")"),
     "a pipe": Case("x.csv", os.mkfifo, refused="neither a file nor a folder; write its texts to a file first"),
     "another format": Case(
-        "x.docx", b"a", refused="unknown format '.docx'; use one of .csv, .tsv, .jsonl, .parquet, or a folder"
+        "x.docx", b"a", refused="unknown format '.docx'; use one of .csv, .tsv, .jsonl, .parquet, .txt, or a folder"
+    ),
+    "plain lines": Case("x.txt", 'one, text\r\n\n"täxt"\nlabel'.encode(), ("one, text", '"täxt"', "label")),
+    "a word as its column is called": Case("x.csv", b"text\nthe\ntext\n", ("the", "text")),
+    "plain lines in another encoding": Case(
+        "x.txt",
+        "a\nä\n".encode("latin-1"),
+        refused="line 2: byte 0xe4 is not utf-8; give the file's encoding (for example latin-1)",
     ),
 }
 

@@ -9,8 +9,8 @@ import typer
 
 OUTPUT, TEXTS, WORDS, SHARDS = "Output", "Reading texts", "Choosing words", "Corpora larger than memory"
 CORPUS_HELP = (
-    "a data set by name (see `wfalens data list`), a .csv, .tsv, .jsonl (also .gz) or .parquet file, or a folder with "
-    "one subfolder per class."
+    "a data set by name (see `wfalens data list`), a .csv, .tsv, .jsonl (also .gz) or .parquet file, a .txt "
+    "file with a text on each line and no labels, or a folder with one subfolder per class."
 )
 MODEL_HELP = (
     "a .rnn file of `wfalens train`, an .onnx graph or a Keras file (.h5, .keras; see `wfalens wrap`), or hf:NAME or "

@@ -29,7 +29,8 @@ def read_corpus(
     Rows with an empty text are left out and listed in `Corpus.skipped`; a missing label is refused.
 
     Args:
-        path: a file (csv, tsv, jsonl, parquet), a pattern of files, or a folder with one subfolder per class.
+        path: a file (csv, tsv, jsonl, parquet, or txt with a text on each line), a pattern of files, or a folder with
+            one subfolder per class.
         text_column: column or field of the texts.
         label_column: of the labels; None: `label` where there is one, else the corpus is unlabelled.
         encoding: any name that Python knows.

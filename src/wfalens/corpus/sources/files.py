@@ -12,7 +12,7 @@ from typing import Any
 
 from wfalens.corpus.sources.blocks import BLOCK_BYTES, MOST_NAMED, Block, Place
 from wfalens.corpus.sources.folders import FolderRows, class_folder
-from wfalens.corpus.sources.lines import DelimitedRows, JsonRows
+from wfalens.corpus.sources.lines import DelimitedRows, JsonRows, PlainRows
 from wfalens.corpus.sources.parquet import ParquetRows
 from wfalens.corpus.sources.rows import LABEL_COLUMN, TEXT_COLUMN, RowReader, blocks_of
 from wfalens.corpus.text_lines import known_encoding
@@ -24,6 +24,7 @@ _FORMATS: dict[str, Callable[[Path, str, str, str | None], RowReader]] = {
     ".tsv": partial(DelimitedRows, delimiter="\t"),
     ".jsonl": JsonRows,
     ".parquet": ParquetRows,
+    ".txt": PlainRows,
 }
 
 

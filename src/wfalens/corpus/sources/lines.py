@@ -1,4 +1,4 @@
-"""Rows of a text file: csv, tsv or jsonl.
+"""Rows of a text file: csv, tsv, jsonl, or plain lines.
 
 A row that cannot be read is handed on with the reason. After an error that hides where the next row begins (broken
 quoting, a damaged archive) the file ends.
@@ -20,6 +20,7 @@ from wfalens.corpus.sources.rows import (
     BYTES,
     HALF_A_PAIR,
     ROWS,
+    TEXT_COLUMN,
     Row,
     Stretch,
     checked_size,
@@ -157,6 +158,27 @@ class JsonRows(_LineRows):
         return item
 
 
+class PlainRows(_LineRows):
+    """One text on a line, and nothing else."""
+
+    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
+        super().__init__(path, text_column, encoding, label_column)
+        self._no_text = self._wrong_byte  # bytes are marked
+        columns_of(self.naming.path, self.columns(), text_column, label_column)
+
+    def columns(self) -> list[str]:
+        return [TEXT_COLUMN]
+
+    def _rows(self, start: Place) -> Iterator[tuple[Row, int, int]]:
+        offset, number = start
+        for line in self.lines.read(offset):
+            behind = offset + len(line)
+            if not line.isspace():
+                text = line if isinstance(line, str) else line.decode(self.encoding, MARK)
+                yield (offset, number, text.rstrip("\r\n"), None), behind, number + 1
+            offset, number = behind, number + 1
+
+
 class DelimitedRows(_LineRows):
     """Comma or tab separated values under a header; a quoted value may span lines."""
 
@@ -195,7 +217,7 @@ class DelimitedRows(_LineRows):
     def _rows(self, start: Place) -> Iterator[tuple[Row, int, int]]:
         text_at, label_at, header = self.text_at, self.label_at, self.header
         for offset, number, behind, after, values in self._records(start):
-            if len(values) == len(header) and values != header:
+            if len(values) == len(header) and (values != header or len(header) == 1):  # a word may be called "text"
                 yield (offset, number, values[text_at], None if label_at is None else values[label_at]), behind, after
             elif values:
                 yield (offset, number, self._odd(values), None), behind, after
