@@ -32,6 +32,13 @@ def test_a_circle_stands_in_the_band_of_its_likeliest_class(cloud):
     assert np.allclose(np.diff(tops), bands[order[:-1], 1])
 
 
+def test_of_many_classes_those_without_a_state_take_little_room():
+    for classes, least in ((12, 0.16), (13, 0.03)):
+        _, bands = in_bands(np.eye(classes)[:2], np.full(2, 0.02), np.arange(classes))
+        assert np.allclose(bands[2:, 1], least)
+        assert (bands[:2, 1] >= 0.16).all()
+
+
 @given(clouds())
 def test_surer_outputs_stand_further_right(cloud):
     outputs, _ = cloud

@@ -12,6 +12,7 @@ _ROUNDS = 300
 _PULL = 0.02  # back to the true point, in each round
 _LARGEST, _SMALLEST = 0.11, 0.022  # radii
 _LEAST_BAND, _GAP = 0.16, 0.05
+_MANY, _EMPTY_BAND = 12, 0.03  # of so many classes those without a state have a narrow band
 
 
 def class_order(outputs: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -46,7 +47,8 @@ def in_bands(
         members = np.flatnonzero(says == label)
         placed = spread(np.column_stack([x[members], np.zeros(len(members))]), sizes[members])
         reach = np.abs(placed[:, 1]) + sizes[members]
-        height = max(_LEAST_BAND, 2 * float(reach.max(initial=0)) + _GAP)
+        least = _EMPTY_BAND if outputs.shape[1] > _MANY and len(members) == 0 else _LEAST_BAND
+        height = max(least, 2 * float(reach.max()) + _GAP) if len(members) else least
         points[members] = placed + np.array([0, top + height / 2])
         bands[label] = top, height
         top += height

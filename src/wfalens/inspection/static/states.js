@@ -34,6 +34,7 @@ lens.stateName = (map, level, id) => {
 
 lens.mapWidth = 300; // the least that can be read; narrow pages scroll
 const WIDTH = 2; // of the map in its own units, from chance to certainty
+const LEGIBLE = 0.1; // height of a band with a name; of many classes, those without a state have a narrower one
 lens.sureness = (share, classes) => (share - 1 / classes) / (1 - 1 / classes);
 
 // Draws bands, flows and states; `marks(place)` are drawn on top, place(label, share) is the point of an output.
@@ -59,9 +60,13 @@ lens.drawMap = (
     y(level.bands[label][0] + level.bands[label][1] / 2),
   ];
   const shapes = level.bands.map(([start, tall], at) => [
-    s('rect', { class: 'band', x: 0, y: y(start) + 1, width, height: unit * tall - 2, rx: 4 }),
-    s('rect', { x: 6, y: y(start + tall / 2) - 6, width: 10, height: 10, fill: lens.colour(at) }),
-    lens.text(21, y(start + tall / 2) + 4, names[at], { class: 'strong' }, Math.floor((left - 20) / 6.6)),
+    s('rect', { class: 'band', x: 0, y: y(start) + 1, width, height: Math.max(1, unit * tall - 2), rx: 4 }),
+    ...(tall < LEGIBLE
+      ? []
+      : [
+          s('rect', { x: 6, y: y(start + tall / 2) - 6, width: 10, height: 10, fill: lens.colour(at) }),
+          lens.text(21, y(start + tall / 2) + 4, names[at], { class: 'strong' }, Math.floor((left - 20) / 6.6)),
+        ]),
   ]);
   for (const share of [1 / classes, 0.5, 0.75, 1].filter((value, at) => at === 0 || value > 1 / classes + 0.05)) {
     const at = x(WIDTH * lens.sureness(share, classes));
