@@ -1,4 +1,4 @@
-"""Progress of long work on a terminal."""
+"""Progress of long work, for the person who waits for it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 _PATIENCE = 1.0  # seconds of work before a progress bar appears
+_SELDOM = 30.0  # seconds between lines where there is no terminal
 
 
 class TerminalProgress(Progress):
-    """Bars on stderr, only on a terminal and only for work that takes longer than a second."""
+    """On stderr: a bar for work that takes longer than a second; into a file or a pipe, a line from time to time."""
 
     def __init__(self) -> None:
+        self._told = time.monotonic()
         self._bar: RichProgress | None = None
         self._task, self._done, self._began = "", 0, 0.0
         self._total: int | None = None
@@ -33,14 +35,28 @@ class TerminalProgress(Progress):
 
     def advance(self, units: int = 1, note: str = "") -> None:
         self._done += units
+        if not NOTES.is_terminal:
+            self._tell(note)
+            return
         if self._bar is None:
-            if not NOTES.is_terminal or time.monotonic() - self._began < _PATIENCE:
+            if time.monotonic() - self._began < _PATIENCE:
                 return
             self._bar = _bar()
             self._bar.add_task(self._task, total=self._total)
             self._bar.start()
-        label = printable(f"{self._task} ({note})" if note else self._task)
+        label = self._label(note)
         self._bar.update(self._bar.task_ids[0], completed=self._done, description=escape(label))
+
+    def _label(self, note: str) -> str:
+        return printable(f"{self._task} ({note})" if note else self._task)
+
+    def _tell(self, note: str) -> None:
+        now = time.monotonic()
+        if now - self._told < _SELDOM:
+            return
+        self._told = now
+        done = f"{self._done:,}" if self._total is None else f"{self._done:,} of {self._total:,}"
+        NOTES.print(f"{self._label(note)}: {done}", markup=False, soft_wrap=True)
 
     def finish(self) -> None:
         if self._bar is not None:
