@@ -25,7 +25,7 @@ def describe_cli(
     which kinds of words turn towards which class, what turns a sure opinion, and what it remembers without saying it.
 
     The automaton must carry a readable companion, as `wfalens extract` makes it unless told otherwise, or be a readable
-    one itself (`--kind readable`): one with few states and classes of words.
+    one itself (`--kind readable`): one with few states and kinds of words.
 
     Examples:
       wfalens describe readable.wfa

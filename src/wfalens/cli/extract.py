@@ -65,7 +65,7 @@ def extract_cli(
             metavar="KIND",
             help="auto: the most faithful kind on held-out texts, with a readable companion in the same file; "
             "stochastic: states are label distributions, to verify (the paper's); linear: real weights trained "
-            "against the classifier (takes minutes); readable: few states and few classes of words, with names, that "
+            "against the classifier (takes minutes); readable: few states and few kinds of words, with names, that "
             "fit on a page. Options that belong to one kind choose it.",
         ),
     ] = "auto",
@@ -263,7 +263,7 @@ def extract_cli(
         str | None,
         typer.Option(
             metavar="N",
-            help="Classes of words at most, or auto: the smallest of several sizes that is nearly as faithful as the "
+            help="Kinds of words at most, or auto: the smallest of several sizes that is nearly as faithful as the "
             "best of them.",
             show_default="32",
             rich_help_panel=READABLE,
@@ -650,7 +650,7 @@ def _shown(name: str, value: object) -> str:
         return f"{value / 1e6:.2f} MB"
     if isinstance(value, dict):  # the companion
         rate = "" if value["cr"] is None else f"CR {value['cr']:.3f} with "
-        return f"{rate}{value['states']} states, {value['word_classes']} classes of words"
+        return f"{rate}{value['states']} states, {value['word_classes']} kinds of words"
     if isinstance(value, float):
         return f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value)

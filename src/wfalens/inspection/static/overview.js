@@ -316,7 +316,7 @@ function provenance(data) {
       ? [
           [
             'Readable companion',
-            `${lens.whole(data.companion.states)} states, ${lens.whole(data.companion.word_classes)} classes of words`,
+            `${lens.whole(data.companion.states)} states, ${lens.whole(data.companion.word_classes)} kinds of words`,
           ],
         ]
       : []),

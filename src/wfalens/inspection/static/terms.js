@@ -43,7 +43,7 @@ const TERMS = {
   beta: 'In completed rows, the share that moves as the word does in like states; the rest stays.',
   drift:
     'How far fitting moved what the states say from the mean outputs that they stood for: 0 not at all, at most 2.',
-  'word classes': 'Kinds of words: all words of a kind do the same.',
+  'kinds of words': 'Kinds of words: all words of a kind do the same.',
   layers: 'A linear automaton reads a text in layers, each from the ones before it.',
   factors: 'Numbers by which what a word does is told.',
   decay: 'How much of a number survives one word at most: below 1, so that nothing grows without end.',
