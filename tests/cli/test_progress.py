@@ -16,6 +16,7 @@ def test_into_a_pipe_a_line_from_time_to_time_tells_how_far_it_is(monkeypatch, c
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == ["training (CR .90): 3 of 40", "training (CR .90): 6 of 40"]
     assert len(lines) == 13
+    assert lines[-1] == "training (CR .93): 39 of 40"  # what is done needs no line
 
 
 def test_short_work_says_nothing_into_a_pipe(monkeypatch, capsys):

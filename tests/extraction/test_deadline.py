@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.extraction.test_best import CHEAP, LINEAR, QUICK
+from tests.strings.grammar import Grammar
 from wfalens.automaton import LinearWFA, Shared
 from wfalens.corpus.sources.memory import source_of
 from wfalens.errors import InputError
@@ -228,15 +229,21 @@ def test_a_training_without_a_limit_is_not_gone_on_with_within_one(news_model, h
         KINDS["linear"].extract(news_model, texts, checkpoint=kept)
 
 
-def test_more_effort_is_more_work():
+def test_more_effort_is_more_work(news_model):
     for of, passes in ((distillation_of, "epochs"), (sharing_of, "passes"), (fitting_of, "rounds")):
         counts = [getattr(of(effort), passes) for effort in EFFORTS]
         assert counts == sorted(set(counts))
-    assert Extractor(kind="linear", effort="high").distillation_for(1000) == distillation_of("high")
-    few = Extractor(kind="linear").distillation_for(63)
-    assert (few.temperature, few.following) == (1, 0)
-    assert Extractor(kind="linear", distillation=MANY).distillation_for(2) == MANY
-    assert Extractor(kind="linear").distillation_for(1000) == distillation_of("normal") == Distillation()
+    assert len(news_model.encoder.vocabulary) >= 64
+    assert Extractor(kind="linear", effort="high").distillation_for(news_model) == distillation_of("high")
+    assert Extractor(kind="linear", distillation=MANY).distillation_for(Grammar()) == MANY
+    assert Extractor(kind="linear").distillation_for(news_model) == distillation_of("normal") == Distillation()
+
+
+def test_few_symbols_and_language_models_are_learned_in_their_own_way():
+    few = Extractor(kind="linear").distillation_for(Grammar())
+    assert (few.temperature, few.following, few.width) == (1, 0, 2 * Distillation().width)
+    assert distillation_of("normal", 63).width == Distillation().width
+    assert distillation_of("high", speaks=True).width == 2 * few.width
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ class TerminalProgress(Progress):
 
     def _tell(self, note: str) -> None:
         now = time.monotonic()
-        if now - self._told < _SELDOM:
+        if now - self._told < _SELDOM or self._done == self._total:
             return
         self._told = now
         done = f"{self._done:,}" if self._total is None else f"{self._done:,} of {self._total:,}"

@@ -13,10 +13,11 @@ from wfalens.extraction.readable.sharing import Sharing
 LOW, NORMAL, HIGH = EFFORTS = ("low", "normal", "high")
 _FEW_SYMBOLS = 64
 _STRICT: dict[str, Any] = {"temperature": 1.0, "clean": 0.3, "following": 0.0}  # for few symbols
+_SPEAKING_WIDTH = 64  # what comes next takes more memory than a class
 
 
-def distillation_of(effort: str, symbols: int | None = None) -> Distillation:
-    """More passes, and for high effort a larger automaton.
+def distillation_of(effort: str, symbols: int | None = None, *, speaks: bool = False) -> Distillation:
+    """More passes, and for high effort or a language model (`speaks`) a larger automaton.
 
     An alphabet of few symbols is rather that of a formal language than of a natural one. A changed letter then mostly
     makes another text of it, so more texts stay as they are, and what counts is the network's decision, not how sure
@@ -24,10 +25,11 @@ def distillation_of(effort: str, symbols: int | None = None) -> Distillation:
     """
     check_choice("effort", effort, EFFORTS)
     usual = replace(Distillation(), **(_STRICT if symbols is not None and symbols < _FEW_SYMBOLS else {}))
+    usual = replace(usual, width=_SPEAKING_WIDTH) if speaks else usual
     return {
         LOW: replace(usual, epochs=12),
         NORMAL: usual,
-        HIGH: replace(usual, width=64, epochs=100, patience=30),
+        HIGH: replace(usual, width=2 * usual.width, epochs=100, patience=30),
     }[effort]
 
 

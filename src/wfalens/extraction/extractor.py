@@ -42,7 +42,7 @@ from wfalens.extraction.readable.sharing import LADDER, Sharing, Size, Sizes
 from wfalens.extraction.states.abstraction import Abstraction
 from wfalens.extraction.states.views import LookAhead
 from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
-from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.models.next_symbol import Named, tells_next_symbol
 from wfalens.models.traces import MODEL
 from wfalens.models.unknown import unknown_words
 from wfalens.passes.run import Run
@@ -237,9 +237,10 @@ class Extractor:
             seed=self.seed,
         )
 
-    def distillation_for(self, symbols: int) -> Distillation:
-        """The distillation for an alphabet of so many symbols, with as many states as were asked for."""
-        shape = self.distillation or distillation_of(self.effort or NORMAL, symbols)
+    def distillation_for(self, model: Named) -> Distillation:
+        """The distillation for a model's task and alphabet, with as many states as were asked for."""
+        symbols, speaks = len(model.encoder.vocabulary), tells_next_symbol(model)
+        shape = self.distillation or distillation_of(self.effort or NORMAL, symbols, speaks=speaks)
         return shape if self.states in (None, AUTO) else shape.sized(int(self.states or 0))
 
     @property
@@ -334,7 +335,7 @@ class Extractor:
         if self.kind == LinearWFA.kind:
             from wfalens.extraction.linear.distiller import extract_linear
 
-            shape, vectors = self.distillation_for(len(model.encoder.vocabulary)), self.vectors
+            shape, vectors = self.distillation_for(model), self.vectors
             told = linear_parameters(shape, self.states, queries, seed) | self._balanced
             about = origin(model, told, vectors=vectors)
             return extract_linear(

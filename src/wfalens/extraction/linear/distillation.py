@@ -23,7 +23,8 @@ class Distillation:
     """The shape of a linear automaton and the course of its training.
 
     These are the defaults for words. For an alphabet of fewer than 64 symbols an extraction that names no distillation
-    takes a temperature of 1, three tenths of the texts unchanged, and no words that follow the same word.
+    takes a temperature of 1, three tenths of the texts unchanged, and no words that follow the same word; for a
+    language model, layers of twice the width.
 
     Args:
         layers: of the state, which has n = layers · width numbers; a layer reads the earlier ones.
