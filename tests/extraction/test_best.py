@@ -195,6 +195,21 @@ def test_copies_of_language_models_are_compared_by_divergence_alone(news_model):
     assert aim_for(news_model) == "consistency"
 
 
+def test_of_many_texts_of_a_language_model_states_are_formed_from_some(monkeypatch):
+    """It says a row for every prefix, and all rows are held in memory."""
+    speaker, original, read = Grammar(3, states=6), Extractor.extract, {}
+
+    def extract(self, model, texts, *rest, **options):
+        read[self.kind] = sum(map(len, texts)) if self.kind == "auto" else len(texts.texts.values)
+        return original(self, model, texts, *rest, **options)
+
+    monkeypatch.setattr(Extractor, "extract", extract)
+    monkeypatch.setattr(best, "_MOST_OUTPUTS", 300 * len(speaker.class_names))
+    Extractor(effort="low").extract(speaker, [text for text in sample(speaker, 400, seed=2).texts if text])
+    assert read["linear"] == read["readable"] == read["auto"] > 1000
+    assert 290 < read["stochastic"] <= 300
+
+
 def test_a_language_model_gets_a_stochastic_automaton_with_as_many_states_as_pay():
     speaker = Grammar(3, states=6)
     texts = [text for text in sample(speaker, 400, seed=2).texts if text]

@@ -47,6 +47,7 @@ _TIMES_READ = 5  # the texts at most, for all kinds together: the held-out ones,
 _GOOD = 0.9  # CR of a linear automaton beside which no other kind is tried
 # of the queries and time that are left; the next kind, if there is one, has the rest
 _READABLE_SHARE, _LINEAR_SHARE, _STOCHASTIC_SHARE = 1 / 3, 1 / 2, 1 / 2
+_MOST_OUTPUTS = 100_000_000  # numbers that a language model says of all prefixes of the texts
 _LEAST_TIME = 1e-3  # seconds: one pass is made in any case
 
 
@@ -170,7 +171,7 @@ class _Search:
         if self.found and (self.stop is not None or self.deadline.is_over):
             self.not_tried[kind] = "there was no time left" if self.stop is None else "the extraction was stopped"
             return
-        texts = self._texts(self.known if kind == STOCHASTIC else np.arange(len(self.ids)))
+        texts = self._texts(self._learned_by(kind))
         try:
             wfa = self._paying(extractor, share).extract(
                 self.model, texts, self.progress, checkpoint, run=self.run, clock=self.deadline.clock
@@ -192,6 +193,16 @@ class _Search:
         self.stop = stop if stop is not None and stop.by == INTERRUPT else None
         by_class = rates_by_class(wfa, self.held, self.wanted)
         self.found[kind] = Found(kind, wfa, *rates(wfa, self.held, self.wanted), by_class)
+
+    def _learned_by(self, kind: str) -> NDArray[np.int64]:
+        """The numbers of the texts that a kind is made from; of a language model, what fits into memory as outputs."""
+        if kind != STOCHASTIC:
+            return np.arange(len(self.ids))
+        if self.aim != DIVERGENCE:
+            return self.known
+        order = np.random.default_rng(0).permutation(self.known)
+        fits = np.cumsum(self.ids.lengths[order]) <= _MOST_OUTPUTS // len(self.model.class_names)
+        return np.sort(order[: max(2, int(fits.sum()))])
 
     def _texts(self, items: NDArray[np.int64]) -> MemoryTexts:
         """Texts with what they are balanced by as their labels, so that the model is asked for it once."""
