@@ -1,7 +1,7 @@
 """`wfalens demo` on a small scale: what it writes, and what it says first."""
 
 import json
-from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -22,8 +22,9 @@ def done(tmp_path, monkeypatch, news_model, headlines, test_headlines):
 
     monkeypatch.setattr(datasets, "load_dataset", corpus)
     monkeypatch.setattr(command, "_trained", lambda *_: news_model)
-    monkeypatch.setattr(Extractor, "_candidates", CHEAP)
-    monkeypatch.setattr(report, "collect", partial(report.collect, extent=FEW))
+    monkeypatch.setattr(Extractor, "_candidates", lambda *_: CHEAP)
+    collect = report.collect
+    monkeypatch.setattr(report, "collect", lambda study, _extent, progress: collect(study, FEW, progress))
     return command.demo(tmp_path / "demo", "newsroom")
 
 
@@ -39,11 +40,27 @@ def test_it_writes_a_network_an_automaton_and_a_page_and_tells_what_matters_firs
             "the automaton agrees with the network on",
             "a bag of words agrees with the network on",
             "as its readable copy tells it",
-            f"Why {done.example.label}",
+            f"One of these texts: {' '.join(done.example.words)}",
+            f"Why the automaton says {done.example.label}",
             "now open",
         )
     ]
     assert places == sorted(places)
+
+
+def test_it_is_called_by_its_place_where_it_is_not_on_the_path(tmp_path, monkeypatch):
+    program = tmp_path / "bin" / "wfalens"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [str(program), "demo"])
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert command._program() == str(Path("bin/wfalens"))
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert command._program() == "wfalens"
+    monkeypatch.setattr("sys.argv", ["pytest"])
+    assert command._program() == "wfalens"
 
 
 def test_machines_get_the_same(done, test_headlines):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,10 +15,11 @@ import typer
 
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_folder
-from wfalens.cli.output import print_json, print_table, say
+from wfalens.cli.output import UNITS, print_json, print_table, remark, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.progress import SILENT, Progress
+from wfalens.text import visible
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
@@ -30,6 +34,7 @@ _BAG = "bag of words"
 _LONGEST_EXAMPLE, _SUREST = 16, 0.9  # words of the text that is explained, and how sure the automaton is of it at most
 _TOLD_SENTENCES = 6  # of the story
 _EXTRACTION = 40.0  # seconds at most: a demo should not make anyone wait for the last half percent
+_SENTENCES, _ATTACKED = 15, 200  # on the page: of each sort, and texts; `wfalens report` carries more
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,7 @@ def demo(
     from wfalens.explanation.story import describe
     from wfalens.extraction import Extractor
     from wfalens.inspection import Study
-    from wfalens.report import collect, write_page
+    from wfalens.report import Extent, collect, write_page
 
     tell(f"step 1 of 4: training an LSTM on {len(train_texts):,} texts of {dataset}")
     model = _trained(train_texts, DATASETS[dataset], progress)
@@ -117,7 +122,10 @@ def demo(
     model.save(paths["rnn"])
     tell(f"   wrote {paths['rnn']}")
 
-    tell("step 2 of 4: copying it into automata, and choosing the most faithful one on texts held out for that")
+    tell(
+        f"step 2 of 4: copying it into automata in {_EXTRACTION:.0f} s (`wfalens extract` takes its time), and "
+        "choosing the most faithful one on texts held out for that"
+    )
     wfa = Extractor(time=_EXTRACTION).extract(model, train_texts, progress)
     wfa.save(paths["wfa"])
     tell(f"   wrote {paths['wfa']}")
@@ -129,8 +137,8 @@ def demo(
     story = None if wfa.readable is None else describe(wfa)
     example = attribute(wfa, _example(wfa, test_texts))
     vectors = wordllama_vectors(model.encoder.vocabulary.words[2:])
-    page = collect(Study(paths["wfa"].name, wfa, model, test_texts, vectors, reference=train_texts), progress=progress)
-    write_page(page, paths["html"])
+    study = Study(paths["wfa"].name, wfa, model, test_texts, vectors, reference=train_texts)
+    write_page(collect(study, Extent(sentences=_SENTENCES, attacked=_ATTACKED), progress), paths["html"])
     seconds = time.perf_counter() - began
     return Demo(paths["rnn"], paths["wfa"], paths["html"], wfa, fidelity, story, example, seconds)
 
@@ -195,11 +203,21 @@ def _print(done: Demo) -> None:
         say("\n\n".join(each.text for each in done.story.sentences[:_TOLD_SENTENCES]))
     _print_example(done.example)
     say(f"\ndone in {done.seconds:.0f} s; now open {done.report} in a browser, or try")
-    say(f'  wfalens explain {done.automaton} --text "a moving and funny film"   # which words decide a text')
+    this = _program()
+    say(f'  {this} explain {done.automaton} --text "a moving and funny film"   # which words decide a text')
     if done.story is not None:
-        say(f"  wfalens describe {done.automaton}   # the whole story")
-    say(f"  wfalens explore {done.automaton} --model {done.model}   # the same in the browser, for any sentence")
-    say(f"  wfalens attack {done.automaton} --model {done.model} --help   # change a word so that the network errs")
+        say(f"  {this} describe {done.automaton}   # the whole story, with the words that matter")
+    say(f"  {this} explore {done.automaton} --model {done.model}   # the page, with the network, for any sentence")
+    say(f"  {this} attack {done.automaton} --model {done.model} --help   # change a word so that the network errs")
+
+
+def _program() -> str:
+    """How this program is called from here: by its name, or by its place if it is not on the path."""
+    place = Path(sys.argv[0])
+    if place.name != "wfalens" or not place.is_file():
+        return "wfalens"
+    found = shutil.which("wfalens")
+    return "wfalens" if found is not None and Path(found).samefile(place) else os.path.relpath(place)
 
 
 def _print_rates(done: Demo) -> None:
@@ -228,6 +246,8 @@ def _print_example(found: Attribution) -> None:
     values = found.contributions[:, int(found.output.argmax())]
     rows = [[word, f"{value:+.3f}"] for word, value in zip(found.words, values, strict=True)]
     at = int(found.output.argmax())
-    rows.append(["sum", f"{found.output[at] - found.prior[at]:+.3f}"])
-    say("")
-    print_table(f"Why {label}: {found.title} of each word of one text ({found.unit})", ["word", label], rows)
+    rows.append(["sum = output − prior", f"{found.output[at] - found.prior[at]:+.3f}"])
+    say(f"\nOne of these texts: {visible(' '.join(found.words))}")
+    say(f"Why the automaton says {label} ({found.title}, in {found.unit}):")
+    print_table(None, ["word", label], rows)
+    remark(UNITS.get(found.unit))

@@ -11,7 +11,7 @@ import typer
 
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, check_plot, write_html, write_plot
-from wfalens.cli.output import OUT, note, print_json, print_table, say
+from wfalens.cli.output import OUT, UNITS, note, print_json, print_table, remark, say
 from wfalens.errors import InputError
 from wfalens.text import printable, visible
 
@@ -198,6 +198,7 @@ def _explain_words(
         for name, count, row in zip(scores.words, scores.counts, scores.scores, strict=True)
     ]
     print_table(f"Influence ({scores.unit})", ["", "seen", *scores.class_names], rows)
+    remark(UNITS.get(scores.unit))
 
 
 def _explain_all(
@@ -218,6 +219,7 @@ def _explain_all(
         told = ", ".join(f"{word} {value:+.2f}" for word, value in zip(best.words, best.scores[:, at], strict=True))
         rows.append([name, told])
     print_table(f"Most influential words ({scores.unit}, seen at least {min_count} times)", ["class", "words"], rows)
+    remark(UNITS.get(scores.unit))
 
 
 def _class_html(scores: Influence, name: str, top: int) -> str:
@@ -250,6 +252,7 @@ def _print_text(done: ExplainedText) -> None:
     title = f"{label} {found.output.max():.3f} ({found.unit}): {found.title}"
     what = "word" if done.edits is None else "characters"
     print_table(title, [what, "row", *names, f"{label} without it", *last], rows)
+    remark(UNITS.get(found.unit))
     shares = ", ".join(f"{name} {share:.0%}" for name, share in found.trust.items())
     say(f"trust: {'mass through rows' if found.unit == 'probability' else 'words by their rows:'} {shares}")
     if done.edits is not None:

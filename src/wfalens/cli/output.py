@@ -17,6 +17,10 @@ from wfalens.text import printable, sentence
 
 OUT = Console(highlight=False)
 NOTES = Console(stderr=True, highlight=False)
+UNITS = {  # what needs a word of explanation
+    "log-odds": "log-odds: ln of the class's probability, minus the mean over all classes; of two classes, half of "
+    "ln(p / (1 − p))"
+}
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -42,9 +46,11 @@ def print_json(result: Any) -> None:
     typer.echo(text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs, as JSON spells them
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Words are set left, numbers right."""
-    table = Table(title=_plain(title), title_justify="left", title_style="bold", header_style="bold")
+    table = Table(
+        title=None if title is None else _plain(title), title_justify="left", title_style="bold", header_style="bold"
+    )
     for at, column in enumerate(columns):
         wordy = at == 0 or any(_LETTER.search(row[at]) for row in rows)
         table.add_column(_plain(column), justify="left" if wordy else "right", overflow="fold")

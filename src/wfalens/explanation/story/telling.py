@@ -221,8 +221,8 @@ class _Teller:
         found = self.figures.memory
         if found is None:
             text = (
-                "In this automaton the order of words plays almost no part: what a word does depends only on the "
-                "opinion so far. The network may know more than so small an automaton shows."
+                "What a word does depends only on the opinion so far, not on which words led to it. The network may "
+                "know more than so small an automaton shows."
             )
             return Sentence("memory", text)
         states, label = self.figures.names.states, self.labels[found.label]

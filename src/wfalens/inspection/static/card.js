@@ -17,7 +17,19 @@ function trust(fidelity, found) {
     ` (95 %: ${lens.percent(tenth.cr.low, 1)} to ${lens.percent(tenth.cr.high, 1)}).`,
     ' ',
     lens.what('confidence'),
+    strange(found),
   );
+}
+
+// Words that nobody knows make a text unlike those that agreement was measured on.
+function strange({ words, rows }) {
+  const unknown = rows.filter((row) => row === 'unknown' || row === 'absent').length;
+  if (!unknown) return null;
+  const many = unknown * 3 >= words.length;
+  return [
+    ` ${lens.whole(unknown)} of ${lens.plural(words.length, 'word')} ${unknown > 1 ? 'are' : 'is'} not known here and read${unknown > 1 ? '' : 's'} as <unk>`,
+    many ? [': ', h('b', null, 'the text is unlike those'), ', so this figure says little about it.'] : '.',
+  ];
 }
 
 // The word after which the two no longer agree, to the end; null if they agree at the end.
@@ -59,6 +71,12 @@ function parts(names, found) {
   );
 }
 
+const HAIR = 0.005; // divergence below which two outputs differ by a few points of a per cent at most
+const differing = ({ jsd }) =>
+  jsd < HAIR
+    ? 'Both are nearly undecided, and their probabilities differ by little; but they name different classes.'
+    : 'The automaton is wrong about the network here: its row below explains its own answer, not the network\u2019s.';
+
 function verdict(names, found) {
   const who = (title, row) => h('div', { class: 'says' }, h('span', null, title), h('b', null, row));
   const named = (label) => lens.className(names, names.indexOf(label));
@@ -69,9 +87,7 @@ function verdict(names, found) {
   ];
   const wrong = [
     found.truth && found.model && found.model_label !== found.truth && 'The network is wrong here.',
-    found.model &&
-      !found.agrees &&
-      'The automaton is wrong about the network here: its row below explains its own answer, not the network\u2019s.',
+    found.model && !found.agrees && differing(found),
   ].filter(Boolean);
   return [
     h(
@@ -98,9 +114,15 @@ lens.card = (names, found, fidelity) => [
     'p',
     { class: 'note' },
     `Confidence of the automaton ${lens.number(found.confidence, 2)}`,
-    found.model ? `, divergence from the network ${lens.number(found.jsd)} ` : ' ',
+    found.model ? `, divergence from the network ${lens.number(found.jsd)}. ` : '. ',
     found.model && lens.what('JSD'),
     found.cut ? ' The text is longer than the network reads: the rest was cut.' : '',
-    found.rounded ? ' Read by this page alone, with rounded weights and without the network.' : '',
+    found.rounded
+      ? [
+          ' Read by this page alone, with rounded weights and without the network; ',
+          h('code', null, 'wfalens explore FILE --model MODEL'),
+          ' asks the network, too.',
+        ]
+      : '',
   ),
 ];

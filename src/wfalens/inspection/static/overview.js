@@ -236,6 +236,7 @@ async function example(node, overview) {
         'Words in colour speak for ',
         lens.className(overview.class_names, column),
         `, grey ones against it; the numbers are Shapley values in ${unit} `,
+        unit === 'log-odds' ? [lens.what('log-odds'), ' '] : '',
         lens.what('Shapley value'),
         '. ',
         h('a', { href: lens.link('play', { text: chosen.text }) }, 'Look at this sentence closely'),
@@ -291,7 +292,9 @@ function picture(overview) {
     note: h(
       'span',
       null,
-      'A box is a state, an arrow what words do: how many of the words read there take it, and which ones stand out. ',
+      overview.companion &&
+        'The automaton that answers is larger; this one is a second, smaller copy of the network, and less faithful (see below). ',
+      'A box is a state, an arrow what words do: how many of the words read there take it, and which ones stand out; dashed arrows lead back to a less sure state. ',
       h('a', { href: lens.link('map') }, 'The whole story'),
     ),
   });

@@ -179,7 +179,7 @@ class Player {
       draw: (svg, width) =>
         this.found &&
         lens.drawDiagram(svg, width, this.reading, { lit: lens.litAt(this.reading, this.found, this.at) }),
-      note: 'Where the automaton is after the words read so far, and what the last of them moved.',
+      note: `Where the ${this.overview.companion ? 'companion' : 'automaton'} is after the words read so far, and what the last of them moved. A word may lead to several states: the shares say how likely each is. Play shows the whole way.`,
     });
   }
 
@@ -287,7 +287,7 @@ class Player {
       rows = this.contributions(),
       name = lens.visible(this.names[column]);
     if (this.editing !== found) {
-      lens.put(this.card, lens.card(this.names, found, found.rounded ? null : this.fidelity));
+      lens.put(this.card, lens.card(this.names, found, this.fidelity));
       lens.put(
         this.rows,
         lens.chipRows({
@@ -307,7 +307,9 @@ class Player {
     const unit = this.method === 'changes' || this.why ? 'probability' : found.unit;
     lens.put(
       this.about,
-      `Under each word: what it contributes to ${name}, in ${unit}; the class\u2019s colour speaks for it, grey against it. `,
+      `Under each word: what it contributes to ${name}, in ${unit}`,
+      unit === 'log-odds' ? [' ', lens.what('log-odds')] : '',
+      '; the class\u2019s colour speaks for it, grey against it. ',
       lens.what(this.method === 'changes' ? 'contribution' : 'Shapley value'),
       found.rounded
         ? ' A dotted line below a word: this page does not carry it, and it reads as <unk>. '
@@ -400,8 +402,7 @@ class Player {
         input: lens.later(60, async () => {
           // the change at once, while the word is being typed
           const shown = await lens.source.play(reader.with(position, input.value.trim()));
-          if (input.isConnected && shown.words.length)
-            lens.put(this.card, lens.card(this.names, shown, shown.rounded ? null : this.fidelity));
+          if (input.isConnected && shown.words.length) lens.put(this.card, lens.card(this.names, shown, this.fidelity));
         }),
       },
     });

@@ -6,13 +6,19 @@ class Reader {
   // heard(found, at) is called when another word is the last one read, loaded(found, text) before it for a new text
   constructor({ heard, loaded = () => {}, failed = () => {}, rows = 1 }) {
     Object.assign(this, { heard, loaded, failed, found: null, at: 0, asked: 0, timer: null });
+    const typed = lens.later(60, () => this.load(this.input.value, true));
     this.input = h('textarea', {
       class: 'bigtext',
       rows,
       maxlength: 10000,
       readonly: !lens.source.typing,
       placeholder: 'Type a sentence',
-      on: { input: lens.later(60, () => this.load(this.input.value, true)) },
+      on: {
+        input: () => {
+          this.fit();
+          typed();
+        },
+      },
     });
     this.playing = h('button', { type: 'button', on: { click: () => this.toggle() } }, 'Play');
     this.where = h('span', { class: 'note' });
@@ -24,6 +30,13 @@ class Reader {
       h('button', { type: 'button', 'aria-label': 'One word on', on: { click: () => this.step(1) } }, '\u2192'),
       this.where,
     );
+  }
+
+  // the box as high as its text
+  fit() {
+    const { style } = this.input;
+    style.height = 'auto';
+    if (this.input.scrollHeight) style.height = `${this.input.scrollHeight + 2}px`;
   }
 
   get words() {
@@ -48,6 +61,7 @@ class Reader {
   }
 
   tell() {
+    this.fit();
     lens.put(this.where, `word ${this.at} of ${this.words.length}`);
     this.heard(this.found, this.at);
   }

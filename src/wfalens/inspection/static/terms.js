@@ -11,7 +11,7 @@ const TERMS = {
   'readable companion':
     'A small automaton that was fitted to the same network so that people can read it. It is as a rule less faithful than the one that answers.',
   confidence: 'How far the likeliest class is ahead of the second: 0 is a tie, 1 is certain.',
-  rows: 'How the automaton knows what a word does: observed (seen in this state), completed (the word was seen, but not in this state), unknown (the word was never seen).',
+  rows: 'How the automaton knows what a word does: observed (seen in this state), completed (the word was seen, but not in this state), unknown (the word was never seen). A report by itself knows some words only: carried are those that it has, absent the others.',
   d_T: 'Distance of two words by what they do to the automaton: 0 if they do the same in every state.',
   d_S: 'Distance of two words by their vectors, which stand for what they mean: 1 minus the cosine, 0 if they point the same way.',
   influence: 'How a word changes the output, averaged over the states as often as each is visited.',
@@ -23,7 +23,9 @@ const TERMS = {
   state: 'What the automaton remembers of the words read so far.',
   group: 'States that give almost the same output, drawn as one.',
   region: 'A linear automaton has no states that stand for outputs: a region is a group of like outputs on some texts.',
-  move: 'A word leads from one state to another, or leaves it where it is.',
+  move: 'A word leads from one state to others, or leaves it where it is; where it may lead to several, shares say how likely each is.',
+  'log-odds':
+    'Natural logarithm of the class\u2019s probability, minus the mean of these logarithms over all classes. With two classes that is half of ln(p / (1 \u2212 p)).',
   'kind of words': 'Words that do the same in every state; they share one matrix. Its name is made of typical words.',
   open: 'A state in which words still matter: on average they move 5 % or more of the probability.',
   flip: 'One word left out or replaced, so that a reader chooses another class.',
@@ -45,7 +47,7 @@ const TERMS = {
     'How far fitting moved what the states say from the mean outputs that they stood for: 0 not at all, at most 2.',
   'kinds of words': 'Kinds of words: all words of a kind do the same.',
   layers: 'A linear automaton reads a text in layers, each from the ones before it.',
-  factors: 'Numbers by which what a word does is told.',
+  factors: 'How many numbers describe a word; its matrix is made from them.',
   decay: 'How much of a number survives one word at most: below 1, so that nothing grows without end.',
   Kind: 'Stochastic: states say how likely each class is. Linear: real weights, as a rule more faithful, but its states do not stand for classes. Readable: few states and kinds of words, for people.',
   'stand-in': 'A trivial method that answers in place of the automaton; it shows what agreement is worth.',
