@@ -19,7 +19,6 @@ from wfalens.cli.output import UNITS, print_json, print_table, remark, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.progress import SILENT, Progress
-from wfalens.text import visible
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
@@ -247,7 +246,7 @@ def _print_example(found: Attribution) -> None:
     rows = [[word, f"{value:+.3f}"] for word, value in zip(found.words, values, strict=True)]
     at = int(found.output.argmax())
     rows.append(["sum = output − prior", f"{found.output[at] - found.prior[at]:+.3f}"])
-    say(f"\nOne of these texts: {visible(' '.join(found.words))}")
+    say(f"\nOne of these texts: {' '.join(found.words)}")
     say(f"Why the automaton says {label} ({found.title}, in {found.unit}):")
     print_table(None, ["word", label], rows)
     remark(UNITS.get(found.unit))
