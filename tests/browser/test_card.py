@@ -110,3 +110,18 @@ def test_stepper_chips_and_diagram_are_on_one_screen(visit, explorer):
     for place in (page.get_by_role("button", name="Play", exact=True), page.locator(".chip").first, figure):
         assert place.bounding_box()["y"] < 700
     assert figure.bounding_box()["x"] > page.locator(".card-panel").bounding_box()["x"] + 200
+
+
+SHOWN = """(jsd) => {
+    const found = {
+        words: ["w"], rows: ["observed"], counts: [9], truth: null, agrees: false, confidence: 0.04, jsd,
+        automaton: [[0.5, 0.5], [0.52, 0.48]], model: [[0.5, 0.5], [0.48, 0.52]],
+    };
+    return lens.put(lens.h("div"), ...lens.card(["a", "b"], found, null)).textContent;
+}"""
+
+
+def test_readers_that_are_nearly_undecided_are_not_called_wrong(visit, doubtful):
+    page = visit(doubtful)
+    assert "Both are nearly undecided" in page.evaluate(SHOWN, 0.002)
+    assert "is wrong about the network here" in page.evaluate(SHOWN, 0.2)

@@ -68,11 +68,15 @@ def test_a_sentence_is_typed_into_the_report(visit, report, study):
     page = visit(report, "play")
     page.get_by_label("Your sentence").fill("the vaccine says never-seen")
     expect(page.locator(".verdict")).to_contain_text("Read by this page alone")
+    expect(page.locator(".verdict")).to_contain_text("about as sure as here, it agrees with the network in")
+    expect(page.locator(".verdict")).to_contain_text("1 of 4 words is not known here and reads as <unk>.")
     expect(page.locator(".words .chip").last).to_have_class("chip absent")
     expect(page.locator("[data-reader=network]")).to_have_count(0)  # nobody asked it
     expect(page.get_by_text("The network after each word")).to_be_hidden()
     expected = study.wfa.class_names[study.wfa.predict(["the vaccine says never-seen"])[0]]
     expect(page.locator(".verdict")).to_contain_text(expected)
+    page.get_by_label("Your sentence").fill("the never-seen too-strange")
+    expect(page.locator(".verdict")).to_contain_text("the text is unlike those")
     go(page, report, "overview")
     expect(page.locator("main")).to_contain_text("what you type is read by the automaton alone")
 
