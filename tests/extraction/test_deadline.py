@@ -241,9 +241,10 @@ def test_more_effort_is_more_work(news_model):
 
 def test_few_symbols_and_language_models_are_learned_in_their_own_way():
     few = Extractor(kind="linear").distillation_for(Grammar())
-    assert (few.temperature, few.following, few.width) == (1, 0, 2 * Distillation().width)
+    assert (few.temperature, few.following, few.width) == (1, 0, 4 * Distillation().width)
     assert distillation_of("normal", 63).width == Distillation().width
-    assert distillation_of("high", speaks=True).width == 2 * few.width
+    assert distillation_of("high", 63, speaks=True).width == 2 * few.width
+    assert distillation_of("normal", 300, speaks=True) == Distillation()
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from wfalens.extraction.readable.sharing import Sharing
 LOW, NORMAL, HIGH = EFFORTS = ("low", "normal", "high")
 _FEW_SYMBOLS = 64
 _STRICT: dict[str, Any] = {"temperature": 1.0, "clean": 0.3, "following": 0.0}  # for few symbols
-_SPEAKING_WIDTH = 64  # what comes next takes more memory than a class
+_SPEAKING_WIDTH, _SPOKEN = 128, 256  # what comes next takes more memory than a class; of more symbols it takes too long
 
 
 def distillation_of(effort: str, symbols: int | None = None, *, speaks: bool = False) -> Distillation:
-    """More passes, and for high effort or a language model (`speaks`) a larger automaton.
+    """More passes, and for high effort, or for a language model (`speaks`) of up to 256 symbols, a larger automaton.
 
     An alphabet of few symbols is rather that of a formal language than of a natural one. A changed letter then mostly
     makes another text of it, so more texts stay as they are, and what counts is the network's decision, not how sure
@@ -25,7 +25,7 @@ def distillation_of(effort: str, symbols: int | None = None, *, speaks: bool = F
     """
     check_choice("effort", effort, EFFORTS)
     usual = replace(Distillation(), **(_STRICT if symbols is not None and symbols < _FEW_SYMBOLS else {}))
-    usual = replace(usual, width=_SPEAKING_WIDTH) if speaks else usual
+    usual = replace(usual, width=_SPEAKING_WIDTH) if speaks and symbols is not None and symbols <= _SPOKEN else usual
     return {
         LOW: replace(usual, epochs=12),
         NORMAL: usual,

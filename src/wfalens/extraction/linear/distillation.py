@@ -24,7 +24,7 @@ class Distillation:
 
     These are the defaults for words. For an alphabet of fewer than 64 symbols an extraction that names no distillation
     takes a temperature of 1, three tenths of the texts unchanged, and no words that follow the same word; for a
-    language model, layers of twice the width.
+    language model of up to 256 symbols, layers of four times the width.
 
     Args:
         layers: of the state, which has n = layers · width numbers; a layer reads the earlier ones.
