@@ -80,7 +80,8 @@ class Trainer:
     """Trains an RNN on the class after the last word, or on what comes next; the best epoch on held-out texts is kept.
 
     Every batch holds texts of similar length, so little is padded, and the loss is taken at each text's last real
-    word: padding never reaches the network's state.
+    word: padding never reaches the network's state. Only a language model gets texts of any length in a batch, because
+    equal lengths would tell it where a text ends.
 
     Args:
         config: shape of the network.
@@ -229,7 +230,7 @@ class Trainer:
         """One pass over the texts; -> mean loss and accuracy in training."""
         network = model.network.train()
         total, hits, answers = 0.0, 0, 0
-        for batch in _bucketed(lessons.ids.lengths, self.batch_size, rng):
+        for batch in self._batches(lessons.ids.lengths, rng):
             texts = lessons.ids.take(batch)
             words = np.where(rng.random(len(texts.values)) < self.word_dropout, 1, texts.values).astype(np.int32)
             table = torch.from_numpy(Ragged(words, texts.offsets).padded(PADDING))
@@ -246,6 +247,14 @@ class Trainer:
             answers += len(target)
         network.eval()
         return total / answers, hits / answers
+
+
+    def _batches(self, lengths: NDArray[np.int64], rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+        """All items once, in random batches."""
+        if self.task == NEXT:
+            order = rng.permutation(len(lengths))
+            return (order[at : at + self.batch_size] for at in range(0, len(order), self.batch_size))
+        return _bucketed(lengths, self.batch_size, rng)
 
 
 def accuracy(model: RNNClassifier, corpus: Corpus) -> float:
