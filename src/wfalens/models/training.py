@@ -248,7 +248,6 @@ class Trainer:
         network.eval()
         return total / answers, hits / answers
 
-
     def _batches(self, lengths: NDArray[np.int64], rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
         """All items once, in random batches."""
         if self.task == NEXT:

@@ -10,24 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.course import Course
 from wfalens.automaton.naming import HARDLY, LEANING, LEANING_OF_TWO, MAINLY, SURE, Anatomy, Names, WordClass
 
-LEAST_TURN = 0.1  # of the cases, for a turn to be told
 _LEAST_READ = 10.0  # how often a class of words must have been read somewhere for its effect there to be told
 _ALIKE, _FLOOR = 2.0, 0.02  # two states say the same if no class, plus two points, is twice as likely in one of them,
 _NEAR = 0.1  # and not more of the probability lies elsewhere
 _CLEARLY, _OFTEN = 0.55, 0.001  # probability, and share of all words, for a word to be told as turned round
 _REMEMBERS = 0.2  # how far a word must bring them apart beyond what they said already: total variation
-
-
-class Turn(NamedTuple):
-    """A class of words that turns a sure opinion into another."""
-
-    word_class: int
-    before: int  # class that was sure
-    after: int  # class that is the likeliest then
-    rate: float  # of the cases in which it is read there
-    read: float  # how often it is read there
 
 
 class Reversed(NamedTuple):
@@ -64,12 +54,7 @@ class Figures:
 
     anatomy: Anatomy
     names: Names
-    state_visits: NDArray[np.int64]  # (n,)
-
-    @cached_property
-    def says(self) -> NDArray[np.int64]:
-        """The likeliest class of each state; (n,)"""
-        return np.asarray(self.anatomy.centres.argmax(1))
+    course: Course | None  # of its opinion along the extraction texts, where that was recorded
 
     @cached_property
     def sure(self) -> NDArray[np.bool_]:
@@ -92,49 +77,10 @@ class Figures:
         """That were read."""
         return float(self.flow.sum())
 
-    def standing(self, mass: NDArray[np.float64]) -> tuple[float, float, float]:
-        """Shares of a distribution over states, (n,), that are undecided, leaning and sure."""
-        total = max(1e-300, float(mass.sum()))
-        undecided, sure = float(mass[self.undecided].sum() / total), float(mass[self.sure].sum() / total)
-        return undecided, 1 - undecided - sure, sure
-
-    @property
-    def after_first_word(self) -> tuple[float, float, float]:
-        """Undecided, leaning, sure."""
-        return self.standing(self.flow[0])
-
-    @property
-    def at_the_end(self) -> tuple[float, float, float] | None:
-        """The same where texts end: what was reached and not left; None if that is not known."""
-        ended = self.state_visits - self.flow.sum(1)
-        return self.standing(np.maximum(0, ended)) if ended.sum() > 0.5 else None
-
-    @property
-    def before_sure(self) -> float:
-        """Share of the words that are read while it is not sure."""
-        return float(self.flow[~self.sure].sum() / self.words)
-
     @property
     def in_open(self) -> float:
         """Share of the words that are read in open states."""
         return float(self.flow[self.anatomy.open].sum() / self.words)
-
-    @property
-    def keeps(self) -> dict[int, float]:
-        """For each class that some state is sure of: how often a word leaves it sure of that class."""
-        kept = {}
-        for label in np.unique(self.says[self.sure]).tolist():
-            here = self.sure & (self.says == label)
-            if self.flow[here].sum() >= _LEAST_READ:
-                kept[label] = float(self.flow[here][:, here].sum() / self.flow[here].sum())
-        return kept
-
-    @property
-    def overturned(self) -> float | None:
-        """Of the words read when sure, those after which another class is the likeliest; None if never sure."""
-        others = self.says[:, None] != self.says
-        read = self.flow[self.sure].sum()
-        return float((self.flow * others)[self.sure].sum() / read) if read >= _LEAST_READ else None
 
     @property
     def hardly_matters(self) -> tuple[int, float]:
@@ -147,27 +93,6 @@ class Figures:
         classes = self.names.classes
         found = [at for at, each in enumerate(classes) if mainly(each) == label]
         return sorted(found, key=lambda at: -classes[at].share * float(classes[at].change[label]))
-
-    @property
-    def turns(self) -> list[Turn]:
-        """What turns a sure opinion into another, each class of words once, the most frequent first."""
-        first: dict[int, Turn] = {}
-        for turn in sorted(self._turns(), key=lambda turn: -turn.rate * turn.read):
-            first.setdefault(turn.word_class, turn)
-        return list(first.values())
-
-    def _turns(self) -> Iterator[Turn]:
-        """Of each class of words and each sure opinion, the opinion that it turns into most."""
-        for number, flows in enumerate(self.anatomy.flows):
-            for label in np.unique(self.says[self.sure]).tolist():
-                here = self.sure & (self.says == label)
-                read = float(flows[here].sum())
-                if read < _LEAST_READ:
-                    continue
-                to = np.bincount(self.says, flows[here].sum(0), self.anatomy.centres.shape[1])
-                to[label] = 0
-                if to.max() >= LEAST_TURN * read:
-                    yield Turn(number, label, int(to.argmax()), float(to.max() / read), read)
 
     @cached_property
     def reversals(self) -> list[Reversal]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from wfalens.automaton.course import LEAST_TURN, Course, Turn
 from wfalens.automaton.naming import HARDLY, OPEN, SURE, WordClass
 from wfalens.automaton.serving import recorded
 from wfalens.automaton.wfa import WFA
 from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.explanation.moves import anatomy_and_names, shown_name, shown_words, teller_of
-from wfalens.explanation.story.figures import LEAST_TURN, Figures, Turn, mainly
+from wfalens.explanation.story.figures import Figures, mainly
 from wfalens.explanation.story.result import Sentence, Story
 from wfalens.text import percent
 
 _KINDS_TOLD = 4  # classes of words named for each class
 _TURNS_TOLD = 3
 _NO_OPINION = 1.3  # times the probability that each class has if all are equally likely
+_NO_COURSE = "When it is sure, and what turns it, was not recorded in this file; extract it again to know."
 _FEW_CASES = 0.0005  # of all words: kinds of words that are rarer are not named
 
 
@@ -34,7 +36,8 @@ def describe(wfa: WFA) -> Story:
     """
     told = teller_of(wfa)
     anatomy, names = anatomy_and_names(told.wfa)
-    teller = _Teller(told.wfa, Figures(anatomy, names, told.wfa.state_visits))
+    course = Course.from_json(told.wfa.provenance.get("course"), len(told.wfa.class_names), len(names.classes))
+    teller = _Teller(told.wfa, Figures(anatomy, names, course))
     return Story(tuple(teller.sentences()), told.remark)
 
 
@@ -43,22 +46,24 @@ class _Teller:
 
     def __init__(self, wfa: WFA, figures: Figures) -> None:
         self.wfa, self.figures = wfa, figures
-        self.classes = figures.names.classes
+        self.classes, self.course = figures.names.classes, figures.course
         self.labels = [f"‘{shown_name(name)}’" for name in wfa.class_names]
 
     def sentences(self) -> Iterator[Sentence]:
         yield self.faithful()
         yield self.size()
         yield self.start()
-        yield self.first_word()
-        yield from self.end()
-        yield from self.sure()
+        if self.course is None:
+            yield Sentence("course", _NO_COURSE)
+        else:
+            yield from self.along(self.course)
         yield self.little()
         yield from self.reversals()
         for label in range(len(self.labels)):
             yield self.towards(label)
         yield from self.others()
-        yield from self.turns()
+        if self.course is not None:
+            yield self.turns(self.course)
         yield self.memory()
         yield self.unknown()
 
@@ -92,26 +97,19 @@ class _Teller:
         text = f"Before any word it {has}: {told}{more}." if has != "says" else f"Before any word it says {told}{more}."
         return Sentence("start", text, figures)
 
-    def first_word(self) -> Sentence:
-        return Sentence(
-            "first word",
-            "After the first word it is " + _standing(self.figures.after_first_word) + ".",
-            _named(self.figures.after_first_word),
+    def along(self, course: Course) -> Iterator[Sentence]:
+        """What becomes of its opinion in the course of a text."""
+        text = f"After the first word it is {_standing(course.first)}."
+        yield Sentence("first word", text, _named(course.first))
+        text = (
+            f"At the end of a text it is {_standing(course.end)}; {percent(course.before_sure)} of all words are read "
+            f"before it is sure, that is, gives a class at least {percent(SURE)}."
         )
+        yield Sentence("end", text, {**_named(course.end), "before_sure": course.before_sure})
+        if course.keeps and course.overturned is not None:
+            yield self.sure(course.keeps, course.overturned)
 
-    def end(self) -> Iterator[Sentence]:
-        shares, before = self.figures.at_the_end, self.figures.before_sure
-        if shares is not None:
-            text = (
-                f"At the end of a text it is {_standing(shares)}; {percent(before)} of all words are read before it is "
-                f"sure, that is, gives a class at least {percent(SURE)}."
-            )
-            yield Sentence("end", text, {**_named(shares), "before_sure": before})
-
-    def sure(self) -> Iterator[Sentence]:
-        keeps, overturned = self.figures.keeps, self.figures.overturned
-        if not keeps or overturned is None:
-            return
+    def sure(self, keeps: Mapping[int, float], overturned: float) -> Sentence:
         low, high = min(keeps.values()), max(keeps.values())
         span = percent(low) if percent(low) == percent(high) else f"{percent(low)} to {percent(high)}"
         each = ", ".join(f"{self.labels[label]} {percent(share)}" for label, share in keeps.items())
@@ -119,7 +117,7 @@ class _Teller:
             f"turns to another class after {percent(overturned, 1)}." if overturned else "never turns to another class."
         )
         figures = {self.wfa.class_names[label]: share for label, share in keeps.items()}
-        yield Sentence("sure", text, {"keeps": figures, "overturned": overturned})
+        return Sentence("sure", text, {"keeps": figures, "overturned": overturned})
 
     def little(self) -> Sentence:
         kinds, share = self.figures.hardly_matters
@@ -192,19 +190,19 @@ class _Teller:
             ]
             yield Sentence("turns round", text, {"word_class": kind.name, "followers": followers})
 
-    def turns(self) -> Iterator[Sentence]:
+    def turns(self, course: Course) -> Sentence:
         turning = {reversal.word_class for reversal in self.figures.reversals}
-        found = [turn for turn in self.figures.turns if turn.word_class not in turning][:_TURNS_TOLD]
+        found = [turn for turn in course.turns if turn.word_class not in turning][:_TURNS_TOLD]
         if found:
             text = "A sure opinion is most often turned by " + "; by ".join(self._turn(turn) for turn in found) + "."
         else:
             text = f"No kind of word turns a sure opinion in {percent(LEAST_TURN)} of the cases or more."
-        yield Sentence("turns", text, {"turns": [self._as_json(turn) for turn in found]})
+        return Sentence("turns", text, {"turns": [self._as_json(turn) for turn in found]})
 
     def _turn(self, turn: Turn) -> str:
         before, after = self.labels[turn.before], self.labels[turn.after]
         words = _quoted(self.classes[turn.word_class].words)
-        return f"{words}, from {before} to {after} in {percent(turn.rate)} of {turn.read:,.0f} cases"
+        return f"{words}, from {before} to {after} in {percent(turn.rate)} of {turn.read:,} cases"
 
     def _as_json(self, turn: Turn) -> dict[str, Any]:
         names = self.wfa.class_names

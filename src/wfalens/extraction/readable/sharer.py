@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.course import Course
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.corpus.sources.blocks import Source
 from wfalens.corpus.sources.files import TextFiles
@@ -79,6 +80,8 @@ def extract_shared(
             sharer = _Sharer(model, ids, sharing, seed, ledger, progress, deadline, groups)
             wfa = sharer.smallest(sizes, provenance)
         wfa.provenance["queries"] = ledger.to_json()
+        if wfa.anatomy is not None:
+            wfa.provenance["course"] = Course.of(wfa, ids, wfa.anatomy.word_class).to_json()
         return wfa
 
 
@@ -134,7 +137,7 @@ class _Sharer:
         sharing, names = self.sharing, views(self.model, self.ledger)
         rng = np.random.default_rng([self.seed, *size])
         passes = len(names) * sharing.forming + sharing.epochs + sharing.settling
-        title = f"fitting {size.states + 1} states, {size.classes} classes of words"
+        title = f"fitting {size.states + 1} states, {size.classes} kinds of words"
         found: list[Effects] = []
         for name in names:
             if found and deadline.share_used > _FORMING:
