@@ -43,6 +43,10 @@ def test_vocabulary_limits_and_refusals():
     assert Vocabulary.build([["a", "a", "b"]], min_count=2).words[2:] == ("a",)
     assert Vocabulary.build([["a", "a", "b", "c"]], max_size=1).words[2:] == ("a",)
     assert Vocabulary.of_words(["<unk>", "x"]).words == ("<pad>", "<unk>", "x")
+    assert Vocabulary.of_words({"b": 3, "<pad>": 0, "a": 2, "<unk>": 1}).words == ("<pad>", "<unk>", "a", "b")
+    assert Vocabulary.of_words({"b": 0.5, "a": 0.1}).words[2:] == ("b", "a")  # no ids
+    with pytest.raises(InputError, match="a different whole number each"):
+        Vocabulary.of_words({"a": 2, "b": 2})
     with pytest.raises(InputError, match="'x' stands twice"):
         Vocabulary.of_words(["x", "x"])
     with pytest.raises(InputError, match="starts with"):

@@ -109,14 +109,17 @@ def test_the_sizes_begin_at_the_number_of_classes_and_go_on_beyond_eighty():
 
 
 def test_a_language_model_may_have_many_states_which_all_have_to_be_earned():
-    assert Ladder.speaking(20, limited=False) == Ladder((80, 200, 600, 1500), 1)
-    assert Ladder.speaking(100, limited=False).rungs == (80, 200)
-    assert Ladder.speaking(5000, limited=False).rungs == (80,)
-    assert Ladder.speaking(20, limited=True).rungs == (80, 200)
+    assert Ladder.speaking(20, limited=False) == Ladder((10, 30, 80, 200, 600, 1500), 1)
+    assert Ladder.speaking(100, limited=False).rungs == (10, 30, 80, 200)
+    assert Ladder.speaking(5000, limited=False).rungs == (10,)
+    assert Ladder.speaking(20, limited=True).rungs == (10, 30, 80, 200)
     tops = [Trial("lookahead", 80, 0.0, None, 0.5, 0.1, 0), Trial("lookahead", 200, 0.0, None, 0.4, 0.08, 0)]
     assert _goes_on(tops, 1, 1000, DIVERGENCE)
     assert not _goes_on([*tops, Trial("lookahead", 600, 0.0, None, 0.9, 0.079, 0)], 1, 1000, DIVERGENCE)
     assert _best(tops, 1000, DIVERGENCE).states == 200
+    same = [Trial("lookahead", states, 0.0, None, 1.0, jsd, 0) for states, jsd in ((10, 9e-6), (30, 1e-8))]
+    assert not _goes_on(same, 1, 1000, DIVERGENCE)  # nobody can tell a difference
+    assert _best(same, 1000, DIVERGENCE).states == 10
 
 
 def test_small_alphabets_get_as_many_representatives_as_are_wanted():

@@ -12,7 +12,7 @@ from wfalens.errors import ModelError
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, ModelCard, find_misreading, load_keras
 from wfalens.models.adapters.tables import TableForm, TextTableClassifier, TokenTableClassifier
-from wfalens.models.reading import require_reading
+from wfalens.models.reading import ReadingWarning, require_reading
 from wfalens.models.unknown import UnknownWordsWarning, unknown_words
 from wfalens.progress import Progress
 
@@ -191,6 +191,17 @@ def test_many_unknown_words_make_a_tokenizer_doubtful():
     assert unknown_words(other, drawn.texts).startswith(said)
     with pytest.warns(UnknownWordsWarning, match="100% of the words"):
         require_reading(CallableClassifier(scored, other, CLASSES), drawn)
+
+
+def test_labels_that_a_model_hardly_meets_make_its_reading_doubtful(recwarn):
+    drawn = texts(300, seed=0)
+    require_reading(CallableClassifier(scored, ENCODER, CLASSES), drawn)
+    assert not recwarn.list
+    blind = CallableClassifier(lambda tokens: np.tile([0.6, 0.4], (len(tokens), 1)), ENCODER, CLASSES)
+    with pytest.warns(ReadingWarning, match="hardly more than always naming the largest class"):
+        require_reading(blind, drawn)
+    with pytest.warns(ReadingWarning, match="no label is a class of the model"):
+        require_reading(CallableClassifier(scored, ENCODER, ("a", "b")), drawn)
 
 
 def test_extraction_says_that_many_words_are_unknown():

@@ -91,7 +91,7 @@ def load_command(name: str) -> Any:
     command = typer.main.get_command(found)
     command.name = name
     names = [parameter.name for parameter in command.params]
-    if "automaton" in names and "tokenizer" not in names:
+    if {"automaton", "before", "source"} & set(names) and "tokenizer" not in names:
         from wfalens.cli.reading import own_tokenizer_option
 
         command.params.append(own_tokenizer_option())

@@ -92,7 +92,8 @@ def explain_cli(
     """Explain a classifier by its automaton: all words, a word, a phrase or a text.
 
     Without --text, --word or --phrase: the words that speak most for each class. Influence is the mean change of the
-    output over all states. The contributions of a text's words (exact Shapley values, or those of the walk) add up to
+    output over all states, at the moment when the word is read; later words may undo it (`wfalens phrases` tells what
+    decides by itself). The contributions of a text's words (exact Shapley values, or those of the walk) add up to
     its output minus the prior; for each word the table tells what the output would be without it, and which other
     word would lower it most.
 

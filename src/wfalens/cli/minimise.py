@@ -70,7 +70,11 @@ def minimise_cli(
     corpus: opt.SomeCorpus = None,
     compare: Annotated[
         Path | None,
-        typer.Option("--compare", metavar="FILE", help="Another machine (.json): a word they read differently."),
+        typer.Option(
+            "--compare",
+            metavar="FILE",
+            help="Another machine (.json): a word they read differently, and exit code 1 if there is one.",
+        ),
     ] = None,
     samples: Annotated[
         int, typer.Option(metavar="N", min=10, help="Fresh words by which the machine is judged.")
@@ -112,6 +116,8 @@ def minimise_cli(
         print_json(_told(source, out, done))
     else:
         _print(source, out, done)
+    if done.compared is not None and done.compared.difference is not None:
+        raise typer.Exit(1)
 
 
 def minimise(

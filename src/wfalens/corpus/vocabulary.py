@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
@@ -43,17 +43,19 @@ class Vocabulary:
             raise InputError(f"the word {repeated!r} stands twice in the vocabulary")
 
     @classmethod
-    def of_words(cls, words: Iterable[str]) -> Vocabulary:
-        """The given words behind padding (id 0) and `<unk>` (id 1), in their order.
+    def of_words(cls, words: Iterable[str] | Mapping[str, int]) -> Vocabulary:
+        """The given words behind padding (id 0) and `<unk>` (id 1), in their order, or in the order of their ids.
 
         Args:
-            words: all of them different
+            words: all of them different; or each with its id, as in a Keras `word_index`, in any order
 
         Examples:
             >>> Vocabulary.of_words(["good", "bad"]).words
             ('<pad>', '<unk>', 'good', 'bad')
         """
         reserved = (PADDING_WORD, UNKNOWN_WORD)
+        if isinstance(words, Mapping):
+            words = _in_order(words)
         return cls([*reserved, *(word for word in words if word not in reserved)])
 
     @classmethod
@@ -124,3 +126,12 @@ class Vocabulary:
 
     def decode(self, ids: NDArray[np.int32]) -> list[str]:
         return [self.words[position] for position in ids]
+
+
+def _in_order(ids: Mapping[str, int]) -> list[str]:
+    """Words by rising id; what stands beside the words may also be something else, and their order then stays."""
+    if not all(isinstance(each, int | np.integer) for each in ids.values()):
+        return list(ids)
+    if len(set(ids.values())) < len(ids):
+        raise InputError("words with ids need a different whole number each")
+    return sorted(ids, key=ids.__getitem__)

@@ -16,6 +16,7 @@ from wfalens.ragged import Ragged
 CONSISTENCY, DIVERGENCE = ("consistency", "divergence")  # what counts first
 _TIE = 0.5  # standard errors of a rate
 _CLEAR, _CLEARLY_LESS = 1.0, 0.9  # standard errors that a rate must gain, and what may be left of a divergence
+_NOTHING = 1e-5  # a divergence below which there is nothing to gain
 
 
 class Rates(NamedTuple):
@@ -70,16 +71,16 @@ def aim_for(model: Named) -> str:
 def leader(found: Sequence[Rated], texts: int, aim: str = CONSISTENCY) -> int:
     """The place of the best: CR within half a standard error of the highest is a tie, which the lower JSD wins."""
     if aim == DIVERGENCE:
-        return min(range(len(found)), key=lambda at: (found[at].jsd, at))
+        return min(range(len(found)), key=lambda at: (max(_NOTHING, found[at].jsd), at))
     top = max(each.cr for each in found)
     least = top - _TIE * standard_error(top, texts)
     return min((at for at, each in enumerate(found) if each.cr >= least), key=lambda at: (found[at].jsd, at))
 
 
 def gains(found: Rated, before: Sequence[Rated], texts: int, aim: str = CONSISTENCY) -> bool:
-    """Whether it is clearly better than all before it."""
+    """Whether it is clearly better than all before it, and not yet as good as can be."""
     if aim == DIVERGENCE:
-        return found.jsd <= _CLEARLY_LESS * min(each.jsd for each in before)
+        return _NOTHING < found.jsd <= _CLEARLY_LESS * min(each.jsd for each in before)
     top = max(each.cr for each in before)
     return found.cr - top > _CLEAR * standard_error(top, texts)
 

@@ -26,7 +26,12 @@ _WEIGHED = 1000  # texts on which the other side of padding is compared once mor
 _LEAST_GAIN, _LEAST_SURE = 0.05, 1e-3  # of accuracy, and how likely chance alone would bring it
 _LEAST_RENAMED = 0.2  # of accuracy, that other class names must gain: they are fitted to labels
 _SHIFTS = (-2, -1, 1, 2)
+_GOOD_ENOUGH = 0.9  # agreement with labels that raises no doubt, however large the largest class
 _OTHER = {RIGHT: LEFT, LEFT: RIGHT}
+
+
+class ReadingWarning(UserWarning):
+    """Labels do not speak for the way in which a model is read."""
 
 
 @runtime_checkable
@@ -115,6 +120,29 @@ def require_reading(model: StepwiseClassifier, corpus: Corpus) -> None:
     found = find_misreading(model, corpus)
     if found is not None:
         raise ModelError(str(found))
+    doubt = _doubtful(model, corpus)
+    if doubt is not None:
+        warnings.warn(doubt, ReadingWarning, stacklevel=3)
+
+
+def _doubtful(model: StepwiseClassifier, corpus: Corpus) -> str | None:
+    """Why labels make one doubt that a model is read as it was trained; None if they do not."""
+    if corpus.labels is None or len(corpus) < _FEWEST:
+        return None
+    if not set(corpus.class_names) & set(model.class_names):
+        named = " and ".join(", ".join(names) for names in (corpus.class_names, model.class_names))
+        return f"no label is a class of the model ({named}): nothing tells whether it is read as it was trained"
+    known = _labelled(corpus, model.class_names)
+    if known is None or known.labels is None:
+        return None
+    some = known.sample(_MOST, 0)
+    right, largest = float(_right(model, some).mean()), np.bincount(some.labels).max() / len(some)
+    if right >= largest + _LEAST_GAIN or right >= _GOOD_ENOUGH:
+        return None
+    return (
+        f"the model agrees with {right:.0%} of {len(some)} labels, hardly more than always naming the largest class "
+        f"would ({largest:.0%}): are its word ids, classes and texts those that it was trained with?"
+    )
 
 
 def agreement(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) -> float | None:

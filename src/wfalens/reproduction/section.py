@@ -85,12 +85,13 @@ class Section:
 
 
 def order_claim(text: str, results: Results, smaller: tuple[Step, str], larger: tuple[Step, str]) -> Claim:
-    """The claim that one figure is below another."""
+    """The claim that one figure is below another; the figure of what the sentence begins with is told first."""
     low, high = results.values(*smaller), results.values(*larger)
+    first, second = (low, high) if "less" in text else (high, low)
     return Claim(
         text,
         bool(low.mean() < high.mean()),
-        f"{low.mean():.3f} against {high.mean():.3f}",
+        f"{first.mean():.3f} against {second.mean():.3f}",
         f"{int((low < high).sum())} of {len(low)}",
     )
 

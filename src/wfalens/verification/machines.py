@@ -74,8 +74,9 @@ def minimal_but_for_the_empty_text(machine: Machine) -> Machine:
 
 def shortest_difference(first: Machine, second: Machine, empty: bool = True) -> tuple[str, ...] | None:
     """Breadth-first search of the product: a shortest text with different classes or None. `empty`: may it be empty?"""
-    if first.letters != second.letters:
+    if set(first.letters) != set(second.letters):
         raise InputError(f"the machines read {', '.join(first.letters)} and {', '.join(second.letters)}")
+    place = [second.letters.index(letter) for letter in first.letters]
     seen: set[tuple[int, int]] = set() if not empty else {(0, 0)}
     queue: deque[tuple[int, int, tuple[str, ...]]] = deque([(0, 0, ())])
     while queue:
@@ -83,7 +84,7 @@ def shortest_difference(first: Machine, second: Machine, empty: bool = True) -> 
         if (text or empty) and first.outputs[left] != second.outputs[right]:
             return text
         for at, letter in enumerate(first.letters):
-            pair = first.transitions[left][at], second.transitions[right][at]
+            pair = first.transitions[left][at], second.transitions[right][place[at]]
             if pair not in seen:
                 seen.add(pair)
                 queue.append((*pair, (*text, letter)))

@@ -8,7 +8,14 @@ from wfalens.automaton.rows import MAX_STATES
 
 _LEAST, _TIMES = 10, (1, 2, 4, 6, 8, 12, 16, 24, 32)
 _LEAST_FITTED, _TIMES_FITTED = 20, (1, 2, 4)  # fitting makes up for few states
-_SPEAKING = (80, 200, 600, 1500)  # of a language model, whose symbols are few: all but the first have to be earned
+_SPEAKING = (
+    10,
+    30,
+    80,
+    200,
+    600,
+    1500,
+)  # of a language model: all but the first have to be earned
 _MOST_SPEAKING_ROWS = 40_000  # states times symbols of it
 _FURTHER = (8, 16, 32)  # as long as each is clearly better than the one before
 _MOST_FITTED = 640  # states, unless there are more than half as many classes: patience ends somewhere
@@ -37,7 +44,7 @@ class Ladder:
     def speaking(cls, symbols: int, *, limited: bool) -> Ladder:
         """For a language model of so many symbols."""
         affordable = tuple(each for each in _SPEAKING if each * symbols <= _MOST_SPEAKING_ROWS) or _SPEAKING[:1]
-        return cls(affordable[: 2 if limited else None], 1)
+        return cls(affordable[: 4 if limited else None], 1)
 
     @classmethod
     def single(cls, states: int) -> Ladder:

@@ -14,7 +14,8 @@ const TERMS = {
   rows: 'How the automaton knows what a word does: observed (seen in this state), completed (the word was seen, but not in this state), unknown (the word was never seen). A report by itself knows some words only: carried are those that it has, absent the others.',
   d_T: 'Distance of two words by what they do to the automaton: 0 if they do the same in every state.',
   d_S: 'Distance of two words by their vectors, which stand for what they mean: 1 minus the cosine, 0 if they point the same way.',
-  influence: 'How a word changes the output, averaged over the states as often as each is visited.',
+  influence:
+    'How a word changes the output when it is read, averaged over the states as often as each is visited. Later words may undo it.',
   strength: 'The length of a word\u2019s influence over all classes: how much the word matters, whichever way.',
   contribution:
     'How much of the output is due to a word. Contributions of all words add up to the output minus the prior.',

@@ -128,7 +128,7 @@ function problemTables(found) {
     [
       'words',
       'Artefact words',
-      'Words that should not matter but do: damaged, rare and strong (learned by heart), or strong against their labels.',
+      'Words that should not matter but do, as far as can be told without you: damaged, rare and strong (learned by heart), or strong against their labels. A frequent word that labels and network agree on is not listed, whether or not it should matter: look through the strongest words yourself.',
       ['word', 'what it is', 'seen in extraction', 'speaks for', 'by', 'labels'],
       (each) => [each.word, each.kind, each.count, each.class, each.by, each.labelled || ''],
       -1,
