@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from tests.strings.grammar import Grammar
 from tests.verification.test_languages import known
 from wfalens.automaton import WFA
 from wfalens.strings import sample
-from wfalens.verification import read_machine, shortest_difference
+from wfalens.verification import read_machine, shortest_difference, write_machine
 
 SMALL = ["--embedding", "8", "--hidden", "16", "--dropout", "0", "--epochs", "4", "--learning-rate", "0.02"]
 
@@ -106,6 +107,11 @@ def test_a_machine_is_written_read_and_compared(language):
     told = json.loads(wfalens("minimise", "five.wfa", "--compare", "five.json", "--json", cwd=language).stdout)
     assert told["compared"] == {"equal": True, "difference": None}
     assert told["states"] == len(machine)
+    other = replace(machine, outputs=tuple(1 - output for output in machine.outputs))
+    write_machine(language / "other.json", other, classes, {})
+    differs = wfalens("minimise", "five.wfa", "--compare", "other.json", cwd=language)
+    assert differs.returncode == 1
+    assert "differently" in differs.stdout
     assert wfalens("minimise", "five.wfa", "-o", "five.dot", cwd=language).returncode == 0
     assert (language / "five.dot").read_text().startswith("digraph")
 

@@ -172,6 +172,7 @@ def evaluate_cli(
             print_json(measured.to_json(automaton))
         else:
             print_strings(automaton.name, measured)
+            _print_tuning(language)
         return
     done = evaluate(
         automaton,
@@ -365,7 +366,7 @@ def _print_tuning(wfa: WFA) -> None:
             f"{trial.alpha:g}",
             "" if trial.beta is None else f"{trial.beta:.2f}",
             f"{trial.cr:.3f}",
-            f"{trial.jsd:.3f}",
+            f"{trial.jsd:.4f}",
             f"{trial.bytes / 1e6:.1f}",
         ]
         for trial in tuning.curve

@@ -66,6 +66,8 @@ def spoken_texts(model: NextSymbolModel, texts: Corpus, progress: Progress) -> R
 
 
 def print_strings(name: str, done: EvaluatedStrings) -> None:
+    from wfalens.evaluation.strings import TEXT_NGRAM
+
     found = done.fidelity
 
     def row(who: str, item: Likeness) -> list[str]:
@@ -87,5 +89,11 @@ def print_strings(name: str, done: EvaluatedStrings) -> None:
     print_table(f"{name} on {done.corpus}: {found.prefixes:,} prefixes of {found.texts:,} texts", columns, rows)
     say("KL, same (likeliest symbol) and NDCG: over all prefixes; MSE: of the probabilities of whole texts;")
     say("perplexity (ratio: to the network's) and WER (likeliest symbol is wrong): on the texts themselves")
+    simple = found.stand_ins.get(TEXT_NGRAM)
+    if simple is not None and simple.perplexity < found.model_perplexity:
+        say(
+            f"an n-gram of the texts foretells them better ({simple.perplexity:.3f}) than the network "
+            f"({found.model_perplexity:.3f}): the copy may be faithful, but its original could be trained better"
+        )
     if not found.stand_ins:
         say("stand-ins (n-grams, spectral) are measured beside it with --reference TEXTS")
