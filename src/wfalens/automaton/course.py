@@ -66,9 +66,9 @@ class Course:
         try:
             turns = tuple(Turn(**each) for each in stored["turns"])
             keeps = {int(label): float(share) for label, share in stored["keeps"].items()}
-            first, end = (tuple(map(float, stored[name])) for name in ("first", "end"))
+            first, end = _standing(stored["first"]), _standing(stored["end"])
             known = {name: stored[name] for name in ("texts", "words", "before_sure", "overturned")}
-            sound = len(first) == len(end) == 3 and all(0 <= label < classes for label in keeps)
+            sound = all(0 <= label < classes for label in keeps)
             sound = sound and all(0 <= each.word_class < kinds for each in turns)
             sound = sound and all(0 <= label < classes for each in turns for label in (each.before, each.after))
             numbers = [*first, *end, *keeps.values(), known["before_sure"], known["overturned"] or 0, known["texts"]]
@@ -136,9 +136,13 @@ class _Count:
         return tuple(found.values())
 
 
-def _shares(counts: NDArray[np.int64]) -> Standing:
-    undecided, leaning, sure = (_share(each, counts.sum()) for each in counts)
+def _standing(stored: Any) -> Standing:
+    undecided, leaning, sure = map(float, stored)
     return undecided, leaning, sure
+
+
+def _shares(counts: NDArray[np.int64]) -> Standing:
+    return _standing([_share(each, counts.sum()) for each in counts])
 
 
 def _share(part: float, whole: float) -> float:

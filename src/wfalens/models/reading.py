@@ -133,10 +133,10 @@ def _doubtful(model: StepwiseClassifier, corpus: Corpus) -> str | None:
         named = " and ".join(", ".join(names) for names in (corpus.class_names, model.class_names))
         return f"no label is a class of the model ({named}): nothing tells whether it is read as it was trained"
     known = _labelled(corpus, model.class_names)
-    if known is None or known.labels is None:
+    if known is None:
         return None
     some = known.sample(_MOST, 0)
-    right, largest = float(_right(model, some).mean()), np.bincount(some.labels).max() / len(some)
+    right, largest = float(_right(model, some).mean()), np.unique(some.labels, return_counts=True)[1].max() / len(some)
     if right >= largest + _LEAST_GAIN or right >= _GOOD_ENOUGH:
         return None
     return (
