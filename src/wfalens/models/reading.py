@@ -136,7 +136,9 @@ def _doubtful(model: StepwiseClassifier, corpus: Corpus) -> str | None:
     if known is None:
         return None
     some = known.sample(_MOST, 0)
-    right, largest = float(_right(model, some).mean()), np.unique(some.labels, return_counts=True)[1].max() / len(some)
+    if some.labels is None:
+        return None
+    right, largest = float(_right(model, some).mean()), np.bincount(some.labels).max() / len(some)
     if right >= largest + _LEAST_GAIN or right >= _GOOD_ENOUGH:
         return None
     return (
