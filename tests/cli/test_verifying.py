@@ -118,7 +118,7 @@ def test_check_for_people_and_machines(folder):
     (folder / "words.txt").write_text("vaccine\npatients\nnonsense\nthe\n")
     question = ("--ask", "push", "--class", "health", "-n", "2", "-m", "late.rnn")
     people = run(folder, *ASKED, *question).stdout
-    assert "With what probability can at most 2 of 3 words push to 'health' after 'a new week'?" in people
+    assert "With what probability can at most 2 words from a list of 3 push to 'health' after 'a new week'?" in people
     assert "the classifier agrees" in people
     report = json.loads(run(folder, *ASKED, *question, "--json").stdout)
     assert abs(report["value"] - report["own_value"]) < 1e-9

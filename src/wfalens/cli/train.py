@@ -14,6 +14,7 @@ from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.output import note, print_json, print_table, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.reading import allow_own
+from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
 from wfalens.progress import SILENT, Progress
 
@@ -76,7 +77,7 @@ def train_cli(
         int,
         typer.Option(
             metavar="N",
-            help="Stop after so many epochs without a better held-out accuracy.",
+            help="Stop after so many epochs without a gain on held-out texts (in accuracy; with --task next, in loss).",
             rich_help_panel=TRAINING,
         ),
     ] = 4,
@@ -265,4 +266,4 @@ def _print(out: Path, done: Trained) -> None:
         say(f"test perplexity {done.test_perplexity:.3f} per symbol")
     if done.test_accuracy is None and done.test_perplexity is None:
         say("no test texts; --test FILE tells how good the network is on texts that it has not seen")
-    say(f"wrote {out} ({len(training.model.encoder.vocabulary):,} words)")
+    say(f"wrote {out} ({len(training.model.encoder.vocabulary) - UNKNOWN - 1:,} words)")

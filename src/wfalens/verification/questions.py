@@ -50,8 +50,9 @@ class Question(ABC):
     def best(self, answers: list[float]) -> float:
         """Storm's answer to the question from those to its properties."""
 
-    def _within(self) -> str:
-        return "any number" if self.count is None else f"at most {self.count}"
+    def _within(self, words: int) -> str:
+        number = "any number of words" if self.count is None else f"at most {self.count} word{'s'[: self.count != 1]}"
+        return f"{number} from a list of {words:,}"
 
 
 class _Weight(Question):
@@ -66,7 +67,7 @@ class _Weight(Question):
 
     def sentence(self, words: int, text: str) -> str:
         end = "most" if self.sign > 0 else "least"
-        return f"What is the {end} that {self._within()} of {words:,} words can make of {self.class_name!r}{text}?"
+        return f"What is the {end} that {self._within(words)} can make of {self.class_name!r}{text}?"
 
     def properties(self) -> list[str]:
         reward, direction = escape(self.class_name, CLASS), "max" if self.sign > 0 else "min"
@@ -140,7 +141,7 @@ class Push(_Visit):
     about: ClassVar[str] = "the highest probability that the words lead to a state of the class"
 
     def sentence(self, words: int, text: str) -> str:
-        return f"With what probability can {self._within()} of {words:,} words push to {self.class_name!r}{text}?"
+        return f"With what probability can {self._within(words)} push to {self.class_name!r}{text}?"
 
     def reported(self, value: float) -> float:
         return value
@@ -162,7 +163,7 @@ class Keep(_Visit):
     def sentence(self, words: int, text: str) -> str:
         return (
             f"With what probability at least is every state on the way of {self.class_name!r}{text}, "
-            f"if {self._within()} of {words:,} words follow?"
+            f"if {self._within(words)} follow?"
         )
 
     def reported(self, value: float) -> float:
