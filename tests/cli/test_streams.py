@@ -200,7 +200,7 @@ def test_bad_options_are_one_sentence_and_leave_nothing(folder, name):
     [
         (".", "expected one subfolder per class with text files in it"),
         ("no*.jsonl", "no file matches no*.jsonl"),
-        ("model.rnn", "unknown format '.rnn'; use one of .csv, .tsv, .jsonl, .parquet, or a folder"),
+        ("model.rnn", "unknown format '.rnn'; use one of .csv, .tsv, .jsonl, .parquet, .txt, or a folder"),
     ],
 )
 def test_what_cannot_be_streamed_is_refused(folder, corpus, message):

@@ -58,7 +58,12 @@ class Course:
         return count.course()
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"keeps": {str(label): share for label, share in self.keeps.items()}}
+        return asdict(self) | {
+            "first": list(self.first),
+            "end": list(self.end),
+            "keeps": {str(label): share for label, share in self.keeps.items()},
+            "turns": [asdict(turn) for turn in self.turns],
+        }
 
     @classmethod
     def from_json(cls, stored: Any, classes: int, kinds: int) -> Course | None:
