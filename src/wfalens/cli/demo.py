@@ -76,7 +76,7 @@ def demo_cli(
 ) -> None:
     """Train a network on real texts, copy it into an automaton, and let that tell what the network does.
 
-    It takes two or three minutes, 40 seconds of them for the automata. First it says how often the network is right
+    It takes about two minutes, 40 seconds of them for the automata. First it says how often the network is right
     and how often the automaton agrees with it, beside a bag of words; then what the network does, in sentences; then
     which words decided one text. It writes the network (.rnn), the automaton (.wfa) and a page (.html) that shows both,
     and says what to try next.
