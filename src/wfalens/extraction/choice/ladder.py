@@ -8,14 +8,7 @@ from wfalens.automaton.rows import MAX_STATES
 
 _LEAST, _TIMES = 10, (1, 2, 4, 6, 8, 12, 16, 24, 32)
 _LEAST_FITTED, _TIMES_FITTED = 20, (1, 2, 4)  # fitting makes up for few states
-_SPEAKING = (
-    10,
-    30,
-    80,
-    200,
-    600,
-    1500,
-)  # of a language model: all but the first have to be earned
+_SPEAKING = (10, 30, 80, 200, 600, 1500)  # of a language model: earned one by one
 _MOST_SPEAKING_ROWS = 40_000  # states times symbols of it
 _FURTHER = (8, 16, 32)  # as long as each is clearly better than the one before
 _MOST_FITTED = 640  # states, unless there are more than half as many classes: patience ends somewhere
