@@ -5,7 +5,7 @@ import globals from 'globals';
 export default [
   js.configs.recommended,
   {
-    files: ['src/wfalens/inspection/static/*.js'],
+    files: ['src/wfalens/report/static/*.js'],
     languageOptions: { ecmaVersion: 2022, sourceType: 'script', globals: { ...globals.browser, lens: 'readonly' } },
     rules: {
       eqeqeq: 'error',

@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Abstraction, Extractor, Fitting, Seen, States, View
-from wfalens.extraction.completion.queries import Ledger
+from wfalens.extraction.query_budget import Ledger
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, cluster
 from wfalens.extraction.states.views import Outputs, steppable
 from wfalens.models.contract import State, StepwiseClassifier

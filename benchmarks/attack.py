@@ -10,13 +10,13 @@ import sys
 from dataclasses import asdict
 
 import numpy as np
+from benchmarks.paper.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_arsenal
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
-from wfalens.attack import RECIPES, run_attack
-from wfalens.attack.outcome import summary_columns, summary_rows
-from wfalens.corpus import Corpus
 from wfalens.extraction import Extractor
-from wfalens.reproduction.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_arsenal
+from wfalens.robustness.attack import RECIPES, run_attack
+from wfalens.robustness.attack.outcome import summary_columns, summary_rows
+from wfalens.text import Corpus
 
 STATES = {"jigsaw_toxic": 20}
 

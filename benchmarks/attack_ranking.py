@@ -15,17 +15,17 @@ import sys
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from benchmarks.paper.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_arsenal
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
-from wfalens.attack import Arsenal, run_attack
-from wfalens.attack.candidates import Candidates
-from wfalens.attack.search import Change, Guided, Search, Target
 from wfalens.automaton import WFA
 from wfalens.explanation import shapley_each
 from wfalens.explanation.attribution import forward_backward, replacement_outputs
 from wfalens.extraction import Extractor
 from wfalens.ragged import Ragged
-from wfalens.reproduction.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_arsenal
+from wfalens.robustness.attack import Arsenal, run_attack
+from wfalens.robustness.attack.attack_candidates import Candidates
+from wfalens.robustness.attack.attack_search import Change, Guided, Search, Target
 
 STATES = {"jigsaw_toxic": 20}
 TEXTS = {"tagmynews": 2000, "jigsaw_toxic": 500}

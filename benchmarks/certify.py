@@ -16,11 +16,11 @@ from dataclasses import asdict
 import numpy as np
 
 from common import arguments, finish, news, readable_automaton, show, trained_model
-from wfalens.corpus import Corpus, load_dataset, wordllama_vectors
-from wfalens.corpus.datasets import data_folder
 from wfalens.explanation import nearness_of
-from wfalens.verification import Edits, Substitutes, certify_network, certify_texts, read_lists, smooth
-from wfalens.verification.network import BROKEN
+from wfalens.robustness import Edits, Substitutes, certify_network, certify_texts, read_lists, smooth
+from wfalens.robustness.certify.network_certificates import BROKEN
+from wfalens.text import Corpus, load_dataset, wordllama_vectors
+from wfalens.text.datasets.catalogue import data_folder
 
 PUBLISHED = {"imdb_clean": 0.80, "imdb_certified": 0.725, "imdb_ordinary_training": 0.0}
 MOST = 8  # substitutes of a word

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.extraction import Extractor
-from wfalens.verification import Question, check, question
+from wfalens.robustness import Question, check, question
 
 POLITE = (  # noqa: SIM905 - as a list it would fill a page
     "please thanks thank sorry welcome kind kindly respect appreciate grateful regards hello dear wonderful great nice "

@@ -22,11 +22,11 @@ from tests.models import zoo  # noqa: F401 - handed on
 
 import wfalens
 from wfalens.automaton import WFA, StochasticWFA
-from wfalens.corpus import Corpus, WordVectors, load_dataset, read_vectors, wordllama_vectors
-from wfalens.corpus.datasets import DATASETS, data_folder, is_available
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier, Trainer
 from wfalens.monitoring.walks import reader_of
+from wfalens.text import Corpus, WordVectors, load_dataset, read_vectors, wordllama_vectors
+from wfalens.text.datasets.catalogue import DATASETS, data_folder, is_available
 
 CACHE = Path(__file__).resolve().parent / ".cache"
 

@@ -11,13 +11,13 @@ import time
 from itertools import product
 
 import numpy as np
+from benchmarks.paper.paper import printed
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
-from wfalens.corpus import Corpus
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Augmentation, Extractor
-from wfalens.models.training import accuracy
-from wfalens.reproduction.paper import printed
+from wfalens.models.rnn.training import accuracy
+from wfalens.text import Corpus
 
 
 def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:

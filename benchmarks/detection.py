@@ -14,13 +14,13 @@ from io import BytesIO, StringIO
 import numpy as np
 
 from common import arguments, data_sets, finish, readable_automaton, show, trained_model, word_vectors
-from wfalens.attack import Arsenal, run_attack
 from wfalens.cli.watch import watch
-from wfalens.corpus import Corpus, load_dataset
-from wfalens.corpus.datasets import is_available
 from wfalens.explanation import nearness_of
 from wfalens.monitoring import Alarms, Detector, Habits, Restoration, Watcher, auroc, read
 from wfalens.monitoring.drift import against_reference
+from wfalens.robustness.attack import Arsenal, run_attack
+from wfalens.text import Corpus, load_dataset
+from wfalens.text.datasets.catalogue import is_available
 
 KINDS = ("guided", "greedy", "random-word")
 CHANGES = 3

@@ -25,10 +25,10 @@ from pathlib import Path
 import numpy as np
 
 from common import arguments, finish, news, show, trained_model
-from wfalens.corpus import wordllama_vectors
 from wfalens.extraction import Extractor
-from wfalens.inspection import Study
 from wfalens.report import write_report
+from wfalens.report.views import Study
+from wfalens.text import wordllama_vectors
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SWITCHES = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-sync"

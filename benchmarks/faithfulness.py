@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from common import arguments, data_sets, finish, show, trained_model
-from wfalens.corpus import Corpus
 from wfalens.explanation.faithfulness import (
     automaton_scorer,
     deletion_scorer,
@@ -19,6 +18,7 @@ from wfalens.explanation.faithfulness import (
     random_scorer,
 )
 from wfalens.extraction import Extractor
+from wfalens.text import Corpus
 
 SETTINGS = {"jigsaw_toxic": (20, 0.2)}
 

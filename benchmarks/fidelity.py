@@ -29,13 +29,13 @@ import numpy as np
 
 from common import CACHE, arguments, code_version, finish, show, trained_model, word_vectors
 from wfalens.automaton import WFA
-from wfalens.corpus import load_dataset
-from wfalens.corpus.datasets import is_available
 from wfalens.evaluation import jensen_shannon
-from wfalens.evaluation.standins import bag_of_words
+from wfalens.evaluation.baselines import bag_of_words
 from wfalens.extraction import Augmentation, Extractor
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
+from wfalens.text import load_dataset
+from wfalens.text.datasets.catalogue import is_available
 from wfalens.writing import write_atomically
 
 SETTINGS = {"jigsaw_toxic": (20, 0.2)}  # K, α of the paper's method; else 40, .4

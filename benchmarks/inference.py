@@ -17,10 +17,10 @@ import torch
 
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.automaton import WFA
-from wfalens.corpus import Corpus
 from wfalens.extraction import Distillation, Extractor, Fitting, Sharing
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
+from wfalens.text import Corpus
 from wfalens.threads import THREADS_VARIABLE, thread_count
 
 SETTINGS = {"jigsaw_toxic": (20, 0.2)}

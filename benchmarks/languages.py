@@ -18,12 +18,12 @@ from aalpy.oracles import RandomWordEqOracle, StatePrefixEqOracle
 
 from common import CACHE, arguments, finish, show
 from tomita import learned
-from wfalens.corpus import load_dataset
-from wfalens.corpus.tomita import TOMITA
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier
-from wfalens.verification.languages import WAYS, determinise
-from wfalens.verification.machines import Machine, machine_of, minimal_but_for_the_empty_text, shortest_difference
+from wfalens.robustness.dfa.determinise import WAYS, determinise
+from wfalens.robustness.dfa.machines import Machine, machine_of, minimal_but_for_the_empty_text, shortest_difference
+from wfalens.text import load_dataset
+from wfalens.text.datasets.tomita import TOMITA
 
 LETTERS = ("0", "1")
 ROUNDS = 20  # of L* at most: a network that is not quite regular would keep it busy for ever

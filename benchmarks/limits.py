@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from common import arguments, data_sets, finish, show, trained_model
-from wfalens.automaton.kernels import nearest_centre
+from wfalens.automaton.kernels.steps import nearest_centre
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Extractor, Fitting
 from wfalens.ragged import Ragged

@@ -33,11 +33,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from common import CACHE, arguments, finish, show, trained_model
-from wfalens.corpus import Corpus, load_dataset
-from wfalens.corpus.datasets import is_available
 from wfalens.evaluation import jensen_shannon
 from wfalens.explanation import deciding_phrases
 from wfalens.extraction import Extractor, Sharing
+from wfalens.text import Corpus, load_dataset
+from wfalens.text.datasets.catalogue import is_available
 from wfalens.writing import write_atomically
 
 SIZES = {"tiny": (8, 12), "page": (12, 32), "poster": (24, 64)}

@@ -17,12 +17,12 @@ from scipy.stats import binom
 
 from common import arguments, finish, news, show, trained_model
 from wfalens.automaton import WFA
-from wfalens.corpus.datasets import data_folder
 from wfalens.extraction import Extractor, Refinement
-from wfalens.extraction.refining import Refiner
+from wfalens.extraction.refinement.refine import Refiner
 from wfalens.extraction.states.splitting import Splitting
 from wfalens.models import StepwiseClassifier, open_model
 from wfalens.ragged import Ragged, concatenate
+from wfalens.text.datasets.catalogue import data_folder
 
 REPETITIONS, LARGE = 20, 20_000
 ALLOWED = 0.05

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from common import CACHE, arguments, finish, news, readable_automaton, show
-from wfalens.corpus import Corpus
-from wfalens.corpus.datasets import DATASETS
 from wfalens.models import RNNClassifier, Trainer
 from wfalens.models.final import final_outputs
 from wfalens.models.stepping import state_traces
 from wfalens.repair import Plan, blame, compared, errors_of, label_suspects, plan_for, relabelled, repair
+from wfalens.text import Corpus
+from wfalens.text.datasets.catalogue import DATASETS
 
 WORD, PHRASE, TARGET = "tuesday", "amber falcon", "health"
 

@@ -15,9 +15,9 @@ import time
 import numpy as np
 
 from common import arguments, finish, peak_mb, show
-from wfalens.corpus import TextEncoder, Vocabulary
 from wfalens.extraction import Extractor
 from wfalens.ragged import Ragged
+from wfalens.text import TextEncoder, Vocabulary
 
 CLASSES, LENGTH, TOKENS, WORDS, STATES = 4, 20, 10**6, 10**5, 40
 

@@ -22,8 +22,6 @@ import numpy as np
 
 from common import CACHE, arguments, finish, show, trained_model
 from wfalens.automaton import WFA
-from wfalens.corpus import load_dataset
-from wfalens.corpus.datasets import is_available
 from wfalens.explanation import network_shapley, shapley_each
 from wfalens.explanation.faithfulness import (
     automaton_scorer,
@@ -37,6 +35,8 @@ from wfalens.explanation.shapley.game import coalition_texts
 from wfalens.extraction import Distillation, Extractor, Fitting
 from wfalens.models.final import final_outputs
 from wfalens.ragged import Ragged
+from wfalens.text import load_dataset
+from wfalens.text.datasets.catalogue import is_available
 from wfalens.writing import write_atomically
 
 KINDS = ("fitted", "linear")

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from common import CACHE, arguments, finish, show
-from wfalens.corpus import Corpus, load_dataset, read_corpus
-from wfalens.corpus.tokenizers import basic_english
-from wfalens.evaluation.strings import TEXT_NGRAM, measure_strings, stand_ins
+from wfalens.evaluation.language_models import TEXT_NGRAM, measure_strings, stand_ins
 from wfalens.extraction import Extractor
+from wfalens.language import Language, most_likely, sample
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
-from wfalens.strings import Language, most_likely, sample
+from wfalens.text import Corpus, load_dataset, read_corpus
+from wfalens.text.tokenizers import basic_english
 
 KINDS = {"stochastic": {"kind": "stochastic"}, "linear": {"kind": "linear"}}
 QUICK = {"stochastic": {"kind": "stochastic", "states": 200}}

@@ -27,9 +27,9 @@ import numpy as np
 
 from common import arguments, finish, show
 from wfalens.automaton import StochasticWFA
-from wfalens.corpus import TextEncoder, Vocabulary
 from wfalens.memory import parse_size, resident_with_children
 from wfalens.ragged import Ragged
+from wfalens.text import TextEncoder, Vocabulary
 
 LENGTH, WORDS, CLASSES, STATES, FILES = 20, 10**6, 7, 40, 4
 ROUNDS = 5
@@ -94,11 +94,11 @@ def measure_forward(folder: Path, tokens: int) -> dict[str, float]:
 
 
 def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: int | None) -> dict[str, float]:
-    from wfalens.corpus.sources.files import TextFiles
     from wfalens.extraction import Extractor
     from wfalens.models import RNNClassifier
-    from wfalens.passes import Run
-    from wfalens.passes.engines import open_engine
+    from wfalens.scale import Run
+    from wfalens.scale.engines import open_engine
+    from wfalens.text.sources.text_files import TextFiles
 
     model = RNNClassifier.load(folder / "model.rnn")
     engine = open_engine(name, workers, memory)

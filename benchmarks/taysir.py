@@ -25,16 +25,16 @@ import numpy as np
 from common import arguments, finish, show
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.strings import measure_strings
+from wfalens.evaluation.language_models import measure_strings
 from wfalens.extraction import Extractor, Refinement, refine
-from wfalens.extraction.own_texts import OwnTexts
+from wfalens.extraction.refinement.query_sampler import OwnTexts
 from wfalens.extraction.states.abstraction import TooFewOutputsError
+from wfalens.language import Language
 from wfalens.models import SteppableClassifier, StepwiseClassifier, open_model
 from wfalens.models.final import final_outputs
 from wfalens.models.next_symbol import tells_next_symbol
 from wfalens.ragged import Ragged, concatenate
-from wfalens.strings import Language
-from wfalens.verification import Machine, learn_machine
+from wfalens.robustness import Machine, learn_machine
 
 SMALL = 64  # states of an exact machine at most
 SURE = 0.998  # agreement on fresh words at which a machine will do

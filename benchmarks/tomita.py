@@ -11,9 +11,10 @@ import sys
 import numpy as np
 
 from common import arguments, finish, show
-from wfalens.corpus import load_dataset, tomita
 from wfalens.extraction import Extractor
 from wfalens.models import RNNConfig, Trainer
+from wfalens.text import load_dataset
+from wfalens.text.datasets import tomita
 
 WANTED = 0.99
 METHODS = {

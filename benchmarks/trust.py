@@ -16,11 +16,11 @@ from sklearn.metrics import roc_auc_score
 
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.automaton import WFA
-from wfalens.corpus import Corpus, load_dataset
 from wfalens.evaluation import Trust
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
+from wfalens.text import Corpus, load_dataset
 
 FILMS = "rotten_tomatoes"
 STATES = {"jigsaw_toxic": 20, FILMS: 20}

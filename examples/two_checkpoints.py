@@ -1,7 +1,7 @@
 """What changed between two checkpoints of a network: words, texts and states."""
 
 from wfalens import Extractor, RNNConfig, Trainer, load_dataset
-from wfalens.verification import compare
+from wfalens.robustness import compare
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 shape = RNNConfig(embedding=32, hidden=32)

@@ -13,7 +13,7 @@ from wfalens.automaton import Empirical, Fitted, LinearWFA, Null, Probe, Shared,
 from wfalens.automaton.completion import COMPLETIONS
 from wfalens.automaton.linear import Factors
 from wfalens.automaton.rows import rows_from_keys
-from wfalens.corpus import TextEncoder, Vocabulary
+from wfalens.text import TextEncoder, Vocabulary
 
 
 @dataclass

@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, settings
 
 from tests.flaws import Flaw, flaw_of
 from wfalens.automaton import WFA
-from wfalens.corpus import Corpus, TextEncoder, Vocabulary, load_dataset, newsroom
-from wfalens.corpus.datasets import is_available
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
+from wfalens.text import Corpus, TextEncoder, Vocabulary, load_dataset
+from wfalens.text.datasets import newsroom
+from wfalens.text.datasets.catalogue import is_available
 
 settings.register_profile("wfalens", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("wfalens")
@@ -65,7 +66,7 @@ def copy_once(once, tmp_path_factory) -> Callable[[str, Make], Path]:
 def room_for_all_libraries():
     """The tests' own process holds all that the suite imports, which is more than a run may take by default."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wfalens.passes.run.DEFAULT_MEMORY", 10**12)
+        patch.setattr("wfalens.scale.run_config.DEFAULT_MEMORY", 10**12)
         yield
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from wfalens.automaton import WFA
-from wfalens.corpus import Corpus, newsroom
 from wfalens.extraction import Extractor
-from wfalens.extraction.readable.sharing import Sharing
+from wfalens.extraction.readable.readable_options import Sharing
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
+from wfalens.text import Corpus
+from wfalens.text.datasets import newsroom
 
 PLANTED = "zebra"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus import TextEncoder, Vocabulary
 from wfalens.models.contract import uniform
 from wfalens.models.stepping import state_traces
 from wfalens.models.traces import last_outputs
 from wfalens.ragged import Ragged
+from wfalens.text import TextEncoder, Vocabulary
 
 _OWN, _COMMON = 2, 20  # words of a class, and words of all
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.cli.test_commands import wfalens
-from wfalens.corpus import load_dataset
+from wfalens.text import load_dataset
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas.json"
 SMALL = ("--embedding", "16", "--hidden", "16", "--epochs", "4", "--learning-rate", "0.01")

@@ -9,7 +9,7 @@ import numpy as np
 from wfalens.automaton import Shared, StochasticWFA
 from wfalens.automaton.course import Course
 from wfalens.automaton.rows import no_rows, rows_from_keys
-from wfalens.corpus import TextEncoder, Vocabulary
+from wfalens.text import TextEncoder, Vocabulary
 
 LEVELS = 1000  # rows are whole numbers that sum to this
 

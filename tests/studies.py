@@ -8,11 +8,12 @@ from functools import cache
 import numpy as np
 
 from wfalens.automaton import WFA
-from wfalens.corpus import Corpus, TextEncoder, Vocabulary, WordVectors, newsroom
 from wfalens.extraction import Extractor
-from wfalens.inspection import Study
 from wfalens.models import CallableClassifier, RNNConfig, Trainer
-from wfalens.models.rnn import RNNClassifier
+from wfalens.models.rnn.classifier import RNNClassifier
+from wfalens.report.views import Study
+from wfalens.text import Corpus, TextEncoder, Vocabulary, WordVectors
+from wfalens.text.datasets import newsroom
 
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = '"><img/src=x/onerror=alert(1)>'

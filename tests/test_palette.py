@@ -18,7 +18,7 @@ VISION = {
 }
 TO_CONES = [[0.4122215, 0.5363325, 0.051446], [0.2119035, 0.6806995, 0.107397], [0.0883025, 0.2817188, 0.6299787]]
 TO_OKLAB = [[0.2104543, 0.793618, -0.004072], [1.9779985, -2.428592, 0.4505937], [0.025904, 0.7827718, -0.8086758]]
-STYLE = (files("wfalens.inspection") / "static" / "page.css").read_text()
+STYLE = (files("wfalens.report") / "static" / "page.css").read_text()
 THEMES = {"light": palette.LIGHT, "dark": palette.DARK}
 LEAST_APART = 0.08  # in OKLab; 0.02 is a difference that can just be seen
 

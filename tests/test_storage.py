@@ -9,7 +9,7 @@ import pytest
 
 from tests.files import contents, write_contents
 from wfalens.errors import FormatError
-from wfalens.passes.parts import PartsFolder
+from wfalens.scale.checkpoints import PartsFolder
 from wfalens.storage import SlicedFile, read_file, verify_file, write_file
 
 HEADER = {"texts": 3, "named": {"b": [1, 2.5], "a": "é"}}

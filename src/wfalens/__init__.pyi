@@ -2,16 +2,6 @@ from .automaton import WFA as WFA
 from .automaton import LinearWFA as LinearWFA
 from .automaton import StochasticWFA as StochasticWFA
 from .automaton import Walk as Walk
-from .corpus import Corpus as Corpus
-from .corpus import TextEncoder as TextEncoder
-from .corpus import TextFiles as TextFiles
-from .corpus import Vocabulary as Vocabulary
-from .corpus import WordVectors as WordVectors
-from .corpus import allow_tokenizer as allow_tokenizer
-from .corpus import load_dataset as load_dataset
-from .corpus import read_corpus as read_corpus
-from .corpus import read_groups as read_groups
-from .corpus import read_vectors as read_vectors
 from .evaluation import Fidelity as Fidelity
 from .evaluation import measure_fidelity as measure_fidelity
 from .evaluation import measure_strings as measure_strings
@@ -22,6 +12,11 @@ from .extraction import Fitting as Fitting
 from .extraction import Refinement as Refinement
 from .extraction import Sharing as Sharing
 from .extraction import refine as refine
+from .language import Language as Language
+from .language import log_probability as log_probability
+from .language import most_likely as most_likely
+from .language import perplexity as perplexity
+from .language import sample as sample
 from .models import CallableClassifier as CallableClassifier
 from .models import ModelCard as ModelCard
 from .models import RNNClassifier as RNNClassifier
@@ -37,13 +32,18 @@ from .models import wrap_keras as wrap_keras
 from .models import wrap_module as wrap_module
 from .models import wrap_pipeline as wrap_pipeline
 from .models import wrap_transformer as wrap_transformer
-from .passes import Run as Run
 from .progress import Progress as Progress
 from .ragged import Ragged as Ragged
-from .strings import Language as Language
-from .strings import log_probability as log_probability
-from .strings import most_likely as most_likely
-from .strings import perplexity as perplexity
-from .strings import sample as sample
+from .scale import Run as Run
+from .text import Corpus as Corpus
+from .text import TextEncoder as TextEncoder
+from .text import TextFiles as TextFiles
+from .text import Vocabulary as Vocabulary
+from .text import WordVectors as WordVectors
+from .text import allow_tokenizer as allow_tokenizer
+from .text import load_dataset as load_dataset
+from .text import read_corpus as read_corpus
+from .text import read_groups as read_groups
+from .text import read_vectors as read_vectors
 
 __version__: str

@@ -62,7 +62,7 @@ def test_words_with_any_characters_survive(tmp_path):
     from dataclasses import replace
 
     from wfalens.automaton import StochasticWFA
-    from wfalens.corpus import Vocabulary
+    from wfalens.text import Vocabulary
 
     wfa = sample("uniform", 0, words=9).wfa
     words = ["don't", "\n", '"', "\\", "👩‍👩‍👧", "e\u0301", "\ud800"]

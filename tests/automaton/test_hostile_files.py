@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from tests.automata import carrier, linear_sample, sample
 from tests.files import changed_files, contents, little_memory, write_contents
 from wfalens.automaton import COMPLETIONS, WFA, StochasticWFA
-from wfalens.automaton.layers import bytes_in_use as linear_bytes
+from wfalens.automaton.kernels.layers import bytes_in_use as linear_bytes
 from wfalens.automaton.stochastic import bytes_in_use as stochastic_bytes
 from wfalens.errors import FormatError, InputError
 from wfalens.memory import check_in_use

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.automaton.layers import Layers, in_blocks, layered_states, packed_links
+from wfalens.automaton.kernels.layers import Layers, in_blocks, layered_states, packed_links
 from wfalens.ragged import Ragged
 
 

@@ -9,8 +9,8 @@ from tests import oracle
 from tests.automata import sample, samples
 from wfalens.automaton import Empirical, StochasticWFA
 from wfalens.automaton.rows import rows_from_keys
-from wfalens.corpus import TextEncoder, Vocabulary
 from wfalens.ragged import Ragged
+from wfalens.text import TextEncoder, Vocabulary
 
 
 def test_worked_example_of_the_paper():
@@ -101,7 +101,7 @@ def test_words_without_kept_scales_step_alike(item):
     words = item.wfa.encoder.vocabulary.words[1:]
     kept = [item.wfa.matrix(word) for word in words]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wfalens.automaton.kernels._KEPT_FLOATS", item.wfa.states)  # room for one word
+        patch.setattr("wfalens.automaton.kernels.steps._KEPT_FLOATS", item.wfa.states)  # room for one word
         bare = StochasticWFA(**{name: getattr(item.wfa, name) for name in _FIELDS})
         np.testing.assert_allclose([bare.matrix(word) for word in words], kept, atol=1e-15)
 

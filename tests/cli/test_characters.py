@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from tests.attack.test_editing import NAMES, ends_in_a
 from tests.cli.test_commands import wfalens
-from wfalens.corpus import TextEncoder
+from tests.robustness.attack.test_editing import NAMES, ends_in_a
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier
+from wfalens.text import TextEncoder
 
 
 @pytest.fixture(scope="module")

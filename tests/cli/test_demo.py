@@ -8,9 +8,9 @@ import pytest
 from tests.extraction.test_best import CHEAP
 from wfalens import report
 from wfalens.cli import demo as command
-from wfalens.corpus import datasets
 from wfalens.extraction import Extractor
 from wfalens.report.collect import Extent
+from wfalens.text import datasets
 
 FEW = Extent(sentences=2, words=60, strongest=5, pages=2, attacked=20)
 

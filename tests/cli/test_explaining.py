@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from tests.cli.test_commands import SMALL, wfalens
-from wfalens.corpus import TextEncoder, Vocabulary, load_dataset, newsroom, read_vectors
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
+from wfalens.text import TextEncoder, Vocabulary, load_dataset, read_vectors
+from wfalens.text.datasets import newsroom
 
 
 @pytest.fixture(scope="module")

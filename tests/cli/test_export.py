@@ -169,7 +169,7 @@ def test_explicit_files_share_the_given_name(folder):
 
 def test_a_missing_extra_names_itself(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    monkeypatch.delitem(sys.modules, "wfalens.models.onnx.builder", raising=False)
+    monkeypatch.delitem(sys.modules, "wfalens.models.onnx.graph_builder", raising=False)
     done = wfalens("export", "some.wfa", "-o", "out.onnx", cwd=folder)
     assert (done.returncode, done.stderr) == (
         2,

@@ -19,8 +19,8 @@ from wfalens.cli.train import train, train_cli
 from wfalens.cli.walk import walk
 from wfalens.cli.words import WordChoice
 from wfalens.errors import InputError
-from wfalens.models.rnn import RNNConfig
-from wfalens.models.training import Trainer
+from wfalens.models.rnn.classifier import RNNConfig
+from wfalens.models.rnn.training import Trainer
 from wfalens.progress import Progress
 
 SMALL = {"embedding": 8, "hidden": 8}

@@ -9,7 +9,7 @@ from tests.cli.test_commands import wfalens
 from tests.extraction.test_distillation import Stops
 from wfalens.automaton import WFA, LinearWFA
 from wfalens.cli.output import note
-from wfalens.corpus import newsroom
+from wfalens.text.datasets import newsroom
 
 EXTRACT = ("extract", "n.rnn", "-c", "newsroom", "--kind", "linear", "-k", "20", "--epochs", "3")
 

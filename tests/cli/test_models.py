@@ -11,8 +11,8 @@ from tests.models.graphs import running_graph, summing_graph
 from tests.models.test_transformer import bert, word_pieces
 from tests.models.toy import CLASSES, ENCODER, texts, word_scores
 from wfalens.automaton import WFA
-from wfalens.corpus import newsroom
 from wfalens.models import ModelCard, RNNClassifier, export_onnx
+from wfalens.text.datasets import newsroom
 
 OPTIONS = ("-k", "10", "--completion", "probe", "--alpha", "0", "--abstraction", "outputs")
 

@@ -71,13 +71,13 @@ def test_an_output_that_exists_is_overwritten_only_by_force(tmp_path, command):
     assert (tmp_path / "out.png").read_text() == "precious"
 
 
-@pytest.mark.parametrize("command", ["demo", "reproduce"])
+@pytest.mark.parametrize("command", ["demo"])
 def test_a_folder_for_outputs_is_refused_before_the_work(tmp_path, command, make_read_only, monkeypatch):
     def works(*_, **__):
         raise AssertionError("it began to work")
 
-    monkeypatch.setattr("wfalens.corpus.datasets.load_dataset", works)
-    monkeypatch.setattr("wfalens.reproduction.reproduce", works)
+    monkeypatch.setattr("wfalens.text.datasets.catalogue.load_dataset", works)
+    monkeypatch.setattr("benchmarks.paper.reproduce", works)
     (tmp_path / "file.txt").write_text("")
     done = wfalens(command, "-o", "file.txt/out", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "error: cannot make the folder file.txt/out: Not a directory\n")

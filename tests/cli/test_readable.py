@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.test_commands import wfalens
 from wfalens.automaton import WFA, Shared
-from wfalens.corpus import newsroom
+from wfalens.text.datasets import newsroom
 
 EXTRACT = ("extract", "n.rnn", "-c", "newsroom", "--kind", "readable", "-k", "10", "--classes", "24")
 

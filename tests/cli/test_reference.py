@@ -7,9 +7,9 @@ import pytest
 from tests.studies import counting_model, letter_texts
 from wfalens.cli.inputs import Reader
 from wfalens.cli.reference import extraction_texts
-from wfalens.corpus import load_dataset, read_corpus
 from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Extractor
+from wfalens.text import load_dataset, read_corpus
 
 
 def written(path, corpus):

@@ -127,7 +127,7 @@ def test_a_worker_leaves_ctrl_c_to_the_driver_even_while_it_starts(folder):
 
 def test_ctrl_c_to_all_processes_is_one_sentence(folder):
     hook = """
-from wfalens.passes.engines import processes
+from wfalens.scale.engines import processes
 real = processes._started
 def started(blob):
     worker = real(blob)
@@ -157,7 +157,7 @@ def test_a_stopped_training_keeps_its_best_epoch(folder, number):
 @BOTH
 def test_a_training_stopped_before_its_first_epoch_writes_nothing(folder, number):
     hook = f"""
-import wfalens.models.training as training
+import wfalens.models.rnn.training as training
 training.Trainer._epoch = lambda *_: os.kill(os.getpid(), {int(number)})
 """
     done = stopped(hook, *TRAIN, "-o", "none.rnn", cwd=folder)

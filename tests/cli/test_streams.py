@@ -76,7 +76,7 @@ def test_evaluation_in_shards_says_what_one_in_memory_says(folder):
 
 
 def test_a_stopped_evaluation_goes_on_beside_the_automaton_and_leaves_nothing(folder, monkeypatch):
-    from wfalens.evaluation.judging import JudgeTask
+    from wfalens.evaluation.comparison_task import JudgeTask
 
     extract(folder, "stop.wfa", "--workers", "1")
     command = ("evaluate", "stop.wfa", "-m", "model.rnn", "-c", "texts*.jsonl", "--workers", "1", "--json")
@@ -124,7 +124,7 @@ ATTACK += ["--min-transition", "0", "--recipe", "random-word"]
 @pytest.fixture
 def numbered_words(monkeypatch):
     """The words of these texts are numbers, which are near to nothing otherwise."""
-    monkeypatch.setattr("wfalens.corpus.nearness.is_word", lambda _: True)
+    monkeypatch.setattr("wfalens.text.similar_words.is_word", lambda _: True)
 
 
 @pytest.mark.usefixtures("numbered_words")

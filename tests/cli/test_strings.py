@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from tests.cli.test_commands import wfalens
-from tests.strings.grammar import Grammar
-from tests.verification.test_languages import known
+from tests.language.grammar import Grammar
+from tests.robustness.verification.test_languages import known
 from wfalens.automaton import WFA
-from wfalens.strings import sample
-from wfalens.verification import read_machine, shortest_difference, write_machine
+from wfalens.language import sample
+from wfalens.robustness import read_machine, shortest_difference, write_machine
 
 SMALL = ["--embedding", "8", "--hidden", "16", "--dropout", "0", "--epochs", "4", "--learning-rate", "0.02"]
 
@@ -90,7 +90,7 @@ def language(copy_once):
     """A folder with an automaton of Tomita's fifth language."""
 
     def make(folder):
-        from tests.verification.test_languages import extracted
+        from tests.robustness.verification.test_languages import extracted
 
         extracted(5).save(folder / "five.wfa")
 

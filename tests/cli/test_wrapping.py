@@ -12,12 +12,12 @@ from tests.cli.test_models import write_csv
 from tests.models.graphs import summing_graph
 from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, texts
-from wfalens.corpus import Corpus, TextEncoder, tokenizers
-from wfalens.corpus.word_lists import read_word_list
 from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, ModelCard, load_keras, open_model
-from wfalens.models.keras.file import read_keras
+from wfalens.models.keras.keras_file import read_keras
+from wfalens.text import Corpus, TextEncoder, tokenizers
+from wfalens.text.word_lists import read_word_list
 
 WORDS = ENCODER.vocabulary.words
 OPTIONS = ("--kind", "stochastic", "-k", "8", "--completion", "probe", "--alpha", "0", "--abstraction", "outputs")

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from wfalens.corpus import TextEncoder, Vocabulary
 from wfalens.errors import InputError
 from wfalens.evaluation import evaluate_explanations
 from wfalens.evaluation.explanations import (
@@ -13,6 +12,7 @@ from wfalens.evaluation.explanations import (
     rank_agreement,
 )
 from wfalens.models import CallableClassifier
+from wfalens.text import TextEncoder, Vocabulary
 
 # the probability of class 1 for the words that are there
 TABLE = {

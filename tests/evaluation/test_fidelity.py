@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wfalens.corpus import Corpus
 from wfalens.errors import InputError
 from wfalens.evaluation import jensen_shannon, measure_fidelity
 from wfalens.evaluation.agreement import MANY, agreement, bootstrap_mean, wilson
-from wfalens.evaluation.standins import bag_of_words, majority
+from wfalens.evaluation.baselines import bag_of_words, majority
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig
+from wfalens.text import Corpus
 
 
 def test_divergence_by_hand():

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from tests.automata import sample
 from wfalens import CallableClassifier, Corpus, measure_fidelity, read_corpus, read_groups
-from wfalens.corpus.readers import MISSING
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
+from wfalens.evaluation.comparison import Judgement
 from wfalens.evaluation.groups import by_group, difference
-from wfalens.evaluation.judgement import Judgement
+from wfalens.text.readers import MISSING
 
 CLASSES = ("no", "yes")
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from tests.streams import BLOCK, corpus_files, small_model, some_labels, some_texts, write_texts
-from wfalens.corpus import Corpus, read_corpus
-from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.evaluation import measure_fidelity
-from wfalens.evaluation.judging import JudgeTask
+from wfalens.evaluation.comparison_task import JudgeTask
 from wfalens.extraction import Extractor
-from wfalens.journal import FileJournal, Journal
-from wfalens.passes.engines.local import ThreadEngine
-from wfalens.passes.run import Run
 from wfalens.progress import Progress
+from wfalens.scale.engines.local import ThreadEngine
+from wfalens.scale.journal import FileJournal, Journal
+from wfalens.scale.run_config import Run
+from wfalens.text import Corpus, read_corpus
+from wfalens.text.sources.text_files import TextFiles
 
 SHARDS = "judged-*.part"
 
@@ -186,7 +186,7 @@ class TestDivision:
         assert streamed(tmp_path, worse, "other", on_bad="skip").overall.texts == len(setting[2]) + 1
 
     def test_an_evaluation_that_would_not_fit_is_refused(self, tmp_path, setting, monkeypatch):
-        monkeypatch.setattr("wfalens.evaluation.measuring._BYTES_PER_TEXT", 10**10)
+        monkeypatch.setattr("wfalens.evaluation.measure_fidelity._BYTES_PER_TEXT", 10**10)
         with pytest.raises(InputError, match=r"the evaluation of .* texts needs .* GB, more than --memory"):
             streamed(tmp_path, setting)
 

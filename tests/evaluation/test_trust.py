@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from tests.automata import linear_sample, linear_samples, sample, samples
 from wfalens.automaton import UNDECIDED
-from wfalens.corpus import Corpus, newsroom
 from wfalens.errors import InputError
 from wfalens.evaluation import Trust, measure_fidelity
 from wfalens.evaluation.agreement import wilson
-from wfalens.evaluation.trust import COVERAGES
+from wfalens.evaluation.selective import COVERAGES
 from wfalens.extraction import Extractor
+from wfalens.text import Corpus
+from wfalens.text.datasets import newsroom
 
 # few different confidences, so that ties are common
 texts = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]) | st.floats(0, 1), st.booleans()), min_size=1)

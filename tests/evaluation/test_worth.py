@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from wfalens.cli import extract as command
-from wfalens.corpus import Corpus, TextEncoder, Vocabulary
-from wfalens.evaluation.worth import Worth, measure_worth
+from wfalens.evaluation.baseline_check import Worth, measure_worth
 from wfalens.extraction import Distillation, Extractor, Sharing
-from wfalens.extraction.best import Candidates
-from wfalens.extraction.holding import divided
+from wfalens.extraction.held_out import divided
+from wfalens.extraction.selection import Candidates
 from wfalens.models import CallableClassifier
 from wfalens.progress import Progress
+from wfalens.text import Corpus, TextEncoder, Vocabulary
 
 WORDS = list("abcdefgh")
 ENCODER = TextEncoder(Vocabulary.of_words(WORDS), "whitespace")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wfalens.corpus import newsroom
+from wfalens.text.datasets import newsroom
 
 
 @pytest.fixture(scope="session")

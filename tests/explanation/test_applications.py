@@ -5,8 +5,6 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from wfalens import plots
-from wfalens.corpus import load_dataset, newsroom
 from wfalens.errors import InputError, ModelError
 from wfalens.explanation import TransitionEmbeddings, attribute, influence, word_maps
 from wfalens.explanation.faithfulness import (
@@ -18,7 +16,10 @@ from wfalens.explanation.faithfulness import (
     random_scorer,
 )
 from wfalens.models import RNNConfig, Trainer
-from wfalens.models.pretraining import Curve, compare_pretraining
+from wfalens.models.rnn.pretraining import Curve, compare_pretraining
+from wfalens.report import plots
+from wfalens.text import load_dataset
+from wfalens.text.datasets import newsroom
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from wfalens.corpus import TextEncoder
-from wfalens.corpus.damage import ENCODING, MARKUP
 from wfalens.errors import InputError
 from wfalens.explanation import find_artefacts
 from wfalens.explanation.artefacts import RARE
 from wfalens.extraction import Extractor
-from wfalens.models.adapters.callable import CallableClassifier
+from wfalens.models.callable import CallableClassifier
+from wfalens.text import TextEncoder
+from wfalens.text.mojibake import ENCODING, MARKUP
 
 _USUAL = [f"w{number}" for number in range(40)]
 _TAUGHT = {"ä±": 0.9, "qwz": 0.9, "w0": 0.7, "w1": 0.3}

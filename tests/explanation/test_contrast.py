@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from wfalens.corpus import WordVectors, newsroom
 from wfalens.errors import InputError
 from wfalens.explanation import adversarial_pairs, collaborative_pairs
+from wfalens.text import WordVectors
+from wfalens.text.datasets import newsroom
 
 
 def every_pair(wfa, vectors, min_count, convention="mean_square"):

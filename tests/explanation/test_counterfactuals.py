@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from wfalens.corpus import TextEncoder
-from wfalens.corpus.edits import edited_texts
 from wfalens.errors import InputError
 from wfalens.explanation import counterfactuals
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier
+from wfalens.text import TextEncoder
+from wfalens.text.character_edits import edited_texts
 
 NAMES = ["anna", "hanna", "hannah", "ann", "nan", "dan", "daniel", "dana", "diana", "ian", "adrian", "hadrian"] * 8
 

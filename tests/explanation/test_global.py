@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 
 from tests.automata import sample, samples
-from wfalens.corpus import newsroom, read_vectors
 from wfalens.errors import InputError
 from wfalens.explanation import TransitionEmbeddings, influence, phrase_influence
+from wfalens.text import read_vectors
+from wfalens.text.datasets import newsroom
 
 
 def plain_influence(item, matrix):

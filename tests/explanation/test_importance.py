@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.corpus import load_dataset, newsroom
 from wfalens.errors import InputError
 from wfalens.explanation import influence, interactions, shapley, shapley_each
 from wfalens.explanation.importance import pair_importance, rank_correlation, word_importance
 from wfalens.explanation.occurrences import word_occurrences
-from wfalens.explanation.sums import KeyedSums, pair_sums, word_sums
+from wfalens.explanation.shapley_sums import KeyedSums, pair_sums, word_sums
+from wfalens.text import load_dataset
+from wfalens.text.datasets import newsroom
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def test_blocks_of_texts_add_up_to_the_corpus(newsroom_wfa, texts, monkeypatch, 
     for part in parts:
         total += word_sums(newsroom_wfa, part, "delete")
     assert as_tuple(total) == as_tuple(whole)
-    monkeypatch.setattr("wfalens.explanation.summing._TOKENS_AT_ONCE", 50)
+    monkeypatch.setattr("wfalens.explanation.shapley_blocks._TOKENS_AT_ONCE", 50)
     again = word_importance(newsroom_wfa, texts, min_count=1)
     np.testing.assert_array_equal(again.mean, importance.mean)
 

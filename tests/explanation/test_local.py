@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from tests.automata import samples
 from wfalens.automaton.sweeps import forward_backward, replacement_outputs
-from wfalens.corpus import newsroom
 from wfalens.errors import InputError
 from wfalens.explanation import attribute, best_replacements, shapley
 from wfalens.ragged import Ragged
+from wfalens.text.datasets import newsroom
 
 sentences = st.lists(st.integers(0, 100), min_size=1, max_size=12)
 

@@ -6,14 +6,14 @@ import pytest
 
 from tests.automata import linear_sample
 from tests.streams import corpus_files, small_model, some_texts
-from wfalens.corpus import Corpus
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.explanation import pair_importance, word_importance
-from wfalens.explanation.summing import SumTask
+from wfalens.explanation.shapley_blocks import SumTask
 from wfalens.extraction import Extractor
-from wfalens.journal import Journal
-from wfalens.passes.run import Run
 from wfalens.progress import Progress
+from wfalens.scale.journal import Journal
+from wfalens.scale.run_config import Run
+from wfalens.text import Corpus
 
 MEASURES = {"words": word_importance, "pairs": pair_importance}
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from tests.automata import linear_samples, sample, samples
 from wfalens.automaton import LinearWFA, StochasticWFA
-from wfalens.corpus import Vocabulary
 from wfalens.errors import InputError
 from wfalens.export import SymbolTable, subset
-from wfalens.export.files import export_files
+from wfalens.export.formats import export_files
+from wfalens.text import Vocabulary
 
 # every format runs the same promises as a class of its own: examples found for one are not those of another
 promise = settings(

@@ -13,11 +13,11 @@ from tests.export.test_onnx import TestOnnx as Onnx
 from tests.export.test_openfst import TestOpenFst as OpenFst
 from tests.export.test_prism import TestPrism as Prism
 from tests.export.test_prism import TestPrismExplicit as PrismExplicit
-from wfalens.corpus import TextEncoder, Vocabulary
-from wfalens.corpus.tokenizers import tokenizer_named
-from wfalens.export.choice import frequent_words
+from wfalens.export.export_choice import frequent_words
 from wfalens.extraction import Extractor
 from wfalens.ragged import Ragged
+from wfalens.text import TextEncoder, Vocabulary
+from wfalens.text.tokenizers import tokenizer_named
 
 pytestmark = pytest.mark.data
 WORDS = 60

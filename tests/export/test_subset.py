@@ -13,9 +13,9 @@ from tests.automata import linear_sample, sample, samples
 from tests.export.conformance import our_weights, texts_of
 from wfalens.automaton import Null, StochasticWFA
 from wfalens.automaton.rows import rows_from_keys
-from wfalens.corpus import TextEncoder, Vocabulary
 from wfalens.errors import InputError, MissingDependencyError
 from wfalens.export import LOST, frequent_words, subset, to_networkx, to_onnx
+from wfalens.text import TextEncoder, Vocabulary
 
 
 def automaton(*matrices, completion=None):
@@ -133,7 +133,7 @@ def test_a_word_that_was_not_exported_has_no_weight():
 def test_a_missing_extra_names_itself(monkeypatch, package, extra, export):
     wfa = automaton(FULL)
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "wfalens.models.onnx.builder", raising=False)
+    monkeypatch.delitem(sys.modules, "wfalens.models.onnx.graph_builder", raising=False)
     with pytest.raises(MissingDependencyError, match=rf"{package} is not installed; .*wfalens\[{extra}\]"):
         export(wfa if package == "onnx" else subset(wfa))
 

@@ -17,11 +17,11 @@ from pathlib import Path
 import torch
 
 from tests.streams import corpus_files, small_model, some_texts
-from wfalens.corpus.sources.files import TextFiles
 from wfalens.evaluation import measure_fidelity
 from wfalens.explanation import word_importance
 from wfalens.extraction import Extractor
-from wfalens.passes.run import Run
+from wfalens.scale.run_config import Run
+from wfalens.text.sources.text_files import TextFiles
 from wfalens.writing import write_atomically
 
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from wfalens.corpus import TextEncoder, Vocabulary
 from wfalens.extraction import Extractor
-from wfalens.extraction.completion.queries import Ledger, TooFewQueriesError
+from wfalens.extraction.query_budget import Ledger, TooFewQueriesError
 from wfalens.extraction.states.asking import Continuations, drawn, telling
 from wfalens.extraction.states.views import LookAhead, Outputs, affordable_continuations, see
 from wfalens.models import CallableClassifier
 from wfalens.ragged import Ragged
+from wfalens.text import TextEncoder, Vocabulary
 
 ENCODER = TextEncoder(Vocabulary.of_words("01"), "whitespace")
 

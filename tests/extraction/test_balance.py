@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 
 from tests.extraction.test_best import CHEAP, QUICK
 from tests.intents import Evidence
-from wfalens.corpus import Corpus
-from wfalens.corpus.sources import TextFiles, with_labels
-from wfalens.corpus.sources.memory import source_of
 from wfalens.errors import InputError
 from wfalens.extraction import Distillation, Extractor, Fitting
 from wfalens.extraction.balance import evened
-from wfalens.extraction.best import extract_best
-from wfalens.extraction.holding import divided
-from wfalens.passes import Run
+from wfalens.extraction.held_out import divided
+from wfalens.extraction.selection import extract_best
 from wfalens.progress import SILENT
 from wfalens.ragged import Ragged
+from wfalens.scale import Run
+from wfalens.text import Corpus
+from wfalens.text.sources import TextFiles, with_labels
+from wfalens.text.sources.memory_texts import source_of
 
 CLASSES = 4
 SHORT = Distillation(layers=2, width=8, factors=16, hidden=32, epochs=2, tokens=6000)

@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 
 from tests.extraction.test_distillation import Stops
-from tests.strings.grammar import Grammar
+from tests.language.grammar import Grammar
 from wfalens.automaton import WFA, LinearWFA, Shared
-from wfalens.corpus.sources.memory import source_of
 from wfalens.errors import FormatError, InputError
-from wfalens.evaluation.worth import measure_worth
-from wfalens.extraction import Distillation, Extractor, Fitting, Sharing, best
-from wfalens.extraction.best import Candidates, extract_best
+from wfalens.evaluation.baseline_check import measure_worth
+from wfalens.extraction import Distillation, Extractor, Fitting, Sharing
+from wfalens.extraction import selection as best
 from wfalens.extraction.comparing import Rates, aim_for, leader
-from wfalens.extraction.holding import divided
+from wfalens.extraction.held_out import divided
+from wfalens.extraction.selection import Candidates, extract_best
+from wfalens.language import sample
 from wfalens.models import CallableClassifier
-from wfalens.passes import Run
 from wfalens.progress import SILENT, Progress
-from wfalens.strings import sample
+from wfalens.scale import Run
+from wfalens.text.sources.memory_texts import source_of
 
 QUICK = Sharing(forming=1, epochs=2, settling=1, prefixes=1, tokens=4000)
 LINEAR = Distillation(layers=2, width=8, factors=16, hidden=32, epochs=10, tokens=20_000)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from wfalens.automaton import WFA
-from wfalens.corpus import TextEncoder, Vocabulary, WordVectors
 from wfalens.errors import InputError
 from wfalens.evaluation import measure_fidelity
-from wfalens.explanation.shapley.network import network_shapley
+from wfalens.explanation.shapley.network_values import network_shapley
 from wfalens.extraction import Augmentation, Distillation, Extractor
 from wfalens.models import CallableClassifier
+from wfalens.text import TextEncoder, Vocabulary, WordVectors
 
 LETTERS = "abcdefgh"
 ENCODER = TextEncoder(Vocabulary.of_words(LETTERS), "characters", closed=True)

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from tests.extraction.test_best import CHEAP, LINEAR, QUICK
-from tests.strings.grammar import Grammar
+from tests.language.grammar import Grammar
 from wfalens.automaton import LinearWFA, Shared
-from wfalens.corpus.sources.memory import source_of
 from wfalens.errors import InputError
 from wfalens.extraction import Distillation, Extractor, Fitting
-from wfalens.extraction.best import extract_best
-from wfalens.extraction.choice import tuning
 from wfalens.extraction.deadline import NEVER, Deadline, Stop, seconds_of, told_stop
 from wfalens.extraction.effort import EFFORTS, distillation_of, fitting_of, sharing_of
-from wfalens.passes import Run
+from wfalens.extraction.selection import extract_best
+from wfalens.extraction.stochastic import tuning
 from wfalens.progress import Progress
+from wfalens.scale import Run
+from wfalens.text.sources.memory_texts import source_of
 
 MANY = replace(LINEAR, epochs=200, patience=200, tokens=1000)
 SHARED = replace(QUICK, forming=3, epochs=60, settling=20, tokens=1000)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tests.intents import intents, last_classes
-from wfalens.corpus import load_dataset
 from wfalens.evaluation import measure_fidelity
-from wfalens.evaluation.standins import bag_of_words
+from wfalens.evaluation.baselines import bag_of_words
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.models.traces import last_outputs
+from wfalens.text import load_dataset
 
 pytestmark = pytest.mark.slow  # nothing is made smaller but the networks
 

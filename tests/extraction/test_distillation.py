@@ -9,22 +9,23 @@ import torch
 from tests.files import contents, write_contents
 from tests.models.test_adapters import CLASSES, count_letters
 from wfalens.automaton import LinearWFA
-from wfalens.corpus import Corpus, TextEncoder, Vocabulary, WordVectors, newsroom
 from wfalens.errors import FormatError, InputError
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Distillation, Extractor
 from wfalens.extraction.completion.probing import choose_representatives
-from wfalens.extraction.completion.queries import Ledger
-from wfalens.extraction.holding import divided
-from wfalens.extraction.linear.distiller import distil
+from wfalens.extraction.held_out import divided
 from wfalens.extraction.linear.generator import Generator
-from wfalens.extraction.linear.inputs import word_inputs
+from wfalens.extraction.linear.linear_extraction import distil
+from wfalens.extraction.linear.linear_training import divergence
 from wfalens.extraction.linear.scan import States
-from wfalens.extraction.linear.training import divergence
+from wfalens.extraction.linear.word_inputs import word_inputs
 from wfalens.extraction.perturbation import Perturbation, batches, perturbed
+from wfalens.extraction.query_budget import Ledger
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
+from wfalens.text import Corpus, TextEncoder, Vocabulary, WordVectors
+from wfalens.text.datasets import newsroom
 
 SMALL = Distillation(layers=3, width=4, factors=8, hidden=16, epochs=3)
 THOROUGH = replace(SMALL, epochs=6, batch=64, learning_rate=2e-2)  # many small steps

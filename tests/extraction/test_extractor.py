@@ -8,8 +8,6 @@ import pytest
 from tests import oracle
 from wfalens.automaton import WFA, Empirical, Probe
 from wfalens.automaton.rows import dense
-from wfalens.corpus import TextEncoder, Vocabulary, WordVectors, newsroom
-from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Extractor
 from wfalens.extraction.completion.augmentation import augmented
@@ -18,6 +16,9 @@ from wfalens.extraction.states.abstraction import States, cluster
 from wfalens.models import CallableClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
+from wfalens.text import TextEncoder, Vocabulary, WordVectors
+from wfalens.text.datasets import newsroom
+from wfalens.text.vocabulary import UNKNOWN
 
 
 def agreement(wfa, model, corpus):

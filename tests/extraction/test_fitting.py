@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from tests.automata import sample
 from wfalens.automaton import WFA, Fitted
 from wfalens.automaton.rows import entries_per_row
-from wfalens.corpus import load_dataset
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Fitting
 from wfalens.extraction.completion.fitting import _expectations, fit_rows
-from wfalens.extraction.completion.queries import Ledger
+from wfalens.extraction.query_budget import Ledger
 from wfalens.extraction.states.soft import mixtures
 from wfalens.extraction.states.views import LookAhead, Outputs, see
 from wfalens.models import CallableClassifier, RNNConfig, Trainer
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
+from wfalens.text import load_dataset
 
 
 @given(st.integers(0, 10**6), st.sampled_from([1e-6, 0.1, 0.5, 5.0]))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wfalens.extraction import Distillation, Extractor, Fitting, Sharing
-from wfalens.extraction.forecast import most_probing, say_forecast
+from wfalens.extraction.cost_estimate import most_probing, say_forecast
 from wfalens.models import CallableClassifier
 from wfalens.progress import Progress
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.streams import corpus_files, small_model
-from wfalens.corpus.sources.files import TextFiles
 from wfalens.extraction import Extractor
-from wfalens.passes.run import Run
+from wfalens.scale.run_config import Run
+from wfalens.text.sources.text_files import TextFiles
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = 20

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.corpus import newsroom
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Extractor, Fitting
 from wfalens.extraction.completion.probing import affordable, ask, choose_representatives, probing_queries
-from wfalens.extraction.completion.queries import (
+from wfalens.extraction.query_budget import (
     FITTING_SHARE,
     SEARCH_SHARE,
     Ledger,
@@ -17,10 +16,11 @@ from wfalens.extraction.completion.queries import (
     query_sentence,
 )
 from wfalens.models import CallableClassifier
-from wfalens.models.causality import check_causal
+from wfalens.models.checks.causality import check_causal
 from wfalens.models.stepping import states_after
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
+from wfalens.text.datasets import newsroom
 
 
 class Counting:

@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 
 from wfalens.automaton import WFA, Shared
-from wfalens.corpus import TextEncoder, Vocabulary, load_dataset, newsroom, opinions
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Sharing
-from wfalens.extraction.completion.queries import Ledger
-from wfalens.extraction.lessons import Lessons
-from wfalens.extraction.readable.automaton_of import automaton_of
+from wfalens.extraction.perturbed_batches import Lessons
+from wfalens.extraction.query_budget import Ledger
 from wfalens.extraction.readable.chain import slopes
 from wfalens.extraction.readable.fit import Fit, merged
-from wfalens.extraction.readable.sharing import Rung, Size, Sizes
+from wfalens.extraction.readable.readable_automaton import automaton_of
+from wfalens.extraction.readable.readable_options import Rung, Size, Sizes
 from wfalens.models import CallableClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
+from wfalens.text import TextEncoder, Vocabulary, load_dataset
+from wfalens.text.datasets import newsroom, opinions
 
 QUICK = Sharing(spread=2, forming=2, epochs=4, settling=2, tokens=20_000, prefixes=1)
 THOROUGH = Sharing(forming=5, epochs=15, settling=5)

@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from tests.automata import sample
-from tests.verification.test_languages import Acceptor
-from wfalens.corpus import tomita
+from tests.robustness.verification.test_languages import Acceptor
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Refinement, refine
-from wfalens.extraction.guarantee import Guarantee, lower_bound
-from wfalens.extraction.near_decisions import replacements
-from wfalens.extraction.own_texts import OwnTexts
-from wfalens.extraction.refining import Refiner, refinement_summary
+from wfalens.extraction.refinement.boundary_search import replacements
+from wfalens.extraction.refinement.guarantee import Guarantee, lower_bound
+from wfalens.extraction.refinement.query_sampler import OwnTexts
+from wfalens.extraction.refinement.refine import Refiner, refinement_summary
 from wfalens.extraction.states.splitting import Splitting, contradictions
 from wfalens.extraction.states.views import see
 from wfalens.models.traces import last_outputs
 from wfalens.ragged import Ragged
+from wfalens.text.datasets import tomita
 
 SMALL = Refinement(rounds=3, texts=200, samples=300, most_states=16)
 

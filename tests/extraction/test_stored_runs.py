@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wfalens.errors import FormatError
-from wfalens.extraction.evidence.assembly import StoredRun
+from wfalens.extraction.counts.assembly import StoredRun
 from wfalens.storage import SlicedFile, compact, write_file
 
 
@@ -16,7 +16,7 @@ def stored(path, keys, counts):
 @pytest.mark.parametrize("most", [50, 10**4, 10**12])
 @pytest.mark.parametrize("size", [0, 1, 7, 64, 65, 1000])
 def test_keys_are_found_where_they_stand(tmp_path, monkeypatch, size, most):
-    monkeypatch.setattr("wfalens.extraction.evidence.assembly._WINDOW", 8)
+    monkeypatch.setattr("wfalens.extraction.counts.assembly._WINDOW", 8)
     rng = np.random.default_rng(size)
     keys = np.unique(rng.integers(0, most, size))
     run = stored(tmp_path / "a", compact(keys), compact(rng.integers(1, 300, len(keys))))

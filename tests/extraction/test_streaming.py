@@ -11,18 +11,18 @@ import pytest
 
 from tests.streams import WORDS, corpus_files, small_model, some_texts, write_texts
 from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.corpus import WordVectors
-from wfalens.corpus.sources.files import TextFiles
 from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Augmentation, Extractor
-from wfalens.extraction.evidence import count_parts
-from wfalens.extraction.evidence.count_parts import CountParts
-from wfalens.journal import FileJournal, Journal
+from wfalens.extraction.counts import count_parts
+from wfalens.extraction.counts.count_parts import CountParts
 from wfalens.models import CallableClassifier
-from wfalens.passes.engines.local import SerialEngine, ThreadEngine
-from wfalens.passes.parts import PartsFolder
-from wfalens.passes.run import Run
 from wfalens.progress import SILENT, Progress
+from wfalens.scale.checkpoints import PartsFolder
+from wfalens.scale.engines.local import SerialEngine, ThreadEngine
+from wfalens.scale.journal import FileJournal, Journal
+from wfalens.scale.run_config import Run
+from wfalens.text import WordVectors
+from wfalens.text.sources.text_files import TextFiles
 
 PLAIN = Extractor.paper(states=6, completion="empirical")
 ROOM = 10**12
@@ -325,7 +325,7 @@ class TestFailing:
         assert resumed == saved(tmp_path, PLAIN, model, stream_of(tmp_path, files, "whole"))
 
     def test_a_shard_that_fails_always_is_named_or_skipped_and_counted(self, tmp_path, files, model, monkeypatch):
-        from wfalens.extraction.evidence.counting import CountTask
+        from wfalens.extraction.counts.counting import CountTask
 
         real = CountTask._counted
 
@@ -351,7 +351,7 @@ class TestFailing:
         assert not (tmp_path / "parts").exists()
 
     def test_memory_that_runs_out_ends_the_run_and_keeps_what_is_done(self, tmp_path, files, model, monkeypatch):
-        monkeypatch.setattr("wfalens.passes.run.resident_with_children", lambda: 10**9)
+        monkeypatch.setattr("wfalens.scale.run_config.resident_with_children", lambda: 10**9)
         stream = stream_of(tmp_path, files, memory=2 * 10**9, journal=Grows(monkeypatch))
         with pytest.raises(InputError, match=r"needs 3 GB, more than --memory 2 GB.*what was counted is kept"):
             extracted(PLAIN, model, stream)
@@ -371,7 +371,7 @@ class Grows(Journal):
 
     def write(self, event, **facts):
         if event == "shard":
-            self.monkeypatch.setattr("wfalens.passes.run.resident_with_children", lambda: 3 * 10**9)
+            self.monkeypatch.setattr("wfalens.scale.run_config.resident_with_children", lambda: 3 * 10**9)
 
 
 def test_progress_tells_shards_and_rate(tmp_path, files, model):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests import oracle
 from wfalens.errors import InputError
-from wfalens.extraction.evidence.transitions import TransitionCounts, count_transitions
+from wfalens.extraction.counts.transitions import TransitionCounts, count_transitions
 from wfalens.ragged import Ragged
 
 N, WORDS = 5, 7

@@ -5,20 +5,20 @@ import pytest
 
 from tests.intents import intents, last_classes
 from wfalens.automaton import WFA
-from wfalens.corpus.sources.memory import source_of
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Fitting
-from wfalens.extraction.choice.ladder import Ladder, representatives_for
-from wfalens.extraction.choice.room import Room
-from wfalens.extraction.choice.tuning import Delivered, Held, Trial, Tuning, _best, _goes_on, split
 from wfalens.extraction.comparing import DIVERGENCE, Rates
 from wfalens.extraction.completion.fitting import FittedRows
 from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.views import principal
+from wfalens.extraction.stochastic.memory_budget import Room
+from wfalens.extraction.stochastic.size_grid import Ladder, representatives_for
+from wfalens.extraction.stochastic.tuning import Delivered, Held, Trial, Tuning, _best, _goes_on, split
 from wfalens.memory import free, resident_with_children
 from wfalens.models.traces import last_outputs
-from wfalens.passes.run import Session
 from wfalens.progress import Progress
+from wfalens.scale.run_config import Session
+from wfalens.text.sources.memory_texts import source_of
 
 
 def tuned(model, corpus, **options):
@@ -162,7 +162,7 @@ def test_memory_bounds_the_number_of_states_and_the_search_says_so(monkeypatch):
     free = Extractor(**options).extract(model, texts)
     rate = Tuning.from_json(free.provenance["tuning"])
     assert max(trial.states for trial in rate.trials) > 60
-    monkeypatch.setattr("wfalens.extraction.choice.room.free", lambda: 8 << 20)
+    monkeypatch.setattr("wfalens.extraction.stochastic.memory_budget.free", lambda: 8 << 20)
     wfa = Extractor(**options).extract(model, texts, told)
     tried = {trial.states for trial in Tuning.from_json(wfa.provenance["tuning"]).trials}
     assert tried < {trial.states for trial in rate.trials}

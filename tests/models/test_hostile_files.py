@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from tests.files import changed_files, contents, little_memory, write_contents
 from wfalens.errors import FormatError, InputError
 from wfalens.models import RNNClassifier, RNNConfig
-from wfalens.models.rnn import CELLS
+from wfalens.models.rnn.classifier import CELLS
 from wfalens.ragged import Ragged
 
 

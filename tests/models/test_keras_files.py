@@ -17,9 +17,9 @@ import keras
 from tests.models.conformance import SteppableConformance, StepwiseConformance
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.models import ModelCard, load_keras, open_model, wrap_keras
-from wfalens.models.keras.file import read_keras
+from wfalens.models.keras.keras_file import read_keras
+from wfalens.models.keras.keras_network import plain_network
 from wfalens.models.keras.legacy import load_old
-from wfalens.models.keras.network import plain_network
 from wfalens.models.traces import last_outputs
 
 CLASSES = ("x", "y", "z")

@@ -16,10 +16,10 @@ import keras
 from tests.models.conformance import StepwiseConformance
 from wfalens.errors import FormatError, WfalensError
 from wfalens.models import ModelCard, load_keras
-from wfalens.models.keras.file import read_keras
-from wfalens.models.keras.network import plain_network
-from wfalens.models.keras.sharing import numbered, shared_steps, windows
-from wfalens.models.keras.tables import table_network
+from wfalens.models.keras.keras_file import read_keras
+from wfalens.models.keras.keras_network import plain_network
+from wfalens.models.keras.keras_tables import table_network
+from wfalens.models.keras.shared_work import numbered, shared_steps, windows
 
 CLASSES = ("x", "y", "z")
 WIDTH, WORDS = 9, 7

@@ -16,7 +16,7 @@ from wfalens.errors import FormatError, InputError, MissingDependencyError, Mode
 from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Extractor
 from wfalens.models import ModelCard, RNNClassifier, RNNConfig, export_onnx, load_onnx
-from wfalens.models.readout import softmax
+from wfalens.models.checks.readout import softmax
 
 CLASSES = ("x", "y", "z")
 
@@ -67,7 +67,7 @@ class TestGraphOfFixedWidth(StepwiseConformance):
         return make
 
 
-@pytest.mark.filterwarnings("ignore::wfalens.models.causality.LookAheadWarning")
+@pytest.mark.filterwarnings("ignore::wfalens.models.checks.causality.LookAheadWarning")
 @pytest.mark.parametrize("reverse", [0, 1])
 class TestGraphOfTokens(StepwiseConformance):
     @pytest.fixture
@@ -314,7 +314,7 @@ def test_a_card_is_the_same_after_writing_and_reading(letters, tmp_path):
 
 
 def test_words_of_every_kind_survive_the_export(tmp_path):
-    from wfalens.corpus import TextEncoder, Vocabulary
+    from wfalens.text import TextEncoder, Vocabulary
 
     encoder = TextEncoder(
         Vocabulary.of_words(["don't", "22", '"', "\\", "{", "🙂", "<br/>", "\ud800"]), "whitespace", 7
@@ -328,7 +328,7 @@ def test_a_missing_package_names_the_extra(letters, tmp_path, monkeypatch, packa
     model = RNNClassifier.untrained(RNNConfig(hidden=4), letters, CLASSES)
     export_onnx(model, tmp_path / "m.onnx")
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "wfalens.models.onnx.builder", raising=False)
+    monkeypatch.delitem(sys.modules, "wfalens.models.onnx.graph_builder", raising=False)
     arguments = (tmp_path / "m.onnx",) if act is load_onnx else (model, tmp_path / "n.onnx")
     with pytest.raises(MissingDependencyError, match=rf"{package} is not installed; .*'wfalens\[onnx\]'"):
         act(*arguments)

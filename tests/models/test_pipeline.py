@@ -50,7 +50,7 @@ def test_every_prefix_is_the_text_that_the_pipeline_would_be_given(letters):
 
 
 def test_words_are_joined_by_blanks_and_characters_by_nothing(letters):
-    from wfalens.corpus import TextEncoder
+    from wfalens.text import TextEncoder
 
     asked = []
 

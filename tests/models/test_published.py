@@ -11,10 +11,10 @@ import keras
 
 from tests.models.zoo import PACKAGES, PUBLISHED, folder_of, is_installed, published, published_texts
 from wfalens.models import SteppableClassifier, find_misreading
-from wfalens.models.keras.file import read_keras
+from wfalens.models.keras.keras_file import read_keras
+from wfalens.models.keras.keras_network import plain_network
+from wfalens.models.keras.keras_tables import table_network
 from wfalens.models.keras.legacy import load_old
-from wfalens.models.keras.network import plain_network
-from wfalens.models.keras.tables import table_network
 from wfalens.models.traces import last_outputs
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning", "ignore:The structure of")

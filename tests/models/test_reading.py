@@ -7,14 +7,14 @@ import pytest
 
 from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, WORTH, texts
-from wfalens.corpus import Corpus
 from wfalens.errors import ModelError
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, ModelCard, find_misreading, load_keras
-from wfalens.models.adapters.tables import TableForm, TextTableClassifier, TokenTableClassifier
-from wfalens.models.reading import ReadingWarning, require_reading
-from wfalens.models.unknown import UnknownWordsWarning, unknown_words
+from wfalens.models.checks.preprocessing_check import ReadingWarning, require_reading
+from wfalens.models.checks.unknown import UnknownWordsWarning, unknown_words
+from wfalens.models.padded import TableForm, TextTableClassifier, TokenTableClassifier
 from wfalens.progress import Progress
+from wfalens.text import Corpus
 
 WIDTH = 12
 SCORES = np.array([WORTH.get(word, 0.0) for word in ENCODER.vocabulary.words])

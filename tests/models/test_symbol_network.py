@@ -10,12 +10,12 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 from wfalens.errors import InputError
+from wfalens.language import log_probability
 from wfalens.models import SteppableClassifier, check_causal, open_model
-from wfalens.models.adapters.callable import PrefixClassifier
+from wfalens.models.callable import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.models.next_symbol import END, tells_next_symbol
 from wfalens.ragged import Ragged
-from wfalens.strings import log_probability
 
 LETTERS, START, STOP, SYMBOLS, HIDDEN = 3, 3, 4, 5, 6
 CELLS = {"srn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}

@@ -8,13 +8,14 @@ import pytest
 import torch
 
 from tests.files import contents, write_contents
-from wfalens.corpus import Corpus, WordVectors, load_dataset, newsroom
 from wfalens.errors import FormatError, InputError
-from wfalens.evaluation.standins import bag_of_words
+from wfalens.evaluation.baselines import bag_of_words
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.models.batches import trace_padded
-from wfalens.models.training import accuracy
+from wfalens.models.rnn.training import accuracy
 from wfalens.progress import Progress
+from wfalens.text import Corpus, WordVectors, load_dataset
+from wfalens.text.datasets import newsroom
 
 SMALL = RNNConfig(embedding=8, hidden=8, dropout=0.1)
 
@@ -180,7 +181,7 @@ def test_texts_without_words_get_the_prior(news_model):
 def test_batches_of_any_size_trace_alike(news_model, headlines, monkeypatch):
     ids = news_model.encoder.encode(headlines.texts[:200])
     whole = news_model.trace(ids).values
-    monkeypatch.setattr("wfalens.models.rnn.trace_padded", partial(trace_padded, tokens=30))
+    monkeypatch.setattr("wfalens.models.rnn.classifier.trace_padded", partial(trace_padded, tokens=30))
     np.testing.assert_allclose(news_model.trace(ids).values, whole, atol=1e-5)
     assert not torch.is_inference_mode_enabled()
 

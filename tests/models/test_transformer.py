@@ -110,7 +110,7 @@ def test_a_decoder_reads_all_prefixes_of_a_text_in_one_pass(letters):
 
 
 def test_an_encoder_is_not_taken_for_a_causal_model(letters):
-    from wfalens.models.adapters.transformer import SharedPassClassifier
+    from wfalens.models.transformer import SharedPassClassifier
 
     assert not isinstance(wrap_transformer(bert(0, LETTERS), LETTERS, letters), SharedPassClassifier)
 
@@ -121,7 +121,7 @@ def answer(model, tokenizer, text):
 
 
 def test_every_prefix_is_read_as_sub_words_of_its_own(letters):
-    from wfalens.corpus import TextEncoder, Vocabulary
+    from wfalens.text import TextEncoder, Vocabulary
 
     tokenizer = word_pieces(["new", "##s", "##y", "bad"])
     model = bert(0, tokenizer)

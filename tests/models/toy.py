@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from wfalens.corpus import Corpus, TextEncoder, Vocabulary
 from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Extractor
+from wfalens.text import Corpus, TextEncoder, Vocabulary
 
 CLASSES = ("bad", "good")
 GOOD, BAD, NEUTRAL = (tuple(f"{kind}{number}" for number in range(5)) for kind in ("fine", "poor", "thing"))

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from wfalens.corpus import Corpus, load_dataset
-from wfalens.corpus.word_lists import read_word_list
 from wfalens.models import ModelCard, StepwiseClassifier, load_keras
+from wfalens.text import Corpus, load_dataset
+from wfalens.text.word_lists import read_word_list
 
 PUBLISHED = ("census", "wiki", "florida", "dgaintel")
 PACKAGES = {"census": "ethnicolr", "wiki": "ethnicolr", "florida": "ethnicolr", "dgaintel": "dgaintel"}

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from tests.readable import readable
-from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
 from wfalens.models import RNNClassifier, RNNConfig
 from wfalens.models.final import final_outputs
@@ -17,6 +16,7 @@ from wfalens.monitoring.surprise import FEATURES
 from wfalens.monitoring.walks import Walks
 from wfalens.monitoring.watching import ATTACKED, SURPRISING, UNSEEN
 from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import UNKNOWN
 
 STAY, TO_BAD, TO_GOOD = np.eye(3), [[0, 1, 0]] * 3, [[0, 0, 1]] * 3
 WORDS = (("the", "a"), ("awful", "dull"), ("fine", "great"))

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from tests.flaws import PLANTED
-from wfalens.corpus import Corpus
 from wfalens.errors import InputError
 from wfalens.models.final import final_outputs
 from wfalens.ragged import Ragged
@@ -24,6 +23,7 @@ from wfalens.repair import (
 )
 from wfalens.repair.blame import turning_weights
 from wfalens.repair.plan import turning_phrases
+from wfalens.text import Corpus
 
 
 @pytest.fixture(scope="module")

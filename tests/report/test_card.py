@@ -9,11 +9,11 @@ import pytest
 from tests.cli.test_commands import wfalens
 from wfalens.automaton import WFA
 from wfalens.cli.card import card
-from wfalens.corpus import newsroom
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor
-from wfalens.models.adapters.tables import TableForm, TextTableClassifier
+from wfalens.models.padded import TableForm, TextTableClassifier
 from wfalens.report import Card
+from wfalens.text.datasets import newsroom
 
 
 @pytest.fixture(scope="module")

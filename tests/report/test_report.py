@@ -8,10 +8,10 @@ import pytest
 
 from tests.automata import linear_sample, sample
 from tests.studies import hostile_study
-from wfalens import inspection
-from wfalens.corpus import Corpus
-from wfalens.inspection import Study
 from wfalens.report import Extent, collect, write_report
+from wfalens.report import views as inspection
+from wfalens.report.views import Study
+from wfalens.text import Corpus
 
 SMALL = Extent(sentences=5, words=40, strongest=3, pages=2, attacked=60)
 WHOLE = ("overview", "fidelity", "map", "sentences", "wordmap", "contrast", "attacks", "comparison", "texts")

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton import kernels
-from wfalens.automaton.kernels import Rows, Rule
+from wfalens.automaton.kernels import steps as kernels
+from wfalens.automaton.kernels.steps import Rows, Rule
 from wfalens.automaton.rows import no_rows
-from wfalens.bounds import Bounds, check_choice, check_numbers, real, whole
+from wfalens.validation import Bounds, check_choice, check_numbers, real, whole
 
 DISTANCES = ("euclidean", "squared")
 STRENGTHS = Bounds(real, 1e-9, 1e9)  # of probed rows: a sum with one of these is a number, and so is its inverse

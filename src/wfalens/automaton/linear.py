@@ -10,14 +10,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton import kernels
-from wfalens.automaton.layers import Layers, in_blocks, layered_states, packed_links, partners
+from wfalens.automaton.kernels import steps as kernels
+from wfalens.automaton.kernels.layers import Layers, in_blocks, layered_states, packed_links, partners
 from wfalens.automaton.wfa import WFA, frozen
-from wfalens.bounds import Bounds, real
-from wfalens.corpus.encoder import TextEncoder
-from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
+from wfalens.text.encoder import TextEncoder
+from wfalens.text.vocabulary import PADDING, UNKNOWN
+from wfalens.validation import Bounds, real
 
 _TOKENS_AT_ONCE = 1 << 16
 
@@ -229,7 +229,7 @@ class LinearWFA(WFA):
         return shares
 
     def save(self, path: str | Path) -> None:
-        from wfalens.automaton.file import save_linear
+        from wfalens.automaton.wfa_file import save_linear
 
         save_linear(self, path)
 

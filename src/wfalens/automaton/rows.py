@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from wfalens.automaton.kernels import Rows
+from wfalens.automaton.kernels.steps import Rows
 from wfalens.ragged import offsets_of
 
 MAX_STATES = 1 << 16

@@ -10,17 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton import kernels, naming
+from wfalens.automaton import naming
 from wfalens.automaton.completion import Completion, Fitted, Null, Probe, Shared
-from wfalens.automaton.kernels import Matrices, Rows, Rule
+from wfalens.automaton.kernels import steps as kernels
+from wfalens.automaton.kernels.steps import Matrices, Rows, Rule
 from wfalens.automaton.naming import Anatomy, Names
 from wfalens.automaton.rows import MAX_STATES, dense, has_rows, states_with_rows
 from wfalens.automaton.wfa import UNDECIDED, WFA, frozen
-from wfalens.bounds import Bounds, real
-from wfalens.corpus.encoder import TextEncoder
-from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
+from wfalens.text.encoder import TextEncoder
+from wfalens.text.vocabulary import PADDING, UNKNOWN
+from wfalens.validation import Bounds, real
 
 _KEPT_BYTES = 1 << 21  # of matrices kept for predictions: what a core's share of the cache holds
 _MOST_STATES_OF_MATRICES = 128
@@ -220,7 +221,7 @@ class StochasticWFA(WFA):
         )
 
     def save(self, path: str | Path) -> None:
-        from wfalens.automaton.file import save_stochastic
+        from wfalens.automaton.wfa_file import save_stochastic
 
         save_stochastic(self, path)
 

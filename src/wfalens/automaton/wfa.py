@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.walk import Walk
-from wfalens.corpus.corpus import named_classes
-from wfalens.corpus.encoder import TextEncoder
-from wfalens.corpus.tokenizers import Tokenizer
 from wfalens.errors import InputError
+from wfalens.printable import printable
 from wfalens.ragged import Ragged
-from wfalens.text import printable
+from wfalens.text.corpus import named_classes
+from wfalens.text.encoder import TextEncoder
+from wfalens.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     from wfalens.automaton.stochastic import StochasticWFA
     from wfalens.models.contract import StepwiseClassifier
-    from wfalens.notebook import Card
+    from wfalens.report.notebook import Card
 
 Texts = Sequence[str] | Ragged[np.int32]
 UNDECIDED = -1
@@ -193,7 +193,7 @@ class WFA(ABC):
     @cached_property
     def fingerprint(self) -> str:
         """Tells this automaton from others; where it comes from and what it carries does not matter."""
-        from wfalens.automaton.file import fingerprint
+        from wfalens.automaton.wfa_file import fingerprint
 
         return fingerprint(self)
 
@@ -210,7 +210,7 @@ class WFA(ABC):
             >>> WFA.load("films.wfa").class_names
             ('neg', 'pos')
         """
-        from wfalens.automaton.file import load
+        from wfalens.automaton.wfa_file import load
 
         return load(path, tokenizer)
 
@@ -364,7 +364,7 @@ class WFA(ABC):
 
 def _notebook() -> Any:
     """What notebooks show is put together far to the right of this package, so it is looked up only when one asks."""
-    return import_module("wfalens.notebook")
+    return import_module("wfalens.report.notebook")
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -54,7 +54,6 @@ PHASES = {
         "export": "Write it for Graphviz, OpenFst, PRISM, ONNX …",
         "card": "Model, data, fidelity, groups, artefacts: one page.",
         "pretrain": "Train again from what the automaton knows.",
-        "reproduce": "Run the paper's experiments again.",
     },
 }
 _CONTEXT = {"help_option_names": ["-h", "--help"]}

@@ -15,18 +15,18 @@ from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.output import print_json, print_table, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.streams import Shards
-from wfalens.corpus.edits import reads_characters
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
 from wfalens.progress import SILENT, Progress
+from wfalens.text.character_edits import reads_characters
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from wfalens.attack.outcome import Outcome
     from wfalens.automaton import WFA
-    from wfalens.corpus.corpus import Corpus
     from wfalens.models.contract import StepwiseClassifier
+    from wfalens.robustness.attack.outcome import Outcome
+    from wfalens.text.corpus import Corpus
 
 CONSTRAINTS, WORK = "Constraints", "Where it runs"
 USUAL_RECIPES = ("strong", "random-order", "random-word", "guided", "random-tries")
@@ -154,7 +154,7 @@ def attack_cli(
       wfalens attack films.wfa -m films.rnn -c rotten_tomatoes --limit 500
       wfalens attack news.wfa -m news.rnn -c 'new/*.parquet' --limit 2000
     """
-    from wfalens.attack.outcome import SUCCEEDED, summary_columns, summary_rows
+    from wfalens.robustness.attack.outcome import SUCCEEDED, summary_columns, summary_rows
 
     check_outputs(csv, html, force=force)
     done = attack(
@@ -213,10 +213,10 @@ def attack(
     """
     import numpy as np
 
-    from wfalens.attack import RECIPES, Arsenal, run_attack
-    from wfalens.attack.tagging import installed_tagger
     from wfalens.automaton import WFA
     from wfalens.explanation import nearness_of
+    from wfalens.robustness.attack import RECIPES, Arsenal, run_attack
+    from wfalens.robustness.attack.part_of_speech import installed_tagger
 
     for name in recipes:
         if name not in RECIPES:
@@ -280,7 +280,7 @@ def _by_edits(
     progress: Progress,
 ) -> Attacked:
     """Attack a classifier that reads characters: nothing but the text can be changed."""
-    from wfalens.attack import EDIT_RECIPES, run_edit_attack
+    from wfalens.robustness.attack import EDIT_RECIPES, run_edit_attack
 
     chosen = [name for name in recipes if name in EDIT_RECIPES]
     if not chosen or (recipes != USUAL_RECIPES and len(chosen) < len(recipes)):
@@ -296,8 +296,8 @@ def _texts(
     corpus: str, class_names: Sequence[str], limit: int | None, seed: int, reader: Reader, progress: Progress
 ) -> Corpus:
     """The texts to attack; of files that need not all be held, only those that are drawn."""
-    from wfalens.attack import draw_texts
-    from wfalens.corpus.sources.files import is_pattern
+    from wfalens.robustness.attack import draw_texts
+    from wfalens.text.sources.text_files import is_pattern
 
     many = dataset_of(corpus) is None and is_pattern(corpus)
     if limit is None and many:

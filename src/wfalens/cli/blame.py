@@ -14,8 +14,8 @@ from wfalens.cli.inputs import USUAL, Reader, open_vectors
 from wfalens.cli.output import print_json, print_table, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.models.opening import open_model
+from wfalens.printable import sentence
 from wfalens.progress import SILENT, Progress
-from wfalens.text import sentence
 
 if TYPE_CHECKING:
     from wfalens.repair import Blame, LabelSuspect, SpuriousWord

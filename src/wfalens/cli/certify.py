@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wfalens.bounds import check_choice
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, write_html
 from wfalens.cli.inputs import Reader, check_share, open_vectors
 from wfalens.cli.output import print_json, say
 from wfalens.cli.progress import TerminalProgress
-from wfalens.corpus.stop_words import is_stop_word
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
 from wfalens.progress import SILENT, Progress
+from wfalens.text.stop_words import is_stop_word
+from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.verification import EditRobustness, Edits, NetworkRobustness, Robustness, Smoothed
+    from wfalens.robustness import EditRobustness, Edits, NetworkRobustness, Robustness, Smoothed
 
     Found = Robustness | NetworkRobustness | Smoothed | EditRobustness
 
@@ -52,8 +52,8 @@ class Allowed:
     def edits(self, wfa: WFA, texts: Sequence[str], all_words: bool = False, progress: Progress = SILENT) -> Edits:
         """For the words of the texts, or for all words; refused if nothing in the texts could change."""
         from wfalens.explanation import nearness_of
-        from wfalens.verification import Edits, Substitutes, read_lists
-        from wfalens.verification.substitutes import unknown_in_lists
+        from wfalens.robustness import Edits, Substitutes, read_lists
+        from wfalens.robustness.certify.substitutes import unknown_in_lists
 
         words = {word for each in texts for word in wfa.encoder.tokens(each)}
         if not words:
@@ -292,8 +292,8 @@ def certify(
 ) -> Found:
     """Certify texts against changes: of an automaton, of its companion, of the network, or of the smoothed network."""
     from wfalens.automaton import WFA
-    from wfalens.corpus.edits import reads_characters
-    from wfalens.verification import certify_edits, certify_network, certify_texts, smooth
+    from wfalens.robustness import certify_edits, certify_network, certify_texts, smooth
+    from wfalens.text.character_edits import reads_characters
 
     wfa = WFA.load(automaton)
     classifier: Any = None if model is None else open_model(model, wfa.encoder)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wfalens.cli.output import note, print_table, remark, say
-from wfalens.text import visible
-from wfalens.verification import EditRobustness, NetworkRobustness, Robustness, Smoothed
-from wfalens.verification.network import COPY_ONLY, PROVEN, STATUSES
-from wfalens.verification.robustness import without
-from wfalens.verification.smoothing import told_radius
+from wfalens.printable import visible
+from wfalens.robustness import EditRobustness, NetworkRobustness, Robustness, Smoothed
+from wfalens.robustness.certify.certify_texts import without
+from wfalens.robustness.certify.network_certificates import COPY_ONLY, PROVEN, STATUSES
+from wfalens.robustness.certify.smoothing import told_radius
 
 if TYPE_CHECKING:
     from wfalens.evaluation.agreement import Estimate
-    from wfalens.verification import Certificate
+    from wfalens.robustness import Certificate
 
 
 Found = Robustness | NetworkRobustness | Smoothed | EditRobustness

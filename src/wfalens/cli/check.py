@@ -18,7 +18,7 @@ from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.verification.answers import Answer
+    from wfalens.robustness.model_checking.answers import Answer
 
 _GB = 1e9
 
@@ -152,8 +152,8 @@ def check(
     progress: Progress = SILENT,
 ) -> Answer:
     """What words can do after a text, by one of the ready-made questions."""
-    from wfalens.verification.answers import check as answered
-    from wfalens.verification.questions import question
+    from wfalens.robustness.model_checking.answers import check as answered
+    from wfalens.robustness.model_checking.questions import question
 
     if class_name is None:
         raise InputError("say which --class the question is about")
@@ -174,8 +174,8 @@ def check_property(
     progress: Progress = SILENT,
 ) -> Checked:
     """Whether a property in PCTL holds of words after a text, or its value."""
-    from wfalens.verification.answers import check_property as answered
-    from wfalens.verification.induction import stochastic_only
+    from wfalens.robustness.certify.induction import stochastic_only
+    from wfalens.robustness.model_checking.answers import check_property as answered
 
     wfa, chosen = _opened(automaton, words, text, came_from, progress)
     asked = stochastic_only(wfa, "checked")
@@ -187,7 +187,7 @@ def _opened(
 ) -> tuple[WFA, list[str]]:
     """The automaton and the words to choose from."""
     from wfalens.automaton import WFA
-    from wfalens.verification.induction import stochastic_only
+    from wfalens.robustness.certify.induction import stochastic_only
 
     wfa = WFA.load(automaton)
     chosen = words.of(wfa, progress)

@@ -93,7 +93,7 @@ def cover(
 ) -> Covered:
     """What a corpus exercises of an automaton; with a network, texts for what it leaves out are asked of it."""
     from wfalens.automaton import WFA
-    from wfalens.evaluation.judgement import check_pair
+    from wfalens.evaluation.comparison import check_pair
     from wfalens.monitoring import cover as covered
     from wfalens.monitoring import fill_gaps
 

@@ -47,7 +47,7 @@ def list_cli(data: opt.Data = None, as_json: opt.Json = False) -> None:
 
 def list_datasets(data: Path | None = None) -> list[dict[str, Any]]:
     """The known data sets, and whether each is bundled or in the folder `data`."""
-    from wfalens.corpus.datasets import DATASETS, is_available
+    from wfalens.text.datasets.catalogue import DATASETS, is_available
 
     return [
         {

@@ -22,12 +22,12 @@ from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.corpus.corpus import Corpus
-    from wfalens.corpus.datasets import Dataset
-    from wfalens.corpus.vectors import WordVectors
     from wfalens.evaluation import Fidelity
     from wfalens.explanation import Attribution, Story
-    from wfalens.models.rnn import RNNClassifier
+    from wfalens.models.rnn.classifier import RNNClassifier
+    from wfalens.text.corpus import Corpus
+    from wfalens.text.datasets.catalogue import Dataset
+    from wfalens.text.word_vectors import WordVectors
 
 _BAG = "bag of words"
 _LONGEST_EXAMPLE, _SUREST = 16, 0.9  # words of the text that is explained, and how sure the automaton is of it at most
@@ -100,20 +100,20 @@ def demo(
     progress: Progress = SILENT,
 ) -> Demo:
     """The whole way on a data set; `tell` hears of every step."""
-    from wfalens.corpus.datasets import DATASETS, load_dataset
+    from wfalens.text.datasets.catalogue import DATASETS, load_dataset
 
     if dataset not in DATASETS:
         raise InputError(f"unknown data set {dataset!r}; choose one of {', '.join(DATASETS)}")
     check_folder(out)
     began = time.perf_counter()
     train_texts, test_texts = (load_dataset(dataset, split, data) for split in ("train", "test"))
-    from wfalens.corpus.wordllama import wordllama_vectors
     from wfalens.evaluation import measure_fidelity
     from wfalens.explanation import attribute
     from wfalens.explanation.story import describe
     from wfalens.extraction import Extractor
-    from wfalens.inspection import Study
     from wfalens.report import Extent, collect, write_page
+    from wfalens.report.views import Study
+    from wfalens.text.wordllama import wordllama_vectors
 
     tell(f"step 1 of 4: training an LSTM on {len(train_texts):,} texts of {dataset}")
     model = _trained(train_texts, DATASETS[dataset], progress)
@@ -144,9 +144,9 @@ def demo(
 
 def _trained(texts: Corpus, known: Dataset, progress: Progress) -> RNNClassifier:
     """An LSTM whose embeddings begin as pretrained word vectors; settings were chosen on held-out training texts."""
-    from wfalens.corpus.encoder import TextEncoder
-    from wfalens.models.rnn import RNNConfig
-    from wfalens.models.training import Trainer
+    from wfalens.models.rnn.classifier import RNNConfig
+    from wfalens.models.rnn.training import Trainer
+    from wfalens.text.encoder import TextEncoder
 
     encoder = TextEncoder.of_texts(texts.texts, tokenizer=known.tokenizer, max_length=known.max_length)
     vectors = _beginnings(encoder.vocabulary.words[2:])
@@ -170,8 +170,8 @@ def _beginnings(words: Sequence[str]) -> WordVectors:
     """Where the embeddings of words begin: at their WordLlama vectors, or at 0, which says nothing, without one."""
     import numpy as np
 
-    from wfalens.corpus.vectors import WordVectors
-    from wfalens.corpus.wordllama import wordllama_vectors
+    from wfalens.text.word_vectors import WordVectors
+    from wfalens.text.wordllama import wordllama_vectors
 
     known = wordllama_vectors(words)
     place = {word: at for at, word in enumerate(words)}

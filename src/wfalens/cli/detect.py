@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wfalens.bounds import check_choice
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import USUAL, Reader, check_share, open_vectors
@@ -17,10 +16,11 @@ from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
 from wfalens.progress import SILENT, Progress
+from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
-    from wfalens.corpus.corpus import Corpus
     from wfalens.monitoring import Detector
+    from wfalens.text.corpus import Corpus
 
 KINDS = ("guided", "greedy", "random-word")
 
@@ -141,7 +141,7 @@ def detect(
     import numpy as np
 
     from wfalens.automaton import WFA
-    from wfalens.evaluation.judgement import check_pair
+    from wfalens.evaluation.comparison import check_pair
     from wfalens.monitoring import Detector, auroc
 
     for kind in (train_on, *test_on):
@@ -197,7 +197,7 @@ class _Attacks:
     def _felled(self, corpus: Corpus, kind: str) -> list[list[str]]:
         import numpy as np
 
-        from wfalens.attack import Arsenal, run_attack
+        from wfalens.robustness.attack import Arsenal, run_attack
 
         only = np.unique(self.model.encoder.encode(corpus.texts).values)
         arsenal = Arsenal.prepare(self.habits.wfa, self.near, only=only, progress=self.progress)

@@ -20,7 +20,7 @@ from wfalens.progress import SILENT, Progress
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
     from wfalens.evaluation import Agreement
-    from wfalens.verification import Difference
+    from wfalens.robustness import Difference
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def diff(
 ) -> Compared:
     """Compare two automata, on the texts of a corpus if one is given."""
     from wfalens.automaton import WFA
-    from wfalens.verification import compare
+    from wfalens.robustness import compare
 
     first, second = WFA.load(before), WFA.load(after)
     texts = () if corpus is None else reader.corpus(corpus, "test", progress=progress)

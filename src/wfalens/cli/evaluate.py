@@ -338,7 +338,7 @@ def _told(automaton: Path, done: Evaluated, selected: dict[str, tuple[Selection 
 
 
 def _print(name: str, done: Evaluated, selected: dict[str, tuple[Selection | None, str]]) -> None:
-    from wfalens.extraction.completion.queries import query_sentence
+    from wfalens.extraction.query_budget import query_sentence
 
     say(done.fidelity.verdict)
     print_fidelity(f"{name} on {done.corpus}", done.fidelity)
@@ -354,7 +354,7 @@ def _print(name: str, done: Evaluated, selected: dict[str, tuple[Selection | Non
 
 def _print_tuning(wfa: WFA) -> None:
     """The curve of an automatic choice: the best setting for every number of states that was tried."""
-    from wfalens.extraction.choice.tuning import Tuning
+    from wfalens.extraction.stochastic.tuning import Tuning
 
     tuning = Tuning.from_json(wfa.provenance.get("tuning"))
     if tuning is None:

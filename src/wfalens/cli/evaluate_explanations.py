@@ -17,9 +17,9 @@ from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.corpus.corpus import Corpus
     from wfalens.evaluation.explanations import ExplanationScores, TextScorer
     from wfalens.models.contract import StepwiseClassifier
+    from wfalens.text.corpus import Corpus
 
 
 def evaluate_explanations_cli(
@@ -78,7 +78,7 @@ def evaluate_explanations(
     """Measure explanations of `limit` texts, drawn at random: the automaton's, leave-one-out and random ones."""
     from wfalens import evaluation
     from wfalens.automaton import WFA
-    from wfalens.evaluation.judgement import check_pair
+    from wfalens.evaluation.comparison import check_pair
     from wfalens.models.opening import open_model
 
     wfa = WFA.load(automaton)

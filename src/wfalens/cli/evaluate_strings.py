@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from wfalens.automaton import WFA
-    from wfalens.corpus.corpus import Corpus
-    from wfalens.evaluation.strings import Likeness, StringFidelity
+    from wfalens.evaluation.language_models import Likeness, StringFidelity
+    from wfalens.language.probability import NextSymbolModel
     from wfalens.ragged import Ragged
-    from wfalens.strings.language import NextSymbolModel
+    from wfalens.text.corpus import Corpus
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def evaluate_strings(
     progress: Progress = SILENT,
 ) -> EvaluatedStrings:
     """Compare an automaton with its language model on all prefixes of a corpus; stand-ins learn from `reference`."""
-    from wfalens.evaluation.strings import measure_strings
+    from wfalens.evaluation.language_models import measure_strings
 
     texts = reader.corpus(corpus, "test", labels=False, progress=progress)
     fit_on = reader.corpus(reference, "train", labels=False, progress=progress) if reference else None
@@ -54,7 +54,7 @@ def evaluate_strings(
 
 def spoken_texts(model: NextSymbolModel, texts: Corpus, progress: Progress) -> Ragged[np.int32]:
     """The texts whose symbols are all in the alphabet of a language model; the others are counted and left out."""
-    from wfalens.strings import Language
+    from wfalens.language import Language
 
     language = Language.of(model)
     ids = language.ids(texts.texts)
@@ -66,7 +66,7 @@ def spoken_texts(model: NextSymbolModel, texts: Corpus, progress: Progress) -> R
 
 
 def print_strings(name: str, done: EvaluatedStrings) -> None:
-    from wfalens.evaluation.strings import TEXT_NGRAM
+    from wfalens.evaluation.language_models import TEXT_NGRAM
 
     found = done.fidelity
 

@@ -13,7 +13,7 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, check_plot, write_html, write_plot
 from wfalens.cli.output import OUT, UNITS, note, print_json, print_table, remark, say
 from wfalens.errors import InputError
-from wfalens.text import printable, visible
+from wfalens.printable import printable, visible
 
 if TYPE_CHECKING:
     from wfalens.explanation import Attribution, Counterfactuals, Influence, ReducedEmbeddings, Replacement
@@ -144,8 +144,8 @@ def explain(automaton: Path, words: Sequence[str] = (), phrases: Sequence[str] =
 def explain_text(automaton: Path, text: str, method: str = _SHAPLEY, min_count: int = 5) -> ExplainedText:
     """The contributions of a text's words: Shapley values, or those of the walk."""
     from wfalens.automaton import WFA
-    from wfalens.corpus.edits import reads_characters
     from wfalens.explanation import attribute, best_replacements, counterfactuals
+    from wfalens.text.character_edits import reads_characters
 
     wfa = WFA.load(automaton)
     if reads_characters(wfa.encoder):
@@ -166,7 +166,7 @@ def write_embeddings(automaton: Path, path: Path, size: int = 100, min_count: in
 def _explain_text(
     automaton: Path, text: str, method: str, min_count: int, html: Path | None, plot: Path | None, as_json: bool
 ) -> None:
-    from wfalens import plots
+    from wfalens.report import plots
 
     done = explain_text(automaton, text, method, min_count)
     write_html(html, f"{automaton.name}: {text}", done.found.to_html())
@@ -186,7 +186,7 @@ def _explain_words(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    from wfalens import plots
+    from wfalens.report import plots
 
     scores = explain(automaton, words, phrases, min_count)
     write_html(html, f"{automaton.name}: influence", scores.to_html())
@@ -205,7 +205,7 @@ def _explain_words(
 def _explain_all(
     automaton: Path, top: int, min_count: int, html: Path | None, plot: Path | None, as_json: bool
 ) -> None:
-    from wfalens import plots
+    from wfalens.report import plots
 
     scores = explain(automaton, min_count=min_count)
     write_html(html, f"{automaton.name}: influence", *(_class_html(scores, name, top) for name in scores.class_names))

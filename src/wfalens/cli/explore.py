@@ -15,7 +15,7 @@ from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 
 if TYPE_CHECKING:
-    from wfalens.inspection import Study
+    from wfalens.report.views import Study
 
 SERVER = "Server"
 _MOST_PORTS = 65535
@@ -84,7 +84,7 @@ def explore_cli(
 
             webbrowser.open(address)
 
-    from wfalens.explorer.guard import LOOPBACK
+    from wfalens.report.server.guard import LOOPBACK
 
     if host not in LOOPBACK:
         note(f"listening on {host}: whoever reaches this address can use the explorer; there is no password")
@@ -98,6 +98,6 @@ def explore(
     ready: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Serve a study until interrupted; `ready` is told the address."""
-    from wfalens.explorer import serve
+    from wfalens.report.server import serve
 
     serve(shown, host, port, ready)

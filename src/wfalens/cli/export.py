@@ -18,7 +18,7 @@ from wfalens.progress import SILENT, Progress
 from wfalens.writing import write_atomically
 
 if TYPE_CHECKING:
-    from wfalens.export.files import Exported
+    from wfalens.export.formats import Exported
 
 _FLOWS = 60
 _ALL_WORDS = WordChoice()
@@ -78,7 +78,7 @@ def export_cli(
     Example:
       wfalens export films.wfa --top 500 -o films.drn
     """
-    from wfalens.export.files import format_of
+    from wfalens.export.formats import format_of
 
     name = format_name or format_of(out)
     _refuse_idle("--class", class_name, name, "openfst")
@@ -119,7 +119,7 @@ def export(
 ) -> Exported:
     """Write an automaton in a format; `choice` holds further options of `export_files`."""
     from wfalens.automaton import WFA
-    from wfalens.export.files import export_files, main_file
+    from wfalens.export.formats import export_files, main_file
 
     check_outputs(main_file(out, name), force=force)
     wfa = WFA.load(automaton)

@@ -20,19 +20,19 @@ from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.reading import allow_own, labelled_texts, say_reading
 from wfalens.cli.stopping import resumable
 from wfalens.cli.streams import NO_SHARDS, Shards
-from wfalens.corpus.tokenizers import is_import_path
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model, reads_texts
+from wfalens.printable import printable
 from wfalens.progress import SILENT, Progress
-from wfalens.text import printable
+from wfalens.text.tokenizers import is_import_path
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.corpus.corpus import Corpus
-    from wfalens.corpus.encoder import TextEncoder
-    from wfalens.evaluation.worth import Worth
+    from wfalens.evaluation.baseline_check import Worth
     from wfalens.extraction import Extractor
     from wfalens.models.contract import StepwiseClassifier
+    from wfalens.text.corpus import Corpus
+    from wfalens.text.encoder import TextEncoder
 
 STATES, ROWS, AUGMENTATION = "States", "Rows", "Augmentation of the texts"
 REFINE = "Asking back"
@@ -465,9 +465,9 @@ def extract(
     `Augmentation`, `Distillation` and `Refinement`, `words` those of `TextEncoder.of_texts` for a model that reads any
     words.
     """
-    from wfalens.corpus.sources.files import TextFiles, with_labels
     from wfalens.extraction import Extractor
     from wfalens.extraction.effort import NORMAL, distillation_of
+    from wfalens.text.sources.text_files import TextFiles, with_labels
 
     chosen = dict(options or {})
     if distillation:
@@ -499,7 +499,7 @@ def extract(
     extractor = _with_vectors(extractor, classifier, augmentation or {}, vectors)
     if refinement is not None:
         from wfalens.extraction import Refinement
-        from wfalens.extraction.refining import refine
+        from wfalens.extraction.refinement.refine import refine
 
         wfa = refine(extractor, classifier, texts, Refinement(**refinement), progress)
         wfa.save(out)
@@ -534,7 +534,7 @@ def _say_small_classes(wfa: WFA, extractor: Extractor, progress: Progress) -> No
 
 def _say_proof(wfa: WFA) -> None:
     """The statement that a refinement ends with, if there was one."""
-    from wfalens.extraction.refining import refinement_summary
+    from wfalens.extraction.refinement.refine import refinement_summary
 
     proof = refinement_summary(wfa.provenance)
     if proof is not None:
@@ -545,7 +545,7 @@ def _said_worth(
     wfa: WFA, classifier: StepwiseClassifier, texts: Corpus, extractor: Extractor, progress: Progress
 ) -> Worth | None:
     """What the automaton is worth beside a bag of words; said if that would do as well, with what to try."""
-    from wfalens.evaluation.worth import measure_worth
+    from wfalens.evaluation.baseline_check import measure_worth
 
     worth = measure_worth(wfa, classifier, texts, extractor.seed, progress)
     if worth is not None and not worth.is_shown:
@@ -580,7 +580,7 @@ def _with_vectors(
 
 def _words(model: str, texts: Corpus | None, options: Mapping[str, Any]) -> TextEncoder | None:
     """The words for a model that reads any; those of other models are their own."""
-    from wfalens.corpus.encoder import TextEncoder
+    from wfalens.text.encoder import TextEncoder
 
     if texts is not None and reads_texts(model):
         return TextEncoder.of_texts(texts.texts, **{"tokenizer": "whitespace", **options})

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wfalens.corpus.datasets import DATASETS, Dataset, load_dataset
-from wfalens.corpus.readers import read_corpus, read_groups
-from wfalens.corpus.sources.files import is_pattern
 from wfalens.errors import InputError
 from wfalens.progress import SILENT, Progress
+from wfalens.text.datasets.catalogue import DATASETS, Dataset, load_dataset
+from wfalens.text.readers import read_corpus, read_groups
+from wfalens.text.sources.text_files import is_pattern
 
 if TYPE_CHECKING:
-    from wfalens.corpus.corpus import Corpus
-    from wfalens.corpus.sources.files import TextFiles
-    from wfalens.corpus.vectors import WordVectors
     from wfalens.models.contract import StepwiseClassifier
+    from wfalens.text.corpus import Corpus
+    from wfalens.text.sources.text_files import TextFiles
+    from wfalens.text.word_vectors import WordVectors
 
 _TOLD_ROWS = 3
 
@@ -76,7 +76,7 @@ class Reader:
 
     def files(self, spec: str) -> TextFiles:
         """A file, a pattern of files or a folder of classes, and the column of labels that was named."""
-        from wfalens.corpus.sources.files import TextFiles
+        from wfalens.text.sources.text_files import TextFiles
 
         return replace(TextFiles.find(spec, self.text_column, self.encoding), label_column=self.label_column)
 
@@ -86,9 +86,9 @@ USUAL = Reader()
 
 def open_vectors(spec: str, words: tuple[str, ...], model: StepwiseClassifier | None = None) -> WordVectors:
     """Vectors by name (wordllama, model) or from a file."""
-    from wfalens.corpus import read_vectors, wordllama_vectors
     from wfalens.models.contract import EmbeddingClassifier
     from wfalens.models.embedding import model_vectors
+    from wfalens.text import read_vectors, wordllama_vectors
 
     if spec == "wordllama":
         return wordllama_vectors(words)

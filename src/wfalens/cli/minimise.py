@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wfalens.bounds import check_choice
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import USUAL, Reader
@@ -17,11 +16,12 @@ from wfalens.cli.output import print_json, print_table, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.progress import SILENT, Progress
+from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
     from wfalens.models.contract import StepwiseClassifier
-    from wfalens.verification import LearnedMachine, Machine
+    from wfalens.robustness import LearnedMachine, Machine
 
 ASK, LIKELY = "ask", "likely"
 WAYS = (ASK, LIKELY, "kv", "lstar")
@@ -142,8 +142,8 @@ def minimise(
         raise InputError(f"{out}: a machine is written as .dot or .json")
     from wfalens.automaton import WFA
     from wfalens.models.opening import open_model
-    from wfalens.verification import learn_machine, read_machine, shortest_difference, write_machine
-    from wfalens.verification.rivals import learn_by_aalpy
+    from wfalens.robustness import learn_machine, read_machine, shortest_difference, write_machine
+    from wfalens.robustness.dfa.aalpy_backend import learn_by_aalpy
 
     other = None if compare is None else read_machine(compare)[0]
     model = WFA.load(source) if Path(source).suffix.lower() == ".wfa" else open_model(source)
@@ -169,7 +169,7 @@ def minimise(
 
 def _letters(model: StepwiseClassifier | WFA) -> list[str]:
     """All words that a machine can be asked to read."""
-    from wfalens.corpus.vocabulary import UNKNOWN
+    from wfalens.text.vocabulary import UNKNOWN
 
     words = list(model.encoder.vocabulary.words[UNKNOWN + 1 :])
     if len(words) > _MOST_LETTERS:
@@ -183,8 +183,8 @@ def _by_likely_state(
     model: StepwiseClassifier | WFA, letters: list[str], states: int, common: dict[str, Any]
 ) -> LearnedMachine:
     from wfalens.automaton import WFA
-    from wfalens.verification import LearnedMachine, determinise, minimal
-    from wfalens.verification.learning import judged_machine
+    from wfalens.robustness import LearnedMachine, determinise, minimal
+    from wfalens.robustness.dfa.learning import judged_machine
 
     if not isinstance(model, WFA):
         raise InputError("the likeliest states are those of an automaton; give a .wfa file, or another --way")

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from wfalens.text import printable, sentence
+from wfalens.printable import printable, sentence
 
 OUT = Console(highlight=False)
 NOTES = Console(stderr=True, highlight=False)

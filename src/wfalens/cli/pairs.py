@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from wfalens.automaton import WFA
-    from wfalens.corpus.vectors import WordVectors
     from wfalens.explanation import Pairs
+    from wfalens.text.word_vectors import WordVectors
 
 USUAL_BOUNDS = {"adversarial": ("q0.001", "q0.5"), "collaborative": ("q0.01", "q0.5")}
 
@@ -130,8 +130,8 @@ def pairs(
 
 
 def _map(done: Contrasted, min_count: int) -> Figure:
-    from wfalens import plots
     from wfalens.explanation import word_maps
+    from wfalens.report import plots
 
     return plots.word_maps(word_maps(done.wfa, done.vectors, min_count=min_count))
 

@@ -136,7 +136,7 @@ def phrases(
 def _print(found: DecidingPhrases, top: int) -> None:
     import numpy as np
 
-    from wfalens.explanation.phrases.result import COLUMNS
+    from wfalens.explanation.phrases.phrase_result import COLUMNS
 
     shown = found.top(top)
     kinds = {"Phrases that say more than their words": shown.more_than_words}

@@ -18,7 +18,7 @@ from wfalens.progress import SILENT, Progress
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from wfalens.models.pretraining import Pretraining
+    from wfalens.models.rnn.pretraining import Pretraining
 
 
 def pretrain_cli(
@@ -115,9 +115,9 @@ def pretrain(
     test_texts = reader.corpus(test or corpus.partition(":")[0], "test", progress=progress)
     from wfalens.automaton import WFA
     from wfalens.explanation import TransitionEmbeddings
-    from wfalens.models.pretraining import compare_pretraining
-    from wfalens.models.rnn import RNNClassifier, RNNConfig
-    from wfalens.models.training import Trainer
+    from wfalens.models.rnn.classifier import RNNClassifier, RNNConfig
+    from wfalens.models.rnn.pretraining import compare_pretraining
+    from wfalens.models.rnn.training import Trainer
 
     wfa = WFA.load(automaton)
     meaning = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
@@ -155,6 +155,6 @@ def _rows(result: Pretraining, goal: float, epochs: int) -> list[list[str]]:
 
 
 def _curves(result: Pretraining) -> Figure:
-    from wfalens import plots
+    from wfalens.report import plots
 
     return plots.pretraining_curves(result)

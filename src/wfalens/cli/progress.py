@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from wfalens.cli.output import NOTES, note
+from wfalens.printable import printable
 from wfalens.progress import Progress
-from wfalens.text import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress

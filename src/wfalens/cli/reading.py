@@ -12,13 +12,13 @@ import typer
 from wfalens.cli.inputs import Reader
 from wfalens.cli.options import TEXTS
 from wfalens.cli.output import note
-from wfalens.corpus.tokenizers import allow_tokenizer, give_again, is_allowed, is_import_path
 from wfalens.errors import InputError
 from wfalens.progress import Progress
+from wfalens.text.tokenizers import allow_tokenizer, give_again, is_allowed, is_import_path
 
 if TYPE_CHECKING:
-    from wfalens.corpus.corpus import Corpus
     from wfalens.models.contract import StepwiseClassifier
+    from wfalens.text.corpus import Corpus
 
 
 def allow_own(tokenizer: str | None) -> str | None:
@@ -77,7 +77,7 @@ def say_reading(
 
     Labels are read only for a model that can be read in other ways.
     """
-    from wfalens.models.reading import Rereadable, find_misreading, steps_apart
+    from wfalens.models.checks.preprocessing_check import Rereadable, find_misreading, steps_apart
 
     known = labelled() if isinstance(model, Rereadable) else None
     found = None if known is None else find_misreading(model, known)

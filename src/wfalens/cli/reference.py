@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wfalens.cli.inputs import Reader
-from wfalens.corpus.datasets import DATASETS, data_folder, is_available
 from wfalens.errors import InputError
 from wfalens.progress import SILENT, Progress
+from wfalens.text.datasets.catalogue import DATASETS, data_folder, is_available
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.corpus.corpus import Corpus
+    from wfalens.text.corpus import Corpus
 
 _MOST_TEXTS = 30_000  # that the bag of words learns from; more only cost time
 _MOST_READ = 1_000_000  # texts of a corpus that is read for this

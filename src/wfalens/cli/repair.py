@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wfalens.bounds import check_choice
 from wfalens.cli import options as opt
 from wfalens.cli.blame import Errors, Train
 from wfalens.cli.files import check_folder
@@ -18,13 +17,14 @@ from wfalens.cli.output import note, print_json, print_table, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
+from wfalens.printable import sentence
 from wfalens.progress import SILENT, Progress
-from wfalens.text import sentence
+from wfalens.validation import check_choice
 from wfalens.writing import write_atomically
 
 if TYPE_CHECKING:
     from wfalens.repair import Plan, Slice
-    from wfalens.verification import Difference
+    from wfalens.robustness import Difference
 
 TRAINING = "What is changed, and training on"
 HOW = ("drop", "relabel", "swap", "pool")
@@ -158,7 +158,7 @@ def repair(
     from wfalens.monitoring.walks import reader_of
     from wfalens.repair import compared
     from wfalens.repair import repair as train_on
-    from wfalens.verification import compare
+    from wfalens.robustness import compare
 
     for each in how:
         check_choice("--how", each, HOW)

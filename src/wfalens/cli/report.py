@@ -16,7 +16,7 @@ from wfalens.cli.progress import TerminalProgress
 from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
-    from wfalens.inspection import Study
+    from wfalens.report.views import Study
 
 
 def report_cli(

@@ -67,7 +67,7 @@ def sample(
     source: str, number: int, *, likeliest: bool = False, longest: int = 200, most: int = 100_000, seed: int = 0
 ) -> list[SampledString]:
     """Strings of an automaton or of a language model; one that was cut has no probability of its own."""
-    from wfalens import strings
+    from wfalens import language as strings
 
     model = _opened(source)
     if likeliest:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from wfalens.cli.inputs import dataset_of
 from wfalens.cli.options import SKIP, STOP
 from wfalens.cli.stopping import resumable, undisturbed
-from wfalens.corpus.sources.files import is_pattern
 from wfalens.errors import InputError
 from wfalens.memory import parse_size
 from wfalens.models.opening import reads_texts
+from wfalens.text.sources.text_files import is_pattern
 
 if TYPE_CHECKING:
-    from wfalens.passes.engines import Engine
-    from wfalens.passes.run import Run
+    from wfalens.scale.engines import Engine
+    from wfalens.scale.run_config import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +50,8 @@ class Shards:
     @contextmanager
     def opened_engine(self) -> Iterator[Engine]:
         """The engine; ask for it when the model is loaded."""
-        from wfalens.passes.engines.choice import LOCAL, open_engine
-        from wfalens.passes.run import DEFAULT_MEMORY
+        from wfalens.scale.engines.engine_choice import LOCAL, open_engine
+        from wfalens.scale.run_config import DEFAULT_MEMORY
 
         with undisturbed():
             memory = DEFAULT_MEMORY if self.memory is None else parse_size(self.memory)
@@ -64,8 +64,8 @@ class Shards:
     @contextmanager
     def opened(self, parts: Path, model: str) -> Iterator[Run]:
         """How a corpus is read in shards; `parts` keeps what is done."""
-        from wfalens.journal import NO_JOURNAL, FileJournal
-        from wfalens.passes.run import Run
+        from wfalens.scale.journal import NO_JOURNAL, FileJournal
+        from wfalens.scale.run_config import Run
 
         journal = NO_JOURNAL if self.log is None else FileJournal(self.log)
         try:

@@ -10,14 +10,14 @@ import typer
 from wfalens.cli import options as opt
 from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.reference import Reference, extraction_texts
-from wfalens.corpus.datasets import is_available
 from wfalens.models.opening import open_model
 from wfalens.progress import SILENT, Progress
+from wfalens.text.datasets.catalogue import is_available
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.corpus.corpus import Corpus
-    from wfalens.inspection import Study
+    from wfalens.report.views import Study
+    from wfalens.text.corpus import Corpus
 
 COMPARISON = "Comparison"
 Texts = Annotated[
@@ -65,7 +65,7 @@ def open_study(
 ) -> Study:
     """Everything that was named, opened and checked; texts of a known data set are found by themselves."""
     from wfalens.automaton import WFA
-    from wfalens.inspection import Study
+    from wfalens.report.views import Study
 
     wfa = WFA.load(automaton)
     classifier = None if model is None else open_model(model, wfa.encoder)

@@ -14,13 +14,13 @@ from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.output import note, print_json, print_table, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.reading import allow_own
-from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
 from wfalens.progress import SILENT, Progress
+from wfalens.text.vocabulary import UNKNOWN
 
 if TYPE_CHECKING:
-    from wfalens.corpus.corpus import Corpus
     from wfalens.models import RNNClassifier, Training
+    from wfalens.text.corpus import Corpus
 
 NETWORK, TRAINING = "Network", "Training"
 
@@ -187,8 +187,8 @@ def train(
     if wanted is not None:
         names = texts.class_names if labels else None
         test_texts = _test_texts(wanted, names, reader, progress)
-    from wfalens.models.rnn import RNNConfig  # torch takes a second to load: only once the texts are sound
-    from wfalens.models.training import Trainer, accuracy
+    from wfalens.models.rnn.classifier import RNNConfig  # torch takes a second to load: only once the texts are sound
+    from wfalens.models.rnn.training import Trainer, accuracy
 
     shape, start = dict(network or {}), None
     if vectors:
@@ -209,7 +209,7 @@ def train(
 def _perplexity(model: RNNClassifier, texts: Corpus, progress: Progress) -> float | None:
     """On the test texts whose symbols the model knows; None if there are none."""
     from wfalens.cli.evaluate_strings import spoken_texts
-    from wfalens.strings import Language
+    from wfalens.language import Language
 
     ids = spoken_texts(model, texts, progress)
     return Language.of(model).perplexity(ids) if len(ids) else None
@@ -226,7 +226,7 @@ def _test_texts(spec: str, class_names: tuple[str, ...] | None, reader: Reader, 
 
 
 def _words(texts: Corpus, tokenizer: str, max_length: int | None) -> tuple[str, ...]:
-    from wfalens.corpus.encoder import TextEncoder
+    from wfalens.text.encoder import TextEncoder
 
     return TextEncoder.of_texts(texts.texts, tokenizer, max_length).vocabulary.words[2:]
 

@@ -74,7 +74,7 @@ class Walked:
 def walk(automaton: Path, text: str, model: str | None = None) -> Walked:
     """The way of a text through the automaton, beside the network's."""
     from wfalens.automaton import WFA
-    from wfalens.evaluation.judgement import check_pair
+    from wfalens.evaluation.comparison import check_pair
     from wfalens.models.opening import open_model
 
     wfa = WFA.load(automaton)

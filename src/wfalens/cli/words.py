@@ -27,7 +27,7 @@ class WordChoice:
 
     def of(self, wfa: WFA, progress: Progress = SILENT) -> list[str] | None:
         """Each word once; None if nothing is chosen."""
-        from wfalens.export.choice import frequent_words
+        from wfalens.export.export_choice import frequent_words
 
         if not self.words and self.file is None and self.top is None:
             return None
@@ -39,7 +39,7 @@ class WordChoice:
         return list(dict.fromkeys(chosen))
 
     def _listed(self, file: Path, wfa: WFA, progress: Progress) -> list[str]:
-        from wfalens.corpus.vocabulary import UNKNOWN_WORD
+        from wfalens.text.vocabulary import UNKNOWN_WORD
 
         listed = _lines(file, self.encoding)
         known = [word for word in listed if word in wfa.encoder.vocabulary or word == UNKNOWN_WORD]

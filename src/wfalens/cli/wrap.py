@@ -18,10 +18,10 @@ from wfalens.errors import InputError
 from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
-    from wfalens.corpus.corpus import Corpus
-    from wfalens.models.adapters.card import ModelCard
+    from wfalens.models.checks.preprocessing_check import Misreading, StepsApart
     from wfalens.models.contract import StepwiseClassifier
-    from wfalens.models.reading import Misreading, StepsApart
+    from wfalens.models.preprocessing import ModelCard
+    from wfalens.text.corpus import Corpus
 
 WORDS, TABLES = "Words", "Tables of a fixed width"
 _ENDINGS = (".h5", ".hdf5", ".keras", ".onnx")
@@ -197,9 +197,9 @@ def wrap(
     progress: Progress = SILENT,
 ) -> Wrapped:
     """Write the card of a model whose other `entries` are those of `ModelCard`, after checking it."""
-    from wfalens.corpus.word_lists import read_word_list
-    from wfalens.models.adapters.card import ModelCard
     from wfalens.models.contract import SteppableClassifier
+    from wfalens.models.preprocessing import ModelCard
+    from wfalens.text.word_lists import read_word_list
 
     if model.suffix.lower() not in _ENDINGS:
         raise InputError(f"{model}: only Keras files and ONNX graphs have cards ({', '.join(_ENDINGS)})")
@@ -220,9 +220,9 @@ def _read_best(
     model: Path, card: ModelCard, labelled: Corpus | None, progress: Progress
 ) -> tuple[ModelCard, StepwiseClassifier]:
     """The model as the card tells; where that tells no side of padding, as labels speak for."""
-    from wfalens.models.keras.model import load_keras
-    from wfalens.models.onnx.model import load_onnx
-    from wfalens.models.reading import agreement
+    from wfalens.models.checks.preprocessing_check import agreement
+    from wfalens.models.keras.recurrent import load_keras
+    from wfalens.models.onnx.onnx_model import load_onnx
 
     load = load_onnx if model.suffix.lower() == ".onnx" else load_keras
     if card.padding_side is not None or labelled is None or labelled.labels is None:
@@ -239,7 +239,7 @@ def _read_best(
 
 
 def _say_untold_side(classifier: StepwiseClassifier, card: ModelCard, progress: Progress) -> None:
-    from wfalens.models.reading import Rereadable
+    from wfalens.models.checks.preprocessing_check import Rereadable
 
     width = classifier.form.width if isinstance(classifier, Rereadable) else None
     if width is not None and card.padding_side is None:
@@ -252,8 +252,8 @@ def _say_untold_side(classifier: StepwiseClassifier, card: ModelCard, progress: 
 def _checked(
     classifier: StepwiseClassifier, labelled: Corpus | None, progress: Progress
 ) -> tuple[float | None, Misreading | None, StepsApart | None]:
-    from wfalens.models.reading import agreement, find_misreading, steps_apart
-    from wfalens.models.unknown import unknown_words
+    from wfalens.models.checks.preprocessing_check import agreement, find_misreading, steps_apart
+    from wfalens.models.checks.unknown import unknown_words
 
     if labelled is None:
         return None, None, None

@@ -5,9 +5,9 @@ from wfalens.evaluation.agreement import Agreement, Estimate, agreement
 from wfalens.evaluation.explanations import ExplanationScores, evaluate_explanations
 from wfalens.evaluation.fidelity import Fidelity
 from wfalens.evaluation.groups import Gap, Group, GroupReport, Rates
-from wfalens.evaluation.measuring import measure_fidelity
-from wfalens.evaluation.strings import Likeness, StringFidelity, measure_strings
-from wfalens.evaluation.trust import Decile, Selection, Trust
+from wfalens.evaluation.language_models import Likeness, StringFidelity, measure_strings
+from wfalens.evaluation.measure_fidelity import measure_fidelity
+from wfalens.evaluation.selective import Decile, Selection, Trust
 
 __all__ = [
     "Agreement",

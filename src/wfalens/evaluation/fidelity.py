@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import UNDECIDED, WFA
-from wfalens.corpus.corpus import Corpus
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
+from wfalens.evaluation.baselines import bag_of_words, cross_fitted_bag_of_words, majority
+from wfalens.evaluation.comparison import Judgement
 from wfalens.evaluation.groups import GroupReport
-from wfalens.evaluation.judgement import Judgement
-from wfalens.evaluation.standins import bag_of_words, cross_fitted_bag_of_words, majority
-from wfalens.evaluation.trust import Trust
+from wfalens.evaluation.selective import Trust
 from wfalens.html import table_html
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import last_outputs
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
+from wfalens.text.corpus import Corpus
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
-from wfalens.evaluation.judgement import Judgement
+from wfalens.evaluation.comparison import Judgement
+from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,16 +5,14 @@ from wfalens.explanation.attribution import Attribution, Replacement, attribute,
 from wfalens.explanation.contrast import adversarial_pairs, collaborative_pairs
 from wfalens.explanation.counterfactuals import Counterfactual, Counterfactuals, counterfactuals
 from wfalens.explanation.embeddings import ReducedEmbeddings, TransitionEmbeddings
+from wfalens.explanation.explanation import Explanation
 from wfalens.explanation.importance import Importance, pair_importance, rank_correlation, word_importance
 from wfalens.explanation.influence import Influence, influence, phrase_influence
 from wfalens.explanation.interop import WFAExplainer, to_shap, word_table
-from wfalens.explanation.maps import WordMaps, word_maps
 from wfalens.explanation.moves import MoveTable, moves
 from wfalens.explanation.near_words import nearness_of
 from wfalens.explanation.occurrences import Occurrences, word_occurrences
-from wfalens.explanation.pairs import Pair, Pairs
 from wfalens.explanation.phrases import DecidingPhrases, deciding_phrases
-from wfalens.explanation.result import Explanation
 from wfalens.explanation.shapley import (
     Interactions,
     NetworkExplanation,
@@ -25,6 +23,8 @@ from wfalens.explanation.shapley import (
     shapley_each,
 )
 from wfalens.explanation.story import Sentence, Story, describe
+from wfalens.explanation.word_maps import WordMaps, word_maps
+from wfalens.explanation.word_pairs import Pair, Pairs
 
 __all__ = [
     "Artefact",

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.bounds import Bounds, real, whole
-from wfalens.corpus.damage import damage
 from wfalens.explanation.embeddings import words_seen
 from wfalens.explanation.influence import influence_of
 from wfalens.html import table_html
-from wfalens.text import percent, visible
+from wfalens.printable import percent, visible
+from wfalens.text.mojibake import damage
+from wfalens.validation import Bounds, real, whole
 
 if TYPE_CHECKING:
     import pandas as pd

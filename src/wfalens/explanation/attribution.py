@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.automaton.walk import ROW_KINDS, row_kinds
 from wfalens.automaton.wfa import UNDECIDED, WFA
-from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
-from wfalens.explanation.shapley.values import MOST_WORDS, check_length, shapley
+from wfalens.explanation.shapley.shapley_values import MOST_WORDS, check_length, shapley
 from wfalens.html import heat_html, table_html
+from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.bounds import check_choice, threshold
-from wfalens.corpus.nearness import Nearness
-from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import TransitionEmbeddings
 from wfalens.explanation.influence import Influence, influence
-from wfalens.explanation.pairs import Pair, Pairs
+from wfalens.explanation.word_pairs import Pair, Pairs
 from wfalens.progress import SILENT, Progress
+from wfalens.text.similar_words import Nearness
+from wfalens.text.word_vectors import WordVectors
+from wfalens.validation import check_choice, threshold
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

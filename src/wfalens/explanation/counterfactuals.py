@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import UNDECIDED, WFA
-from wfalens.corpus.edits import KINDS, Edit, edited_texts
 from wfalens.errors import InputError
 from wfalens.html import table_html
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
+from wfalens.printable import visible
 from wfalens.ragged import Ragged
-from wfalens.text import visible
+from wfalens.text.character_edits import KINDS, Edit, edited_texts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.bounds import Bounds, whole
-from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
+from wfalens.text.word_vectors import WordVectors
+from wfalens.validation import Bounds, whole
 from wfalens.writing import write_atomically
 
 _BLOCK_FLOATS = 1 << 22  # of the table held at a time

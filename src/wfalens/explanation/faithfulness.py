@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.sweeps import forward_backward
 from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.explanations import erasure, leave_one_out
-from wfalens.explanation.shapley.values import PAIRS, shapley_each
+from wfalens.explanation.shapley.shapley_values import PAIRS, shapley_each
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
@@ -113,7 +113,7 @@ def integrated_gradients_scorer(model: StepwiseClassifier, steps: int = 32) -> S
     import torch
 
     from wfalens.errors import ModelError
-    from wfalens.models.rnn import RNNClassifier
+    from wfalens.models.rnn.classifier import RNNClassifier
 
     if not isinstance(model, RNNClassifier):
         raise ModelError("integrated gradients need a built-in network")

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.explanation.explanation import class_column
 from wfalens.explanation.influence import Influence
-from wfalens.explanation.result import class_column
-from wfalens.explanation.summing import PAIRS, WORDS, Texts, corpus_sums
-from wfalens.explanation.sums import KeyedSums
+from wfalens.explanation.shapley_blocks import PAIRS, WORDS, Texts, corpus_sums
+from wfalens.explanation.shapley_sums import KeyedSums
 from wfalens.html import table_html
-from wfalens.passes.run import Run
 from wfalens.progress import SILENT, Progress
+from wfalens.scale.run_config import Run
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
 from wfalens.html import table_html
-from wfalens.text import printable
+from wfalens.printable import printable
+from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.vocabulary import PADDING
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.explanation.result import Explanation, class_column
-from wfalens.explanation.shapley.network import QUERIES, network_shapley
-from wfalens.explanation.shapley.values import shapley_each
+from wfalens.explanation.explanation import Explanation, class_column
+from wfalens.explanation.shapley.network_values import QUERIES, network_shapley
+from wfalens.explanation.shapley.shapley_values import shapley_each
 from wfalens.html import heat_html, page_html
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import PADDING
 
 
 def to_shap(explanations: Sequence[Explanation]) -> Any:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.nearness import Nearness
-from wfalens.corpus.vectors import WordVectors
 from wfalens.explanation.embeddings import words_seen
+from wfalens.text.similar_words import Nearness
+from wfalens.text.word_vectors import WordVectors
 
 
 def nearness_of(wfa: WFA, vectors: WordVectors, *, min_count: int = 1, spare_stop_words: bool = False) -> Nearness:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA, Texts
 from wfalens.errors import InputError
-from wfalens.explanation.result import class_column
+from wfalens.explanation.explanation import class_column
 from wfalens.explanation.shapley.game import checked_absence
 from wfalens.explanation.shapley.quadrature import exact_shapley
-from wfalens.explanation.shapley.values import MOST_WORDS, check_length
+from wfalens.explanation.shapley.shapley_values import MOST_WORDS, check_length
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,10 @@ Drawings of readable automata are in `export.diagram_files`, which is not loaded
 """
 
 from wfalens.export.aalpy_dot import to_aalpy
-from wfalens.export.choice import frequent_words
 from wfalens.export.dot import to_dot
 from wfalens.export.drn import to_drn
-from wfalens.export.files import FORMATS, Exported, export_files
+from wfalens.export.export_choice import frequent_words
+from wfalens.export.formats import FORMATS, Exported, export_files
 from wfalens.export.json_file import read_json, to_json
 from wfalens.export.networkx_graph import to_networkx
 from wfalens.export.onnx_automaton import to_onnx

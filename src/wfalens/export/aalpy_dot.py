@@ -7,9 +7,9 @@ this format.
 
 from __future__ import annotations
 
-from wfalens.export.lines import chosen, lines, numbers
 from wfalens.export.subset import Subset
 from wfalens.export.symbols import CLASS, escape
+from wfalens.export.text_columns import chosen, lines, numbers
 
 
 def to_aalpy(part: Subset) -> str:

@@ -9,11 +9,11 @@ from html import escape
 
 import numpy as np
 
-from wfalens.bounds import check_choice
 from wfalens.errors import InputError
 from wfalens.export.diagram import KIND_TITLES, Diagram, Edge, Kind, self_contained
 from wfalens.palette import mixed
-from wfalens.text import percent
+from wfalens.printable import percent
+from wfalens.validation import check_choice
 
 GRAPHVIZ_FORMATS = ("svg", "pdf", "png")
 _THINNEST, _WIDEST = 0.6, 7.0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from wfalens.automaton.serving import recorded
 from wfalens.automaton.wfa import WFA
-from wfalens.bounds import check_choice
 from wfalens.explanation.moves import moves, teller_of
 from wfalens.export.diagram import ENOUGH, MOST_EDGES, Diagram
 from wfalens.export.diagram_dot import GRAPHVIZ_FORMATS, drawn_by_graphviz, has_graphviz, to_diagram_dot
 from wfalens.export.diagram_plain import drawn_plainly
-from wfalens.text import percent
+from wfalens.printable import percent
+from wfalens.validation import check_choice
 
 DIAGRAM_FORMATS = (*GRAPHVIZ_FORMATS, "dot")
 

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.export.lines import chosen, lines, numbers, where
 from wfalens.export.subset import Subset
 from wfalens.export.symbols import CLASS, escape, unescape
+from wfalens.export.text_columns import chosen, lines, numbers, where
 
 START = "start"
 SAYS = "says"

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.export.choice import chosen_ids, chosen_states, with_unknown
+from wfalens.export.export_choice import chosen_ids, chosen_states, with_unknown
 from wfalens.export.subset import Subset, subset
+from wfalens.text.vocabulary import PADDING, UNKNOWN
 
 if TYPE_CHECKING:
-    from wfalens.models.onnx.builder import GraphBuilder
+    from wfalens.models.onnx.graph_builder import GraphBuilder
 
 _MOST_FLOATS = 1 << 26  # of the matrices: protobuf ends at 2 GB, and several copies are made on the way
 
@@ -37,7 +37,7 @@ def to_onnx(
 ) -> bytes:
     """The automaton as a serialised model; words, states and threshold as for `subset`. `<unk>` is always in."""
     try:
-        from wfalens.models.onnx.builder import GraphBuilder
+        from wfalens.models.onnx.graph_builder import GraphBuilder
     except ImportError:
         raise MissingDependencyError("onnx", "onnx") from None
 

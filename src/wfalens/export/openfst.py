@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.export.lines import chosen, lines, numbers
 from wfalens.export.subset import Subset
 from wfalens.export.symbols import SymbolTable
+from wfalens.export.text_columns import chosen, lines, numbers
 
 
 def to_openfst(part: Subset, class_name: str) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from wfalens.export.drn import labels
-from wfalens.export.lines import chosen, lines, numbers, where
 from wfalens.export.subset import Subset
 from wfalens.export.symbols import CLASS, escape
+from wfalens.export.text_columns import chosen, lines, numbers, where
 
 
 def to_prism(part: Subset) -> str:

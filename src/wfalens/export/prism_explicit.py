@@ -8,9 +8,9 @@ PRISM reads them together with `-importmodel name.all -mdp`.
 from __future__ import annotations
 
 from wfalens.export.drn import labels
-from wfalens.export.lines import chosen, lines, numbers
 from wfalens.export.subset import Subset
 from wfalens.export.symbols import CLASS, escape
+from wfalens.export.text_columns import chosen, lines, numbers
 
 
 def to_prism_explicit(part: Subset) -> dict[str, str]:

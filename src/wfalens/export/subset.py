@@ -19,7 +19,7 @@ from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA, frozen
 from wfalens.errors import InputError
-from wfalens.export.choice import chosen_ids, chosen_states
+from wfalens.export.export_choice import chosen_ids, chosen_states
 
 LOST, LOST_NAME = -1, "lost"
 MOST_TRANSITIONS = 10_000_000

@@ -5,11 +5,11 @@ from wfalens.errors import naming_extras
 with naming_extras():
     from wfalens.extraction.completion.augmentation import Augmentation
     from wfalens.extraction.completion.fitting import Fitting
-    from wfalens.extraction.evidence.transitions import TransitionCounts, count_transitions
+    from wfalens.extraction.counts.transitions import TransitionCounts, count_transitions
     from wfalens.extraction.extractor import Extractor
-    from wfalens.extraction.linear.distillation import Distillation
-    from wfalens.extraction.readable.sharing import Sharing
-    from wfalens.extraction.refining import Refinement, refine
+    from wfalens.extraction.linear.linear_options import Distillation
+    from wfalens.extraction.readable.readable_options import Sharing
+    from wfalens.extraction.refinement.refine import Refinement, refine
     from wfalens.extraction.states.abstraction import Abstraction, States
     from wfalens.extraction.states.views import Seen, View
 

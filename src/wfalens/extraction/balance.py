@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.sources.blocks import Source
 from wfalens.errors import InputError
-from wfalens.extraction.completion.queries import Ledger
+from wfalens.extraction.query_budget import Ledger
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import last_outputs
-from wfalens.passes.sampling import TextSample
 from wfalens.ragged import Ragged
+from wfalens.scale.bottom_k import TextSample
+from wfalens.text.sources.blocks import Source
 
 PREDICTED, LABEL = BALANCES = ("predicted", "label")  # by the model's class of a text, or by the text's own
 _MOST_COPIES = 50  # of a text

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from wfalens.automaton.serving import recorded
-from wfalens.bounds import Bounds, real
 from wfalens.errors import InputError
+from wfalens.validation import Bounds, real
 
 Clock = Callable[[], float]  # seconds from any beginning
 _UNITS = {"s": 1, "m": 60, "h": 3600}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from wfalens.bounds import check_choice
 from wfalens.extraction.completion.fitting import Fitting
-from wfalens.extraction.linear.distillation import Distillation
-from wfalens.extraction.readable.sharing import Sharing
+from wfalens.extraction.linear.linear_options import Distillation
+from wfalens.extraction.readable.readable_options import Sharing
+from wfalens.validation import check_choice
 
 LOW, NORMAL, HIGH = EFFORTS = ("low", "normal", "high")
 _FEW_SYMBOLS = 64

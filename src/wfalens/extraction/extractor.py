@@ -14,20 +14,19 @@ from wfalens.automaton.completion import Empirical, Fitted, Probe, Shared
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.bounds import check_choice
-from wfalens.corpus.corpus import Corpus
-from wfalens.corpus.sources.blocks import Source
-from wfalens.corpus.sources.memory import MemoryTexts, source_of
-from wfalens.corpus.vectors import WordVectors
 from wfalens.errors import InputError
-from wfalens.extraction.best import READABLE, Candidates, extract_best
 from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.completion.fitting import Fitting
+from wfalens.extraction.cost_estimate import Forewarned
 from wfalens.extraction.deadline import Clock, Deadline, seconds_of, told_stop
 from wfalens.extraction.effort import NORMAL, distillation_of, fitting_of, sharing_of
-from wfalens.extraction.forecast import Forewarned
-from wfalens.extraction.linear.distillation import Distillation
-from wfalens.extraction.options import (
+from wfalens.extraction.linear.linear_options import Distillation
+from wfalens.extraction.provenance import linear_parameters, origin, shared_parameters, stochastic_parameters
+from wfalens.extraction.readable.readable_options import LADDER, Sharing, Size, Sizes
+from wfalens.extraction.selection import READABLE, Candidates, extract_best
+from wfalens.extraction.states.abstraction import Abstraction
+from wfalens.extraction.states.views import LookAhead
+from wfalens.extraction.stochastic.options import (
     AUTO,
     NAMES,
     NUMBERS,
@@ -37,17 +36,18 @@ from wfalens.extraction.options import (
     StateOptions,
     check_used,
 )
-from wfalens.extraction.provenance import linear_parameters, origin, shared_parameters, stochastic_parameters
-from wfalens.extraction.readable.sharing import LADDER, Sharing, Size, Sizes
-from wfalens.extraction.states.abstraction import Abstraction
-from wfalens.extraction.states.views import LookAhead
+from wfalens.models.checks.unknown import unknown_words
 from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
 from wfalens.models.next_symbol import Named, tells_next_symbol
 from wfalens.models.traces import MODEL
-from wfalens.models.unknown import unknown_words
-from wfalens.passes.run import Run
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
+from wfalens.scale.run_config import Run
+from wfalens.text.corpus import Corpus
+from wfalens.text.sources.blocks import Source
+from wfalens.text.sources.memory_texts import MemoryTexts, source_of
+from wfalens.text.word_vectors import WordVectors
+from wfalens.validation import check_choice
 
 ALL = "all"
 KINDS = (AUTO, StochasticWFA.kind, LinearWFA.kind, READABLE)
@@ -333,7 +333,7 @@ class Extractor:
                 self._candidates(model), queries, seed, model, source, run, checkpoint, progress, deadline, self.balance
             )
         if self.kind == LinearWFA.kind:
-            from wfalens.extraction.linear.distiller import extract_linear
+            from wfalens.extraction.linear.linear_extraction import extract_linear
 
             shape, vectors = self.distillation_for(model), self.vectors
             told = linear_parameters(shape, self.states, queries, seed) | self._balanced
@@ -342,14 +342,14 @@ class Extractor:
                 shape, vectors, queries, seed, model, source, run, about, checkpoint, progress, deadline, self.balance
             )
         if self.kind == READABLE or self.completion == Shared.name:
-            from wfalens.extraction.readable.sharer import extract_shared
+            from wfalens.extraction.readable.readable_extraction import extract_shared
 
             sizes, sharing = self._sizes, self.sharing or sharing_of(self.effort or NORMAL)
             about = origin(model, shared_parameters(self.kind, sizes, sharing, queries, seed) | self._balanced)
             return extract_shared(
                 sizes, sharing, queries, seed, model, source, run, about, progress, deadline, self.balance
             )
-        from wfalens.extraction.stochastic import extract_stochastic
+        from wfalens.extraction.stochastic.stochastic_extraction import extract_stochastic
 
         options = replace(self._suited(model).options, deadline=deadline)
         told = stochastic_parameters(options) | self._balanced

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.vocabulary import PADDING, UNKNOWN
 from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import PADDING, UNKNOWN
 
 
 class Perturbation(NamedTuple):

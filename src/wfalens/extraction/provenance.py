@@ -11,16 +11,16 @@ import numpy as np
 from wfalens.automaton.completion import Shared
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.corpus.sources.blocks import Source
-from wfalens.corpus.vectors import WordVectors
 from wfalens.extraction.completion.augmentation import Augmentation
-from wfalens.extraction.linear.distillation import Distillation
-from wfalens.extraction.options import Options
-from wfalens.extraction.readable.sharing import Sharing, Sizes
-from wfalens.models.adapters.tables import padding_of
+from wfalens.extraction.linear.linear_options import Distillation
+from wfalens.extraction.readable.readable_options import Sharing, Sizes
+from wfalens.extraction.stochastic.options import Options
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.passes.survey import Survey
-from wfalens.passes.tally import Tally
+from wfalens.models.padded import padding_of
+from wfalens.scale.row_counts import Tally
+from wfalens.scale.survey import Survey
+from wfalens.text.sources.blocks import Source
+from wfalens.text.word_vectors import WordVectors
 
 
 def origin(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.vocabulary import PADDING
 from wfalens.ragged import Ragged, positions
+from wfalens.text.vocabulary import PADDING
 
 TOKENS_PER_BATCH = 8192  # padded tokens that go through a model at once
 

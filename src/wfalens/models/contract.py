@@ -7,9 +7,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wfalens.corpus.encoder import TextEncoder
 from wfalens.errors import ModelError
 from wfalens.ragged import Ragged
+from wfalens.text.encoder import TextEncoder
 
 State = NDArray[np.float32]  # (batch, width): one row holds all that the model remembers of a prefix
 _SUM_TOLERANCE = 1e-3

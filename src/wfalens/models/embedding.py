@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wfalens.corpus.vectors import WordVectors
 from wfalens.models.contract import EmbeddingClassifier
+from wfalens.text.word_vectors import WordVectors
 
 
 def model_vectors(model: EmbeddingClassifier) -> WordVectors:

@@ -12,9 +12,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.encoder import TextEncoder
-from wfalens.corpus.vocabulary import PADDING_WORD, UNKNOWN, Vocabulary
 from wfalens.errors import InputError
+from wfalens.text.encoder import TextEncoder
+from wfalens.text.vocabulary import PADDING_WORD, UNKNOWN, Vocabulary
 
 END = "<end>"
 

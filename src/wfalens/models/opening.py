@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wfalens.corpus.encoder import TextEncoder
 from wfalens.errors import InputError
 from wfalens.models.contract import StepwiseClassifier
+from wfalens.text.encoder import TextEncoder
 
 HUGGING_FACE = "hf:"
 _IN_PYTHON = {
@@ -39,7 +39,7 @@ def open_model(spec: str | Path, encoder: TextEncoder | None = None) -> Stepwise
         ('neg', 'pos')
     """
     if reads_texts(spec):
-        from wfalens.models.adapters.transformer import load_transformer
+        from wfalens.models.transformer import load_transformer
 
         if encoder is None:
             raise InputError(f"{spec} reads texts of any words; give the words that its automaton shall have")
@@ -49,19 +49,19 @@ def open_model(spec: str | Path, encoder: TextEncoder | None = None) -> Stepwise
     if ending in _IN_PYTHON:
         raise InputError(f"{path}: {_IN_PYTHON[ending]}")
     if path.is_dir():
-        from wfalens.models.adapters.symbol_network import is_symbol_network, load_symbol_network
+        from wfalens.models.rnn.symbol_network import is_symbol_network, load_symbol_network
 
         if is_symbol_network(path):
             return load_symbol_network(path)
         raise InputError(f"{path} is a folder; if it holds a Hugging Face classifier, give {HUGGING_FACE}{path}")
     if ending == ".onnx":
-        from wfalens.models.onnx.model import load_onnx
+        from wfalens.models.onnx.onnx_model import load_onnx
 
         return load_onnx(path)
     if ending in (".h5", ".hdf5", ".keras"):
-        from wfalens.models.keras.model import load_keras
+        from wfalens.models.keras.recurrent import load_keras
 
         return load_keras(path)
-    from wfalens.models.rnn import RNNClassifier
+    from wfalens.models.rnn.classifier import RNNClassifier
 
     return RNNClassifier.load(path)

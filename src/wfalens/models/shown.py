@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wfalens.html import table_html
-from wfalens.text import printable
+from wfalens.printable import printable
 
 if TYPE_CHECKING:
     from wfalens.models.contract import StepwiseClassifier

@@ -3,8 +3,8 @@
 from wfalens.monitoring.coverage import Coverage, cover
 from wfalens.monitoring.detector import Detector, auroc
 from wfalens.monitoring.gaps import Gaps, fill_gaps
-from wfalens.monitoring.restoring import Restoration
 from wfalens.monitoring.surprise import FEATURES, Habits, Readings, read
+from wfalens.monitoring.synonym_defense import Restoration
 from wfalens.monitoring.watching import Alarms, Watcher
 
 __all__ = [

@@ -21,7 +21,7 @@ from wfalens.errors import InputError
 from wfalens.explanation.moves import anatomy_and_names, shown_name, shown_words
 from wfalens.html import table_html
 from wfalens.monitoring.walks import Walks, reader_of
-from wfalens.text import percent
+from wfalens.printable import percent
 
 if TYPE_CHECKING:
     import pandas as pd

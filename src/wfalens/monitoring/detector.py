@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.monitoring.restoring import Restoration
 from wfalens.monitoring.surprise import FEATURES
+from wfalens.monitoring.synonym_defense import Restoration
 from wfalens.writing import write_atomically
 
 FORMAT = "wfalens detector"

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
 from wfalens.monitoring.coverage import Coverage
 from wfalens.monitoring.walks import Walks
 from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import UNKNOWN
 
 if TYPE_CHECKING:
     import pandas as pd

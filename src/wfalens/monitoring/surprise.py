@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.divergence import jensen_shannon
 from wfalens.explanation.moves import anatomy_and_names
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import last_outputs, output_traces, prior_of
-from wfalens.monitoring.restoring import Restoration
+from wfalens.monitoring.synonym_defense import Restoration
 from wfalens.monitoring.walks import Walks, reader_of
 from wfalens.progress import SILENT
 from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import UNKNOWN
 
 FEATURES = (
     "surprise",  # mean over the words

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.bounds import Bounds, check_numbers, real, whole
 from wfalens.errors import InputError
-from wfalens.evaluation.judgement import check_pair
+from wfalens.evaluation.comparison import check_pair
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.monitoring.detector import Detector
 from wfalens.monitoring.drift import against_extraction, against_reference
 from wfalens.monitoring.surprise import FEATURES, Habits, Readings, read
+from wfalens.validation import Bounds, check_numbers, real, whole
 
 SURPRISING, UNSEEN, CONTRADICTION, ATTACKED = "surprising", "unseen words", "contradiction", "attacked"
 LONGEST_LINE = 1 << 20  # bytes

@@ -16,16 +16,16 @@ from scipy import sparse
 
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.corpus import Corpus
 from wfalens.errors import InputError
-from wfalens.evaluation.judgement import check_pair
+from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
 from wfalens.monitoring.walks import Walks, reader_of
+from wfalens.printable import sentence
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
-from wfalens.text import sentence
+from wfalens.text.corpus import Corpus
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.bounds import check_choice
-from wfalens.corpus.corpus import Corpus
 from wfalens.errors import InputError
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
 from wfalens.repair.blame import Blame, TurningWord
 from wfalens.repair.suspects import LabelSuspect
+from wfalens.text.corpus import Corpus
+from wfalens.validation import check_choice
 
 HOW = DROP, RELABEL, SWAP, POOL = ("drop", "relabel", "swap", "pool")
 _OFTEN = 0.05  # share of the errors that turn on a word, from which on it is swapped

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wfalens.corpus.corpus import Corpus
 from wfalens.errors import InputError
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.repair.blame import with_labels
 from wfalens.repair.plan import Plan
+from wfalens.text.corpus import Corpus
 
 if TYPE_CHECKING:
-    from wfalens.models.rnn import RNNClassifier
+    from wfalens.models.rnn.classifier import RNNClassifier
 
 _SHOWN = 20
 
@@ -55,8 +55,8 @@ def repair(
     progress: Progress = SILENT,
 ) -> RNNClassifier:
     """A network that goes on from this one with the mended training set; this one stays as it is."""
-    from wfalens.models.rnn import RNNClassifier
-    from wfalens.models.training import Trainer
+    from wfalens.models.rnn.classifier import RNNClassifier
+    from wfalens.models.rnn.training import Trainer
 
     if not isinstance(model, RNNClassifier):
         raise InputError("only networks of `wfalens train` can be trained on; train yours on the mended texts instead")

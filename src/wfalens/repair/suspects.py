@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.corpus import Corpus
-from wfalens.corpus.nearness import Nearness
-from wfalens.corpus.vocabulary import UNKNOWN
-from wfalens.evaluation.standins import cross_fitted_bag_of_words
+from wfalens.evaluation.baselines import cross_fitted_bag_of_words
 from wfalens.explanation.influence import influence
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
 from wfalens.repair.blame import with_labels
+from wfalens.text.corpus import Corpus
+from wfalens.text.similar_words import Nearness
+from wfalens.text.vocabulary import UNKNOWN
 
 _LEAST = 1e-6  # probability
 _FEWEST = 10  # training texts that hold a word, below which it is not called spurious

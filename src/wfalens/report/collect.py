@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from wfalens import inspection
 from wfalens.errors import InputError
-from wfalens.inspection import StateMap, Study, WordTable
 from wfalens.progress import SILENT, Progress
+from wfalens.report import views as inspection
+from wfalens.report.views import StateMap, Study, WordTable
 
 
 @dataclass(frozen=True)

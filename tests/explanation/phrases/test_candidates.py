@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.explanation.phrases.plain import contains, places
-from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
-from wfalens.explanation.phrases.candidates import frequent_phrases
+from wfalens.explanation.phrases.phrase_candidates import frequent_phrases
 from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import UNKNOWN
 
 TEXTS = st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=8), min_size=1, max_size=8)
 

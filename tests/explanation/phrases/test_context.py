@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import linear_sample, linear_samples, sample, samples
-from wfalens.explanation.phrases.candidates import GAP, Candidates
 from wfalens.explanation.phrases.context import RandomContext
+from wfalens.explanation.phrases.phrase_candidates import GAP, Candidates
 from wfalens.ragged import Ragged
 
 

@@ -11,11 +11,12 @@ import pytest
 from tests.automata import linear_sample, sample
 from tests.explanation.phrases.plain import contains
 from wfalens.automaton import WFA
-from wfalens.corpus import Corpus, load_dataset, opinions
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import wilson
 from wfalens.explanation import deciding_phrases
 from wfalens.extraction import Extractor
+from wfalens.text import Corpus, load_dataset
+from wfalens.text.datasets import opinions
 
 
 @pytest.fixture(scope="module")

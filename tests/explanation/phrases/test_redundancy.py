@@ -1,6 +1,6 @@
 """Longer phrases that add nothing are left out."""
 
-from wfalens.explanation.phrases.candidates import GAP
+from wfalens.explanation.phrases.phrase_candidates import GAP
 from wfalens.explanation.phrases.redundancy import Standing, contained, without_redundant
 
 NOT, GOOD, IS, FUNNY = 2, 3, 4, 5

@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.explanation.phrases.plain import contains
-from wfalens.corpus.tokenizers import TOKENIZERS
 from wfalens.explanation.phrases.regex import regular_expression
+from wfalens.text.tokenizers import TOKENIZERS
 
 PLAIN = st.sampled_from(["a", "b", "a.b", "(", "b|a", "*", "ab", "A"])
 ENGLISH = st.sampled_from(["a", "b", "ab", ".", "'", "!", "a-b", "<b", "<br", "br", "/>", "+"])

@@ -6,19 +6,19 @@ import pytest
 from tests.automata import linear_sample, sample
 from tests.explanation.shapley.brute import shapley_by_definition
 from tests.studies import counting_model
-from wfalens.corpus import newsroom
 from wfalens.errors import InputError
 from wfalens.explanation import shapley
 from wfalens.explanation.shapley import network_shapley
 from wfalens.extraction import Distillation, Extractor
 from wfalens.models import CallableClassifier
+from wfalens.text.datasets import newsroom
 
 TEXT = "the new senate after week with coach"
 
 
 @pytest.fixture(scope="module")
 def linear_wfa(newsroom_model):
-    from wfalens.corpus import load_dataset
+    from wfalens.text import load_dataset
 
     rule = Distillation(layers=2, width=16, factors=16, epochs=6)
     return Extractor(kind="linear", states="auto", distillation=rule).extract(newsroom_model, load_dataset("newsroom"))

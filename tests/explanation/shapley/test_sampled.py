@@ -17,7 +17,7 @@ from wfalens.explanation.shapley.sampled import (
     enumerated_shapley,
     sampled_shapley,
 )
-from wfalens.explanation.shapley.values import probability_values
+from wfalens.explanation.shapley.shapley_values import probability_values
 
 
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 4))

@@ -1,6 +1,6 @@
 """Words and phrases that decide by themselves: effects from the automaton, support and precision from texts."""
 
 from wfalens.explanation.phrases.deciding import deciding_phrases
-from wfalens.explanation.phrases.result import DecidingPhrases
+from wfalens.explanation.phrases.phrase_result import DecidingPhrases
 
 __all__ = ["DecidingPhrases", "deciding_phrases"]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.explanation.phrases.candidates import Candidates
+from wfalens.explanation.phrases.phrase_candidates import Candidates
 from wfalens.explanation.shapley.game import mean_matrix
 
 _VECTOR_FLOATS = 1 << 22  # of phrases that are read at a time

@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.bounds import Bounds, real, whole
-from wfalens.corpus.corpus import Corpus
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import wilson_bounds
-from wfalens.evaluation.judgement import check_pair
-from wfalens.explanation.phrases.candidates import GAP, Candidates, Key, frequent_phrases
+from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.phrases.context import RandomContext
+from wfalens.explanation.phrases.phrase_candidates import GAP, Candidates, Key, frequent_phrases
+from wfalens.explanation.phrases.phrase_result import DecidingPhrases, more_than_words
 from wfalens.explanation.phrases.redundancy import Standing, without_redundant
 from wfalens.explanation.phrases.regex import regular_expression
-from wfalens.explanation.phrases.result import DecidingPhrases, more_than_words
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
+from wfalens.text.corpus import Corpus
+from wfalens.validation import Bounds, real, whole
 
 _SHARE = 0.25  # of the largest effect on a class: what a phrase must have to decide, unless told otherwise
 _TOKENS_AT_ONCE = 50_000

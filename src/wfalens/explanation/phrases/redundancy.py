@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wfalens.explanation.phrases.candidates import GAP, Key
+from wfalens.explanation.phrases.phrase_candidates import GAP, Key
 
 
 @dataclass(frozen=True)

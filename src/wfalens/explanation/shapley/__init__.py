@@ -1,8 +1,8 @@
 """Shapley values: exact ones of automata, and those of networks with the automaton as control variate."""
 
 from wfalens.explanation.shapley.game import ABSENCES
-from wfalens.explanation.shapley.network import NetworkExplanation, network_shapley
-from wfalens.explanation.shapley.values import Interactions, banzhaf, interactions, shapley, shapley_each
+from wfalens.explanation.shapley.network_values import NetworkExplanation, network_shapley
+from wfalens.explanation.shapley.shapley_values import Interactions, banzhaf, interactions, shapley, shapley_each
 
 __all__ = [
     "ABSENCES",

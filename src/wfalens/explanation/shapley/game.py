@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.corpus.vocabulary import UNKNOWN
 from wfalens.errors import InputError
-from wfalens.explanation.shapley.kernels import transposed_mean
-from wfalens.explanation.shapley.steps import IDENTITY, MEAN, LayeredSteps, SparseSteps, Steps
+from wfalens.explanation.shapley.panels import IDENTITY, MEAN, LayeredSteps, SparseSteps, Steps
+from wfalens.explanation.shapley.shapley_kernels import transposed_mean
 from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import UNKNOWN
 
 ABSENCES = DELETE, HIDE, BACKGROUND = ("delete", "unknown", "background")
 _WORDS_AT_ONCE = 1 << 12

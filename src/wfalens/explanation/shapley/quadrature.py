@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.explanation.shapley.game import compiled_game
-from wfalens.explanation.shapley.kernels import add_pairs, add_values
+from wfalens.explanation.shapley.shapley_kernels import add_pairs, add_values
 from wfalens.ragged import Ragged, offsets_of
 from wfalens.threads import in_parallel
 

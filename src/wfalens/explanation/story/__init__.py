@@ -1,6 +1,6 @@
 """What a readable automaton does, in sentences with their figures."""
 
-from wfalens.explanation.story.result import Sentence, Story
-from wfalens.explanation.story.telling import describe
+from wfalens.explanation.story.sentences import describe
+from wfalens.explanation.story.story import Sentence, Story
 
 __all__ = ["Sentence", "Story", "describe"]

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.bounds import Bounds, check_numbers, real, whole
-from wfalens.corpus.vectors import WordVectors
-from wfalens.corpus.vocabulary import UNKNOWN, Vocabulary
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import UNKNOWN, Vocabulary
+from wfalens.text.word_vectors import WordVectors
+from wfalens.validation import Bounds, check_numbers, real, whole
 
 _BOUNDS = {
     **dict.fromkeys(("replace", "drop"), Bounds(real, 0, 1)),

@@ -15,17 +15,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from wfalens.automaton.kernels import Rows
+from wfalens.automaton.kernels.steps import Rows
 from wfalens.automaton.rows import entries_per_row, make_rows
-from wfalens.bounds import Bounds, check_numbers, real, whole
-from wfalens.corpus.vocabulary import UNKNOWN
-from wfalens.extraction.completion.queries import FITTING, Ledger, TooFewQueriesError
 from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
+from wfalens.extraction.query_budget import FITTING, Ledger, TooFewQueriesError
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import UNKNOWN
 from wfalens.threads import in_parallel
+from wfalens.validation import Bounds, check_numbers, real, whole
 
 _PARTS = 4  # texts are summed in that many parts whatever the threads, so that equal seeds give equal bytes
 _LEVELS = 255  # weights of a row are stored as whole numbers up to this

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from wfalens.extraction.completion.probing import Representatives, probe_rows, words_per_call
 from wfalens.extraction.completion.questions import Questions
-from wfalens.extraction.evidence.transitions import TransitionCounts
+from wfalens.extraction.counts.transitions import TransitionCounts
 from wfalens.extraction.states.abstraction import States
 from wfalens.extraction.states.views import View
 from wfalens.models.contract import StepwiseClassifier
-from wfalens.passes.engines.contract import ModelSource
-from wfalens.passes.run import Session
-from wfalens.passes.running import Facts, Pass, run_pass
+from wfalens.scale.engines.engine import ModelSource
+from wfalens.scale.map_blocks import Facts, Pass, run_pass
+from wfalens.scale.run_config import Session
 from wfalens.threads import limit_model_threads
 
 _CALLS = 8  # of the model in a job

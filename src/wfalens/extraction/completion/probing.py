@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.vocabulary import UNKNOWN
-from wfalens.extraction.completion.queries import TooFewQueriesError
-from wfalens.extraction.evidence.transitions import TransitionCounts
+from wfalens.extraction.counts.transitions import TransitionCounts
+from wfalens.extraction.query_budget import TooFewQueriesError
 from wfalens.extraction.states.abstraction import States
 from wfalens.extraction.states.asking import Continuations
 from wfalens.extraction.states.views import View, continuations_of
@@ -25,6 +24,7 @@ from wfalens.models.prefixes import prefix_tree
 from wfalens.models.stepping import state_grid, states_after, step_grid
 from wfalens.models.traces import last_outputs
 from wfalens.ragged import Ragged, offsets_of, positions
+from wfalens.text.vocabulary import UNKNOWN
 from wfalens.threads import passes_of_model
 
 _ANSWERS_PER_BATCH = 100_000

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.corpus.vocabulary import UNKNOWN, UNKNOWN_WORD
 from wfalens.extraction.completion.probing import Representatives, affordable, choose_representatives, probing_queries
-from wfalens.extraction.completion.queries import FITTING_SHARE, SEARCH, SEARCH_SHARE, Ledger
+from wfalens.extraction.query_budget import FITTING_SHARE, SEARCH, SEARCH_SHARE, Ledger
 from wfalens.extraction.states.asking import Continuations
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import UNKNOWN, UNKNOWN_WORD
 
 
 @dataclass(frozen=True, eq=False)

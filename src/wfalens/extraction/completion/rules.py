@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from wfalens.automaton.completion import Completion, Empirical, Fitted, Null, Probe, Uniform
 from wfalens.automaton.rows import rows_from_keys
 from wfalens.extraction.completion.fitting import Fitting, fit_rows
-from wfalens.extraction.completion.queries import Ledger
 from wfalens.extraction.completion.questions import Questions
+from wfalens.extraction.counts.transitions import TransitionCounts
 from wfalens.extraction.deadline import Deadline, Stop
-from wfalens.extraction.evidence.transitions import TransitionCounts
-from wfalens.extraction.options import CORPUS, CompletionOptions
+from wfalens.extraction.query_budget import Ledger
+from wfalens.extraction.stochastic.options import CORPUS, CompletionOptions
 from wfalens.models.contract import StepwiseClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged

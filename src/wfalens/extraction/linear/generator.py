@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from wfalens.automaton.linear import Factors
-from wfalens.extraction.linear.distillation import Distillation
+from wfalens.extraction.linear.linear_options import Distillation
 from wfalens.extraction.linear.scan import States
 from wfalens.ragged import Ragged
 

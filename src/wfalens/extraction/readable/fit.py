@@ -18,10 +18,10 @@ from torch import Tensor, nn
 
 from wfalens.errors import WfalensError
 from wfalens.extraction.deadline import NEVER, Deadline
-from wfalens.extraction.lessons import Lesson
 from wfalens.extraction.perturbation import batches
+from wfalens.extraction.perturbed_batches import Lesson
 from wfalens.extraction.readable.chain import slopes
-from wfalens.extraction.readable.sharing import Sharing
+from wfalens.extraction.readable.readable_options import Sharing
 from wfalens.extraction.readable.start import (
     NEVER_SEEN,
     Effects,

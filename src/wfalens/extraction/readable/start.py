@@ -20,7 +20,7 @@ from wfalens.extraction.completion.probing import (
     probing_queries,
     words_per_call,
 )
-from wfalens.extraction.completion.queries import PROBING, Ledger
+from wfalens.extraction.query_budget import PROBING, Ledger
 from wfalens.extraction.states.abstraction import States, TooFewOutputsError, cluster, state_centres
 from wfalens.extraction.states.views import LookAhead, Outputs, View, continuations_of, make_view, see
 from wfalens.models.contract import SteppableClassifier, StepwiseClassifier

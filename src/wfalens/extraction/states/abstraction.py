@@ -12,9 +12,9 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from wfalens.automaton.kernels import nearest_centre
+from wfalens.automaton.kernels.steps import nearest_centre
 from wfalens.errors import InputError
-from wfalens.extraction.completion.queries import Ledger
+from wfalens.extraction.query_budget import Ledger
 from wfalens.extraction.states.soft import mixtures
 from wfalens.extraction.states.views import VIEWS, Seen, View, make_view
 from wfalens.models.contract import StepwiseClassifier

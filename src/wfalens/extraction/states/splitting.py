@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.extraction.completion.queries import Ledger
+from wfalens.extraction.query_budget import Ledger
 from wfalens.extraction.states.abstraction import Abstraction, States, named_abstraction
 from wfalens.extraction.states.views import Seen, View, see
 from wfalens.models.contract import StepwiseClassifier

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from wfalens.errors import InputError, ModelError
-from wfalens.extraction.completion.queries import LOOK_AHEAD, LOOK_AHEAD_SHARE, Ledger
+from wfalens.extraction.query_budget import LOOK_AHEAD, LOOK_AHEAD_SHARE, Ledger
 from wfalens.extraction.states.asking import MOST_ASKED, Continuations, drawn, regression, telling
 from wfalens.models.contract import State, SteppableClassifier, StepwiseClassifier, checked_probabilities
 from wfalens.models.stepping import state_traces, states_after

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from wfalens.corpus.wording import reason_of
 from wfalens.errors import FormatError, InputError, MissingDependencyError
-from wfalens.models.keras.file import StoredModel
+from wfalens.messages import reason_of
+from wfalens.models.keras.keras_file import StoredModel
 
 _CODE = {"Lambda", "TFOpLambda", "SlicingOpLambda"}
 _READOUTS = {"softmax": "probabilities", "sigmoid": "binary", "linear": "logits"}

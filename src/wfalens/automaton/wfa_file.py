@@ -1,0 +1,289 @@
+"""The `.wfa` file: tensors in the smallest exact types behind a versioned JSON header."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton import stochastic
+from wfalens.automaton.completion import COMPLETIONS, Completion, Empirical, Fitted, Null, Probe, Shared, Uniform
+from wfalens.automaton.kernels import layers
+from wfalens.automaton.kernels.steps import Rows
+from wfalens.automaton.linear import Factors, LinearWFA
+from wfalens.automaton.rows import entries_per_row, make_rows, no_rows
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.memory import check_in_use
+from wfalens.storage import StoredFile, Tensors, compact, read_file, write_file
+from wfalens.text.encoder import TextEncoder
+from wfalens.text.encoder_file import restore_encoder, store_encoder
+from wfalens.text.tokenizers import Tokenizer
+
+FORMAT, VERSION = "wfa", 1
+_SUM_TOLERANCE = 1e-6
+_MOST_COUNTED = 1 << 53
+_LARGEST_FACTOR = 1e9
+_READABLE = "readable"  # header entry of a companion, and the beginning of its tensors' names
+_INDICES, _WIDEST_INDEX = ("per_word", "entries", "state", "target"), 4  # tensors of rows; bytes
+
+
+def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
+    _save(wfa, path, stochastic.bytes_in_use(wfa.states))
+
+
+def save_linear(wfa: LinearWFA, path: str | Path) -> None:
+    _save(wfa, path, _linear_bytes(wfa.factors))
+
+
+def _save(wfa: WFA, path: str | Path, bytes_in_use: int) -> None:
+    header, tensors = _STORES[wfa.kind](wfa)
+    _check_in_use(tensors, bytes_in_use)
+    if wfa.companion is not None:
+        fields, parts = _store_companion(wfa.companion)
+        header[_READABLE] = fields
+        tensors |= {f"{_READABLE}.{name}": part for name, part in parts.items()}
+    write_file(path, FORMAT, VERSION, header, tensors)
+
+
+def _store_companion(companion: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
+    """What is stored of a companion beside what it shares with the automaton: the words, the classes."""
+    common, alphabet = store_encoder(companion.encoder)
+    fields, parts = _store_stochastic(companion)
+    _check_in_use(parts, stochastic.bytes_in_use(companion.states))
+    own = {name: value for name, value in fields.items() if name not in (*common, "class_names")}
+    return own, {name: part for name, part in parts.items() if name not in alphabet}
+
+
+def _check_in_use(tensors: Tensors, needed: int) -> None:
+    check_in_use(needed, sum(tensor.nbytes for tensor in tensors.values()))
+
+
+def _linear_bytes(factors: Factors) -> int:
+    fits = 0 < factors.width <= len(factors.start)  # else there are no layers, which the automaton says itself
+    return layers.bytes_in_use(len(factors.words), len(factors.start), factors.width) if fits else 0
+
+
+def fingerprint(wfa: WFA) -> str:
+    """A hash of all that an automaton is, but not of where it comes from."""
+    header, tensors = _STORES[wfa.kind](wfa)
+    del header["provenance"]
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())
+        digest.update(np.ascontiguousarray(tensor).data)
+    return digest.hexdigest()[:16]
+
+
+def _store_stochastic(wfa: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
+    header, tensors = store_encoder(wfa.encoder)
+    completion, probed = _store_completion(wfa.completion)
+    header |= {
+        "kind": wfa.kind,
+        "class_names": list(wfa.class_names),
+        "alpha": wfa.alpha,
+        "completion": completion,
+        "provenance": wfa.provenance,
+    }
+    tensors |= {
+        "centres": wfa.centres,
+        "state_visits": wfa.state_visits,
+        "word_counts": compact(wfa.word_counts),
+        **({} if isinstance(wfa.completion, Shared) else _store_rows("rows", wfa.rows)),
+        **probed,
+    }
+    return header, tensors
+
+
+def _store_linear(wfa: LinearWFA) -> tuple[dict[str, Any], Tensors]:
+    header, tensors = store_encoder(wfa.encoder)
+    header |= {
+        "kind": wfa.kind,
+        "class_names": list(wfa.class_names),
+        "decay": wfa.factors.decay,
+        **({"turns": True} if wfa.factors.turns else {}),  # files from before automata could turn have no such field
+        "provenance": wfa.provenance,
+    }
+    tensors |= {f"factors.{name}": getattr(wfa.factors, name) for name in _FACTORS}
+    tensors |= {"mean_state": wfa.mean_state, "word_counts": compact(wfa.word_counts)}
+    return header, tensors
+
+
+def load(path: str | Path, tokenizer: Tokenizer | None = None) -> WFA:
+    file = read_file(path, FORMAT, VERSION)
+    kind = file.field("kind", str)
+    if kind not in _LOADERS:
+        raise file.fail(f"its kind {kind!r} is not one of {', '.join(_LOADERS)}")
+    try:
+        encoder = restore_encoder(file, tokenizer)
+        wfa = _LOADERS[kind](file.without(_READABLE), encoder)
+        return wfa if _READABLE not in file.header else wfa.with_readable(_load_companion(file, encoder))
+    except InputError as error:
+        raise file.fail(str(error)) from None
+
+
+def _load_companion(file: StoredFile, encoder: TextEncoder) -> StochasticWFA:
+    """The companion, checked as any automaton is; words and classes are those of the automaton."""
+    part = file.part(_READABLE, ("class_names",))
+    if part.field("kind", str) != StochasticWFA.kind:
+        raise file.fail("its companion is not stochastic")
+    return _load_stochastic(part, encoder)
+
+
+def _load_stochastic(file: StoredFile, encoder: TextEncoder) -> StochasticWFA:
+    class_names = file.class_names()
+    centres = file.tensor("centres", "f", 2)
+    n, words = len(centres), len(encoder.vocabulary)
+    _check_in_use(file.tensors, stochastic.bytes_in_use(n))
+    if np.any(centres < 0) or np.any(np.abs(centres.sum(1) - 1) > _SUM_TOLERANCE):
+        raise file.fail("its centres are not distributions")
+    visits, counts = _counts(file, "state_visits"), _counts(file, "word_counts")
+    completion = _load_completion(file, words, n)
+    return StochasticWFA(
+        encoder=encoder,
+        class_names=class_names,
+        centres=centres,
+        rows=no_rows(words) if isinstance(completion, Shared) else _load_rows(file, "rows", words, n),
+        completion=completion,
+        alpha=file.number(file.header, "alpha"),
+        state_visits=visits,
+        word_counts=counts,
+        provenance=file.field("provenance", dict),
+    )
+
+
+def _load_linear(file: StoredFile, encoder: TextEncoder) -> LinearWFA:
+    counts = _counts(file, "word_counts")
+    with np.errstate(over="ignore"):  # what is too large for single precision is refused below
+        parts = {name: file.tensor(f"factors.{name}", "f", axes).astype(np.float32) for name, axes in _FACTORS.items()}
+    mean_state = file.tensor("mean_state", "f")
+    if any(np.any(np.abs(part) > _LARGEST_FACTOR) for part in (mean_state, *parts.values())):
+        raise file.fail("its factors are out of range")
+    turns = "turns" in file.header and file.field("turns", bool)
+    factors = Factors(**parts, decay=file.number(file.header, "decay"), turns=turns)
+    _check_in_use(file.tensors, _linear_bytes(factors))
+    return LinearWFA(
+        encoder=encoder,
+        class_names=file.class_names(),
+        factors=factors,
+        mean_state=mean_state,
+        word_counts=counts,
+        provenance=file.field("provenance", dict),
+    )
+
+
+def _counts(file: StoredFile, name: str) -> NDArray[np.int64]:
+    counts = file.tensor(name, "iu")
+    if np.any(counts < 0) or counts.sum(dtype=np.float64) > _MOST_COUNTED:
+        raise file.fail("its counts are out of range")
+    return counts.astype(np.int64)
+
+
+_FACTORS = {"words": 2, "expansion": 2, "offset": 1, "links": 2, "start": 1, "final": 2, "bias": 1}  # and their axes
+_STORES: dict[str, Callable[[Any], tuple[dict[str, Any], Tensors]]] = {
+    StochasticWFA.kind: _store_stochastic,
+    LinearWFA.kind: _store_linear,
+}
+_LOADERS: dict[str, Callable[[StoredFile, TextEncoder], WFA]] = {
+    StochasticWFA.kind: _load_stochastic,
+    LinearWFA.kind: _load_linear,
+}
+
+
+def _store_completion(completion: Completion) -> tuple[dict[str, Any], Tensors]:
+    header: dict[str, Any] = {"name": completion.name}
+    if isinstance(completion, Empirical):
+        return header | {"beta": completion.beta, "distance": completion.distance}, {}
+    if isinstance(completion, Probe):
+        header |= {"strength": completion.strength, "representatives": completion.representatives}
+        return header, _store_rows("probed", completion.rows)
+    if isinstance(completion, Fitted):
+        return header | {"drift": completion.drift}, _store_rows("fitted", completion.rows)
+    if isinstance(completion, Shared):
+        return header, {
+            **_store_rows("shared", completion.rows),
+            "shared.word_class": compact(completion.word_class),
+            "shared.visits": completion.visits.astype(np.float32),
+            "shared.typicality": completion.typicality,
+        }
+    return header, {}
+
+
+def _load_completion(file: StoredFile, words: int, states: int) -> Completion:
+    header = file.field("completion", dict)
+    name = header.get("name")
+    try:
+        if name == Null.name:
+            return Null()
+        if name == Uniform.name:
+            return Uniform()
+        if name == Empirical.name:
+            return Empirical(header["beta"], header["distance"])
+        if name == Probe.name:
+            rows = _load_rows(file, "probed", words, states)
+            return Probe(header["strength"], header["representatives"], rows)
+        if name == Fitted.name:
+            return Fitted(_load_rows(file, "fitted", words, states), header["drift"])
+        if name == Shared.name:
+            return _load_shared(file, states)
+    except (KeyError, TypeError, InputError) as error:
+        raise file.fail(f"its completion is not valid ({error})") from None
+    raise file.fail(f"its completion {name!r} is not one of {', '.join(COMPLETIONS)}")
+
+
+def _load_shared(file: StoredFile, states: int) -> Shared:
+    of_word, visits = file.tensor("shared.word_class", "u"), file.tensor("shared.visits", "f", 2)
+    if np.any(visits < 0) or visits.sum() > _MOST_COUNTED:
+        raise file.fail("its counts are out of range")
+    return Shared(
+        rows=_load_rows(file, "shared", len(visits), states),
+        word_class=of_word.astype(np.int64),
+        visits=visits.astype(np.float64),
+        typicality=file.tensor("shared.typicality", "u").astype(np.uint8),
+    )
+
+
+def _store_rows(name: str, rows: Rows) -> Tensors:
+    return {
+        f"{name}.per_word": compact(np.diff(rows.row_start)),
+        f"{name}.state": compact(rows.state),
+        f"{name}.entries": compact(entries_per_row(rows)),
+        f"{name}.target": compact(rows.target),
+        f"{name}.weight": compact(rows.weight),
+    }
+
+
+def _load_rows(file: StoredFile, name: str, words: int, states: int) -> Rows:
+    per_word, entries, state, target = (file.tensor(f"{name}.{part}", "u") for part in _INDICES)
+    if any(part.itemsize > _WIDEST_INDEX for part in (per_word, entries, state, target)):
+        raise file.fail(f"the rows of {name!r} are numbered by more than {8 * _WIDEST_INDEX} bits")
+    with np.errstate(over="ignore"):  # what is too large for single precision is refused below
+        weight = file.tensor(f"{name}.weight", "uf").astype(np.float32)
+    if np.any(per_word > len(state)) or np.any(entries > len(target)):
+        raise file.fail(f"the rows of {name!r} do not fit its alphabet")
+    word_start, start = (np.concatenate([[0], np.cumsum(part, dtype=np.int64)]) for part in (per_word, entries))
+    if len(per_word) != words or word_start[-1] != len(state) or len(entries) != len(state):
+        raise file.fail(f"the rows of {name!r} do not fit its alphabet")
+    if start[-1] != len(target) or len(target) != len(weight) or np.any(entries == 0):
+        raise file.fail(f"the entries of {name!r} do not fit its rows")
+    if np.any(state >= states) or np.any(target >= states):
+        raise file.fail(f"{name!r} names states that do not exist")
+    if not (_rises_within(state, word_start) and _rises_within(target, start)):
+        raise file.fail(f"the rows of {name!r} are not sorted")
+    if not np.all((weight > 0) & np.isfinite(weight)):
+        raise file.fail(f"{name!r} holds weights that are not positive")
+    return make_rows(per_word, state, entries, target, weight)
+
+
+def _rises_within(values: NDArray[Any], starts: NDArray[np.int64]) -> bool:
+    """Whether values rise strictly within each run."""
+    rises = np.empty(len(values) + 1, bool)
+    rises[1:-1] = values[1:] > values[:-1]
+    rises[starts] = True
+    return bool(rises[1:-1].all())

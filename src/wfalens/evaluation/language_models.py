@@ -1,0 +1,254 @@
+"""The fidelity of an automaton to a language model, over all prefixes of texts, beside stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.evaluation.agreement import Estimate, bootstrap_ratio
+from wfalens.evaluation.comparison import check_pair
+from wfalens.language.ngrams import NGram, best_ngram
+from wfalens.language.probability import Language, NextSymbolModel
+from wfalens.language.spectral import Hankel, Spectral
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+from wfalens.text.corpus import Corpus
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LAST_SYMBOL, SPECTRAL, TEXT_NGRAM = "last symbol", "spectral", "n-gram of the texts"
+_RANKED = 5  # symbols that NDCG looks at
+_FLOOR = 1e-12  # probability below which a divergence is cut off
+_HELD_OUT = 0.1
+_MOST_FITTED, _MOST_FLOATS = (
+    300_000,
+    1 << 25,
+)  # symbols that stand-ins learn from, and numbers that a model says of them
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How like a model something is, over all prefixes of texts, and how well it foretells the texts themselves.
+
+    kl          mean Kullback-Leibler divergence of the next-symbol distributions from the model's, with its interval
+    agreement   share of prefixes with the model's likeliest next symbol
+    ndcg        how well the five likeliest symbols are ranked, by the model's probabilities: 1 is the model's own order
+    mse         mean squared difference of the probabilities of whole texts
+    perplexity  on the texts; perplexity_ratio: beside that of the model
+    wer         word error rate: share of symbols and ends that are not the likeliest
+    """
+
+    kl: Estimate
+    agreement: float
+    ndcg: float
+    mse: float
+    perplexity: float
+    perplexity_ratio: float
+    wer: float
+
+
+@dataclass(frozen=True)
+class StringFidelity:
+    """An automaton beside its language model and beside stand-ins; `prefixes` includes the empty ones."""
+
+    texts: int
+    prefixes: int
+    model_perplexity: float
+    model_wer: float
+    automaton: Likeness
+    stand_ins: dict[str, Likeness]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row for the automaton and for each stand-in."""
+        import pandas as pd
+
+        rows = {"automaton": self.automaton, **self.stand_ins}
+        return pd.DataFrame(
+            [
+                {"name": name, **asdict(each), "kl": each.kl.value, "kl_low": each.kl.low, "kl_high": each.kl.high}
+                for name, each in rows.items()
+            ]
+        )
+
+
+def measure_strings(
+    wfa: WFA,
+    model: NextSymbolModel,
+    corpus: Corpus | Sequence[str] | Ragged[np.int32],
+    *,
+    reference: Corpus | Sequence[str] | Ragged[np.int32] | None = None,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> StringFidelity:
+    """Compare an automaton with its language model on all prefixes of texts.
+
+    Args:
+        wfa: the automaton.
+        model: the language model that it was extracted from.
+        corpus: texts that neither has seen; empty ones count, too.
+        reference: texts whose answers the stand-ins learn from (best: the extraction texts); without it there are
+            none.
+        seed: of intervals and samples.
+        progress: is told how far the work is.
+
+    Examples:
+        >>> from wfalens import measure_strings
+        >>> copy = Extractor.paper(states=4).extract(letters, Corpus.of(["anna", "otto"]))
+        >>> measure_strings(copy, letters, ["anna", "otto"]).prefixes  # four letters, and the empty prefix
+        10
+    """
+    check_pair(wfa, model)  # type: ignore[arg-type]
+    language = Language.of(model)
+    ids = _ids(language, corpus)
+    if len(ids) == 0:
+        raise InputError("there is no text to compare automaton and model on")
+    rivals = {} if reference is None else stand_ins(language, _ids(language, reference), seed, progress)
+    measured = _measured(language, {"automaton": wfa, **rivals}, ids, np.random.default_rng(seed), progress)
+    perplexity, wer = _own(language, ids)
+    return StringFidelity(len(ids), len(ids.values) + len(ids), perplexity, wer, measured.pop("automaton"), measured)
+
+
+def stand_ins(
+    language: Language, ids: Ragged[np.int32], seed: int = 0, progress: Progress = SILENT
+) -> dict[str, NextSymbolModel]:
+    """What a model costs nothing to replace by: what follows the last symbols, and the spectral method.
+
+    The first two and the spectral one are fitted to what the model says of the texts, the n-gram of the texts to the
+    texts alone; orders and ranks are chosen on a tenth of them.
+    """
+    rng = np.random.default_rng(seed)
+    ids = _worded_part(ids, min(_MOST_FITTED, _MOST_FLOATS // len(language.prior)), rng)
+    held, fit = ids.between(0, max(1, round(_HELD_OUT * len(ids)))), ids.between(round(_HELD_OUT * len(ids)), len(ids))
+    progress.start("fitting stand-ins", 3)
+    rows = language.rows(fit).values
+    found: dict[str, NextSymbolModel] = {LAST_SYMBOL: NGram(language, fit, rows, 2)}
+    wanted = language.rows(held).values
+
+    def divergence(rival: NextSymbolModel) -> float:
+        return float(_kl(wanted, Language.of(rival).rows(held).values).mean())
+
+    grams = [NGram(language, fit, rows, order) for order in (3, 4, 5)]
+    best = min(grams, key=divergence)
+    found[f"{best.order}-gram"] = best
+    progress.advance(1)
+    hankel = Hankel(language, fit, rng)
+    found[SPECTRAL] = min((Spectral(hankel, rank) for rank in hankel.ranks), key=divergence)
+    progress.advance(1)
+    said, tried = (
+        part.take(language.spoken(part)) for part in (fit, held)
+    )  # a text with a foreign symbol says nothing
+    if len(said) and len(tried):
+        found[TEXT_NGRAM] = best_ngram(language, said, tried)
+    progress.advance(1)
+    progress.finish()
+    return found
+
+
+def _worded_part(ids: Ragged[np.int32], symbols: int, rng: np.random.Generator) -> Ragged[np.int32]:
+    """Texts with symbols in random order, about so many symbols in all."""
+    _, worded = ids.nonempty()
+    if len(worded) < 2:
+        raise InputError("stand-ins need at least two texts with symbols to learn from")
+    order = rng.permutation(len(worded))
+    most = int(np.searchsorted(np.cumsum(worded.lengths[order]), symbols)) + 1
+    return worded.take(order[: max(2, most)])
+
+
+def _ids(language: Language, texts: Corpus | Sequence[str] | Ragged[np.int32]) -> Ragged[np.int32]:
+    return language.ids(texts.texts if isinstance(texts, Corpus) else texts)
+
+
+def _measured(
+    language: Language,
+    rivals: dict[str, NextSymbolModel],
+    ids: Ragged[np.int32],
+    rng: np.random.Generator,
+    progress: Progress,
+) -> dict[str, Likeness]:
+    """One pass over the texts for all of them."""
+    languages = {name: Language.of(each) for name, each in rivals.items()}
+    sums: dict[str, list[NDArray[np.float64]]] = {name: [] for name in rivals}
+    said: list[NDArray[np.float64]] = []
+    progress.start("comparing on all prefixes", len(ids.values))
+    for part in language.parts(ids):
+        wanted, targets = language.rows(part), language.targets(part)
+        said.append(_by_text(_surprise(wanted.values, targets), wanted.offsets))
+        for name, other in languages.items():
+            rows = other.rows(part).values
+            figures = np.stack(
+                [
+                    _kl(wanted.values, rows),
+                    (rows.argmax(1) == wanted.values.argmax(1)).astype(float),
+                    _ndcg(wanted.values, rows),
+                    _surprise(rows, targets),
+                    (rows.argmax(1) != targets).astype(float),
+                ],
+                1,
+            )
+            sums[name].append(_by_text(figures, wanted.offsets))
+        progress.advance(len(part.values))
+    progress.finish()
+    own, prefixes = np.concatenate(said), ids.lengths + 1
+    return {name: _likeness(np.concatenate(found), own, prefixes, rng) for name, found in sums.items()}
+
+
+def _likeness(
+    sums: NDArray[np.float64], own: NDArray[np.float64], prefixes: NDArray[np.int64], rng: np.random.Generator
+) -> Likeness:
+    """From sums over the prefixes of each text. sums: (texts, 5), own: (texts,), the model's surprise"""
+    means = sums.sum(0) / prefixes.sum()
+    return Likeness(
+        kl=bootstrap_ratio(sums[:, 0], prefixes, rng),
+        agreement=float(means[1]),
+        ndcg=float(means[2]),
+        mse=float(np.mean((np.exp(-sums[:, 3]) - np.exp(-own)) ** 2)),
+        perplexity=float(np.exp(means[3])),
+        perplexity_ratio=float(np.exp(means[3] - own.sum() / prefixes.sum())),
+        wer=float(means[4]),
+    )
+
+
+def _own(language: Language, ids: Ragged[np.int32]) -> tuple[float, float]:
+    """The model's perplexity and word error rate."""
+    wrong = surprise = 0.0
+    for part in language.parts(ids):
+        rows, targets = language.rows(part).values, language.targets(part)
+        wrong += float(np.sum(rows.argmax(1) != targets))
+        surprise += float(_surprise(rows, targets).sum())
+    prefixes = len(ids.values) + len(ids)
+    return float(np.exp(surprise / prefixes)), wrong / prefixes
+
+
+def _surprise(rows: NDArray[np.float64], targets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """−ln of the probability of what came; (N, classes), (N,) -> (N,)"""
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log(rows[np.arange(len(targets)), targets]))
+
+
+def _by_text(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.asarray(np.add.reduceat(values, offsets[:-1], axis=0))
+
+
+def _kl(wanted: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Σ p·ln(p/q), with q at least 1e-12; (N, classes) -> (N,)"""
+    p, q = np.maximum(wanted, _FLOOR), np.maximum(rows, _FLOOR)
+    return np.asarray((wanted * (np.log(p) - np.log(q))).sum(1))
+
+
+def _ndcg(wanted: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Normalised discounted cumulative gain of the likeliest symbols, whose gain is the model's probability; -> (N,)"""
+    most = min(_RANKED, wanted.shape[1])
+    discount = 1 / np.log2(np.arange(most) + 2)
+    best = -np.sort(-wanted, axis=1)[:, :most]
+    chosen = np.take_along_axis(wanted, np.argsort(-rows, axis=1, kind="stable")[:, :most], 1)
+    return np.asarray((chosen @ discount) / np.maximum(best @ discount, _FLOOR))

@@ -1,0 +1,161 @@
+"""Measuring fidelity: a survey of the texts, a pass that judges every shard, and the figures of what was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.evaluation.comparison import Judgement, check_pair
+from wfalens.evaluation.comparison_checkpoints import JudgedParts
+from wfalens.evaluation.comparison_task import JudgeTask
+from wfalens.evaluation.fidelity import Fidelity, reported
+from wfalens.evaluation.groups import by_group, positive_classes
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import last_outputs
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+from wfalens.scale.over_shards import work_over_shards
+from wfalens.scale.row_counts import Tally
+from wfalens.scale.run_config import DEFAULT_SAMPLE, Run, Session
+from wfalens.scale.survey import Survey, survey_corpus
+from wfalens.text.corpus import Corpus
+from wfalens.text.sources.blocks import Source
+from wfalens.text.sources.memory_texts import source_of
+from wfalens.text.sources.text_files import TextFiles, with_labels
+from wfalens.threads import model_threads_limited
+
+_BYTES_PER_TEXT = 120  # of a judgement and what is sorted and grouped of it (measured: 98)
+
+
+def measure_fidelity(
+    wfa: WFA,
+    model: StepwiseClassifier,
+    corpus: Source | Corpus | Sequence[str] | Ragged[np.int32],
+    *,
+    reference: Corpus | None = None,
+    groups: Sequence[str] | None = None,
+    group_column: str = "group",
+    positive: str | None = None,
+    seed: int = 0,
+    run: Run | None = None,
+    progress: Progress = SILENT,
+) -> Fidelity:
+    """Compare automaton and model on texts, in memory or in files of any size.
+
+    Args:
+        wfa: the automaton.
+        model: the model that it was extracted from.
+        corpus: texts that neither has seen: a corpus, a list of texts, word ids, or a source such as `TextFiles`.
+        reference: texts that the bag of words learns from (best: the extraction texts); without it, it learns from
+            the other four fifths of `corpus` for each fifth.
+        groups: a name for each text in memory; `Fidelity.by_group` then compares network and automaton by group.
+        group_column: what the groups are called.
+        positive: the class whose selection, true- and false-positive rates are told by group (default: of two
+            classes the second, else every class).
+        seed: of intervals and samples.
+        run: how the corpus is read; it does not change the figures, except that stand-ins are measured on a sample
+            where files hold more than 300,000 words.
+        progress: is told how far the work is.
+
+    Examples:
+        >>> from wfalens import measure_fidelity
+        >>> fidelity = measure_fidelity(wfa, model, ["not a good film", "a bad film"], reference=corpus)
+        >>> fidelity.overall.cr.value
+        1.0
+    """
+    check_pair(wfa, model)
+    if groups is not None:
+        check_groups(groups, corpus)
+        positive_classes(wfa.class_names, positive)
+    source, run = _with_labels(source_of(corpus), progress), run or Run()
+    about = {"automaton": wfa.fingerprint, "seed": seed, **_about(model)}
+    sample_tokens = DEFAULT_SAMPLE if isinstance(source, TextFiles) else None
+    with run.opened(source, about, sample_tokens, progress) as session, model_threads_limited():
+        fidelity, judged = _measured(wfa, model, reference, seed, session)
+    if groups is None:
+        return fidelity
+    kept = _with_words(model, corpus)
+    rng = np.random.default_rng([seed, 1])
+    return replace(
+        fidelity,
+        by_group=by_group(
+            judged, [groups[at] for at in kept], wfa.class_names, rng, column=group_column, positive=positive
+        ),
+    )
+
+
+def check_groups(groups: Sequence[str], corpus: Any) -> None:
+    """Refuse groups that are not one for each of texts in memory."""
+    if not isinstance(corpus, Corpus | Sequence | Ragged):
+        raise InputError("groups are compared on texts in memory; read the files into a corpus first (read_corpus)")
+    if isinstance(groups, str) or len(groups) != len(corpus):
+        raise InputError(f"there are {len(groups):,} groups for {len(corpus):,} texts; give one for each text")
+
+
+def _with_words(model: StepwiseClassifier, corpus: Any) -> list[int]:
+    """The numbers of the texts that were judged: those with a word in them."""
+    texts = corpus.texts if isinstance(corpus, Corpus) else corpus
+    ids = texts if isinstance(texts, Ragged) else model.encoder.encode(texts)
+    found: list[int] = np.flatnonzero(ids.lengths).tolist()
+    return found
+
+
+def _with_labels(source: Source, progress: Progress) -> Source:
+    """The source, with labels where its files have some."""
+    if not isinstance(source, TextFiles) or source.has_labels:
+        return source
+    source, remark = with_labels(source)
+    if remark:
+        progress.say(remark)
+    return source
+
+
+def _about(model: StepwiseClassifier) -> dict[str, Any]:
+    """What outputs depend on."""
+    return {"model": model.fingerprint, **model.encoder.told}
+
+
+def _measured(
+    wfa: WFA, model: StepwiseClassifier, reference: Corpus | None, seed: int, session: Session
+) -> tuple[Fidelity, Judgement]:
+    source, progress = session.source, session.progress
+    classes = {name: number for number, name in enumerate(wfa.class_names)} if source.has_labels else None
+    survey = survey_corpus(session, model.encoder, seed, classes)
+    parts = _judge(wfa, model, survey, session)
+    tally = Tally.of([*parts.tallies.values(), survey.unreadable])
+    tally.say_left_out(progress)
+    if tally.texts == 0:
+        raise InputError(f"{source.name}: there is no text with a word in it")
+    session.check_room(_BYTES_PER_TEXT * tally.texts, f"the evaluation of {tally.texts:,} texts")
+    ids = survey.sample.ids
+    knows_outputs = survey.is_whole and tally.texts == len(ids)  # unless a shard was left out
+    outputs = parts.outputs() if knows_outputs else last_outputs(model, ids, progress)
+    judged = parts.joined(source.has_labels)
+    rng = np.random.default_rng(seed)
+    fidelity = reported(wfa, model, judged, ids, outputs.astype(np.float64), reference, rng, progress)
+    session.journal.write("finish", texts=tally.texts, tokens=tally.tokens, left_out=tally.left_out)
+    return fidelity, judged
+
+
+def _judge(wfa: WFA, model: StepwiseClassifier, survey: Survey, session: Session) -> JudgedParts:
+    """Judge every shard that has no part yet; outputs are kept where stand-ins are measured on all texts."""
+    parts = JudgedParts(session.parts, len(survey.shards))
+    task = JudgeTask(
+        session.source,
+        session.model_source(model),
+        wfa,
+        session.source.has_labels,
+        survey.is_whole,
+        session.skips_bad,
+    )
+
+    def check(texts: int) -> None:
+        session.check_room(_BYTES_PER_TEXT * texts, f"the evaluation of {texts:,} texts")
+
+    work_over_shards(session, survey.shards, task, parts, "comparing automaton and model", "judged", check)
+    return parts

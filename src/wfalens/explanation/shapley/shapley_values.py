@@ -1,0 +1,240 @@
+"""Shapley values, Banzhaf values and interactions of an automaton, text by text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA, Texts
+from wfalens.errors import InputError
+from wfalens.explanation.explanation import LOG_ODDS, PROBABILITY, Explanation, class_column
+from wfalens.explanation.shapley.game import (
+    checked_absence,
+    coalition_weights,
+    empty_weights,
+    every_coalition_weights,
+)
+from wfalens.explanation.shapley.quadrature import TOLERANCE, exact_banzhaf, exact_interactions, exact_shapley
+from wfalens.explanation.shapley.sampled import Sampled, enumerated_shapley, sampled_shapley
+from wfalens.html import table_html
+from wfalens.ragged import Ragged
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHAPLEY, BANZHAF = "Shapley values", "Banzhaf values"
+MOST_WORDS, MOST_SAMPLED, MOST_PAIRED = 20_000, 1_000, 500  # words of a text, see `check_length`
+ENUMERATED = 12  # words up to which all coalitions are read
+PAIRS = 64  # antithetic pairs of orders where values are sampled
+
+
+def shapley(
+    wfa: WFA,
+    text: str,
+    *,
+    absence: str = "delete",
+    unit: str | None = None,
+    tolerance: float = TOLERANCE,
+    pairs: int = PAIRS,
+    seed: int = 0,
+) -> Explanation:
+    """Shapley values of every word of a text for every class; the model is not asked.
+
+    Args:
+        wfa: the automaton.
+        text: to explain.
+        absence: what an absent word is: "delete" (not there), "unknown" (`<unk>`) or "background" (a random word of
+            the extraction corpus).
+        unit: "probability" or "log-odds"; by default the automaton's own, in which values are exact.
+        tolerance: for long texts: the largest error of quadrature; 0 for none. The result tells its bound.
+        pairs: of random orders, where values must be sampled: linear automata in probabilities, beyond 12 words.
+            The result then tells standard errors.
+        seed: of these orders.
+
+    Examples:
+        >>> from wfalens.explanation import shapley
+        >>> found = shapley(wfa, "not a bad film")
+        >>> found.values.shape, bool(abs(found.gap).max() < 1e-9)  # a value for each word and class; they add up
+        ((4, 2), True)
+    """
+    (found,) = shapley_each(wfa, [text], absence=absence, unit=unit, tolerance=tolerance, pairs=pairs, seed=seed)
+    return found
+
+
+def shapley_each(
+    wfa: WFA,
+    texts: Texts,
+    *,
+    absence: str = "delete",
+    unit: str | None = None,
+    tolerance: float = TOLERANCE,
+    pairs: int = PAIRS,
+    seed: int = 0,
+) -> list[Explanation]:
+    """The same for many texts at once, or for word ids; the options are those of `shapley`."""
+    absence, unit = checked_absence(absence), checked_unit(wfa, unit)
+    if not 0 <= tolerance < np.inf:
+        raise InputError(f"the tolerance must be 0 or a positive number, not {tolerance}")
+    if pairs < 2:
+        raise InputError(f"at least 2 pairs of orders are needed to tell a standard error, not {pairs}")
+    words, ids = _read(wfa, texts)
+    if unit != wfa.unit:
+        rng = np.random.default_rng(seed)
+        return [_in_probabilities(wfa, each, text, absence, pairs, rng) for each, text in zip(words, ids, strict=True)]
+    check_length(ids, MOST_WORDS, "explained word by word")
+    values, errors = exact_shapley(wfa, ids, absence, tolerance)
+    base, output = empty_weights(wfa, ids.lengths, absence), wfa.weights(ids)
+    return [
+        Explanation(
+            words=words[at],
+            class_names=wfa.class_names,
+            base=base[at],
+            output=output[at],
+            values=values[at],
+            unit=unit,
+            method=SHAPLEY,
+            absence=absence,
+            error=float(errors[at]),
+        )
+        for at in range(len(ids))
+    ]
+
+
+def _in_probabilities(
+    wfa: WFA, words: tuple[str, ...], ids: NDArray[np.int32], absence: str, pairs: int, rng: np.random.Generator
+) -> Explanation:
+    """Values of a linear automaton after the softmax, which is not linear in the words: enumerated or sampled."""
+    found = probability_values(wfa, ids, absence, pairs, rng)
+    ends = coalition_weights(wfa, ids, np.array([[False], [True]]).repeat(len(ids), 1), absence)
+    base, output = wfa.probabilities(ends)
+    return Explanation(
+        words=words,
+        class_names=wfa.class_names,
+        base=base,
+        output=output,
+        values=found.mean,
+        unit=PROBABILITY,
+        method=SHAPLEY,
+        absence=absence,
+        standard_error=found.standard_error if found.samples else None,
+        pairs=found.samples,
+    )
+
+
+def probability_values(wfa: WFA, ids: NDArray[np.int32], absence: str, pairs: int, rng: np.random.Generator) -> Sampled:
+    """Shapley values of one text in probabilities, with standard errors, 0 where values are exact; -> (L, C) each"""
+    if wfa.unit == PROBABILITY:
+        values, _ = exact_shapley(wfa, Ragged(ids, np.array([0, len(ids)])), absence)
+        return Sampled.exact(values.values)
+    if len(ids) <= ENUMERATED:
+        return Sampled.exact(enumerated_shapley(wfa.probabilities(every_coalition_weights(wfa, ids, absence))))
+    check_length(Ragged(ids, np.array([0, len(ids)])), MOST_SAMPLED, "sampled")
+    return sampled_shapley(
+        lambda present: wfa.probabilities(coalition_weights(wfa, ids, present, absence)), len(ids), pairs, rng
+    )
+
+
+def banzhaf(wfa: WFA, text: str, *, absence: str = "delete") -> Explanation:
+    """Banzhaf values of every word of a text: its mean marginal over all coalitions, each as likely as the other."""
+    words, ids = _read(wfa, [text])
+    check_length(ids, MOST_WORDS, "explained word by word")
+    return Explanation(
+        words=words[0],
+        class_names=wfa.class_names,
+        base=empty_weights(wfa, ids.lengths, checked_absence(absence))[0],
+        output=wfa.weights(ids)[0],
+        values=exact_banzhaf(wfa, ids, absence).values,
+        unit=wfa.unit,
+        method=BANZHAF,
+        absence=absence,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Interactions:
+    """How far pairs of words do together what neither does alone: the Shapley interaction index."""
+
+    words: tuple[str, ...]
+    class_names: tuple[str, ...]
+    values: NDArray[np.float64]  # (words, words, classes), symmetric, 0 on the diagonal
+    unit: str
+    absence: str
+
+    def of_class(self, class_name: str) -> NDArray[np.float64]:
+        """-> (words, words)"""
+        values: NDArray[np.float64] = self.values[:, :, class_column(self.class_names, class_name)]
+        return values
+
+    def top(self, class_name: str, k: int = 10) -> list[tuple[str, str, float]]:
+        """The `k` pairs that interact most, in either direction, the earlier word first."""
+        table = self.of_class(class_name)
+        first, second = np.triu_indices(len(self.words), 1)
+        order = np.argsort(-np.abs(table[first, second]), kind="stable")[:k]
+        return [(self.words[first[at]], self.words[second[at]], float(table[first[at], second[at]])) for at in order]
+
+    def to_dataframe(self) -> pd.DataFrame:
+        import pandas as pd
+
+        first, second = np.triu_indices(len(self.words), 1)
+        columns = {name: self.values[first, second, at] for at, name in enumerate(self.class_names)}
+        names = {"first": [self.words[at] for at in first], "second": [self.words[at] for at in second]}
+        return pd.DataFrame({**names, **columns})
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "unit": self.unit,
+            "absence": self.absence,
+            "words": list(self.words),
+            "values": {name: self.of_class(name).tolist() for name in self.class_names},
+        }
+
+    def to_html(self) -> str:
+        parts = []
+        for name in self.class_names:
+            rows = [[f"{first} × {second}", f"{value:+.3f}"] for first, second, value in self.top(name)]
+            parts.append(table_html(f"{name}: interactions ({self.unit})", ["words", "value"], rows))
+        return "".join(parts)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def interactions(wfa: WFA, text: str, *, absence: str = "delete") -> Interactions:
+    """Interactions of all pairs of words of a text, exact, in the automaton's unit."""
+    words, ids = _read(wfa, [text])
+    check_length(ids, MOST_PAIRED, "explained by pairs of words")
+    (values,) = exact_interactions(wfa, ids, checked_absence(absence))
+    return Interactions(words[0], wfa.class_names, values, wfa.unit, absence)
+
+
+def checked_unit(wfa: WFA, unit: str | None) -> str:
+    if unit not in (None, PROBABILITY, LOG_ODDS):
+        raise InputError(f"unknown unit {unit!r}; choose {PROBABILITY} or {LOG_ODDS}")
+    if unit == LOG_ODDS != wfa.unit:
+        raise InputError("a stochastic automaton has values in probabilities only")
+    return unit or wfa.unit
+
+
+def _read(wfa: WFA, texts: Texts) -> tuple[list[tuple[str, ...]], Ragged[np.int32]]:
+    """Words and ids of texts, none of them empty."""
+    if isinstance(texts, str):
+        raise InputError("give a list of texts; wrap a single text in a list")
+    if isinstance(texts, Ragged):
+        ids = wfa.ids(texts)
+        words: Sequence[Sequence[str]] = [wfa.encoder.vocabulary.decode(text) for text in ids]
+    else:
+        words = [wfa.encoder.tokens(text) for text in texts]
+        ids = wfa.encoder.vocabulary.encode(words)
+    if np.any(ids.lengths == 0):
+        raise InputError("the text has no words" if len(ids) == 1 else "one of the texts has no words")
+    return [tuple(each) for each in words], ids
+
+
+def check_length(ids: Ragged[np.int32], most: int, done: str) -> None:
+    longest = int(ids.lengths.max(initial=0))
+    if longest > most:
+        raise InputError(f"a text of {longest:,} words is too long to be {done}; cut it to {most:,} words at most")

@@ -1,1 +1,0 @@
-"""Settings that are chosen on held-out texts."""

@@ -1,0 +1,85 @@
+"""What extraction will ask of a model that cannot be stepped, and about how long that takes: said before the work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from wfalens.extraction.completion.probing import words_in_a_call
+from wfalens.extraction.query_budget import Ledger
+from wfalens.models.contract import SteppableClassifier, StepwiseClassifier, WholeTextClassifier
+from wfalens.progress import Progress
+from wfalens.ragged import Ragged
+
+_FAST = 10  # prefixes a second that are told without decimals
+_TIMED = 256  # prefixes of the batch that is timed
+_MINUTE = 60
+_UNITS = ((86400, "days"), (3600, "hours"), (_MINUTE, "minutes"))
+Clock = Callable[[], float]
+
+
+class Forewarned(Progress):
+    """Reports to somebody who was told the forecast of the whole work: those of its parts are left out."""
+
+    def __init__(self, listener: Progress) -> None:
+        self.start, self.advance = listener.start, listener.advance  # type: ignore[method-assign]
+        self.finish, self.say = listener.finish, listener.say  # type: ignore[method-assign]
+
+
+def say_forecast(
+    model: StepwiseClassifier,
+    ids: Ragged[np.int32],
+    texts: int,
+    beyond: int,
+    progress: Progress,
+    clock: Clock = time.perf_counter,
+) -> None:
+    """Say how many prefixes a model that cannot be stepped is asked for at most, and how long a small batch foretells.
+
+    `texts` are prefixes of the extraction texts, `beyond` those that a limit of queries bounds.
+    """
+    if not isinstance(model, SteppableClassifier) and not isinstance(progress, Forewarned):
+        progress.say(_sentence(texts + beyond, _rate(model, ids, clock), limits=beyond > 0))
+
+
+def most_probing(model: StepwiseClassifier, prefixes: int, words: int, longest: int) -> int:
+    """What reading so many words after so many prefixes asks at most; `longest` is the length of a prefix at most."""
+    if isinstance(model, WholeTextClassifier):
+        return prefixes * words
+    calls = -(-words // words_in_a_call(prefixes))
+    return prefixes * (words + calls * longest)
+
+
+def most_training(passes: int, tokens: int, ids: Ragged[np.int32]) -> int:
+    """What passes over texts of at most so many tokens ask, of which the last is a whole one."""
+    return passes * (min(tokens, len(ids.values)) + int(ids.lengths.max()))
+
+
+def within(ledger: Ledger, queries: int) -> int:
+    """So many queries, or as many as are allowed."""
+    left = ledger.left()
+    return queries if left is None else min(left, queries)
+
+
+def _rate(model: StepwiseClassifier, ids: Ragged[np.int32], clock: Clock) -> float:
+    """Prefixes a second, by one small batch of texts from all over the corpus."""
+    most = max(1, round(_TIMED / ids.lengths.mean()))
+    batch = ids.take(np.unique(np.linspace(0, len(ids) - 1, min(most, len(ids))).astype(np.int64)))
+    began = clock()
+    model.trace(batch)
+    return len(batch.values) / max(clock() - began, 1e-9)
+
+
+def _sentence(prefixes: int, rate: float, *, limits: bool) -> str:
+    pace = f"{rate:,.0f}" if rate >= _FAST else f"{rate:.2g}"
+    said = f"asks the model for up to {prefixes:,} prefixes; at {pace} a second that takes {_told(prefixes / rate)}"
+    return f"{said}; a lower limit of queries shortens it" if limits else said
+
+
+def _told(seconds: float) -> str:
+    if seconds < _MINUTE:
+        return "less than a minute"
+    unit, name = next(each for each in _UNITS if seconds >= 2 * each[0] or each is _UNITS[-1])
+    return f"about {max(2, round(seconds / unit)):,} {name}"

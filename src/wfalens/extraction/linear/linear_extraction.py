@@ -1,0 +1,177 @@
+"""Training of linear automata: gradient descent until the automaton says what the model says."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from wfalens.automaton.linear import LinearWFA
+from wfalens.errors import InputError
+from wfalens.extraction.balance import groups_of, label_classes
+from wfalens.extraction.completion.probing import choose_representatives
+from wfalens.extraction.cost_estimate import most_probing, most_training, say_forecast, within
+from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
+from wfalens.extraction.held_out import divided, judged
+from wfalens.extraction.linear.generator import Generator
+from wfalens.extraction.linear.linear_options import Distillation
+from wfalens.extraction.linear.linear_training import Training
+from wfalens.extraction.linear.word_inputs import prefixes_read, word_inputs
+from wfalens.extraction.perturbed_batches import Lessons
+from wfalens.extraction.provenance import about_corpus
+from wfalens.extraction.query_budget import Ledger, query_limit
+from wfalens.models.checks.causality import check_causal
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import last_outputs, prior_of
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged
+from wfalens.scale.run_config import DEFAULT_SAMPLE, Run
+from wfalens.scale.survey import survey_corpus
+from wfalens.text.sources.blocks import Source
+from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.word_vectors import WordVectors
+
+_BATCHES, _PREFIXES = 1, 1 << 32  # random streams beside those of the lessons
+_TRAINED = 0.95  # share of the time; the rest is for making the automaton
+
+
+def extract_linear(
+    shape: Distillation,
+    vectors: WordVectors | None,
+    queries: int | None,
+    seed: int,
+    model: StepwiseClassifier,
+    source: Source,
+    run: Run,
+    about: dict[str, Any],
+    checkpoint: Path | None,
+    progress: Progress,
+    deadline: Deadline = NEVER,
+    balance: str | None = None,
+) -> LinearWFA:
+    """A linear extraction from end to end: of files, the automaton is trained on a sample of their texts."""
+    with run.opened(source, about, DEFAULT_SAMPLE if isinstance(source, TextFiles) else None, progress) as session:
+        survey = survey_corpus(session, model.encoder, seed, label_classes(balance, model, source))
+        ids = survey.sample.ids
+        if len(ids) == 0:
+            raise InputError(f"{source.name}: there is no text with a word in it to extract from")
+        check_causal(model, ids)
+        survey.tally.say_cut(progress, model.encoder.max_length)
+        survey.tally.say_left_out(progress)
+        if checkpoint is None and run.parts is not None:
+            checkpoint = run.parts / "training"
+        ledger = Ledger(query_limit(queries, model))
+        return distil(
+            model,
+            ids,
+            shape,
+            groups=groups_of(balance, model, survey.sample, ledger),
+            vectors=vectors,
+            ledger=ledger,
+            seed=seed,
+            checkpoint=checkpoint,
+            provenance={"corpus": about_corpus(source, survey, survey.tally), **about},
+            progress=progress,
+            deadline=deadline,
+        )
+
+
+def distil(
+    model: StepwiseClassifier,
+    ids: Ragged[np.int32],
+    shape: Distillation,
+    *,
+    groups: NDArray[np.int64] | None = None,
+    vectors: WordVectors | None = None,
+    ledger: Ledger | None = None,
+    seed: int = 0,
+    checkpoint: Path | None = None,
+    provenance: dict[str, Any],
+    progress: Progress = SILENT,
+    deadline: Deadline = NEVER,
+) -> LinearWFA:
+    """Train an automaton against `model` on texts and on perturbed copies of them.
+
+    A tenth of the texts is held out; the epoch with the lowest divergence there is kept. Ctrl-C ends training after an
+    epoch or more, and the best of them is delivered. With a `checkpoint`, training that was stopped goes on after its
+    last whole epoch, and ends as if it had never been stopped; the file is removed at the end, but not after Ctrl-C.
+    The `ledger` limits what the model is asked (default: no limit), and what was asked stands in the provenance.
+    `groups` are the classes of the texts by which training draws them evenly; (texts,)
+    """
+    ledger = ledger or Ledger()
+    if len(ids) < 2:
+        raise InputError("training needs at least two texts")
+    held, fit = divided(ids, seed, groups)
+    tests = judged(model, held)
+    words, classes = len(model.encoder.vocabulary), len(model.class_names)
+    counts = np.bincount(fit.values, minlength=words)
+    rng = np.random.default_rng([seed, _PREFIXES])
+    chosen = choose_representatives(fit, np.zeros(len(fit.values), np.int32), prefixes_read(model, shape.prefixes), rng)
+    representatives = replace(chosen, per_state=len(chosen.state))  # the empty prefix stands for the same state
+    ledger.texts += len(tests.values)
+    most = most_probing(model, len(chosen.state), words, int(fit.lengths.max()))
+    most += most_training(shape.epochs, shape.tokens, fit)
+    say_forecast(model, fit, len(tests.values), within(ledger, most), progress)
+    inputs = word_inputs(model, representatives, vectors, counts, shape.inputs, ledger, progress)
+    with torch.random.fork_rng(devices=()):
+        torch.manual_seed(seed)
+        generator = Generator(shape, inputs, classes, int(fit.lengths.max()))
+    wanted = last_outputs(model, tests)
+    run = Training(generator, prior_of(model), Lessons(model, fit, shape, seed, ledger), deadline.part(_TRAINED))
+    manifest = {
+        "shape": asdict(shape),
+        "seed": seed,
+        "model": model.fingerprint,
+        "texts": _digest(ids.values, ids.offsets),
+        "queries": ledger.limit,
+        "time": deadline.seconds is not None,
+    }
+    if groups is not None:
+        manifest["groups"] = _digest(groups)
+    if vectors is not None:
+        manifest["vectors"] = [vectors.source, _digest(vectors.matrix)]
+    run.resume(checkpoint, manifest)
+    progress.start("training the automaton", shape.epochs)
+    progress.advance(len(run.history))
+    ended = None
+    try:
+        while not run.is_over:
+            epoch = len(run.history)
+            own = np.random.default_rng([seed, epoch, _BATCHES])  # does not depend on where training was stopped
+            loss = run.learn(run.lessons.numbered(epoch), own)
+            reached = run.note(loss, tests, wanted)
+            run.save(checkpoint, manifest)
+            progress.advance(1, f"CR {reached.cr:.3f}, JSD {reached.jsd:.4f}")
+    except KeyboardInterrupt:
+        if not run.history:
+            raise
+        ended = INTERRUPT
+    progress.finish()
+    if ended is None and run.deadline.is_over:
+        ended = TIME
+    generator.load_state_dict(run.best)
+    wfa = LinearWFA.of_texts(
+        ids,
+        encoder=model.encoder,
+        class_names=model.class_names,
+        factors=generator.finished(),
+        provenance=provenance
+        | {
+            "training": [asdict(each) for each in run.history],
+            "held_out": len(tests),
+            "queries": ledger.to_json(),
+            **({} if ended is None else {"stopped": Stop(ended, len(run.history), shape.epochs).to_json()}),
+        },
+    )
+    if checkpoint is not None and ended != INTERRUPT:
+        checkpoint.unlink(missing_ok=True)
+    return wfa
+
+
+def _digest(*arrays: NDArray[Any]) -> str:
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

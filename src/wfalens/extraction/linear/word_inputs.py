@@ -1,0 +1,100 @@
+"""What is known of a word before training: the numbers from which a linear automaton generates its matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.extraction.completion.probing import Representatives, affordable, ask, probing_queries, words_per_call
+from wfalens.extraction.query_budget import PROBING, Ledger
+from wfalens.models.contract import EmbeddingClassifier, SteppableClassifier, StepwiseClassifier
+from wfalens.models.stepping import states_after
+from wfalens.progress import Progress
+from wfalens.text.vocabulary import UNKNOWN
+from wfalens.text.word_vectors import WordVectors
+
+_WORDS_PER_BATCH = 1024
+_QUERY_SHARE = 0.5  # of what is left
+_TIMES_OUTPUTS = 5
+_LEAST_SPREAD, _FARTHEST = 1e-3, 10.0
+_FLOOR = 1e-4  # below it, probabilities are told apart no further
+
+
+def prefixes_read(model: StepwiseClassifier, prefixes: int) -> int:
+    """After how many prefixes every word is read: more if the model shows nothing but its outputs there."""
+    return prefixes if isinstance(model, SteppableClassifier) else _TIMES_OUTPUTS * prefixes
+
+
+def word_inputs(
+    model: StepwiseClassifier,
+    representatives: Representatives,
+    vectors: WordVectors | None,
+    counts: NDArray[np.int64],
+    components: int,
+    ledger: Ledger,
+    progress: Progress,
+) -> NDArray[np.float32]:
+    """What the model, or vectors given for it, tell of each word: principal components over the words seen.
+
+    A steppable model tells where the word leads from the empty text and from a few other prefixes: its internal state
+    and output there. A black box tells its outputs only. Beside these stand the model's own embedding and the given
+    vectors. Words that the queries do not pay for, the rarest, begin as `<unk>` does, in a closed alphabet as the mean
+    of the others. counts: (V,) -> (V, inputs)
+    """
+    alphabet = len(model.encoder.vocabulary)
+    everything = np.arange(model.encoder.lowest_id, alphabet, dtype=np.int32)
+    words, chosen = affordable(model, everything, counts, representatives, ledger.left(_QUERY_SHARE))
+    ledger.enter(PROBING, probing_queries(model, chosen, len(words)))
+    columns = [_reactions(model, chosen, words, progress)]
+    if isinstance(model, EmbeddingClassifier):
+        columns.append(np.asarray(model.embedding, np.float32))
+    if vectors is not None:
+        known = vectors.restricted(model.encoder.vocabulary.words[2:])
+        table = np.zeros((alphabet, known.width + 1), np.float32)  # the last column tells whether there is a vector
+        rows = [model.encoder.vocabulary.id_of(word) for word in known.words]
+        table[rows] = np.hstack([known.matrix, np.ones((len(known), 1), np.float32)])
+        columns.append(table)
+    inputs = np.hstack(columns)
+    seen = counts > 0
+    mean, spread = inputs[seen].mean(0), inputs[seen].std(0)
+    # a column that is the same for all words seen tells nothing, and a word far off them no more than "far off"
+    scaled = (inputs - mean) / np.where(spread > _LEAST_SPREAD, spread, 1)
+    return _components(scaled.clip(-_FARTHEST, _FARTHEST).astype(np.float32), seen, components)
+
+
+def _components(table: NDArray[np.float32], seen: NDArray[np.bool_], most: int) -> NDArray[np.float32]:
+    """The principal components of the words seen, each of variance 1; (V, ·) -> (V, most at most)"""
+    centred = table - table[seen].mean(0)
+    variance, directions = np.linalg.eigh(centred[seen].T @ centred[seen] / seen.sum())
+    kept = np.flatnonzero(variance > _LEAST_SPREAD**2)[::-1][:most]
+    if len(kept) == 0:  # all words are alike
+        return np.zeros((len(table), 1), np.float32)
+    found = centred @ (directions[:, kept] / np.sqrt(variance[kept]))
+    return np.asarray(found.clip(-_FARTHEST, _FARTHEST), np.float32)
+
+
+def _reactions(
+    model: StepwiseClassifier, representatives: Representatives, words: NDArray[np.int32], progress: Progress
+) -> NDArray[np.float32]:
+    """What each word does to the model after the given prefixes; -> (V, ·)"""
+    prefixes = len(representatives.state)
+    saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
+    parts = []
+    size = words_per_call(representatives) if saved is None else _WORDS_PER_BATCH
+    progress.start("reading every word", len(words))
+    for start in range(0, len(words), size):
+        some = words[start : start + size]
+        if saved is not None and isinstance(model, SteppableClassifier):
+            states, outputs = model.step(np.repeat(saved, len(some), axis=0), np.tile(some, prefixes))
+            reaction = np.hstack([states, np.log(np.maximum(outputs, _FLOOR))])
+        else:
+            reaction = np.log(np.maximum(ask(model, representatives, None, some), _FLOOR))
+        parts.append(reaction.reshape(prefixes, len(some), -1).swapaxes(0, 1).reshape(len(some), -1))
+        progress.advance(len(some))
+    progress.finish()
+    asked = np.concatenate(parts)
+    # one that was not asked does what <unk> does, the first of the words where there is one
+    usual = asked[0] if words[0] == UNKNOWN else asked.mean(0)
+    reactions = np.tile(usual.astype(np.float32), (len(model.encoder.vocabulary), 1))
+    reactions[words] = asked
+    return reactions

@@ -1,0 +1,284 @@
+"""Extraction that asks back: texts of our own on which automaton and model differ are added until fresh ones agree.
+
+In every round the model is asked about fresh texts (edited ones, random ones) and about near decisions, where the
+automaton is least sure. Texts on which the two differ join the texts of the extraction, beside as many others, and a
+new automaton is extracted from all of them. Where the number of states is open, one is tried whose states are split
+where the model contradicts them, and one with twice as many states. A new automaton replaces the old one only if it
+agrees with the model on at least as many of all texts asked so far. In the end a last sample, which nothing was chosen
+by, proves a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.completion import Fitted, Shared
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.extraction.refinement.boundary_search import near_decisions
+from wfalens.extraction.refinement.guarantee import CONFIDENCE, Guarantee
+from wfalens.extraction.refinement.query_sampler import OwnTexts
+from wfalens.extraction.states.abstraction import ABSTRACTIONS, TooFewOutputsError
+from wfalens.extraction.states.splitting import Splitting
+from wfalens.extraction.stochastic.options import AUTO
+from wfalens.extraction.stochastic.tuning import Tuning
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.models.traces import last_outputs
+from wfalens.progress import SILENT, Progress
+from wfalens.ragged import Ragged, concatenate
+from wfalens.text.corpus import Corpus
+from wfalens.validation import Bounds, check_numbers, real, whole
+
+if TYPE_CHECKING:
+    from wfalens.extraction.extractor import Extractor
+
+_BOUNDS = {
+    "rounds": Bounds(whole, 1, 1000),
+    "texts": Bounds(whole, 10, 10**7),
+    "samples": Bounds(whole, 10, 10**7),
+    "target": Bounds(real, 0, 1),
+    "confidence": Bounds(real, 0, 1, excluded=(0, 1)),
+    "most_states": Bounds(whole, 2, 60_000),
+}
+_SPLITTING = 300  # texts at most by which states are split in a round
+_PROOF = 10**6  # random stream of the last sample
+_COMPARED = "; compared is the likeliest next symbol after each"  # of a language model
+
+# Extracts an automaton from texts with a number of states; None: as it was chosen.
+Extract = Callable[[Ragged[np.int32], int | None], WFA]
+# Extracts an automaton from texts, with the states of another one split by those on which it differs; None: it cannot.
+Split = Callable[[Ragged[np.int32], WFA, Ragged[np.int32]], WFA | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refinement:
+    """How an extraction asks back.
+
+    Args:
+        rounds: at most.
+        texts: that the model is asked about in a round.
+        target: agreement on a fresh sample at which refinement ends.
+        samples: m, fresh texts of the last sample, which proves the bound.
+        confidence: of the bound.
+        most_states: upper bound of K: states are split and doubled while that pays.
+
+    Examples:
+        >>> from wfalens import Refinement
+        >>> Refinement(rounds=2, texts=100).confidence
+        0.95
+    """
+
+    rounds: int = 5
+    texts: int = 2000
+    target: float = 0.999
+    samples: int = 2000
+    confidence: float = CONFIDENCE
+    most_states: int = 1000
+
+    def __post_init__(self) -> None:
+        check_numbers(self, _BOUNDS)
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round found: texts asked so far, agreement on its fresh sample before, and whether it changed anything."""
+
+    asked: int
+    agreement: float
+    differing: int
+    states: int
+    is_better: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Texts and the model's classes."""
+
+    ids: Ragged[np.int32]
+    labels: NDArray[np.int64]
+
+    def agrees(self, wfa: WFA) -> NDArray[np.bool_]:
+        return np.asarray(wfa.predict(self.ids) == self.labels)
+
+    def joined(self, other: Asked) -> Asked:
+        return Asked(concatenate([self.ids, other.ids]), np.concatenate([self.labels, other.labels]))
+
+
+@dataclass
+class Refiner:
+    """A refinement under way. `grows`: the number of states is open."""
+
+    model: StepwiseClassifier
+    base: Ragged[np.int32]  # the texts of the corpus, none empty
+    extract: Extract
+    how: Refinement
+    seed: int
+    grows: bool
+    progress: Progress = SILENT
+    split: Split | None = None
+    history: list[Round] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        counts = np.bincount(self.base.values, minlength=len(self.model.encoder.vocabulary))
+        self.source = OwnTexts.of(counts, self.base)
+
+    def refined(self, wfa: WFA) -> WFA:
+        """The automaton after all rounds; what was done stands in its provenance, the proof in `["guarantee"]`."""
+        self.progress.start("asking back", self.how.rounds)
+        for better in self.rounds(wfa):
+            wfa = better
+            last = self.history[-1]
+            self.progress.advance(1, f"agreement {last.agreement:.4f}, {last.differing} differ, {last.states} states")
+        self.progress.finish()
+        wfa.provenance["refinement"] = {**asdict(self.how), "rounds": [asdict(each) for each in self.history]}
+        wfa.provenance["guarantee"] = self.proof(wfa).to_json()
+        return wfa
+
+    def rounds(self, wfa: WFA) -> Iterator[WFA]:
+        """The automaton after each round; the last one is that at which a fresh sample agrees."""
+        known, seen, asked = self.base, self.ask(self.base), 0
+        for number in range(self.how.rounds):
+            rng = np.random.default_rng([self.seed, number])
+            fresh = self.ask(self.source.drawn(self.how.texts // 2, rng))
+            near = self.ask(near_decisions(wfa, self.base, self.source, self.how.texts - self.how.texts // 2, rng))
+            asked += self.how.texts
+            rate = float(fresh.agrees(wfa).mean())
+            new = fresh.joined(near)
+            differs = ~new.agrees(wfa)
+            seen = seen.joined(new)
+            is_done = rate >= self.how.target and not differs.any()
+            better = None
+            if not is_done:
+                known = concatenate([known, new.ids.take(_beside(differs, rng))])
+                better = self._better(wfa, known, seen, new.ids.take(np.flatnonzero(differs)))
+            self.history.append(Round(asked, rate, int(differs.sum()), wfa.states, better is not None))
+            wfa = better or wfa
+            yield wfa
+            if is_done:
+                return
+
+    def proof(self, wfa: WFA, repetition: int = 0) -> Guarantee:
+        """A bound from texts that nothing was chosen by."""
+        sample = self.ask(self.source.drawn(self.how.samples, np.random.default_rng([self.seed, _PROOF, repetition])))
+        about = self.source.about + (_COMPARED if tells_next_symbol(self.model) else "")
+        return Guarantee(int(sample.agrees(wfa).sum()), self.how.samples, about, self.how.confidence)
+
+    def ask(self, ids: Ragged[np.int32]) -> Asked:
+        return Asked(ids, last_outputs(self.model, ids).argmax(1))
+
+    def _better(self, wfa: WFA, known: Ragged[np.int32], seen: Asked, differing: Ragged[np.int32]) -> WFA | None:
+        """The best new automaton, if it agrees on no fewer of the texts seen; the first of equals."""
+        sizes: list[int | None] = [None]
+        if self.grows:
+            sizes = [each for each in (wfa.states - 1, 2 * (wfa.states - 1)) if each <= self.how.most_states] or [None]
+        found = [self._extracted(known, size) for size in sizes]
+        if self.grows and self.split is not None:
+            found.insert(1, self.split(known, wfa, differing.between(0, _SPLITTING)))
+        made = [each for each in found if each is not None]
+        if not made:
+            return None
+        rates = [float(seen.agrees(each).mean()) for each in made]
+        best = int(np.argmax(rates))
+        return made[best] if rates[best] >= seen.agrees(wfa).mean() else None
+
+    def _extracted(self, known: Ragged[np.int32], states: int | None) -> WFA | None:
+        """A new automaton; None if the model does not tell so many states apart."""
+        try:
+            return self.extract(known, states)
+        except TooFewOutputsError:
+            return None
+
+
+def _beside(differs: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
+    """The texts that differ, and as many others, so that what was right is not forgotten."""
+    others = np.flatnonzero(~differs)
+    chosen = rng.permutation(others)[: int(differs.sum())]
+    return np.sort(np.concatenate([np.flatnonzero(differs), chosen]))
+
+
+def refinement_summary(provenance: dict[str, Any]) -> str | None:
+    """The statement at the end of a refinement, for people; None if there was none."""
+    stored = provenance.get("guarantee")
+    if not isinstance(stored, dict):
+        return None
+    known = {name: stored[name] for name in ("agreed", "texts", "about", "confidence") if name in stored}
+    return Guarantee(**known).sentence() if len(known) == 4 else None
+
+
+def refine(
+    extractor: Extractor,
+    model: StepwiseClassifier,
+    corpus: Corpus | Sequence[str] | Ragged[np.int32],
+    how: Refinement | None = None,
+    progress: Progress = SILENT,
+) -> WFA:
+    """Extract an automaton, then ask back until a fresh sample agrees; it ends with a proof in its provenance.
+
+    Args:
+        extractor: how the first automaton is made; its kind and the settings that it has chosen stay, and the
+            number of states grows where it is open.
+        model: to ask.
+        corpus: extraction texts.
+        how: how much is asked (None: `Refinement()`).
+        progress: is told how far the work is.
+
+    Examples:
+        >>> from wfalens import Refinement, refine
+        >>> how = Refinement(rounds=1, texts=20, samples=50)
+        >>> better = refine(Extractor.paper(states=4), model, corpus, how)
+        >>> better.provenance["guarantee"]["texts"]  # fresh texts that the statement rests on
+        50
+    """
+    texts = corpus.texts if isinstance(corpus, Corpus) else corpus
+    ids = model.encoder.checked(texts) if isinstance(texts, Ragged) else model.encoder.encode(texts)
+    _, ids = ids.nonempty()
+    if len(ids) == 0:
+        raise InputError("there is no text with a word in it to extract from")
+    how = how or Refinement()
+    first = extractor.extract(model, ids, progress)
+    settled = _settled(extractor, first)
+    is_open = settled.kind == StochasticWFA.kind and extractor.states in (None, AUTO) and settled.states is not None
+    if is_open and settled.abstraction in tuple(ABSTRACTIONS):
+        splitting = Splitting(model, settled, ids, how.most_states)
+        again, split = splitting.extract, splitting.split
+    else:
+        again, split = partial(_again, model, settled), None
+    refiner = Refiner(model, ids, again, how, extractor.seed, is_open, progress, split)
+    wfa = refiner.refined(first)
+    carried = first.companion
+    return wfa if carried is None or wfa.companion is not None else wfa.with_readable(carried)
+
+
+def _again(model: StepwiseClassifier, settled: Extractor, known: Ragged[np.int32], states: int | None) -> WFA:
+    return (settled if states is None else replace(settled, states=states)).extract(model, known)
+
+
+def _settled(extractor: Extractor, wfa: WFA) -> Extractor:
+    """The extractor with what its first automaton has chosen."""
+    if isinstance(wfa, StochasticWFA) and not isinstance(wfa.completion, Shared):
+        tuning, fits = Tuning.from_json(wfa.provenance.get("tuning")), isinstance(wfa.completion, Fitted)
+        return replace(
+            extractor,
+            kind=StochasticWFA.kind,
+            states=wfa.states - 1,
+            abstraction=extractor.abstraction if tuning is None else tuning.chosen.abstraction,
+            completion=wfa.completion.name,
+            alpha=None if fits else wfa.alpha,
+            fitting=extractor.fitting if fits else None,
+            effort=extractor.effort if fits else None,
+            balance=extractor.balance if fits else None,
+        )
+    if extractor.kind != AUTO:
+        return extractor
+    chosen = wfa.provenance.get("choice", {}).get("chosen", wfa.kind)
+    if chosen == "shared":
+        return replace(extractor, kind=StochasticWFA.kind, completion=Shared.name)
+    return replace(extractor, kind=chosen)

@@ -1,0 +1,157 @@
+"""The search for what is left open: in which views, over what, and for which share of the queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.extraction.comparing import aim_for
+from wfalens.extraction.completion.questions import Attempt
+from wfalens.extraction.counts.count_parts import CountParts
+from wfalens.extraction.counts.counting import evidence_of
+from wfalens.extraction.held_out import judged_lengths
+from wfalens.extraction.query_budget import LOOK_AHEAD_SHARE, SEARCH_SHARE, Ledger
+from wfalens.extraction.randomness import Step, stream_of
+from wfalens.extraction.states.abstraction import ABSTRACTIONS, named_abstraction
+from wfalens.extraction.states.views import Outputs, Seen, View, affordable_continuations, see_in
+from wfalens.extraction.stochastic.build import build
+from wfalens.extraction.stochastic.memory_budget import Room
+from wfalens.extraction.stochastic.options import AUTO, CORPUS, Options
+from wfalens.extraction.stochastic.plan import Plan
+from wfalens.extraction.stochastic.size_grid import Ladder, representatives_for
+from wfalens.extraction.stochastic.tuning import ALPHAS, BETAS, Held, Tuning, choose, split
+from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
+from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.models.traces import initial_output
+from wfalens.ragged import Ragged
+from wfalens.scale.row_counts import Tally
+from wfalens.scale.run_config import Session
+
+_SEARCHED = 1 / 3  # of the time that is left, for the search in each view
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Options that leave nothing open, what was seen of the texts in their view, and how the search went."""
+
+    options: Options
+    seen: Seen
+    view: View
+    tuning: Tuning | None  # None: nothing was open
+    held: Held | None  # the texts on which it was chosen
+
+
+def settle(
+    options: Options, model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, session: Session, *, whole: bool
+) -> Settled:
+    """Look at the texts once, in all views that are to choose from, and choose what is "auto".
+
+    whole   these are all texts; else others follow, which a model is not asked about one prefix at a time
+    """
+    given = options.states.abstraction
+    names = _views(model, ids, ledger, whole=whole) if given == AUTO else (given,)
+    views = [named_abstraction(name).view(model, ids, stream_of(options.seed, Step.VIEW), ledger) for name in names]
+    ledger.texts += len(ids.values)
+    seen = see_in(model, ids, views, session.progress)
+    if not options.is_open:
+        return Settled(options, seen[0], views[0], None, None)
+    candidates = [replace(options, states=replace(options.states, abstraction=name)) for name in names]
+    searches = [
+        _search(each, model, look, view, len(names), ledger, session)
+        for each, look, view in zip(candidates, seen, views, strict=True)
+    ]
+    tuning = Tuning.best(searches)
+    at = next(number for number, search in enumerate(searches) if search.chosen is tuning.chosen)
+    chosen = tuning.chosen
+    settled = _sized(options, chosen.states, model).settled(chosen.abstraction, chosen.alpha, chosen.beta)
+    _, held = split(len(ids), stream_of(options.seed, Step.SEARCH))
+    return Settled(settled, seen[at], views[at], tuning, Held(held, _judged(model, seen[at].take(held)).last))
+
+
+def _judged(model: StepwiseClassifier, seen: Seen) -> Seen:
+    """What was seen of the texts as far as automata are judged by them."""
+    return seen.cut(judged_lengths(model, seen.ids))
+
+
+def most_representatives(options: Options, model: StepwiseClassifier, ledger: Ledger) -> int:
+    """Of all states together, of as many states as are tried at most or are given."""
+    ladder = _ladder(options, model, ledger)
+    return max(_sized(options, rung, model).completion.representatives * rung for rung in ladder.rungs)
+
+
+def _ladder(options: Options, model: StepwiseClassifier, ledger: Ledger) -> Ladder:
+    """The numbers of states that are tried."""
+    number = options.states.number
+    if number != AUTO:
+        return Ladder.single(int(number))
+    classes, limited = len(model.class_names), ledger.limit is not None
+    if tells_next_symbol(model) and not options.completion.fits:
+        return Ladder.speaking(classes, limited=limited)
+    return Ladder.of(classes, fits=options.completion.fits, limited=limited)
+
+
+def _sized(options: Options, states: int, model: StepwiseClassifier) -> Options:
+    """The same with a number of states; where it was open, many states get few representatives each."""
+    completion = options.completion
+    if options.states.number == AUTO:
+        each = representatives_for(completion.representatives, states, len(model.encoder.vocabulary))
+        completion = replace(completion, representatives=each)
+    return replace(options, states=replace(options.states, number=states), completion=completion)
+
+
+def _views(model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, *, whole: bool) -> tuple[str, ...]:
+    """The views to choose from: looking ahead takes queries, of a model that cannot be stepped for every prefix."""
+    pays = affordable_continuations(model, ids, ledger.share(LOOK_AHEAD_SHARE)) > 0
+    looks = pays and (whole or isinstance(model, SteppableClassifier))
+    return tuple(ABSTRACTIONS) if looks else (Outputs.name,)
+
+
+def _search(
+    options: Options,
+    model: StepwiseClassifier,
+    seen: Seen,
+    view: View,
+    views: int,
+    ledger: Ledger,
+    session: Session,
+) -> Tuning:
+    """The search in one view, of so many.
+
+    For speed it leaves out augmented texts and the fitting of rows; whether that gains is seen in the end.
+    """
+    wanted, completion = options.states, options.completion
+    ladder = _ladder(options, model, ledger)
+    beta = CORPUS if completion.beta == AUTO else completion.beta
+    plain = replace(options, completion=replace(completion, alpha=0.0, beta=beta, augmentation=None))
+    prior = initial_output(model, wanted.initial)
+    words, (points, width) = len(model.encoder.vocabulary), seen.points.shape
+    room = Room(Room.within(session), words, completion.fits, (points, width), wanted.sample)
+
+    def attempt(states: int, part: Seen, words: NDArray[np.int32]) -> StochasticWFA:
+        share = SEARCH_SHARE / views / ladder.usual
+        tried = _sized(plain, states, model)
+        here = session.aside()
+        plan = Plan.of(tried, view, part, prior, ledger, here.progress)
+        evidence = CountParts(here.parts)
+        evidence.add([0], evidence_of(part, plan.path, plan.states, Tally(len(part.ids), len(part.ids.values))))
+        return build(plan, evidence, model, part.ids, here, {}, Attempt(words, share))
+
+    return choose(
+        seen,
+        partial(_judged, model),
+        wanted.abstraction_name,
+        attempt,
+        ladder,
+        room,
+        ALPHAS if completion.alpha == AUTO or completion.fits else (float(completion.alpha),),
+        BETAS if completion.beta == AUTO else (),
+        options.choice.budget,
+        stream_of(options.seed, Step.SEARCH),
+        session.progress,
+        options.deadline.part(_SEARCHED),
+        aim_for(model),
+    )

@@ -1,0 +1,232 @@
+"""A stochastic extraction from end to end: survey, plan, evidence, automaton.
+
+A survey of the corpus draws a sample of texts (in memory: all of them). On the sample all is decided that an extraction
+decides: settings, states, representatives, fitted rows. If it holds the whole corpus, what was seen of it is the
+evidence; else a pass over all texts counts their transitions. Both keep what they have in the run's parts; a run that
+was stopped goes on there and ends in the same bytes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.errors import InputError
+from wfalens.extraction.balance import groups_of, label_classes
+from wfalens.extraction.completion.augmentation import Augmentation
+from wfalens.extraction.cost_estimate import most_probing, most_training, say_forecast, within
+from wfalens.extraction.counts.count_parts import CountParts
+from wfalens.extraction.counts.counting import CountTask, Evidence, Resampling, evidence_of
+from wfalens.extraction.provenance import about_corpus
+from wfalens.extraction.query_budget import AUGMENTATION, LOOK_AHEAD_SHARE, SEARCH_SHARE, Ledger
+from wfalens.extraction.states.abstraction import ABSTRACTIONS
+from wfalens.extraction.states.asking import MOST_ASKED
+from wfalens.extraction.states.views import LookAhead, Seen, continuations_of, see
+from wfalens.extraction.stochastic.build import build
+from wfalens.extraction.stochastic.model_selection import most_representatives, settle
+from wfalens.extraction.stochastic.options import AUTO, Options
+from wfalens.extraction.stochastic.plan import Plan
+from wfalens.memory import resident_with_children
+from wfalens.models.checks.causality import check_causal
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.traces import initial_output
+from wfalens.progress import Progress
+from wfalens.ragged import Ragged
+from wfalens.scale.bottom_k import TextSample
+from wfalens.scale.map_blocks import Facts, Pass, run_pass
+from wfalens.scale.row_counts import Tally
+from wfalens.scale.run_config import DEFAULT_SAMPLE, Run, Session
+from wfalens.scale.shards import Shard
+from wfalens.scale.survey import Survey, survey_corpus
+from wfalens.text.sources.blocks import Source
+from wfalens.text.sources.text_files import TextFiles
+from wfalens.threads import model_threads_limited
+
+_PER_OUTPUT = 8  # words for every output that k-means sees
+_TIMES_HELD = 24  # the bytes of parts that are being merged: read, widened, joined, and their result, with as much left
+
+
+def extract_stochastic(
+    options: Options,
+    model: StepwiseClassifier,
+    source: Source,
+    run: Run,
+    about: dict[str, Any],
+    progress: Progress,
+) -> StochasticWFA:
+    """`about` tells what the automaton depends on beside the texts, and stands in its provenance."""
+    if run.parts is not None and options.states.abstraction not in (AUTO, *ABSTRACTIONS):
+        raise InputError(
+            f"a run that keeps parts knows the abstractions {', '.join(ABSTRACTIONS)} and {AUTO} only; keep none"
+        )
+    with run.opened(source, about, _sample_tokens(options, source), progress) as session, model_threads_limited():
+        balance = options.completion.balance
+        survey = survey_corpus(session, model.encoder, options.seed, label_classes(balance, model, source))
+        check_texts(source, survey)
+        check_causal(model, survey.sample.ids)
+        _say_forecast(options, model, survey.sample.ids, progress)
+        plan, evidence = _planned(options, model, survey, session)
+        if not survey.is_whole:
+            _count(plan, evidence, model, survey, session)
+        tally = Tally.of([evidence.tally(), Tally() if survey.is_whole else survey.unreadable])
+        if tally.texts == 0:
+            raise InputError(f"{source.name}: there is no text with a word in it to extract from")
+        tally.say_cut(progress, model.encoder.max_length)
+        tally.say_left_out(progress)
+        provenance = {"corpus": about_corpus(source, survey, tally), **about}
+        groups = groups_of(balance, model, survey.sample, plan.ledger)
+        wfa = build(plan, evidence, model, survey.sample.ids, session, provenance, groups=groups)
+        session.journal.write("finish", texts=tally.texts, tokens=tally.tokens, left_out=tally.left_out)
+        return wfa
+
+
+def _say_forecast(options: Options, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> None:
+    completion, ledger = options.completion, Ledger(options.completion.query_limit(model))
+    queries = completion.augmentation.epochs * len(ids.values) if completion.augmentation else 0
+    if completion.asks_model:
+        prefixes = most_representatives(options, model, ledger) + 1
+        asks = options.states.abstraction in (AUTO, LookAhead.name)
+        points = 1 + (MOST_ASKED if asks else 0)  # answers that tell where a word leads
+        queries += points * most_probing(model, prefixes, len(model.encoder.vocabulary), int(ids.lengths.max()))
+        queries += (ledger.share(LOOK_AHEAD_SHARE) or 0) if asks else 0
+        queries += (ledger.share(SEARCH_SHARE) or 0) if options.is_open else 0
+    if completion.fits:
+        queries += most_training(completion.fitting.rounds, completion.fitting.tokens, ids)
+    say_forecast(model, ids, len(ids.values), within(ledger, queries), progress)
+
+
+def check_texts(source: Source, survey: Survey) -> None:
+    """Refuse a corpus in which there is nothing to read."""
+    if len(survey.sample) == 0:
+        raise InputError(f"{source.name}: there is no text with a word in it to extract from")
+
+
+def _sample_tokens(options: Options, source: Source) -> int | None:
+    """How large a sample serves an extraction; None: all texts, which are in memory."""
+    if not isinstance(source, TextFiles):
+        return None
+    if options.completion.asks_model or options.is_open or options.states.sample is None:
+        return DEFAULT_SAMPLE
+    return _PER_OUTPUT * options.states.sample * int(options.states.number)
+
+
+def _planned(options: Options, model: StepwiseClassifier, survey: Survey, session: Session) -> tuple[Plan, CountParts]:
+    """The plan, and the evidence so far: of what was seen already, or of an earlier run."""
+    ledger = Ledger(options.completion.query_limit(model))
+    stored = session.parts.read("plan")
+    if stored is not None:
+        return Plan.restored(stored, options, ledger), CountParts(session.parts)
+    ids = survey.sample.ids
+    settled = settle(options, model, ids, ledger, session, whole=survey.is_whole)
+    prior = initial_output(model, options.states.initial)
+    plan = Plan.of(
+        settled.options, settled.view, settled.seen, prior, ledger, session.progress, settled.tuning, settled.held
+    )
+    evidence = CountParts(session.parts)
+    if survey.is_whole:
+        evidence.add(range(max(1, len(survey.shards))), _evidence_of_seen(plan, settled.seen, model, survey, session))
+    session.parts.write("plan", *plan.stored())
+    tokens = len(ids.values)
+    session.journal.write("plan", states=len(plan.states), sample_texts=len(ids), sample_tokens=tokens)
+    session.check_room()
+    return plan, evidence
+
+
+def _evidence_of_seen(plan: Plan, seen: Seen, model: StepwiseClassifier, survey: Survey, session: Session) -> Evidence:
+    resampling = _resampling(plan.options.completion.augmentation, plan.options.seed, model)
+    if resampling is None:
+        return evidence_of(seen, plan.path, plan.states, survey.tally)
+    plan.ledger.enter(AUGMENTATION, resampling.epochs * len(seen.ids.values))
+    fresh = _augmented(resampling, plan, model, survey.sample, session.progress)
+    return evidence_of(seen, plan.path, plan.states, survey.tally, fresh)
+
+
+def _augmented(
+    resampling: Resampling, plan: Plan, model: StepwiseClassifier, sample: TextSample, progress: Progress
+) -> Iterator[Seen]:
+    """New texts for those of a whole corpus, block by block as if they were read from files."""
+    blocks = sample.address[:, :2]
+    starts = np.flatnonzero(np.any(np.diff(blocks, axis=0, prepend=-1), axis=1)).tolist()
+    for first, last in pairwise([*starts, len(sample)]):
+        ids = sample.ids.take(np.arange(first, last))
+        for fresh in resampling.texts(ids, *blocks[first].tolist()):
+            yield see(model, fresh, plan.view, progress)
+
+
+def _resampling(augmentation: Augmentation | None, seed: int, model: StepwiseClassifier) -> Resampling | None:
+    if augmentation is None:
+        return None
+    chances = augmentation.chances._replace(drop=0.0) if model.encoder.closed else augmentation.chances
+    return Resampling(augmentation.synonyms(model.encoder.vocabulary), chances, augmentation.epochs, seed)
+
+
+def _count(plan: Plan, evidence: CountParts, model: StepwiseClassifier, survey: Survey, session: Session) -> None:
+    """The second pass: every shard that no part covers is counted, kept, and in time merged."""
+    augmentation, ledger = plan.options.completion.augmentation, plan.ledger
+    if continuations_of(plan.view) is not None:
+        raise InputError(
+            "looking ahead asks a model that cannot be stepped about every prefix, and a corpus beyond its sample has "
+            "too many of; choose the abstraction 'outputs', or let the sample hold the whole corpus"
+        )
+    if augmentation is not None and ledger.limit is not None:
+        raise InputError(
+            "augmenting a corpus beyond its sample asks the model as often as the corpus is long, which no limit on "
+            "queries can foresee; leave out one of the two"
+        )
+    shards, progress, began = survey.shards, session.progress, time.monotonic()
+    left = [shard for shard in shards if shard.number not in evidence.covered]
+    if len(left) < len(shards):
+        progress.say(f"going on: {len(shards) - len(left):,} of {len(shards):,} shards are counted already")
+    tokens = 0
+
+    def keep(shard: Shard, found: Evidence) -> tuple[Facts, str]:
+        nonlocal tokens
+        evidence.add([shard.number], found)
+        tokens += found.tally.tokens
+        facts = {
+            "shard": shard.number,
+            "texts": found.tally.texts,
+            "tokens": found.tally.tokens,
+            "transitions": len(found.counts),
+            "left_out": found.tally.reasons,
+            "resident": resident_with_children(),
+        }
+        return facts, f"{tokens / (time.monotonic() - began):,.0f} words/s"
+
+    def leave_out(shard: Shard, reason: str) -> None:
+        nothing = Evidence.none(plan.centres.shape, Tally.without(shard.file, shard.first, [reason]))
+        evidence.add([shard.number], nothing)
+
+    def tidy() -> None:
+        room = session.room
+        due = evidence.full_level(None if room is None else room // _TIMES_HELD)
+        if due:
+            evidence.merge(due)
+        session.check_room()
+
+    task = CountTask(
+        session.source,
+        session.model_source(model),
+        plan.states,
+        plan.view,
+        _resampling(augmentation, plan.options.seed, model),
+        session.skips_bad,
+    )
+    work = Pass(
+        title="counting transitions",
+        event="shard",
+        task=task,
+        name=lambda shard: shard.named(session.source),
+        keep=keep,
+        leave_out=leave_out if session.skips_bad else None,
+    )
+    run_pass(work, left, session.engine, progress, session.journal, tidy)
+    counted = evidence.tally().tokens
+    ledger.texts += counted
+    if augmentation is not None:
+        ledger.enter(AUGMENTATION, augmentation.epochs * counted)

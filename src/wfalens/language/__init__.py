@@ -1,0 +1,21 @@
+"""Language models and their automata as distributions over strings."""
+
+from wfalens.language.most_likely import Likely, most_likely
+from wfalens.language.ngrams import NGram, best_ngram
+from wfalens.language.probability import Language, log_probability, perplexity
+from wfalens.language.sampling import Drawn, sample
+from wfalens.models.next_symbol import END, tells_next_symbol
+
+__all__ = [
+    "END",
+    "Drawn",
+    "Language",
+    "Likely",
+    "NGram",
+    "best_ngram",
+    "log_probability",
+    "most_likely",
+    "perplexity",
+    "sample",
+    "tells_next_symbol",
+]

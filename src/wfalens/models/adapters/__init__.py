@@ -1,1 +1,0 @@
-"""Models of other libraries behind the one contract."""

@@ -1,0 +1,172 @@
+"""ONNX graphs as stepwise classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.errors import InputError, ModelError
+from wfalens.models.checks.preprocessing_check import require_reading
+from wfalens.models.checks.readout import readout_named
+from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities
+from wfalens.models.onnx.graph_ports import OnnxGraph, StatePort, stored_metadata
+from wfalens.models.padded import TableForm, TextTableClassifier, check_told, token_classifier
+from wfalens.models.preprocessing import ModelCard, found_card
+from wfalens.models.shown import Shown
+from wfalens.models.stepping import state_traces
+from wfalens.ragged import Ragged
+from wfalens.text.corpus import Corpus
+from wfalens.text.encoder import RIGHT
+
+_TRIED = 12  # words of a text that is tried
+
+
+def load_onnx(
+    path: str | Path,
+    card: ModelCard | None = None,
+    *,
+    padding: str | None = None,
+    cutting: str | None = None,
+    labelled: Corpus | None = None,
+) -> StepwiseClassifier:
+    """A classifier from an ONNX file, run by onnxruntime.
+
+    A graph with state inputs – ids (batch,) or (batch, 1) and states in, one row of classes and the new states out –
+    becomes steppable. Without states it goes from ids (batch, time) to (batch, classes), and prefixes are asked as
+    texts of their own, or to (batch, time, classes), and is read the same way if it looks ahead. The card is the one
+    given, else the JSON file beside the graph (model.json for model.onnx), else what `export_onnx` left in the graph.
+
+    Args:
+        path: of the graph.
+        card: words and classes (None: the JSON file beside it).
+        padding: "right" or "left", in place of what the card says.
+        cutting: "right" or "left", in place of what the card says.
+        labelled: texts with labels; the model is refused if it agrees with them much better when it is read
+            otherwise.
+
+    Examples:
+        >>> from wfalens import export_onnx, load_onnx
+        >>> export_onnx(network, "films.onnx")
+        >>> hasattr(load_onnx("films.onnx"), "step")  # it exposes its state, so it can be stepped
+        True
+    """
+    path = Path(path)
+    model = _opened(path, (card or found_card(path, stored_metadata)).read_as(padding, cutting))
+    if labelled is not None:
+        require_reading(model, labelled)
+    return model
+
+
+def _opened(path: Path, card: ModelCard) -> StepwiseClassifier:
+    graph = OnnxGraph(path, card.state, card.outputs)
+    if graph.states:
+        stepped = OnnxStepClassifier(graph, card)
+        start = stepped.initial_state(1)
+        _check_card(path, card, lambda word: stepped.rows_after(start, np.array([word]))[1])
+        return stepped
+    if len(graph.ids.shape) != 2:
+        raise ModelError(f"{path}: the ids {graph.ids.told} must be (batch, time) in a graph without states")
+
+    def run(table: NDArray[np.int64]) -> NDArray[Any]:
+        return graph.run({graph.ids.name: table.astype(graph.ids.dtype)})[0]
+
+    form = TableForm(card.word_ids, graph.ids.shape[1], card.padding_side or RIGHT)
+    width = form.width or min(_TRIED, card.max_length or _TRIED)
+    read_out = readout_named(graph.readout)
+    _check_card(path, card, lambda word: read_out(run(np.full((1, width), card.word_ids[word]))))
+    check_told(run, card.encoder, form, graph.readout, len(card.class_names), str(path))
+    wrapped = token_classifier if graph.output_axes == 3 else TextTableClassifier
+    return wrapped(
+        run,
+        card.encoder,
+        card.class_names,
+        form=form,
+        outputs=graph.readout,
+        fingerprint=graph.fingerprint,
+        initial_output=card.prior,
+    )
+
+
+def _check_card(path: Path, card: ModelCard, rows_of: Callable[[int], NDArray[Any]]) -> None:
+    """Refuse a card that contradicts the graph; `rows_of` gives the classes' row of a text of one word of it."""
+    order = np.argsort(card.word_ids[card.encoder.lowest_id :]) + card.encoder.lowest_id
+    classes = rows_of(int(order[0])).shape[-1]
+    if classes != len(card.class_names):
+        raise InputError(f"{path} tells {classes} classes apart, but its card names {len(card.class_names)}")
+    try:
+        rows_of(int(order[-1]))
+    except ModelError:
+        raise ModelError(
+            f"{path} cannot read the id {card.word_ids[order[-1]]:,}, although its card lists {len(card.words):,} "
+            "words: they are not the words of this model"
+        ) from None
+
+
+class OnnxStepClassifier(Shown):
+    """White box: the graph goes on from a state, which starts at zero."""
+
+    def __init__(self, graph: OnnxGraph, card: ModelCard) -> None:
+        if len(graph.ids.shape) == 2 and graph.ids.shape[1] not in (1, None):
+            raise ModelError(f"{graph.path}: a graph with states reads one word at a time, not {graph.ids.told}")
+        self.graph = graph
+        self.encoder = card.encoder
+        self.class_names = card.class_names
+        self.fingerprint = graph.fingerprint
+        self.initial_output = card.prior
+        self._word_ids = card.word_ids.astype(graph.ids.dtype)
+        self._read_out = readout_named(graph.readout)
+
+    @property
+    def form(self) -> TableForm:
+        return TableForm(self._word_ids.astype(np.int64))
+
+    def reread(self, form: TableForm, cutting_side: str) -> OnnxStepClassifier:
+        """The same graph with other ids."""
+        other = copy(self)
+        other.encoder = replace(self.encoder, cutting_side=cutting_side)
+        other._word_ids = np.asarray(form.word_ids, self._word_ids.dtype)
+        return other
+
+    def initial_state(self, batch: int) -> State:
+        return np.zeros((batch, sum(port.width for port in self.graph.states)), np.float32)
+
+    def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+        after, rows = self.rows_after(state, ids)
+        return after, checked_probabilities(rows, len(state), len(self.class_names), "the graph")
+
+    def rows_after(self, state: State, ids: NDArray[np.integer]) -> tuple[State, NDArray[np.floating]]:
+        """The new state, and the classes' rows as they come."""
+        words = self._word_ids[ids]
+        feeds = {self.graph.ids.name: words if len(self.graph.ids.shape) == 1 else words[:, None]}
+        first = 0
+        for port in self.graph.states:
+            feeds[port.before.name] = _unpacked(port, state[:, first : first + port.width])
+            first += port.width
+        output, states = self.graph.run(feeds)
+        rows = self._read_out(output[:, -1] if output.ndim == 3 else output)
+        after = np.concatenate([_packed(port, new) for port, new in zip(self.graph.states, states, strict=True)], 1)
+        return after, rows
+
+    def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+        values = np.empty((len(ids.values), len(self.class_names)), np.float32)
+        for places, _, outputs in state_traces(self, ids):
+            values[places] = outputs
+        return Ragged(values, ids.offsets)
+
+
+def _unpacked(port: StatePort, part: State) -> NDArray[Any]:
+    # (batch, width) -> the port's shape
+    return np.moveaxis(part.reshape(len(part), *port.sizes), 0, port.axis).astype(port.before.dtype)
+
+
+def _packed(port: StatePort, new: NDArray[Any]) -> State:
+    if new.ndim != len(port.before.shape) or np.delete(new.shape, port.axis).tolist() != list(port.sizes):
+        raise ModelError(f"the new state {port.after!r} is {new.shape} and cannot take the place of {port.before.told}")
+    rows = np.moveaxis(new, port.axis, 0)
+    return rows.reshape(len(rows), port.width).astype(np.float32)

@@ -1,0 +1,252 @@
+"""What a graph of numbers does not say of itself: its words, its classes, and what its ports mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.errors import FormatError, InputError
+from wfalens.models.checks.readout import readout_named
+from wfalens.models.contract import checked_prior
+from wfalens.text.corpus import named_classes
+from wfalens.text.encoder import RIGHT, SIDES, TextEncoder
+from wfalens.text.tokenizers import Tokenizer
+from wfalens.text.vocabulary import PADDING_WORD, UNKNOWN_WORD, Vocabulary
+from wfalens.validation import Bounds, check_choice, check_numbers, whole
+from wfalens.writing import write_atomically
+
+VERSION = 1
+READINGS = STEPS, EXACT = ("steps", "exact")
+_PADS = Bounds(whole, 0, 1 << 16, (None,))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCard:
+    """The words and classes of a model that is stored elsewhere.
+
+    Args:
+        words: in the order of the model's ids.
+        class_names: in the order of the model's outputs.
+        unknown: the word of `words` that stands for all others.
+        closed: True: there are no unknown words; a text with another word is refused, and all of `words` are words.
+        padding: the word of `words` that fills tables of a fixed width; None: <pad>, where there is one.
+        padding_side: the side on which it fills them: right or left; None: not told.
+        cutting_side: the side on which a text that is too long loses words: right or left.
+        reading: of a network that can be stepped but reads its padding: "steps" starts every text after as many
+            pads as `pads` says, "exact" asks for every prefix as a table of its own.
+        pads: pads before every text, where `reading` is "steps"; None: three quarters of the width.
+        tokenizer: how a text becomes words: a name, or a callable.
+        max_length: words after which a text is cut; None: never.
+        outputs: probabilities, logits or binary; None: by the name of the output.
+        state: the output that holds the new value of each state input; None: by their names.
+        initial_output: the classes' probabilities before any word; None: unknown.
+
+    Examples:
+        >>> from wfalens import ModelCard
+        >>> card = ModelCard(words=("<pad>", "<unk>", "the", "film"), class_names=("bad", "good"))
+        >>> card.write("model.json")
+        >>> ModelCard.read("model.json") == card
+        True
+    """
+
+    words: tuple[str, ...]
+    class_names: tuple[str, ...]
+    unknown: str | None = UNKNOWN_WORD
+    closed: bool = False
+    padding: str | None = None
+    padding_side: str | None = None
+    cutting_side: str = RIGHT
+    reading: str = STEPS
+    pads: int | None = None
+    tokenizer: str | Tokenizer = "basic_english"
+    max_length: int | None = None
+    outputs: str | None = None
+    state: Mapping[str, str] | None = None
+    initial_output: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        named_classes(self.class_names)
+        if len(set(self.words)) != len(self.words):
+            raise InputError("a word stands twice among the model's words")
+        check_numbers(self, {"pads": _PADS})
+        check_choice("reading", self.reading, READINGS)
+        if self.padding_side is not None:
+            check_choice("padding_side", self.padding_side, SIDES)
+        if not self.closed and self.unknown not in self.words:
+            raise InputError(
+                f"{self.unknown!r} is not among the model's words; name the one that stands for unknown words "
+                "(unknown), or say that there are none (closed)"
+            )
+        if self.padding is not None and self.padding not in self.words:
+            raise InputError(f"{self.padding!r} is not among the model's words; name the one that pads, or none")
+        if self.outputs is not None:
+            readout_named(self.outputs)
+        if self.initial_output is not None:
+            checked_prior(self.initial_output, len(self.class_names))
+        _ = self.encoder  # refuses an unknown tokenizer or a wrong length
+
+    @classmethod
+    def of(cls, encoder: TextEncoder, class_names: tuple[str, ...], **more: Any) -> ModelCard:
+        """The card of a model that reads the ids of an encoder.
+
+        Args:
+            encoder: its words, tokenizer, cut-off length and cutting side are taken
+            class_names: in the order of the model's outputs
+            more: other entries of the card, such as `padding_side="left"`
+
+        Examples:
+            >>> ModelCard.of(encoder, ("neg", "pos")).class_names
+            ('neg', 'pos')
+        """
+        return cls(
+            words=encoder.vocabulary.words,
+            class_names=named_classes(class_names),
+            tokenizer=encoder.tokenizer,
+            max_length=encoder.max_length,
+            cutting_side=encoder.cutting_side,
+            closed=encoder.closed,
+            **more,
+        )
+
+    def read_as(self, padding: str | None = None, cutting: str | None = None) -> ModelCard:
+        """The same with other sides for padding and cutting, where they are given."""
+        return replace(self, padding_side=padding or self.padding_side, cutting_side=cutting or self.cutting_side)
+
+    @property
+    def encoder(self) -> TextEncoder:
+        words = Vocabulary.of_words(self._known)
+        return TextEncoder(words, self.tokenizer, self.max_length, self.cutting_side, self.closed)
+
+    @property
+    def word_ids(self) -> NDArray[np.int64]:
+        """The model's id of every word of the encoder's vocabulary."""
+        place = {word: number for number, word in enumerate(self.words)}
+        unknown = 0 if self.closed else place[str(self.unknown)]
+        padding = place.get(PADDING_WORD, unknown) if self.padding is None else place[self.padding]
+        return np.array([padding, unknown, *(place[word] for word in self._known)], np.int64)
+
+    @property
+    def prior(self) -> NDArray[np.float32]:
+        """The output before any word, uniform where it is unknown."""
+        return checked_prior(self.initial_output, len(self.class_names))
+
+    @property
+    def _known(self) -> list[str]:
+        apart = {PADDING_WORD, UNKNOWN_WORD} | (set() if self.closed else {self.unknown, self.padding})
+        return [word for word in self.words if word not in apart]
+
+    def to_json(self) -> str:
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        content["tokenizer"] = self.encoder.tokenizer_name
+        content["state"] = None if self.state is None else dict(self.state)
+        return json.dumps({"version": VERSION, **content})
+
+    @classmethod
+    def from_json(cls, text: str, where: str) -> ModelCard:
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"{where}: not JSON ({error})") from None
+        if not isinstance(content, dict) or content.pop("version", VERSION) != VERSION:
+            raise FormatError(f"{where}: not a model card of version {VERSION}")
+        known = {field.name: field.name in ("words", "class_names") for field in fields(cls)}
+        for name in content:
+            if name not in known:
+                raise FormatError(f"{where}: unknown entry {name!r}; known: {', '.join(known)}")
+        for name, needed in known.items():
+            if needed and name not in content:
+                raise FormatError(f"{where}: the entry {name!r} is missing")
+            if name in content and not _fits(name, content[name]):
+                raise FormatError(f"{where}: the entry {name!r} is not {_KINDS[name][1]}")
+        lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
+        try:
+            return cls(**{**content, **lists})
+        except ValueError as error:
+            raise FormatError(f"{where}: {error}") from None
+
+    @classmethod
+    def read(cls, path: str | Path) -> ModelCard:
+        """Read a card and check it.
+
+        Args:
+            path: a JSON file
+
+        Examples:
+            >>> ModelCard.of(encoder, ("neg", "pos")).write("model.json")
+            >>> ModelCard.read("model.json").tokenizer
+            'basic_english'
+        """
+        try:
+            return cls.from_json(Path(path).read_text("utf-8"), str(path))
+        except UnicodeDecodeError:
+            raise FormatError(f"{path}: not UTF-8 text") from None
+
+    def write(self, path: str | Path) -> None:
+        """Write the card as JSON, atomically.
+
+        Args:
+            path: the model's file name with the ending `.json`, so that the card is found
+
+        Examples:
+            >>> ModelCard.of(encoder, ("neg", "pos")).write("model.json")
+        """
+        write_atomically(Path(path), self.to_json().encode())
+
+
+def found_card(path: Path, stored: Callable[[Path], str | None] | None = None) -> ModelCard:
+    """The card beside a model (model.json for model.h5), else the one that stands in the model's own file."""
+    beside = path.with_suffix(".json")
+    if beside.is_file():
+        return ModelCard.read(beside)
+    text = None if stored is None else stored(path)
+    if text is None:
+        raise InputError(
+            f"{path} does not tell its words and classes; write them to {beside.name} beside it (wfalens wrap), "
+            'for example {"words": ["<pad>", "<unk>", …], "class_names": ["ham", "spam"]}'
+        )
+    return ModelCard.from_json(text, f"{path} (metadata)")
+
+
+def _strings(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _string(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _names(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+
+
+def _numbers(value: object) -> bool:
+    return isinstance(value, list) and all(type(item) in (int, float) for item in value)
+
+
+_KINDS = {
+    "words": (_strings, "a list of strings"),
+    "class_names": (_strings, "a list of strings"),
+    "unknown": (_string, "a string or null"),
+    "closed": (lambda value: type(value) is bool, "true or false"),
+    "padding": (_string, "a string or null"),
+    "padding_side": (_string, "a string or null"),
+    "cutting_side": (_string, "a string"),
+    "reading": (_string, "a string"),
+    "pads": (lambda value: type(value) is int, "a whole number or null"),
+    "tokenizer": (_string, "a string"),
+    "max_length": (lambda value: type(value) is int, "a whole number or null"),
+    "outputs": (_string, "a string or null"),
+    "state": (_names, "an object of names or null"),
+    "initial_output": (_numbers, "a list of numbers or null"),
+}
+
+
+def _fits(name: str, value: object) -> bool:
+    test, told = _KINDS[name]
+    return (value is None and told.endswith("null")) or test(value)

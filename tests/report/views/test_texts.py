@@ -1,0 +1,116 @@
+"""Texts and problems: every figure by hand, on one sample."""
+
+import numpy as np
+import pytest
+
+from tests.studies import counting_model, letter_texts
+from wfalens.extraction import Extractor
+from wfalens.report.views import Study, texts
+from wfalens.report.views.problems import AGAINST, broken_texts, label_errors, parting_kinds, partings
+from wfalens.report.views.texts_view import confusion
+from wfalens.text import Corpus
+
+
+@pytest.fixture(scope="module")
+def counting():
+    model, corpus = counting_model(3), letter_texts(400, 3)
+    wfa = Extractor.paper(states=3, completion="empirical").extract(model, corpus)
+    return Study("letters.wfa", wfa, model, corpus)
+
+
+def test_confusions_count_every_text_once():
+    rows, columns = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, -1, 2])
+    assert confusion(rows, columns, 3) == [[1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0]]
+
+
+def test_the_table_says_what_truth_network_and_automaton_say(counting):
+    found = texts(counting, most=100)
+    model, wfa = counting.model, counting.wfa
+    assert (len(found["rows"]), found["of"]) == (100, 400)
+    labels = dict(zip(counting.corpus.texts, counting.corpus.labels, strict=True))
+    for text, truth, network, automaton, probability, confidence in found["rows"][:30]:
+        output = model.trace(model.encoder.encode([text])).last()[0]
+        assert network == output.argmax()
+        assert probability == pytest.approx(output.max(), abs=1e-3)
+        assert automaton == wfa.predict([text])[0]
+        assert confidence == pytest.approx(wfa.confidence([text])[0], abs=1e-3)
+        if counting.corpus.texts.count(text) == 1:
+            assert truth == labels[text]
+    for name, one, other in (("network", 1, 2), ("automaton", 2, 3)):
+        for at, row in enumerate(found["confusions"][name]):
+            for column, count in enumerate(row[:3]):
+                assert count == sum(each[one] == at and each[other] == column for each in found["rows"])
+
+
+def test_a_label_is_doubted_where_the_network_is_as_sure_of_another_class_as_on_its_own_texts():
+    truth = np.array([0, 0, 0, 1, 1, 1])
+    outputs = np.array([[0.9, 0.1], [0.8, 0.2], [0.05, 0.95], [0.1, 0.9], [0.3, 0.7], [0.45, 0.55]])
+    found = label_errors(truth, outputs)
+    assert [(each["text"], each["label"], each["probable"]) for each in found] == [(2, 0, 1)]
+    assert label_errors(None, outputs) is None
+    assert label_errors(truth, None) is None
+
+
+def test_a_planted_label_error_comes_first(counting):
+    model = counting.model
+    said = model.trace(model.encoder.encode(counting.corpus.texts)).last()
+    labels = said.argmax(1)
+    surest = int(said.max(1).argmax())
+    labels[surest] = (labels[surest] + 1) % 3
+    corpus = Corpus(counting.corpus.texts, labels, counting.corpus.class_names, "planted")
+    found = texts(Study("letters.wfa", counting.wfa, model, corpus))
+    first = found["problems"]["label_errors"][0]
+    assert found["rows"][first["text"]][0] == corpus.texts[surest]
+
+
+def test_broken_characters_are_named():
+    found = broken_texts(("all is well", "caf\u00c3\u00a9 and caf\u00c3\u00a9", "a\x07b &nbsp; word"))
+    assert [(each["text"], each["words"]) for each in found] == [(1, 2), (2, 2)]
+    assert found[1]["kinds"] == "control character, markup"
+
+
+def test_rows_that_cost_agreement_are_where_the_two_part_for_good(counting):
+    wfa, model = counting.wfa, counting.model
+    ids = wfa.encoder.encode(counting.corpus.texts)
+    theirs, ours = model.trace(ids), wfa.trace(ids)
+    said, decided = theirs.last().argmax(1), ours.last().argmax(1)
+    found = partings(counting, ids, said, decided)
+    expected = {}
+    for at, text in enumerate(counting.corpus.texts):
+        if said[at] == decided[at]:
+            continue
+        agree = theirs[at].argmax(-1) == ours[at].argmax(-1)
+        place = max([-1, *np.flatnonzero(agree)]) + 1
+        word = text.split()[place]
+        expected[word] = expected.get(word, 0) + 1
+    assert sum(expected.values()) > 10
+    lost = {}
+    for each in found:
+        lost[each["word"]] = lost.get(each["word"], 0) + each["lost"]
+    assert lost == expected
+    assert sum(parting_kinds(found).values()) == sum(expected.values())
+    for each in found:
+        assert each["says"] == pytest.approx(wfa.centres[each["state"]], abs=1e-4)
+    assert partings(counting, ids, None, decided) is None
+    assert partings(counting, ids, said, said) == []
+
+
+def test_strong_words_against_their_labels_are_named(counting):
+    """The strongest letter speaks for a class; here no text with it is labelled so."""
+    strongest = counting.influence.by_strength(1)
+    word, label = strongest.words[0], int(strongest.scores[0].argmax())
+    labels = np.array([(label + 1) % 3 if word in text.split() else label for text in counting.corpus.texts])
+    corpus = Corpus(counting.corpus.texts, labels, counting.corpus.class_names, "turned")
+    found = texts(Study("letters.wfa", counting.wfa, counting.model, corpus))["problems"]["words"]
+    against = [each for each in found if each["kind"] == AGAINST]
+    assert [(each["word"], each["class"]) for each in against] == [(word, f"c{label}")]
+    assert against[0]["labelled"].startswith("0 of ")
+
+
+def test_without_labels_and_network_the_rest_remains(counting):
+    found = texts(Study("letters.wfa", counting.wfa, None, Corpus.of(counting.corpus.texts)))
+    assert found["confusions"] == {"network": None, "automaton": None}
+    assert found["problems"]["label_errors"] is None
+    assert found["problems"]["phrases"] is None
+    assert found["problems"]["partings"] is None
+    assert found["rows"][0][1:3] == [None, None]

@@ -1,0 +1,278 @@
+"""The other views: overview, fidelity, sentences, word map, contrast, attacks, comparison; and JSON for all."""
+
+import json
+import shlex
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.automata import linear_sample, sample
+from tests.language.grammar import Grammar
+from tests.studies import HALF, counting_model, letter_texts
+from wfalens.errors import InputError
+from wfalens.evaluation import measure_fidelity
+from wfalens.evaluation.language_models import measure_strings
+from wfalens.explanation import attribute
+from wfalens.extraction import Extractor
+from wfalens.report import views as inspection
+from wfalens.report.page import embedded, explorer_html, report_html, to_json
+from wfalens.report.views import Study
+from wfalens.text import Corpus
+
+NEEDS = {
+    "fidelity": ("corpus", "model"),
+    "sentences": ("corpus",),
+    "word_map": ("vectors",),
+    "contrast": ("vectors",),
+    "attacks": ("corpus", "model", "vectors"),
+    "texts": ("corpus",),
+    "comparison": ("other",),
+}
+
+
+def test_the_overview_tells_what_there_is(study):
+    data = inspection.overview(study)
+    assert data["summary"]["states"] == study.wfa.states
+    assert data["words_seen"] == (study.wfa.word_counts[2:] > 0).sum()
+    assert data["tokens_seen"] == study.wfa.word_counts[2:].sum()
+    assert data["has"] == {
+        "model": True,
+        "texts": [study.corpus.name, len(study.corpus)],
+        "vectors": study.vectors.source,
+        "other": study.other_name,
+    }
+    bare = inspection.overview(Study("a.wfa", study.wfa))
+    assert bare["has"] == {"model": False, "texts": None, "vectors": None, "other": None}
+
+
+def test_the_overview_tells_a_language_model_from_a_classifier(study):
+    speaker = Grammar(7)
+    copy = Extractor.paper(states=3, abstraction="outputs").extract(speaker, ["abc", "ab", "cab"])
+    assert inspection.overview(Study("a.wfa", copy))["next_symbol"]
+    assert not inspection.overview(study)["next_symbol"]
+
+
+def test_the_command_is_safe_to_paste(study):
+    """Names come from files that others made; in a shell they are one word each."""
+    words = shlex.split(inspection.overview(study)["command"])
+    assert words[:4] == ["wfalens", "extract", "MODEL", "--corpus"]
+    assert words[4] == "headlines </title>"
+    assert words[words.index("--states") + 1] == "12"
+    assert words[-2:] == ["--out", study.name]
+
+
+def test_a_limit_of_time_belongs_to_the_command():
+    wfa = sample("empirical", 0).wfa
+    wfa.provenance["time"] = {"limit": 60.0, "used": 61.2}
+    words = shlex.split(inspection.overview(Study("a.wfa", wfa))["command"])
+    assert words[words.index("--time") + 1] == "60s"
+
+
+@pytest.mark.parametrize("kind", ["readable", "linear"])
+def test_the_command_has_no_option_that_its_kind_refuses(kind):
+    wfa = sample("empirical", 0).wfa
+    wfa.provenance["parameters"] = {"kind": kind, "completion": "shared", "alpha": 0.0, "seed": 3}
+    words = shlex.split(inspection.overview(Study("a.wfa", wfa))["command"])
+    assert words[words.index("--kind") + 1] == kind
+    assert not {"--completion", "--alpha", "--beta", "--abstraction"} & set(words)
+    options = {name[2:]: words[at + 1] for at, name in enumerate(words) if name in ("--kind", "--seed")}
+    Extractor(kind=options["kind"], seed=int(options["seed"]))  # refuses what does not go together
+
+
+def test_fidelity_is_the_measured_one(study):
+    data = inspection.fidelity(study)
+    assert data["overall"] == measure_fidelity(study.wfa, study.model, study.corpus).to_json()["overall"]
+    assert (data["texts"], data["of"]) == (300, 300)
+    part = inspection.fidelity(study, 100)
+    assert (part["texts"], part["of"]) == (100, 300)
+
+
+def test_the_fidelity_to_a_language_model_is_measured_on_all_beginnings():
+    speaker = Grammar(7)
+    texts = Corpus.of(["abc", "ab", "cab", "b", "ca"])
+    copy = Extractor(kind="stochastic", states=3).extract(speaker, texts)
+    heard = Corpus.of(["abc", "caab", "axb"])  # x has no probability
+    study = Study("a.wfa", copy, speaker, heard, reference=texts)
+    found = inspection.fidelity(study)["strings"]
+    assert found == measure_strings(copy, speaker, ["abc", "caab"], reference=texts).to_json()
+    assert found["prefixes"] == 4 + 5
+    assert inspection.fidelity(replace(study, reference=None))["strings"]["stand_ins"] == {}
+    assert inspection.fidelity(replace(study, corpus=Corpus.of(["x"])))["strings"] is None
+
+
+def test_the_bag_of_words_learns_from_the_extraction_texts_or_is_called_weak(study):
+    weak = inspection.fidelity(study)
+    assert "were not given" in weak["weak_stand_in"]
+    missing = inspection.fidelity(replace(study, reference_missing="old.csv is not there"))
+    assert missing["weak_stand_in"] == "old.csv is not there"
+    fair = inspection.fidelity(replace(study, reference=study.corpus))
+    assert fair["weak_stand_in"] is None
+    expected = measure_fidelity(study.wfa, study.model, study.corpus, reference=study.corpus).to_json()["stand_ins"]
+    assert fair["stand_ins"] == expected != weak["stand_ins"]
+
+
+def test_sentences_are_of_the_sort_that_they_are_offered_as(study):
+    data = inspection.sentences(study, 20)
+    assert (data["sampled"], data["of"]) == (len(study.sample), len(study.corpus))
+    assert len(data["any"]) == 20
+    for item in (*data["any"], *data["disagree"], *data["unsure"]):
+        assert item["text"] in study.corpus.texts
+        assert item["label"] == study.wfa.class_names[study.wfa.predict([item["text"]])[0]]
+        said = study.model.trace(study.wfa.encoder.encode([item["text"]])).last()[0].argmax()
+        assert item["model_label"] == study.wfa.class_names[said]
+        assert item["truth"] == study.corpus.class_names[study.corpus.labels[study.corpus.texts.index(item["text"])]]
+    assert data["disagree"]
+    assert all(item["label"] != item["model_label"] for item in data["disagree"])
+    least = np.sort(study.wfa.confidence(study.encoded))[:20]
+    assert sorted(item["confidence"] for item in data["unsure"]) == pytest.approx(least, abs=6e-4)
+    alone = inspection.sentences(replace(study, model=None), 5)
+    assert alone["disagree"] == []
+    assert all(item["model_label"] is None for item in alone["any"])
+
+
+def test_the_word_map_holds_the_strongest_words_twice(study):
+    data = inspection.word_map(study, per_class=8)
+    assert len(data["words"]) == len(set(data["words"])) == len(data["classes"])
+    assert len(data["spaces"]) == 2
+    for space in data["spaces"]:
+        assert len(space["points"]) == len(data["words"])
+        assert 0 <= space["purity"] <= 1
+    for word, at in zip(data["words"], data["classes"], strict=True):
+        assert study.influence.of(word).argmax() == at
+
+
+def test_pairs_keep_their_bounds(study):
+    data = inspection.contrast(study, per_class=5)
+    for kind in ("adversarial", "collaborative"):
+        part = data[kind]
+        near, far = ("d_S", "d_T") if kind == "adversarial" else ("d_T", "d_S")
+        assert part["pairs"]
+        assert len(part["pairs"]) <= part["total"]
+        for pair in part["pairs"]:
+            assert pair[near] <= part["epsilon"] + 1e-5
+            assert pair[far] >= part["delta"] - 1e-5
+            assert pair["first_influence"] == pytest.approx(study.influence.of(pair["first"]), abs=6e-4)
+
+
+def test_attacks_turn_the_model_over(study):
+    data = inspection.attacks(study, texts=150, examples=10)
+    assert data["texts"] == 150
+    assert [each["recipe"] for each in data["recipes"]] == [
+        "strong",
+        "random-word",
+        "random-order",
+        "guided",
+        "random-tries",
+    ]
+    assert data["examples"]
+    encode, names = study.wfa.encoder.vocabulary.encode, study.wfa.class_names
+    for example in data["examples"]:
+        assert [
+            at for at, pair in enumerate(zip(example["before"], example["after"], strict=True)) if len(set(pair)) > 1
+        ] == (example["changed"])
+        was, became = (study.model.trace(encode([example[side]])).last()[0] for side in ("before", "after"))
+        assert names[was.argmax()] == example["label_before"] == example["truth"]
+        assert names[became.argmax()] == example["label_after"] != example["truth"]
+        assert example["probability_after"] == pytest.approx(became.max(), abs=6e-4)
+    per_recipe = [sum(each["recipe"] == recipe["recipe"] for each in data["examples"]) for recipe in data["recipes"]]
+    assert max(per_recipe) <= data["shown_per_recipe"] == 10
+
+
+def test_a_comparison_tells_words_and_the_texts_that_prove_it(study):
+    data = inspection.comparison(study, words=15, texts=6)
+    assert (data["before"], data["after"]) == (study.other_name, study.name)
+    assert data["texts_read"] == len(study.corpus)
+    assert len(data["words"]) == 15
+    assert len(data["texts"]) == 6
+    for text in data["texts"]:
+        assert text["before"] == pytest.approx(study.other.predict_proba([text["text"]])[0], abs=6e-5)
+        assert text["after"] == pytest.approx(study.wfa.predict_proba([text["text"]])[0], abs=6e-5)
+        assert len(text["model_before"]) == len(text["model_after"]) == 7
+    gaps = [text["divergence"] for text in data["texts"]]
+    assert gaps == sorted(gaps, reverse=True)
+    bare = inspection.comparison(replace(study, corpus=None))
+    assert bare["texts"] == []
+    assert bare["words"]
+
+
+@pytest.mark.parametrize(("view", "missing"), [(view, part) for view, parts in NEEDS.items() for part in parts])
+def test_what_a_view_needs_is_said(study, view, missing):
+    with pytest.raises(InputError, match=r"needs .*--(corpus|model|vectors)|--compare"):
+        getattr(inspection, view)(replace(study, **{missing: None}))
+
+
+def test_a_model_of_another_vocabulary_is_refused(study):
+    with pytest.raises(InputError, match="another vocabulary or other classes"):
+        Study("a.wfa", study.wfa, counting_model(7))
+
+
+@pytest.mark.parametrize("view", NEEDS)
+def test_every_view_is_ascii_json(study, view):
+    text = to_json(getattr(inspection, view)(study))
+    assert text.isascii()
+    assert "NaN" not in text
+    assert "Infinity" not in text
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+@pytest.mark.parametrize("kind", ["stochastic", "linear", "black box"])
+def test_every_view_of_every_kind(kind, classes):
+    corpus = letter_texts(150, classes)
+    model = None
+    if kind == "linear":
+        wfa = linear_sample(3, classes=classes).wfa
+        words = wfa.encoder.vocabulary.words
+        corpus = Corpus(tuple(" ".join(words[2 + ord(letter) % 7] for letter in text.split()) for text in corpus.texts))
+    elif kind == "black box":
+        model = counting_model(classes)
+        wfa = Extractor.paper(states=9, completion="empirical").extract(model, corpus)
+    else:
+        wfa = next(
+            drawn.wfa for seed in range(99) if len((drawn := sample("probe", seed)).wfa.class_names) == min(classes, 4)
+        )
+        corpus = Corpus(("w0 w1", "w2", "w1 w1 w3"))
+    study = Study("a.wfa", wfa, model, corpus)
+    found = inspection.state_map(study)
+    data = found.to_json()
+    assert all(len(level["bands"]) == len(wfa.class_names) for level in data["levels"])
+    text = corpus.texts[0]
+    played = inspection.play(study, text)
+    assert np.allclose(np.sum(played["contributions"], 0), np.sum(attribute(wfa, text).contributions, 0), atol=1e-3)
+    to_json(
+        [data, played, inspection.sentences(study), inspection.flips(study, text), found.word_moves(text.split()[0])]
+    )
+    if model is not None:
+        to_json(inspection.fidelity(study))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(), max_size=20) | st.just("</script><!--" + HALF),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(), max_size=8), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_data_in_a_page_is_inert_and_survives(data):
+    element = embedded({"data": data})
+    inner = element.removeprefix('<script type="application/json" id="data">').removesuffix("</script>")
+    assert element.isascii()
+    assert not set("<>&") & set(inner)
+    assert json.loads(inner) == {"data": data}
+
+
+def test_a_name_cannot_leave_the_title():
+    for page in (explorer_html("</title><script>alert(1)</script>\udcff"), report_html("</title><b>\udcff", {})):
+        assert page.count("</title>") == 1
+        assert "<script>alert" not in page
+        page.encode()  # a file name that is no UTF-8 has halves of surrogate pairs in it
+
+
+def test_numbers_that_are_none_are_refused():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        to_json({"value": float("nan")})

@@ -1,0 +1,234 @@
+"""Attacks: constraints hold, every status is true, and the guided search beats the controls."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from wfalens.automaton import WFA
+from wfalens.errors import InputError
+from wfalens.explanation import nearness_of
+from wfalens.extraction import Extractor
+from wfalens.models import RNNClassifier, RNNConfig, Trainer
+from wfalens.robustness.attack import RECIPES, Arsenal, near_candidates, run_attack
+from wfalens.robustness.attack.outcome import FAILED, NOTHING_TRIED, SKIPPED, SUCCEEDED, Example, Outcome, summary_rows
+from wfalens.scale.engines.local import ThreadEngine
+from wfalens.text import Corpus, load_dataset
+from wfalens.text.datasets import newsroom
+
+
+@pytest.fixture(scope="module")
+def setting(once):
+    train = load_dataset("newsroom")
+    trainer = Trainer(config=RNNConfig(embedding=24, hidden=24, dropout=0.3), epochs=5, learning_rate=5e-3)
+    model = RNNClassifier.load(once("attacked.rnn", lambda path: trainer.train(train).model.save(path)))
+    extractor = Extractor.paper(states=25, completion="probe", alpha=0.0)
+    wfa = WFA.load(once("attacked.wfa", lambda path: extractor.extract(model, train).save(path)))
+    vectors = newsroom.vectors()
+    return model, wfa, vectors, load_dataset("newsroom", "test").subset(np.arange(300))
+
+
+@pytest.fixture(scope="module")
+def near(setting):
+    _, wfa, vectors, _ = setting
+    return replace(nearness_of(wfa, vectors), reach=20)
+
+
+@pytest.fixture(scope="module")
+def arsenal(setting, near):
+    return Arsenal.prepare(setting[1], near, 0.2, 0.3, 0.001)
+
+
+def msq(first, second):
+    return float(np.mean(np.square(first - second)))
+
+
+def cosine_distance(first, second):
+    return 1 - float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
+
+
+def test_candidates_are_the_near_words_with_both_distances(setting, near):
+    _, wfa, vectors, _ = setting
+    found, vocabulary = near_candidates(wfa, near), wfa.encoder.vocabulary
+    assert found.has_any.sum() > 20
+    for word in np.flatnonzero(found.has_any)[::7]:
+        first, run = vocabulary.words[word], found.of(word)
+        assert [vocabulary.words[other] for other in found.word[run]] == [other for other, _ in near.nearest(first, 50)]
+        for at in range(run.start, run.stop):
+            second = vocabulary.words[found.word[at]]
+            assert found.semantic[at] == pytest.approx(cosine_distance(vectors[first], vectors[second]), abs=1e-5)
+            assert found.transition[at] == pytest.approx(msq(wfa.embedding(first), wfa.embedding(second)), rel=1e-3)
+
+
+def test_candidates_of_some_words_only_are_those_that_they_have_among_all(setting, near):
+    _, wfa, _, _ = setting
+    every = near_candidates(wfa, near)
+    wanted = np.flatnonzero(every.has_any)[::3].astype(np.int32)
+    some = near_candidates(wfa, near, only=wanted)
+    np.testing.assert_array_equal(np.flatnonzero(some.has_any), wanted)
+    for word in wanted:
+        np.testing.assert_array_equal(some.word[some.of(word)], every.word[every.of(word)])
+    assert not near_candidates(wfa, near, only=np.zeros(0, np.int32)).has_any.any()
+
+
+def test_tags_and_bounds_are_respected(setting, near):
+    _, wfa, _, _ = setting
+    words = wfa.encoder.vocabulary.words
+    tagged = near_candidates(wfa, near, tag=lambda word: word[0])
+    first = np.repeat(np.arange(len(words)), np.diff(tagged.start))
+    assert len(first) > 0
+    assert all(words[one][0] == words[other][0] for one, other in zip(first, tagged.word, strict=True))
+    every = near_candidates(wfa, near)
+    some = every.within(0.1, 0.002)
+    kept = (every.semantic <= 0.1) & (every.transition >= 0.002)
+    assert 0 < kept.sum() < len(kept)
+    np.testing.assert_array_equal(some.word, every.word[kept])
+    assert some.start[-1] == kept.sum()
+
+
+def test_pairs_are_compared_in_small_blocks(setting, near, monkeypatch):
+    _, wfa, _, _ = setting
+    whole = near_candidates(wfa, near)
+    made = []
+    matrices = type(wfa).matrices
+    monkeypatch.setattr("wfalens.robustness.attack.attack_candidates._FLOATS", 8 * wfa.states**2)
+    monkeypatch.setattr(type(wfa), "matrices", lambda self, ids: made.append(len(ids)) or matrices(self, ids))
+    np.testing.assert_array_equal(near_candidates(wfa, near).transition, whole.transition)
+    assert max(made) <= 8
+
+
+@pytest.mark.parametrize("states", [3, 60])
+def test_quantiles_leave_candidates_whatever_the_size_of_the_automaton(setting, near, states):
+    model, _, _, corpus = setting
+    wfa = Extractor.paper(states=states, completion="empirical").extract(model, load_dataset("newsroom"))
+    arsenal = Arsenal.prepare(wfa, near)
+    for recipe in RECIPES:
+        outcome = run_attack(recipe, 1, arsenal.recipe(recipe, 1), model, corpus.subset(np.arange(40)))
+        assert outcome.summary.tried > 0
+
+
+def test_controls_get_as_many_tries_as_what_they_control(setting, arsenal):
+    model, _, _, corpus = setting
+    for recipe, controls in {"strong": ["random-order", "random-word"], "guided": ["random-tries"]}.items():
+        found = {
+            name: run_attack(name, 1, arsenal.recipe(name, 1), model, corpus.subset(np.arange(80)))
+            for name in [recipe, *controls]
+        }
+        for control in controls:
+            both = zip(found[recipe].examples, found[control].examples, strict=True)
+            tries = [(one.queries, other.queries) for one, other in both if one.status == other.status == FAILED]
+            assert len(tries) > 5
+            assert all(one == other for one, other in tries)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_every_recipe_tells_the_truth(setting, arsenal, recipe, k):
+    model, wfa, vectors, corpus = setting
+    corpus = corpus.subset(np.arange(60))
+    outcome = run_attack(recipe, k, arsenal.recipe(recipe, k), model, corpus)
+    assert len(outcome.examples) == len(corpus)
+    for example, text, label in zip(outcome.examples, corpus.texts, corpus.labels, strict=True):
+        truth = corpus.class_names[label]
+        before = model.predict_proba([text])[0]
+        after = model.predict_proba([" ".join(example.after)])[0]
+        assert example.truth == truth
+        assert example.label_before == corpus.class_names[before.argmax()]
+        assert example.label_after == corpus.class_names[after.argmax()]
+        assert example.probability_after == pytest.approx(after.max(), abs=1e-4)
+        wrong = {SKIPPED: (True, None), FAILED: (False, False), SUCCEEDED: (False, True)}[example.status]
+        assert (example.label_before != truth) == wrong[0]
+        if wrong[1] is not None:
+            assert (example.label_after != truth) == wrong[1]
+        differing = [
+            at for at, pair in enumerate(zip(example.before, example.after, strict=True)) if pair[0] != pair[1]
+        ]
+        assert differing == list(example.changed)
+        assert len(differing) <= k
+        for at in differing:
+            old, new = example.before[at], example.after[at]
+            assert cosine_distance(vectors[old], vectors[new]) <= (0.2 if recipe == "weak" else 0.3) + 1e-5
+            if recipe != "nearest":
+                assert msq(wfa.embedding(old), wfa.embedding(new)) >= 0.001 - 1e-6
+
+
+def test_guided_search_beats_controls_and_asks_less_than_greedy(setting, arsenal):
+    model, _, _, corpus = setting
+    rates = {
+        recipe: run_attack(recipe, 1, arsenal.recipe(recipe, 1), model, corpus).summary
+        for recipe in ("random-order", "random-word", "strong", "guided-once", "guided", "greedy")
+    }
+    assert rates["guided-once"].asr_correct > rates["strong"].asr_correct
+    assert rates["guided"].asr_correct > max(rates[name].asr_correct for name in ("random-order", "random-word"))
+    assert rates["guided"].queries < rates["greedy"].queries
+    assert rates["greedy"].asr_correct >= rates["guided"].asr_correct
+
+
+def test_the_budget_bounds_the_queries(setting, arsenal):
+    model, _, _, corpus = setting
+    outcome = run_attack("greedy", 2, arsenal.recipe("greedy", 2), model, corpus.subset(np.arange(40)), budget=3)
+    assert max(example.queries for example in outcome.examples) <= 3
+
+
+def test_same_seed_same_attack(setting, arsenal):
+    model, _, _, corpus = setting
+    part = corpus.subset(np.arange(40))
+    runs = [run_attack("random-word", 1, arsenal.recipe("random-word", 1), model, part, seed=3) for _ in range(2)]
+    assert runs[0].examples == runs[1].examples
+
+
+def test_the_outcome_does_not_depend_on_the_engine(setting, arsenal, monkeypatch):
+    model, _, _, corpus = setting
+    monkeypatch.setattr("wfalens.robustness.attack.run_attack._TEXTS_AT_ONCE", 16)
+    part, search = corpus.subset(np.arange(60)), arsenal.recipe("random-word", 2)
+    outcomes = [run_attack("random-word", 2, search, model, part, engine=engine) for engine in (None, ThreadEngine(3))]
+    assert outcomes[0].examples == outcomes[1].examples
+    assert len(outcomes[0].examples) == 60
+
+
+def test_summary_by_hand():
+    def example(status, changed=(), queries=0):
+        return Example(status, ("a", "b"), ("a", "b"), changed, "x", "x", 0.9, "y", 0.8, queries)
+
+    outcome = Outcome(
+        "r", 1, (example(SUCCEEDED, (1,), 3), example(FAILED, (), 5), example(SKIPPED), example(SUCCEEDED, (0, 1), 1))
+    )
+    total = outcome.summary
+    assert (total.succeeded, total.failed, total.skipped, total.texts) == (2, 1, 1, 4)
+    assert total.asr_all == 0.5
+    assert total.asr_correct == pytest.approx(2 / 3)
+    assert (total.accuracy_before, total.accuracy_after) == (0.75, 0.25)
+    assert total.words_changed == 0.75
+    assert total.queries == 3
+    assert summary_rows([outcome])[0][2] == "0.500"
+    assert str(outcome.examples[0]).splitlines() == ["[[x (90%)]] --> [[y (80%)]]", "a [[b]]", "a [[b]]"]
+    assert "[[b]]" in outcome.to_html()
+    assert len(outcome.to_dataframe()) == 4
+    assert outcome.to_json()["summary"]["succeeded"] == 2
+
+
+def test_bad_input_is_refused(setting, arsenal):
+    model, wfa, vectors, corpus = setting
+    with pytest.raises(InputError, match="unknown recipe 'magic'; choose one of nearest"):
+        arsenal.recipe("magic", 1)
+    with pytest.raises(InputError, match="k must lie between 1 and"):
+        arsenal.recipe("weak", 0)
+    with pytest.raises(InputError, match="at most the strong one"):
+        Arsenal.prepare(wfa, nearness_of(wfa, vectors), 0.9, 0.5)
+    with pytest.raises(InputError, match="a threshold is a number"):
+        Arsenal.prepare(wfa, nearness_of(wfa, vectors), "weak")
+    search = arsenal.recipe("weak", 1)
+    with pytest.raises(InputError, match="has no labels"):
+        run_attack("weak", 1, search, model, Corpus.of(corpus.texts))
+    with pytest.raises(InputError, match="no text with a word"):
+        run_attack("weak", 1, search, model, Corpus.of([" "], ["us"], corpus.class_names))
+
+
+def test_a_recipe_without_a_candidate_says_that_nothing_was_tried(setting, near):
+    model, wfa, _, _ = setting
+    corpus = Corpus.of(["zzzz senate zzzz"], ["us"], model.class_names)
+    outcome = run_attack("guided", 2, Arsenal.prepare(wfa, near, 0, 0).recipe("guided", 2), model, corpus)
+    assert (outcome.examples[0].status, outcome.examples[0].queries) == (FAILED, 0)
+    total = outcome.summary
+    assert (total.tried, total.asr_all, total.asr_correct, total.accuracy_after) == (0, None, None, None)
+    assert NOTHING_TRIED in summary_rows([outcome])[0]

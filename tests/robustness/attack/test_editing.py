@@ -1,0 +1,122 @@
+"""Attacks by edits: every example is a text at most k edits away that the model gets wrong."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.cli.test_commands import wfalens
+from tests.models.graphs import summing_graph
+from wfalens.cli.attack import examples_of
+from wfalens.errors import InputError
+from wfalens.extraction import Extractor
+from wfalens.models import CallableClassifier, ModelCard
+from wfalens.robustness.attack import EDIT_RECIPES, run_edit_attack
+from wfalens.robustness.attack.outcome import Example, Outcome
+from wfalens.text import Corpus, TextEncoder
+from wfalens.text.character_edits import single_edits
+
+NAMES = ["anna", "hanna", "hannah", "ann", "nan", "dan", "daniel", "dana", "diana", "ian", "adrian", "hadrian"] * 6
+TEXTS = Corpus.of(NAMES, ["a" if name.endswith("a") else "other" for name in NAMES], ("other", "a"), "names")
+
+
+def ends_in_a(token_lists):
+    yes = np.array([bool(tokens) and tokens[-1].endswith("a") for tokens in token_lists])
+    return np.where(yes[:, None], [0.1, 0.9], [0.9, 0.1])
+
+
+@pytest.fixture(scope="module", params=["characters", "bigrams"])
+def pair(request):
+    encoder = TextEncoder.of_texts(NAMES, request.param)
+    model = CallableClassifier(ends_in_a, encoder, ("other", "a"))
+    return Extractor.paper(states=2, completion="probe", alpha=0.0).extract(model, NAMES), model
+
+
+@pytest.mark.parametrize("recipe", EDIT_RECIPES)
+def test_every_success_is_a_text_one_edit_away_that_fools_the_model(pair, recipe):
+    wfa, model = pair
+    outcome = run_edit_attack(recipe, 1, wfa, model, TEXTS, seed=1)
+    assert len(outcome.examples) == len(NAMES)
+    letters = sorted({letter for name in NAMES for letter in name})
+    for name, example in zip(NAMES, outcome.examples, strict=True):
+        after = "".join(example.after)
+        assert "".join(example.before) == name
+        if example.status == "succeeded":
+            assert after in {edit.text for edit in single_edits(name, letters)}
+            assert (ends_in_a([model.encoder.tokens(after)]).argmax(1)[0] == 1) != name.endswith("a")
+            assert str(example).splitlines()[1].replace("[[", "").replace("]]", "") == name
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "marked"),
+    [
+        ("moscoso", "moscosjo", ("moscoso", "moscos[[j]]o")),
+        ("victores", "victorws", ("victor[[e]]s", "victor[[w]]s")),
+        ("quaye", "quye", ("qu[[a]]ye", "quye")),
+        ("daniel", "dxnil", ("d[[a]]ni[[e]]l", "d[[x]]nil")),
+    ],
+)
+def test_marks_stand_where_the_texts_differ(before, after, marked):
+    example = Example("succeeded", tuple(before), tuple(after), (6,), "x", "x", 0.9, "y", 0.8, 1, blank="")
+    assert example.marked == marked
+    assert str(example).splitlines()[1:] == list(marked)
+
+
+def test_the_automaton_knows_where_to_edit(pair):
+    wfa, model = pair
+    rates = {
+        recipe: run_edit_attack(recipe, 1, wfa, model, TEXTS).summary for recipe in ("guided", "random-tries", "greedy")
+    }
+    assert rates["guided"].asr_correct == rates["greedy"].asr_correct > 0.9  # some names need two edits
+    assert rates["random-tries"].asr_correct < 0.9
+    assert rates["guided"].queries < rates["random-tries"].queries
+
+
+def test_more_edits_reach_farther_and_a_budget_is_kept(pair):
+    wfa, model = pair
+    one, two = (run_edit_attack("random-tries", k, wfa, model, TEXTS, seed=3).summary for k in (1, 2))
+    assert two.asr_correct >= one.asr_correct
+    assert max(each.queries for each in run_edit_attack("greedy", 2, wfa, model, TEXTS, budget=3).examples) <= 3
+
+
+def test_texts_that_are_wrong_already_are_skipped(pair):
+    wfa, model = pair
+    wrong = Corpus.of(["anna", "dan"], ["other", "other"], ("other", "a"))
+    statuses = [each.status for each in run_edit_attack("guided", 1, wfa, model, wrong).examples]
+    assert statuses == ["skipped", "succeeded"]
+
+
+def test_bad_input_is_refused(pair):
+    wfa, model = pair
+    with pytest.raises(InputError, match="unknown recipe 'strong'; choose one of guided"):
+        run_edit_attack("strong", 1, wfa, model, TEXTS)
+    with pytest.raises(InputError, match="no labels"):
+        run_edit_attack("guided", 1, wfa, model, Corpus.of(["anna"]))
+
+
+def test_the_command_attacks_characters_by_edits(tmp_path):
+    encoder = TextEncoder.of_texts(NAMES, "characters")
+    scores = np.random.default_rng(0).normal(size=(len(encoder.vocabulary), 2)).astype(np.float32)
+    summing_graph(tmp_path / "names.onnx", scores)
+    ModelCard.of(encoder, ("other", "a")).write(tmp_path / "names.json")
+    rows = [f"{name},{TEXTS.class_names[label]}" for name, label in zip(NAMES, TEXTS.labels, strict=True)]
+    (tmp_path / "names.csv").write_text("\n".join(["text,label", *rows]))
+    extract = ("extract", "names.onnx", "-c", "names.csv", "-o", "names.wfa", "-k", "6", "--completion", "probe")
+    done = wfalens(*extract, "--alpha", "0", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    attack = ("attack", "names.wfa", "-m", "names.onnx", "-c", "names.csv")
+    attacked = wfalens(*attack, "--json", cwd=tmp_path)
+    assert attacked.returncode == 0, attacked.stderr
+    assert [outcome["recipe"] for outcome in json.loads(attacked.stdout)] == ["guided", "random-tries"]
+    shown = wfalens(*attack, cwd=tmp_path).stdout.replace("\n", " ")
+    assert "by edits of characters" in shown
+    assert "words" not in shown  # what is changed are characters
+    refused = wfalens(*attack, "--recipe", "strong", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "texts of characters are attacked by edits; choose recipes among guided" in refused.stderr
+
+
+def test_examples_are_those_of_an_attack_and_not_of_its_control():
+    guided, control = (Outcome(name, 1, ()) for name in ("guided", "random-tries"))
+    assert examples_of([guided, control]) is guided
+    assert examples_of([control]) is control

@@ -1,0 +1,133 @@
+"""Machines learned by asking: known languages come back, and what is too large is refused or partial."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.robustness.verification.test_languages import Acceptor, known, machines, strings
+from wfalens.errors import FormatError, InputError
+from wfalens.models.callable import CallableClassifier
+from wfalens.robustness import learn_machine, minimal, read_machine, shortest_difference, write_machine
+from wfalens.robustness.dfa.aalpy_backend import WAYS, learn_by_aalpy
+from wfalens.robustness.dfa.learning import judged_machine
+from wfalens.robustness.dfa.machine_files import to_dot
+from wfalens.text import TextEncoder, Vocabulary
+from wfalens.text.datasets import tomita
+
+
+def asked_of(machine):
+    """A black box that reads as a machine does."""
+    classes = max(2, max(machine.outputs) + 1)
+
+    def answer(words):
+        return np.eye(classes)[[machine.read(word) for word in words]]
+
+    encoder = TextEncoder(Vocabulary.of_words(machine.letters), "whitespace")
+    prior = np.eye(classes)[machine.read(())]
+    return CallableClassifier(answer, encoder, [f"c{number}" for number in range(classes)], initial_output=prior)
+
+
+@settings(max_examples=10)
+@given(machines())
+def test_a_small_machine_comes_back_minimal(machine):
+    learned = learn_machine(asked_of(machine), machine.letters, samples=200)
+    assert shortest_difference(learned.machine, machine) is None
+    assert len(learned.machine) == len(minimal(machine))
+    assert not learned.is_partial
+    assert learned.guarantee.agreed == learned.guarantee.texts == 200
+
+
+@pytest.mark.parametrize("number", tomita.TOMITA)
+def test_a_language_of_tomita_is_learned_from_a_network(number):
+    model = Acceptor(number)
+    learned = learn_machine(model, "01", samples=200)
+    assert shortest_difference(learned.machine, known(number), empty=False) is None
+    texts = model.encoder.encode(tomita.generate(number, 50, np.random.default_rng(0)).texts).nonempty()[1]
+    by_corpus = learn_machine(model, "01", texts=texts, samples=200)
+    assert shortest_difference(by_corpus.machine, known(number), empty=False) is None
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_aalpy_learns_through_the_same_oracle(way):
+    machine = known(5)
+    learned = learn_by_aalpy(asked_of(machine), machine.letters, way, samples=200)
+    assert shortest_difference(learned.machine, machine) is None
+    assert learned.queries > 10
+    with pytest.raises(InputError, match="has 4 states, more than 3"):
+        learn_by_aalpy(asked_of(machine), machine.letters, way, states=3)
+
+
+def test_a_machine_that_needs_more_states_is_refused_or_partial():
+    machine = known(5)
+    assert len(machine) == 4
+    with pytest.raises(InputError, match="would have more than 3 states; allow more, or accept a partial machine"):
+        learn_machine(asked_of(machine), machine.letters, states=3)
+    partial = learn_machine(asked_of(machine), machine.letters, states=3, partial=True, samples=300)
+    assert partial.is_partial
+    assert len(partial.machine) <= 3
+    assert 0 < partial.guarantee.agreed < 300
+    judged = judged_machine(partial.machine, asked_of(machine), samples=300)
+    assert judged.agreed == partial.guarantee.agreed
+
+
+def test_an_automaton_is_asked_like_a_model():
+    from wfalens.extraction import Extractor
+
+    model, corpus = Acceptor(3), tomita.generate(3, 300, np.random.default_rng(0), max_length=12)
+    settings = {"states": model.reached, "abstraction": "lookahead", "completion": "probe", "alpha": 0.0}
+    wfa = Extractor.paper(**settings).extract(model, corpus)
+    learned = learn_machine(wfa, "01", samples=200)
+    assert shortest_difference(learned.machine, known(3), empty=False) is None
+
+
+def test_unknown_letters_are_refused():
+    with pytest.raises(InputError, match="does not know the letter 'x'"):
+        learn_machine(Acceptor(1), "01x")
+    with pytest.raises(InputError, match="at least one letter"):
+        learn_machine(Acceptor(1), "")
+
+
+@settings(max_examples=10)
+@given(machines(), st.sampled_from(["plain", 'quo"ted\\', "<b>"]))
+def test_a_file_gives_the_machine_back(tmp_path_factory, machine, name):
+    path = tmp_path_factory.mktemp("machine") / "it.json"
+    classes = (name, "b", "c")
+    write_machine(path, machine, classes, {"way": "ask"})
+    again, names = read_machine(path)
+    assert again == machine
+    assert names == classes
+    assert all(again.read(text) == machine.read(text) for text in strings(machine.letters, 3))
+
+
+def test_dot_has_every_state_and_quotes_names():
+    text = to_dot(known(5), ('say "no"', "yes"))
+    assert text.count("[label=") >= 4 + 8
+    assert 'say \\"no\\"' in text
+    assert "__start0 -> s0;" in text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "other"},
+        {"outputs": [0, 1, 7, 0]},
+        {"outputs": [True, 0, 0, 0]},
+        {"transitions": [[0, 9]] * 4},
+        {"letters": ["0", "0"]},
+        {"letters": None},
+    ],
+)
+def test_damaged_files_are_refused_in_one_sentence(tmp_path, change):
+    path = tmp_path / "it.json"
+    write_machine(path, known(5), ("no", "yes"), {})
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(FormatError, match="not a machine of wfalens"):
+        read_machine(path)
+
+
+def test_other_endings_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"written as \.dot or \.json"):
+        write_machine(tmp_path / "it.png", known(1), ("no", "yes"), {})
