@@ -27,11 +27,11 @@ from threadpoolctl import threadpool_limits
 
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.evaluation import jensen_shannon
-from wfalens.extraction import Abstraction, Extractor, Fitting, Seen, States, View
-from wfalens.extraction.query_budget import Ledger
+from wfalens.extraction import Abstraction, Extractor, Fitting, PrefixOutputs, States, View
+from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, cluster
 from wfalens.extraction.states.views import Outputs, steppable
-from wfalens.models.contract import State, StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier, State
 from wfalens.models.stepping import states_after
 from wfalens.ragged import Ragged, positions
 
@@ -61,7 +61,9 @@ class Projection:
 class InternalStates:
     name: str = "internal states"
 
-    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
+    def view(
+        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
+    ) -> View:
         chosen = rng.choice(len(ids.values), min(SAMPLE, len(ids.values)), replace=False)
         starts = ids.offsets[ids.item_of_value()[chosen]]
         lengths = chosen + 1 - starts
@@ -71,7 +73,7 @@ class InternalStates:
         found = PCA(min(COMPONENTS, *states.shape), random_state=0).fit((states - states.mean(0)) / scale)
         return Projection(states.mean(0), (found.components_ / scale).T.astype(np.float32))
 
-    def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
+    def divide(self, seen: PrefixOutputs, states: int, sample: int | None, rng: np.random.Generator) -> States:
         return cluster(seen.points, states, sample, rng)
 
 
@@ -120,10 +122,12 @@ class Components(States):
 class Mixture:
     name: str = "Gaussian mixture"
 
-    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
+    def view(
+        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
+    ) -> View:
         return Outputs()
 
-    def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
+    def divide(self, seen: PrefixOutputs, states: int, sample: int | None, rng: np.random.Generator) -> States:
         points = seen.points
         if sample is not None and len(points) > sample * states:
             points = points[rng.choice(len(points), sample * states, replace=False)]
@@ -143,10 +147,12 @@ class Splitting:
     def name(self) -> str:
         return f"splitting, {self.start.name}"
 
-    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
+    def view(
+        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
+    ) -> View:
         return self.start.view(model, ids, rng, ledger)
 
-    def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
+    def divide(self, seen: PrefixOutputs, states: int, sample: int | None, rng: np.random.Generator) -> States:
         seeds = self.start.divide(seen, states // 2, sample, rng).seeds
         going = np.ones(len(seen.ids.values), bool)
         going[seen.ids.offsets[1:] - 1] = False

@@ -23,7 +23,7 @@ from wfalens.explanation import shapley_each
 from wfalens.explanation.attribution import forward_backward, replacement_outputs
 from wfalens.extraction import Extractor
 from wfalens.ragged import Ragged
-from wfalens.robustness.attack import Arsenal, run_attack
+from wfalens.robustness.attack import AttackContext, run_attack
 from wfalens.robustness.attack.attack_candidates import Candidates
 from wfalens.robustness.attack.attack_search import Change, Guided, Search, Target
 
@@ -88,7 +88,7 @@ class ByWord(Ranked):
         return [[options[at]] for at in np.argsort(values, kind="stable")[: self.tries]]
 
 
-def searches(arsenal: Arsenal, k: int, tries: int, titles: bool) -> dict[str, Search]:
+def searches(arsenal: AttackContext, k: int, tries: int, titles: bool) -> dict[str, Search]:
     strong = arsenal.strong
     largest = strong.only_best(-strong.transition)
     found: dict[str, Search] = {"influence": arsenal.recipe("strong", k)} if tries == 1 else {}

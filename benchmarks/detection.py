@@ -16,9 +16,9 @@ import numpy as np
 from common import arguments, data_sets, finish, readable_automaton, show, trained_model, word_vectors
 from wfalens.cli.watch import watch
 from wfalens.explanation import nearness_of
-from wfalens.monitoring import Alarms, Detector, Habits, Restoration, Watcher, auroc, read
+from wfalens.monitoring import Alarms, Detector, ReferenceStats, Restoration, Watcher, auroc, read
 from wfalens.monitoring.drift import against_reference
-from wfalens.robustness.attack import Arsenal, run_attack
+from wfalens.robustness.attack import AttackContext, run_attack
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.datasets.catalogue import is_available
 
@@ -33,13 +33,13 @@ class Attacked:
     def __init__(self, options, name: str, train: Corpus, test: Corpus, texts: int) -> None:
         self.model = trained_model(name, train, options.quick)
         self.wfa = readable_automaton(name, self.model, train, options.quick)
-        self.habits = Habits(self.wfa)
+        self.habits = ReferenceStats(self.wfa)
         near = nearness_of(self.wfa, word_vectors(options, self.model))
         self.restoration = Restoration.of(self.wfa, near)
         some = test.sample(texts, 1)
         self.halves = some.split(0.5, np.random.default_rng(0))
         only = np.unique(self.model.encoder.encode(some.texts).values)
-        self.arsenal = Arsenal.prepare(self.wfa, near, only=only)
+        self.arsenal = AttackContext.prepare(self.wfa, near, only=only)
 
     def features(self, half: int, kind: str | None) -> np.ndarray:
         corpus = self.halves[half]

@@ -43,7 +43,7 @@ def measure(name: str, options) -> dict[str, object]:
     return {
         "cr": fidelity.overall.cr.value,
         "jsd": fidelity.overall.jsd.value,
-        "bag_cr": fidelity.stand_ins[BAG].cr.value,
+        "bag_cr": fidelity.baselines[BAG].cr.value,
         "cpu_seconds": seconds,
         "cr_exact": exact_rate(wfa, model, test.texts),
         "smallest_class": smallest,

@@ -20,7 +20,7 @@ from wfalens.automaton import WFA
 from wfalens.extraction import Extractor, Refinement
 from wfalens.extraction.refinement.refine import Refiner
 from wfalens.extraction.states.splitting import Splitting
-from wfalens.models import StepwiseClassifier, open_model
+from wfalens.models import PrefixClassifier, open_model
 from wfalens.ragged import Ragged, concatenate
 from wfalens.text.datasets.catalogue import data_folder
 
@@ -28,7 +28,7 @@ REPETITIONS, LARGE = 20, 20_000
 ALLOWED = 0.05
 
 
-Studied = tuple[StepwiseClassifier, Ragged[np.int32], Extractor]  # a network, texts, and how it is extracted
+Studied = tuple[PrefixClassifier, Ragged[np.int32], Extractor]  # a network, texts, and how it is extracted
 
 
 def competition(options: argparse.Namespace) -> Studied | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from common import CACHE, arguments, finish, show
-from wfalens.evaluation.language_models import TEXT_NGRAM, measure_strings, stand_ins
+from wfalens.evaluation.language_models import TEXT_NGRAM, baselines, measure_strings
 from wfalens.extraction import Extractor
 from wfalens.language import Language, most_likely, sample
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
@@ -62,7 +62,7 @@ def main() -> None:
     language = Language.of(model)
     held = language.ids(test.texts)
     held = held.take(language.spoken(held))
-    rivals = stand_ins(language, language.ids(train.texts))
+    rivals = baselines(language, language.ids(train.texts))
     kinds = QUICK if options.quick else KINDS
     automata = {kind: Extractor(**settings).extract(model, train) for kind, settings in kinds.items()}
     spoken = {"network": model, **automata, TEXT_NGRAM: rivals[TEXT_NGRAM]}
@@ -71,7 +71,7 @@ def main() -> None:
     result["network"] = {"perplexity": language.perplexity(held)}
     for number, (kind, wfa) in enumerate(automata.items()):
         found = measure_strings(wfa, model, held, reference=train if number == 0 else None)
-        for who, each in ({kind: found.automaton} | found.stand_ins).items():
+        for who, each in ({kind: found.automaton} | found.baselines).items():
             result[who] = {"perplexity": each.perplexity, "kl": each.kl.value, "agreement": each.agreement}
             result[who] |= {"ndcg": each.ndcg, **({"states": wfa.states} if who == kind else {})}
             states = wfa.states if who == kind else ""

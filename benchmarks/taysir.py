@@ -27,12 +27,12 @@ from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.language_models import measure_strings
 from wfalens.extraction import Extractor, Refinement, refine
-from wfalens.extraction.refinement.query_sampler import OwnTexts
+from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.language import Language
-from wfalens.models import SteppableClassifier, StepwiseClassifier, open_model
+from wfalens.models import PrefixClassifier, StatefulClassifier, open_model
 from wfalens.models.final import final_outputs
-from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.models.next_symbol import is_language_model
 from wfalens.ragged import Ragged, concatenate
 from wfalens.robustness import Machine, learn_machine
 
@@ -48,7 +48,7 @@ ACCEPTING = 1
 class Words:
     """Test words, words to extract from, fresh ones and edited ones, as ids."""
 
-    def __init__(self, folder: Path, model: StepwiseClassifier, number: int, quick: bool) -> None:
+    def __init__(self, folder: Path, model: PrefixClassifier, number: int, quick: bool) -> None:
         settings = json.loads((folder / "net.json").read_text())
         start, end = settings["start"], settings["end"]
         lines = (folder / "words").read_text().splitlines()[1:]
@@ -63,7 +63,7 @@ class Words:
         ids = model.encoder.vocabulary.encode([self.letters]).values
         lengths = np.maximum(1, self.test.lengths)
         rng = np.random.default_rng(2023)
-        source = OwnTexts(
+        source = QuerySampler(
             ids, np.full(len(ids), 1 / len(ids)), Ragged.from_lengths(np.repeat(ids[0], lengths.sum()), lengths)
         )
         chosen = rng.choice(lengths, number)
@@ -83,10 +83,10 @@ class Winner:
     """The automaton in winner.dot: states accept, or tell the probability of the word; 0 where it has no transition."""
 
     @classmethod
-    def read(cls, folder: Path, model: StepwiseClassifier) -> Winner | None:
+    def read(cls, folder: Path, model: PrefixClassifier) -> Winner | None:
         return cls(folder, model) if (folder / "winner.dot").exists() else None
 
-    def __init__(self, folder: Path, model: StepwiseClassifier) -> None:
+    def __init__(self, folder: Path, model: PrefixClassifier) -> None:
         dot = (folder / "winner.dot").read_text()
         labels = dict(re.findall(r"^(s\d+) \[(.*?)\];", dot, re.MULTILINE))
         self.value = {name: self._value(label) for name, label in labels.items()}
@@ -110,7 +110,7 @@ class Winner:
         return np.array(found)
 
 
-def read_by(machine: Machine, model: StepwiseClassifier) -> Callable[[Ragged[np.int32]], np.ndarray]:
+def read_by(machine: Machine, model: PrefixClassifier) -> Callable[[Ragged[np.int32]], np.ndarray]:
     """What a machine says of words, given as ids."""
     number = {model.encoder.vocabulary.id_of(letter): at for at, letter in enumerate(machine.letters)}
 
@@ -126,7 +126,7 @@ def read_by(machine: Machine, model: StepwiseClassifier) -> Callable[[Ragged[np.
     return read
 
 
-def binary(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -> dict[str, object]:
+def binary(folder: Path, model: PrefixClassifier, words: Words, quick: bool) -> dict[str, object]:
     began = time.process_time()
     try:
         samples = 500 if quick else 2000
@@ -141,7 +141,7 @@ def binary(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -
         way, proof = "machine", learned.guarantee.sentence()
     except InputError as refusal:
         print(f"{folder.name}: no good machine of up to {SMALL} states ({refusal})", file=sys.stderr)
-        looks = {"abstraction": "lookahead"} if isinstance(model, SteppableClassifier) else {"abstraction": "outputs"}
+        looks = {"abstraction": "lookahead"} if isinstance(model, StatefulClassifier) else {"abstraction": "outputs"}
         extractor = Extractor(kind="stochastic", states=STATES, completion="probe", alpha=0.0, **looks)
         how = Refinement(rounds=1 if quick else 4, texts=1000 if quick else 3000)
         try:
@@ -162,7 +162,7 @@ def binary(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -
     return found
 
 
-def language_model(folder: Path, model: StepwiseClassifier, words: Words, quick: bool) -> dict[str, object]:
+def language_model(folder: Path, model: PrefixClassifier, words: Words, quick: bool) -> dict[str, object]:
     began = time.process_time()
     wfa = _spoken(model, words, quick)
     seconds = time.process_time() - began
@@ -171,7 +171,7 @@ def language_model(folder: Path, model: StepwiseClassifier, words: Words, quick:
     found: dict[str, object] = {"states": wfa.states, "bytes": _bytes(wfa), "seconds": seconds}
     found |= {} if winner is None else {"winner_states": len(winner.value)}
     found["kl"] = measured.automaton.kl.value
-    found["kl_stand_ins"] = {name: each.kl.value for name, each in measured.stand_ins.items()}
+    found["kl_stand_ins"] = {name: each.kl.value for name, each in measured.baselines.items()}
     found["perplexity"], found["model_perplexity"] = measured.automaton.perplexity, measured.model_perplexity
     found["ndcg"], found["wer"] = measured.automaton.ndcg, measured.automaton.wer
     for name, ids in (("test", words.test), ("short", words.short)):
@@ -182,7 +182,7 @@ def language_model(folder: Path, model: StepwiseClassifier, words: Words, quick:
     return found
 
 
-def _spoken(model: StepwiseClassifier, words: Words, quick: bool) -> WFA:
+def _spoken(model: PrefixClassifier, words: Words, quick: bool) -> WFA:
     """With as many states as are chosen from the given words alone; then from our own words, too."""
     chosen = QUICK_STATES if quick else Extractor(kind="stochastic").extract(model, words.known).states - 1
     print(f"{chosen} states", file=sys.stderr, flush=True)
@@ -214,7 +214,7 @@ def main() -> None:
             continue
         model = open_model(folder)
         words = Words(folder, model, 500 if options.quick else 3000, options.quick)
-        if tells_next_symbol(model):
+        if is_language_model(model):
             found = language_model(folder, model, words, options.quick)
         else:
             found = binary(folder, model, words, options.quick)

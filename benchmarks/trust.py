@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.automaton import WFA
-from wfalens.evaluation import Trust
+from wfalens.evaluation import SelectiveFidelity
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
@@ -50,7 +50,9 @@ def compare(options: argparse.Namespace, name: str, train: Corpus, test: Corpus)
 def thresholds(
     name: str, wfa: WFA, model: RNNClassifier, ids: Ragged[np.int32], fresh: Ragged[np.int32]
 ) -> list[dict[str, Any]]:
-    chosen_on, confirmed_on = (Trust.of(wfa.confidence(part), agreement(wfa, model, part)) for part in (ids, fresh))
+    chosen_on, confirmed_on = (
+        SelectiveFidelity.of(wfa.confidence(part), agreement(wfa, model, part)) for part in (ids, fresh)
+    )
     found = []
     for coverage in COVERAGES:
         chosen = chosen_on.at_coverage(coverage)

@@ -25,7 +25,7 @@ from wfalens.text.datasets.catalogue import DATASETS, data_folder, load_dataset
 
 if TYPE_CHECKING:
     from wfalens.models.rnn.classifier import RNNClassifier
-    from wfalens.robustness.attack import Arsenal
+    from wfalens.robustness.attack import AttackContext
 
 _GLOVE = Path("glove") / "glove.6B.100d.subset.txt.gz"
 _WARM_UP_TEXTS = 50
@@ -78,7 +78,7 @@ class Experiment:
     given: Path | None = None  # a trained model to take instead of training one
     progress: Progress = SILENT
     _automata: dict[Any, StochasticWFA] = field(default_factory=dict)
-    _arsenals: dict[Any, Arsenal] = field(default_factory=dict)
+    _arsenals: dict[Any, AttackContext] = field(default_factory=dict)
 
     @property
     def paper(self) -> Printed:
@@ -159,7 +159,7 @@ class Experiment:
             self._automata[key] = wfa
         return self._automata[key]
 
-    def arsenal(self, completion: str, *, context: bool = False, augmented: bool = False) -> Arsenal:
+    def arsenal(self, completion: str, *, context: bool = False, augmented: bool = False) -> AttackContext:
         from benchmarks.paper.paper_attacks import paper_arsenal
 
         key = completion, context, augmented

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.robustness.attack.attack_candidates import Candidates
-from wfalens.robustness.attack.recipes import Arsenal
+from wfalens.robustness.attack.recipes import AttackContext
 from wfalens.text.word_vectors import WordVectors
 
 MIN_TRANSITION = 0.01
@@ -20,12 +20,12 @@ _BLOCK = 1024  # words whose distances to all others are held at a time
 
 def paper_arsenal(
     wfa: WFA, vectors: WordVectors, weak: float, strong: float, min_transition: float = MIN_TRANSITION
-) -> Arsenal:
+) -> AttackContext:
     """Bounds on d_S of the weak recipe and of all others, and the lower bound on d_T."""
     if not 0 < weak <= strong:
         raise InputError(f"the weak bound on d_S must be positive and at most the strong one, not {weak} and {strong}")
     loose = allowed_candidates(wfa, vectors, strong).within(strong, min_transition)
-    return Arsenal.of(wfa, nearest_candidates(wfa, vectors), loose.within(weak), loose)
+    return AttackContext.of(wfa, nearest_candidates(wfa, vectors), loose.within(weak), loose)
 
 
 def allowed_candidates(wfa: WFA, vectors: WordVectors, max_semantic: float) -> Candidates:

@@ -18,12 +18,12 @@ from .language import most_likely as most_likely
 from .language import perplexity as perplexity
 from .language import sample as sample
 from .models import CallableClassifier as CallableClassifier
-from .models import ModelCard as ModelCard
+from .models import Preprocessing as Preprocessing
 from .models import RNNClassifier as RNNClassifier
 from .models import RNNConfig as RNNConfig
 from .models import Trainer as Trainer
+from .models import check_preprocessing as check_preprocessing
 from .models import export_onnx as export_onnx
-from .models import find_misreading as find_misreading
 from .models import load_keras as load_keras
 from .models import load_onnx as load_onnx
 from .models import load_transformer as load_transformer

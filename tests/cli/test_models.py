@@ -11,7 +11,7 @@ from tests.models.graphs import running_graph, summing_graph
 from tests.models.test_transformer import bert, word_pieces
 from tests.models.toy import CLASSES, ENCODER, texts, word_scores
 from wfalens.automaton import WFA
-from wfalens.models import ModelCard, RNNClassifier, export_onnx
+from wfalens.models import Preprocessing, RNNClassifier, export_onnx
 from wfalens.text.datasets import newsroom
 
 OPTIONS = ("-k", "10", "--completion", "probe", "--alpha", "0", "--abstraction", "outputs")
@@ -69,7 +69,7 @@ def test_a_graph_from_elsewhere_needs_a_file_with_its_words_beside_it(tmp_path):
     refused = wfalens(*extract, cwd=tmp_path)
     assert refused.returncode == 2
     assert "does not tell its words and classes; write them to toy.json beside it" in refused.stderr
-    ModelCard.of(ENCODER, CLASSES).write(tmp_path / "toy.json")
+    Preprocessing.of(ENCODER, CLASSES).write(tmp_path / "toy.json")
     assert wfalens(*extract, cwd=tmp_path).returncode == 0
     evaluated = wfalens("evaluate", "toy.wfa", "-m", "toy.onnx", "-c", "toy.csv", "--min-cr", "0.9", cwd=tmp_path)
     assert evaluated.returncode == 0, evaluated.stderr
@@ -77,7 +77,7 @@ def test_a_graph_from_elsewhere_needs_a_file_with_its_words_beside_it(tmp_path):
 
 def test_a_graph_that_looks_ahead_is_read_with_a_note(tmp_path):
     running_graph(tmp_path / "toy.onnx", word_scores(ENCODER.vocabulary), reverse=1)
-    ModelCard.of(ENCODER, CLASSES).write(tmp_path / "toy.json")
+    Preprocessing.of(ENCODER, CLASSES).write(tmp_path / "toy.json")
     write_csv(tmp_path / "toy.csv", texts(60, seed=0))
     done = wfalens("extract", "toy.onnx", "-c", "toy.csv", "-o", "toy.wfa", *OPTIONS, "-k", "2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -76,12 +76,12 @@ def test_evaluation_in_shards_says_what_one_in_memory_says(folder):
 
 
 def test_a_stopped_evaluation_goes_on_beside_the_automaton_and_leaves_nothing(folder, monkeypatch):
-    from wfalens.evaluation.comparison_task import JudgeTask
+    from wfalens.evaluation.comparison_task import ComparisonTask
 
     extract(folder, "stop.wfa", "--workers", "1")
     command = ("evaluate", "stop.wfa", "-m", "model.rnn", "-c", "texts*.jsonl", "--workers", "1", "--json")
     whole = wfalens(*command, cwd=folder)
-    real = JudgeTask._judged
+    real = ComparisonTask._judged
 
     def stops(self, model, shard):
         if shard.number == 2:
@@ -89,7 +89,7 @@ def test_a_stopped_evaluation_goes_on_beside_the_automaton_and_leaves_nothing(fo
         return real(self, model, shard)
 
     with monkeypatch.context() as patch:
-        patch.setattr(JudgeTask, "_judged", stops)
+        patch.setattr(ComparisonTask, "_judged", stops)
         assert wfalens(*command, cwd=folder).returncode != 0
     (parts,) = folder.glob("stop.wfa.evaluation-*")
     assert len(list(parts.glob("judged-*.part"))) == 2

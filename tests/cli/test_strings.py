@@ -51,7 +51,7 @@ def test_training_tells_the_perplexity(session):
 def test_evaluation_is_over_all_prefixes_beside_stand_ins(session):
     command = ["evaluate", "it.wfa", "-m", "it.rnn", "-c", "test.csv", "--reference", "train.csv"]
     told = json.loads(wfalens(*command, "--json", cwd=session).stdout)
-    assert set(told["stand_ins"]) >= {"last symbol", "spectral"}
+    assert set(told["baselines"]) >= {"last symbol", "spectral"}
     assert told["automaton"]["kl"]["value"] < 0.2
     shown = wfalens(*command, cwd=session).stdout
     assert "stand-in: last symbol" in shown

@@ -14,7 +14,7 @@ from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, texts
 from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Extractor
-from wfalens.models import CallableClassifier, ModelCard, load_keras, open_model
+from wfalens.models import CallableClassifier, Preprocessing, load_keras, open_model
 from wfalens.models.keras.keras_file import read_keras
 from wfalens.text import Corpus, TextEncoder, tokenizers
 from wfalens.text.word_lists import read_word_list
@@ -28,7 +28,7 @@ def folder(tmp_path):
     """A network of fixed width that reads its padding on the left, its words, and texts labelled as it says."""
     path = saved(tmp_path / "toy.h5", network("lstm", len(WORDS), width=12, units=2))
     (tmp_path / "words.txt").write_text("\n".join(WORDS) + "\n")
-    model = load_keras(path, ModelCard.of(ENCODER, CLASSES, padding_side="left", reading="exact"))
+    model = load_keras(path, Preprocessing.of(ENCODER, CLASSES, padding_side="left", reading="exact"))
     drawn = texts(400, seed=0)
     said = model.trace(model.encoder.encode(drawn.texts)).last().argmax(1)
     write_csv(tmp_path / "toy.csv", Corpus(drawn.texts, said, CLASSES))
@@ -67,7 +67,7 @@ def test_a_side_that_is_not_told_is_chosen_by_labels(folder):
     wrapped = wfalens(*WRAP, "--check", "toy.csv", cwd=folder)
     assert wrapped.returncode == 0, wrapped.stderr
     assert "note: padding on the left: agrees with labels on " in wrapped.stderr
-    assert ModelCard.read(folder / "toy.json").padding_side == "left"
+    assert Preprocessing.read(folder / "toy.json").padding_side == "left"
     again = wfalens(*WRAP, cwd=folder)
     assert again.returncode == 2
     assert "toy.json exists; give --force" in again.stderr

@@ -88,14 +88,14 @@ def test_overall_values_are_the_definitions(measured, news_model, test_headlines
 
 def test_stand_ins_are_ordered_as_they_should_be(measured):
     _, fidelity = measured
-    assert fidelity.stand_ins["majority class"].cr.value < fidelity.stand_ins["bag of words"].cr.value
-    assert fidelity.overall.cr.value > fidelity.stand_ins["majority class"].cr.value
+    assert fidelity.baselines["majority class"].cr.value < fidelity.baselines["bag of words"].cr.value
+    assert fidelity.overall.cr.value > fidelity.baselines["majority class"].cr.value
 
 
 def test_without_reference_the_stand_in_is_cross_fitted(measured, news_model, test_headlines):
     wfa, _ = measured
     fidelity = measure_fidelity(wfa, news_model, test_headlines)
-    assert 0.3 < fidelity.stand_ins["bag of words (5-fold)"].cr.value < 1
+    assert 0.3 < fidelity.baselines["bag of words (5-fold)"].cr.value < 1
 
 
 def test_a_handful_of_texts_is_enough(measured, news_model):
@@ -114,7 +114,7 @@ def test_majority_is_the_most_frequent_class(outputs):
 def test_a_stand_in_that_cannot_be_fitted_is_left_out(measured, news_model, headlines):
     wfa, _ = measured
     fidelity = measure_fidelity(wfa, news_model, headlines.subset(np.arange(5)))
-    assert list(fidelity.stand_ins) == ["majority class"]
+    assert list(fidelity.baselines) == ["majority class"]
     with pytest.raises(InputError, match="no text with a word"):
         measure_fidelity(wfa, news_model, headlines, reference=Corpus.of([" "]))
 
@@ -164,6 +164,6 @@ def test_a_black_box_is_asked_once_for_each_text(news_model, headlines, test_hea
     assert 0 < box.queries <= len(new) + len(known)
     white = measure_fidelity(wfa, news_model, test_headlines, reference=reference)
     assert fidelity.overall.cr == white.overall.cr
-    assert {name: item.cr for name, item in fidelity.stand_ins.items()} == {
-        name: item.cr for name, item in white.stand_ins.items()
+    assert {name: item.cr for name, item in fidelity.baselines.items()} == {
+        name: item.cr for name, item in white.baselines.items()
     }

@@ -11,7 +11,7 @@ from tests.automata import sample
 from wfalens import CallableClassifier, Corpus, measure_fidelity, read_corpus, read_groups
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
-from wfalens.evaluation.comparison import Judgement
+from wfalens.evaluation.comparison import Comparison
 from wfalens.evaluation.groups import by_group, difference
 from wfalens.text.readers import MISSING
 
@@ -20,7 +20,7 @@ CLASSES = ("no", "yes")
 
 def judgement(network, automaton, truth=None):
     count = len(network)
-    return Judgement(
+    return Comparison(
         np.array(network, np.int32),
         np.array(automaton, np.int32),
         np.linspace(0, 0.1, count),

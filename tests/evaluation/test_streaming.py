@@ -10,7 +10,7 @@ import pytest
 from tests.streams import BLOCK, corpus_files, small_model, some_labels, some_texts, write_texts
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.evaluation import measure_fidelity
-from wfalens.evaluation.comparison_task import JudgeTask
+from wfalens.evaluation.comparison_task import ComparisonTask
 from wfalens.extraction import Extractor
 from wfalens.progress import Progress
 from wfalens.scale.engines.local import ThreadEngine
@@ -235,14 +235,14 @@ class TestResuming:
             streamed(tmp_path, (files, *setting[1:]))
 
     def test_a_shard_that_fails_always_is_named_or_left_out_and_not_tried_again(self, tmp_path, setting, monkeypatch):
-        real = JudgeTask._judged
+        real = ComparisonTask._judged
 
         def fails(self, model, shard):
             if shard.number == 3:
                 raise RuntimeError("no luck")
             return real(self, model, shard)
 
-        monkeypatch.setattr(JudgeTask, "_judged", fails)
+        monkeypatch.setattr(ComparisonTask, "_judged", fails)
         with pytest.raises(ModelError, match=r"texts\d\.jsonl, blocks \d+.*failed 3 times: RuntimeError: no luck"):
             streamed(tmp_path, setting, shard_bytes=1)
         left = streamed(tmp_path, setting, shard_bytes=1, on_bad="skip")

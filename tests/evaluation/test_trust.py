@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.automata import linear_sample, linear_samples, sample, samples
 from wfalens.automaton import UNDECIDED
 from wfalens.errors import InputError
-from wfalens.evaluation import Trust, measure_fidelity
+from wfalens.evaluation import SelectiveFidelity, measure_fidelity
 from wfalens.evaluation.agreement import wilson
 from wfalens.evaluation.selective import COVERAGES
 from wfalens.extraction import Extractor
@@ -21,9 +21,9 @@ from wfalens.text.datasets import newsroom
 texts = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]) | st.floats(0, 1), st.booleans()), min_size=1)
 
 
-def trust_of(pairs) -> Trust:
+def trust_of(pairs) -> SelectiveFidelity:
     confidence, agrees = zip(*pairs, strict=True)
-    return Trust.of(np.array(confidence, float), np.array(agrees, bool))
+    return SelectiveFidelity.of(np.array(confidence, float), np.array(agrees, bool))
 
 
 @given(texts)
@@ -49,7 +49,7 @@ def test_equal_confidences_share_a_decile(pairs):
 
 def test_deciles_without_ties_are_tenths():
     rng = np.random.default_rng(0)
-    trust = Trust.of(rng.permutation(400) / 400, rng.random(400) < 0.5)
+    trust = SelectiveFidelity.of(rng.permutation(400) / 400, rng.random(400) < 0.5)
     assert [each.texts for each in trust.deciles] == [40] * 10
     lowest = trust.deciles[0]
     assert lowest.confidence == pytest.approx(np.arange(40).mean() / 400)
@@ -92,7 +92,7 @@ def test_the_rate_is_reached_at_the_largest_coverage(pairs, rate):
 
 
 def test_one_text():
-    trust = Trust.of(np.array([0.3]), np.array([True]))
+    trust = SelectiveFidelity.of(np.array([0.3]), np.array([True]))
     (only,) = trust.deciles
     assert (only.texts, only.confidence, only.cr.value) == (1, 0.3, 1)
     assert [(each.texts, each.coverage) for each in trust.curve] == [(1, 1.0)] * len(COVERAGES)
@@ -100,14 +100,14 @@ def test_one_text():
 
 
 def test_when_all_agree_every_coverage_is_perfect():
-    trust = Trust.of(np.linspace(0, 1, 1000), np.ones(1000, bool))
+    trust = SelectiveFidelity.of(np.linspace(0, 1, 1000), np.ones(1000, bool))
     assert all(each.cr.value == each.cr.high == 1 for each in (*trust.deciles, *trust.curve))
     assert trust.at_rate(0.99).coverage == 1
     assert trust.at_rate(1.0) is None  # no number of texts proves that
 
 
 def test_when_all_are_equally_sure_there_is_one_group_and_one_threshold():
-    trust = Trust.of(np.full(50, 0.4), np.arange(50) < 25)
+    trust = SelectiveFidelity.of(np.full(50, 0.4), np.arange(50) < 25)
     assert [each.texts for each in trust.deciles] == [50]
     assert {each.texts for each in trust.curve} == {50}
 
@@ -115,19 +115,19 @@ def test_when_all_are_equally_sure_there_is_one_group_and_one_threshold():
 def test_the_full_coverage_is_the_overall_rate_and_order_does_not_matter():
     rng = np.random.default_rng(1)
     confidence, agrees = rng.random(300).round(2), rng.random(300) < 0.7
-    trust = Trust.of(confidence, agrees)
+    trust = SelectiveFidelity.of(confidence, agrees)
     assert trust.at_coverage(1.0).cr == wilson(int(agrees.sum()), 300)
     order = rng.permutation(300)
-    assert Trust.of(confidence[order], agrees[order]).to_json() == trust.to_json()
+    assert SelectiveFidelity.of(confidence[order], agrees[order]).to_json() == trust.to_json()
 
 
 def test_senseless_wishes_are_refused():
-    trust = Trust.of(np.array([0.3]), np.array([True]))
+    trust = SelectiveFidelity.of(np.array([0.3]), np.array([True]))
     for coverage in (0.0, -0.1, 1.1, float("nan")):
         with pytest.raises(InputError, match="coverage must be a share"):
             trust.at_coverage(coverage)
     with pytest.raises(InputError, match="at least one text"):
-        Trust.of(np.zeros(0), np.zeros(0, bool))
+        SelectiveFidelity.of(np.zeros(0), np.zeros(0, bool))
 
 
 @given(samples() | linear_samples())

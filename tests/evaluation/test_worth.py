@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wfalens.cli import extract as command
-from wfalens.evaluation.baseline_check import Worth, measure_worth
+from wfalens.evaluation.baseline_check import BaselineCheck, check_baseline
 from wfalens.extraction import Distillation, Extractor, Sharing
 from wfalens.extraction.held_out import divided
 from wfalens.extraction.selection import Candidates
@@ -104,7 +104,7 @@ def test_one_that_knows_the_order_says_nothing(monkeypatch, tmp_path, kind):
 def test_the_texts_are_those_that_were_held_out_and_the_rate_is_that_of_the_record():
     model, texts = as_model(ends_in_early_letters), random_texts(600)
     page = Extractor(kind="readable", **KINDS["readable"]).extract(model, texts)
-    worth = measure_worth(page, model, texts, seed=0)
+    worth = check_baseline(page, model, texts, seed=0)
     frontier = page.provenance["frontier"]
     assert worth.texts == frontier["texts"] == 60
     assert worth.cr == pytest.approx(frontier["tried"][0]["cr"])
@@ -115,19 +115,19 @@ def test_the_model_is_asked_once_for_each_text():
     model, texts = as_model(ends_in_early_letters), random_texts(400)
     wfa = Extractor.paper(states=2).extract(model, texts)
     before = model.queries
-    assert measure_worth(wfa, model, texts, seed=0) is not None
+    assert check_baseline(wfa, model, texts, seed=0) is not None
     assert model.queries - before <= 400
 
 
 def test_few_texts_tell_nothing():
     model = as_model(ends_in_early_letters)
     wfa = Extractor.paper(states=2).extract(model, random_texts(100))
-    assert measure_worth(wfa, model, random_texts(100), seed=0) is None
+    assert check_baseline(wfa, model, random_texts(100), seed=0) is None
 
 
 @pytest.mark.parametrize(("cr", "bag", "shown"), [(0.9, 0.8, True), (0.8, 0.8, False), (0.7, 0.8, False), (1, 1, True)])
 def test_equal_rates_are_no_gain_unless_nothing_is_left_to_gain(cr, bag, shown):
-    assert Worth(100, cr, bag).is_shown == shown
+    assert BaselineCheck(100, cr, bag).is_shown == shown
 
 
 def test_the_division_covers_all_texts_and_follows_the_seed():

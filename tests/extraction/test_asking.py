@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wfalens.extraction import Extractor
-from wfalens.extraction.query_budget import Ledger, TooFewQueriesError
+from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError
 from wfalens.extraction.states.asking import Continuations, drawn, telling
 from wfalens.extraction.states.views import LookAhead, Outputs, affordable_continuations, see
 from wfalens.models import CallableClassifier
@@ -78,7 +78,7 @@ def test_answers_are_those_of_the_prefix_with_the_continuation_behind_it(parity)
 
 def test_points_are_the_outputs_and_what_the_answers_foretell(parity):
     ids = ENCODER.encode(strings(100, 9, seed=2))
-    view = LookAhead.learned(parity, ids, 3, np.random.default_rng(0), Ledger(100_000))
+    view = LookAhead.learned(parity, ids, 3, np.random.default_rng(0), QueryBudget(100_000))
     seen = see(parity, ids, view)
     np.testing.assert_allclose(seen.points[:, :2], see(parity, ids, Outputs()).points)
     answers = view.continuations.after_every_word(parity, ids)
@@ -96,7 +96,7 @@ def test_the_continuations_that_tell_most_are_asked():
 @pytest.mark.parametrize("kind", [lambda model: model, Tracing])
 def test_what_is_asked_is_what_was_counted(parity, kind):
     model, texts = kind(parity), strings(60, 9, seed=3)
-    ids, ledger = ENCODER.encode(texts), Ledger(10**6)
+    ids, ledger = ENCODER.encode(texts), QueryBudget(10**6)
     view = LookAhead.learned(model, ids, 3, np.random.default_rng(0), ledger)
     see(model, ids, view)
     asked = getattr(model, "scored", None) or parity.queries
@@ -115,7 +115,7 @@ def test_few_queries_ask_for_fewer_continuations_or_none(parity):
     allowed = [affordable_continuations(parity, ids, learning + times * tokens) for times in (0, 1, 2, 4, 9)]
     assert allowed == [0, 1, 2, 4, 4]
     with pytest.raises(TooFewQueriesError, match="look ahead needs"):
-        LookAhead.learned(parity, ids, 3, np.random.default_rng(0), Ledger(100))
+        LookAhead.learned(parity, ids, 3, np.random.default_rng(0), QueryBudget(100))
 
 
 def test_continuations_are_drawn_from_the_texts():

@@ -10,7 +10,7 @@ from tests.extraction.test_distillation import Stops
 from tests.language.grammar import Grammar
 from wfalens.automaton import WFA, LinearWFA, Shared
 from wfalens.errors import FormatError, InputError
-from wfalens.evaluation.baseline_check import measure_worth
+from wfalens.evaluation.baseline_check import check_baseline
 from wfalens.extraction import Distillation, Extractor, Fitting, Sharing
 from wfalens.extraction import selection as best
 from wfalens.extraction.comparing import Rates, aim_for, leader
@@ -69,7 +69,7 @@ def test_the_linear_one_answers_and_the_readable_one_goes_along(good):
 def test_the_rates_are_those_of_texts_that_neither_was_fitted_to(good, news_model, headlines):
     _, tried = choice_of(good)
     for kind, wfa in (("linear", good), ("readable", good.readable)):
-        worth = measure_worth(wfa, news_model, headlines, seed=0)
+        worth = check_baseline(wfa, news_model, headlines, seed=0)
         assert worth.cr == tried[kind]["cr"]
     assert tried["readable"]["cr"] == good.readable.provenance["frontier"]["tried"][0]["cr"]
 

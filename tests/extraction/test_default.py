@@ -26,8 +26,8 @@ def test_it_beats_a_bag_of_words_on_film_reviews(once):
     train, test = (load_dataset("rotten_tomatoes", split) for split in ("train", "test"))
     wfa = Extractor().extract(model, train)
     found = measure_fidelity(wfa, model, test, reference=train)
-    assert found.overall.cr.value > found.stand_ins["bag of words"].cr.value + 0.03
-    assert found.companion.cr.value > found.stand_ins["bag of words"].cr.value - 0.05
+    assert found.overall.cr.value > found.baselines["bag of words"].cr.value + 0.03
+    assert found.companion.cr.value > found.baselines["bag of words"].cr.value - 0.05
     assert wfa.readable is not wfa
 
 

@@ -20,7 +20,7 @@ from wfalens.extraction.linear.linear_training import divergence
 from wfalens.extraction.linear.scan import States
 from wfalens.extraction.linear.word_inputs import word_inputs
 from wfalens.extraction.perturbation import Perturbation, batches, perturbed
-from wfalens.extraction.query_budget import Ledger
+from wfalens.extraction.query_budget import QueryBudget
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -177,7 +177,7 @@ def test_words_that_queries_do_not_pay_for_begin_as_unknown_ones(news_model, few
     model = CallableClassifier(
         lambda texts: plain.trace(plain.encoder.vocabulary.encode(texts)).last(), plain.encoder, plain.class_names
     )
-    ledger = Ledger(200)
+    ledger = QueryBudget(200)
     inputs = word_inputs(model, places, None, counts, 50, ledger, SILENT)
     alike = np.all(inputs == inputs[1], axis=1)
     assert 0 < model.queries <= ledger.total <= 100  # half of what is left
@@ -425,7 +425,7 @@ def test_a_column_that_is_the_same_for_all_words_seen_does_no_harm(news_model, h
     ids = news_model.encoder.encode(texts)
     places = choose_representatives(ids, np.zeros(len(ids.values), np.int32), 2, np.random.default_rng(0))
     counts = np.bincount(ids.values, minlength=len(news_model.encoder.vocabulary))
-    inputs = word_inputs(news_model, places, newsroom.vectors(), counts, 50, Ledger(), SILENT)
+    inputs = word_inputs(news_model, places, newsroom.vectors(), counts, 50, QueryBudget(), SILENT)
     assert np.abs(inputs).max() <= 10
 
 

@@ -13,7 +13,7 @@ from wfalens.automaton.rows import entries_per_row
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Fitting
 from wfalens.extraction.completion.fitting import _expectations, fit_rows
-from wfalens.extraction.query_budget import Ledger
+from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.soft import mixtures
 from wfalens.extraction.states.views import LookAhead, Outputs, see
 from wfalens.models import CallableClassifier, RNNConfig, Trainer
@@ -103,7 +103,9 @@ def test_every_round_on_the_same_texts_raises_the_likelihood(news_model, headlin
     start = Extractor.paper(states=8, completion="probe", alpha=0.0, representatives=3).extract(news_model, ids)
     heard = Heard()
     rule = Fitting(rounds=6, replaced=0.0, memory=0.0, prior=1e-6, tokens=10**9)
-    fit_rows(news_model, ids, start.completion.rows, start.centres, rule, np.random.default_rng(0), heard, Ledger())
+    fit_rows(
+        news_model, ids, start.completion.rows, start.centres, rule, np.random.default_rng(0), heard, QueryBudget()
+    )
     aims = [float(note.split()[-1]) for note in heard.notes]
     assert len(aims) == 6
     assert all(after >= before - 1e-4 for before, after in pairwise(aims))
@@ -149,7 +151,7 @@ def test_same_seed_same_bytes_whatever_the_threads(news_model, headlines, tmp_pa
 
 def test_points_of_a_look_ahead_hold_the_outputs_and_tell_futures_apart(news_model, headlines):
     ids = news_model.encoder.encode(headlines.texts[:300])
-    view = LookAhead.learned(news_model, ids, 4, np.random.default_rng(0), Ledger())
+    view = LookAhead.learned(news_model, ids, 4, np.random.default_rng(0), QueryBudget())
     seen, plain = see(news_model, ids, view), see(news_model, ids, Outputs())
     np.testing.assert_allclose(seen.outputs, plain.outputs, atol=1e-5)
     np.testing.assert_allclose(seen.points[:, :7], plain.points, atol=1e-5)

@@ -11,7 +11,7 @@ from wfalens.extraction.completion.probing import affordable, ask, choose_repres
 from wfalens.extraction.query_budget import (
     FITTING_SHARE,
     SEARCH_SHARE,
-    Ledger,
+    QueryBudget,
     TooFewQueriesError,
     query_sentence,
 )
@@ -177,7 +177,7 @@ def test_a_search_is_not_richer_than_the_build(news_model, headlines):
 
 
 def test_a_ledger_refuses_what_it_cannot_pay():
-    ledger = Ledger(10)
+    ledger = QueryBudget(10)
     ledger.enter("probing", 6)
     with pytest.raises(TooFewQueriesError, match="only 4 of 10 are left"):
         ledger.enter("fitting", 5)

@@ -8,8 +8,8 @@ import pytest
 from wfalens.automaton import WFA, Shared
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Sharing
-from wfalens.extraction.perturbed_batches import Lessons
-from wfalens.extraction.query_budget import Ledger
+from wfalens.extraction.perturbed_batches import PerturbedBatches
+from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.readable.chain import slopes
 from wfalens.extraction.readable.fit import Fit, merged
 from wfalens.extraction.readable.readable_automaton import automaton_of
@@ -185,8 +185,8 @@ def test_a_black_box_is_asked_within_its_queries(letters):
 def test_few_queries_give_fewer_lessons_that_are_kept(letters):
     model = CallableClassifier(lambda texts: np.full((len(texts), 2), 0.5), letters, ["a", "b"])
     ids = letters.encode(["a b c d"] * 10)
-    ledger = Ledger(150)
-    lessons = Lessons(model, ids, replace(QUICK, tokens=40), 0, ledger)
+    ledger = QueryBudget(150)
+    lessons = PerturbedBatches(model, ids, replace(QUICK, tokens=40), 0, ledger)
     first = [lessons.numbered(number) for number in range(6)]
     assert first[0] is first[3]
     assert first[1] is first[4]

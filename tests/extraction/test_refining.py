@@ -12,7 +12,7 @@ from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Refinement, refine
 from wfalens.extraction.refinement.boundary_search import replacements
 from wfalens.extraction.refinement.guarantee import Guarantee, lower_bound
-from wfalens.extraction.refinement.query_sampler import OwnTexts
+from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.extraction.refinement.refine import Refiner, refinement_summary
 from wfalens.extraction.states.splitting import Splitting, contradictions
 from wfalens.extraction.states.views import see
@@ -41,7 +41,7 @@ def test_edited_texts_differ_by_one_to_three_edits(seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 7, 12)
     base = Ragged.from_lengths(rng.integers(2, 6, lengths.sum()).astype(np.int32), lengths)
-    edited = OwnTexts.of(np.array([0, 0, 1, 1, 1, 1]), base).edited(base, rng)
+    edited = QuerySampler.of(np.array([0, 0, 1, 1, 1, 1]), base).edited(base, rng)
     for before, after in zip(base, edited, strict=True):
         assert len(after) >= 1
         assert distance(before, after) <= 3
@@ -60,15 +60,15 @@ def distance(first, second):
 
 def test_random_texts_follow_the_corpus_in_words_and_lengths():
     base = Ragged.from_lists([[2, 2, 2, 3], [2, 2]], np.int32)
-    source = OwnTexts.of(np.bincount(base.values, minlength=6), base)
+    source = QuerySampler.of(np.bincount(base.values, minlength=6), base)
     drawn = source.drawn(4000, np.random.default_rng(0))
     assert set(np.unique(drawn.values)) == {2, 3}  # words that the corpus does not have are not drawn
     assert drawn.lengths.min() >= 1
     assert abs(np.mean(drawn.lengths) - 3) < 0.3
-    alone = OwnTexts.of(np.array([0, 0, 3, 1])).drawn(500, np.random.default_rng(0))
+    alone = QuerySampler.of(np.array([0, 0, 3, 1])).drawn(500, np.random.default_rng(0))
     assert 1 <= alone.lengths.min() < alone.lengths.max() <= 30
     with pytest.raises(InputError, match="no word to make texts from"):
-        OwnTexts.of(np.array([4, 4, 0]))
+        QuerySampler.of(np.array([4, 4, 0]))
 
 
 @given(st.integers(1, 400), st.floats(0, 1))
@@ -220,7 +220,7 @@ def test_the_replacement_by_forward_and_backward_vectors_is_the_least_sure_of_al
     words = np.arange(2, len(wfa.encoder.vocabulary), dtype=np.int32)
     rng = np.random.default_rng(seed)
     texts = Ragged.from_lengths(rng.choice(words, 15).astype(np.int32), np.array([3, 5, 1, 6]))
-    source = OwnTexts.of(np.ones(len(wfa.encoder.vocabulary), np.int64), texts)
+    source = QuerySampler.of(np.ones(len(wfa.encoder.vocabulary), np.int64), texts)
     for before, after in zip(texts, replacements(wfa, texts, source, rng), strict=True):
         variants = [[*before[:at], word, *before[at + 1 :]] for at in range(len(before)) for word in words]
         others = [each for each in variants if list(each) != list(before)]

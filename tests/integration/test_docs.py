@@ -90,13 +90,13 @@ def test_the_whole_example_of_a_torch_module_runs(tmp_path, monkeypatch, capsys)
 
 
 def test_the_model_card_of_the_documentation_is_one(tmp_path):
-    from wfalens.models import ModelCard
+    from wfalens.models import Preprocessing
 
     (block,) = re.findall(r"```json\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)
-    assert ModelCard.from_json(block, "the page").class_names == ("bad", "good")
+    assert Preprocessing.from_json(block, "the page").class_names == ("bad", "good")
     entries = re.findall(r"^\| (`.*?`) \|", (DOCS / "models.md").read_text().split("| entry |")[1], re.MULTILINE)
     told = {name.strip("`") for entry in entries for name in entry.split(", ")}
-    assert set(ModelCard.__dataclass_fields__) <= told
+    assert set(Preprocessing.__dataclass_fields__) <= told
 
 
 def test_the_page_on_export_runs(tmp_path, monkeypatch, capsys):

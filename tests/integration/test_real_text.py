@@ -66,7 +66,7 @@ def test_the_automaton_beats_the_trivial_stand_ins(titles):
     model, train, test = titles
     wfa = Extractor.paper(completion="probe", alpha=0.0, representatives=5).extract(model, train)
     report = measure_fidelity(wfa, model, test, reference=train)
-    assert report.overall.cr.low > report.stand_ins["bag of words"].cr.high
+    assert report.overall.cr.low > report.baselines["bag of words"].cr.high
 
 
 def test_glove_of_the_data_folder_has_sensible_neighbours(glove):

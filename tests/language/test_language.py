@@ -10,12 +10,12 @@ from tests.automata import sample as stochastic_sample
 from tests.language.grammar import LETTERS, Grammar, ReadAgain, strings, texts
 from wfalens.automaton import LinearWFA, StochasticWFA
 from wfalens.errors import InputError, ModelError
-from wfalens.evaluation.language_models import TEXT_NGRAM, stand_ins
+from wfalens.evaluation.language_models import TEXT_NGRAM, baselines
 from wfalens.language import Language, log_probability, most_likely, perplexity, sample
 from wfalens.language.ngrams import NGram, best_ngram, told_next
 from wfalens.language.spectral import Hankel, Spectral
-from wfalens.models import SteppableClassifier
-from wfalens.models.next_symbol import END, tells_next_symbol
+from wfalens.models import StatefulClassifier
+from wfalens.models.next_symbol import END, is_language_model
 from wfalens.text import TextEncoder, Vocabulary
 
 
@@ -120,7 +120,7 @@ def test_the_most_likely_strings_are_those_of_enumeration(make, seed):
 def test_a_model_without_steps_reads_prefixes_again():
     grammar = Grammar(3)
     again = ReadAgain(grammar)
-    assert not isinstance(again, SteppableClassifier)
+    assert not isinstance(again, StatefulClassifier)
     assert sample(again, 40, seed=5, longest=30).texts == sample(grammar, 40, seed=5, longest=30).texts
     assert [each.text for each in most_likely(again, 8)] == [each.text for each in most_likely(grammar, 8)]
 
@@ -155,8 +155,8 @@ def test_stand_ins_are_language_models(order):
     grammar = Grammar(4, states=4)
     language, ids = Language.of(grammar), grammar.encoder.encode(texts(0, 200))
     for model in (NGram(language, ids, told_next(language, ids), order), Spectral(Hankel(language, ids, _rng()), 3)):
-        assert tells_next_symbol(model)
-        assert isinstance(model, SteppableClassifier)
+        assert is_language_model(model)
+        assert isinstance(model, StatefulClassifier)
         test = model.encoder.encode(texts(1, 30))
         np.testing.assert_allclose(model.trace(test).values.sum(1), 1, atol=1e-5)
         assert len(sample(model, 5, longest=50).texts) == 5
@@ -186,9 +186,9 @@ def test_a_foreign_symbol_does_not_cost_the_ngram_of_the_texts():
     grammar = Grammar(6, states=2)
     drawn = [text for text in sample(grammar, 300, seed=0).texts if text]
     ids = grammar.encoder.encode([*drawn, "axb", "x"])
-    rivals = stand_ins(Language.of(grammar), ids)
+    rivals = baselines(Language.of(grammar), ids)
     assert TEXT_NGRAM in rivals
-    own = stand_ins(Language.of(grammar), grammar.encoder.encode(drawn))[TEXT_NGRAM]
+    own = baselines(Language.of(grammar), grammar.encoder.encode(drawn))[TEXT_NGRAM]
     assert perplexity(rivals[TEXT_NGRAM], drawn) == pytest.approx(perplexity(own, drawn), rel=0.1)
 
 
@@ -219,7 +219,7 @@ class TestBadInput:
     def test_a_class_that_is_no_symbol(self):
         grammar = Grammar(0)
         grammar.class_names = ("a", "b", "sport", END)
-        assert not tells_next_symbol(grammar)
+        assert not is_language_model(grammar)
         with pytest.raises(InputError, match="it announces 'sport', a symbol that it does not read"):
             perplexity(grammar, ["ab"])
 

@@ -10,7 +10,7 @@ from wfalens.extraction import Distillation, Extractor
 from wfalens.extraction.held_out import judged
 from wfalens.language import perplexity, sample
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
-from wfalens.models.next_symbol import END, tells_next_symbol
+from wfalens.models.next_symbol import END, is_language_model
 from wfalens.text import Corpus
 
 
@@ -30,7 +30,7 @@ def speaker(once, spoken):
 
 def test_a_network_learns_what_comes_next(speaker, spoken):
     truth = Grammar(7, states=3, least_end=0.15)
-    assert tells_next_symbol(speaker)
+    assert is_language_model(speaker)
     assert speaker.class_names[-1] == END
     assert perplexity(speaker, spoken[1]) == pytest.approx(perplexity(truth, spoken[1]), rel=0.03)
     ends = np.array([speaker.trace(speaker.encoder.encode([text])).values[-1, -1] for text in spoken[1]])
@@ -48,12 +48,12 @@ def test_its_automaton_speaks_alike_and_beats_the_last_symbol(speaker, spoken, k
     wfa = Extractor(kind=kind, **options).extract(speaker, spoken[0])
     found = measure_strings(wfa, speaker, ["", *spoken[1]], reference=spoken[0])
     assert found.prefixes == sum(map(len, spoken[1])) + len(spoken[1]) + 1
-    assert found.automaton.kl.value < found.stand_ins["last symbol"].kl.value
+    assert found.automaton.kl.value < found.baselines["last symbol"].kl.value
     assert found.automaton.kl.low <= found.automaton.kl.value <= found.automaton.kl.high
     assert found.automaton.perplexity_ratio == pytest.approx(1, abs=0.1)
     assert found.automaton.agreement > 0.9
     assert 0.95 < found.automaton.ndcg <= 1 + 1e-9
-    assert set(found.to_dataframe()["name"]) == {"automaton", *found.stand_ins}
+    assert set(found.to_dataframe()["name"]) == {"automaton", *found.baselines}
     wfa.save(tmp_path / "it.wfa")
     again = type(wfa).load(tmp_path / "it.wfa")
     assert perplexity(again, spoken[1]) == pytest.approx(found.automaton.perplexity, rel=0.2)
@@ -62,7 +62,7 @@ def test_its_automaton_speaks_alike_and_beats_the_last_symbol(speaker, spoken, k
 def test_a_model_is_like_itself(speaker, spoken):
     wfa = Extractor(kind="stochastic", states=4, completion="probe", alpha=0.0).extract(speaker, spoken[0])
     language_figures = measure_strings(wfa, speaker, spoken[1])
-    assert language_figures.stand_ins == {}
+    assert language_figures.baselines == {}
     assert language_figures.automaton.perplexity == pytest.approx(perplexity(wfa, spoken[1]))
     assert language_figures.model_perplexity == pytest.approx(perplexity(speaker, spoken[1]), rel=1e-5)
 

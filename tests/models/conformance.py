@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wfalens.extraction import Extractor
-from wfalens.models import SteppableClassifier, StepwiseClassifier, check_causal
+from wfalens.models import PrefixClassifier, StatefulClassifier, check_causal
 from wfalens.models.stepping import state_grid, states_after, step_grid
 from wfalens.models.traces import last_outputs
 from wfalens.ragged import Ragged
@@ -26,7 +26,7 @@ class StepwiseConformance:
         return Ragged.from_lengths(words.astype(np.int32), lengths)
 
     def test_speaks_the_contract(self, model):
-        assert isinstance(model, StepwiseClassifier)
+        assert isinstance(model, PrefixClassifier)
         assert len(model.class_names) >= 2
         assert isinstance(model.fingerprint, str)
 
@@ -107,7 +107,7 @@ class StepwiseConformance:
 
 class SteppableConformance(StepwiseConformance):
     def test_stepping_equals_tracing(self, model):
-        assert isinstance(model, SteppableClassifier)
+        assert isinstance(model, StatefulClassifier)
         ids = self.ids(model)
         trace = model.trace(ids)
         for item in range(0, len(ids), 4):

@@ -147,7 +147,7 @@ def test_prefix_tree_spells_every_prefix():
 def test_optional_packages_are_imported_only_where_they_are_used():
     code = (
         "import sys, wfalens, wfalens.models, wfalens.models.opening;"
-        "wfalens.load_onnx, wfalens.wrap_keras, wfalens.wrap_pipeline, wfalens.open_model, wfalens.ModelCard;"
+        "wfalens.load_onnx, wfalens.wrap_keras, wfalens.wrap_pipeline, wfalens.open_model, wfalens.Preprocessing;"
         "print([name for name in ('torch', 'onnx', 'onnxruntime', 'transformers', 'keras') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -16,7 +16,7 @@ import keras
 
 from tests.models.conformance import SteppableConformance, StepwiseConformance
 from wfalens.errors import FormatError, InputError, ModelError
-from wfalens.models import ModelCard, load_keras, open_model, wrap_keras
+from wfalens.models import Preprocessing, load_keras, open_model, wrap_keras
 from wfalens.models.keras.keras_file import read_keras
 from wfalens.models.keras.keras_network import plain_network
 from wfalens.models.keras.legacy import load_old
@@ -107,7 +107,7 @@ class TestRecurrentFile(SteppableConformance):
     def make(self, tmp_path):
         def made(seed, encoder):
             path = saved(tmp_path / f"m{seed}.h5", network("lstm", len(encoder.vocabulary), seed))
-            return load_keras(path, ModelCard.of(encoder, CLASSES))
+            return load_keras(path, Preprocessing.of(encoder, CLASSES))
 
         return made
 
@@ -117,7 +117,7 @@ class TestRecurrentFileThatReadsItsPadding(SteppableConformance):
     def make(self, tmp_path):
         def made(seed, encoder):
             path = saved(tmp_path / f"m{seed}.h5", network("gru", len(encoder.vocabulary), seed, width=12, layers=2))
-            return load_keras(path, ModelCard.of(encoder, CLASSES, padding_side="left"))
+            return load_keras(path, Preprocessing.of(encoder, CLASSES, padding_side="left"))
 
         return made
 
@@ -127,7 +127,7 @@ class TestExactReading(StepwiseConformance):
     def make(self, tmp_path):
         def made(seed, encoder):
             path = saved(tmp_path / f"m{seed}.keras", network("simple", len(encoder.vocabulary), seed, width=70))
-            return load_keras(path, ModelCard.of(encoder, CLASSES, padding_side="left", reading="exact"))
+            return load_keras(path, Preprocessing.of(encoder, CLASSES, padding_side="left", reading="exact"))
 
         return made
 
@@ -146,7 +146,7 @@ class TestConvolutionFile(StepwiseConformance):
             model = keras.Sequential([keras.Input((10,), dtype="int32"), *layers])
             model.set_weights([5 * weight for weight in model.get_weights()])
             path = saved(tmp_path / f"m{seed}.h5", model)
-            return load_keras(path, ModelCard.of(encoder, CLASSES, padding_side="right"))
+            return load_keras(path, Preprocessing.of(encoder, CLASSES, padding_side="right"))
 
         return made
 
@@ -154,7 +154,7 @@ class TestConvolutionFile(StepwiseConformance):
 def test_texts_start_after_the_pads_that_the_network_reads(tmp_path, letters):
     """Padded on the left to the full width: exact for the length that leaves so many pads."""
     model = network("lstm", len(letters.vocabulary), width=8)
-    card = ModelCard.of(letters, CLASSES, padding_side="left", pads=5)
+    card = Preprocessing.of(letters, CLASSES, padding_side="left", pads=5)
     path = saved(tmp_path / "m.h5", model)
     ids = letters.encode(["a b c"])
     padded = np.concatenate([np.zeros((1, 5), int), ids.values[None]], 1)
@@ -170,7 +170,7 @@ def test_texts_start_after_the_pads_that_the_network_reads(tmp_path, letters):
 
 def test_what_is_masked_is_not_read(tmp_path, letters):
     path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary), width=8, masks=True))
-    model = load_keras(path, ModelCard.of(letters, CLASSES))  # the side does not matter
+    model = load_keras(path, Preprocessing.of(letters, CLASSES))  # the side does not matter
     assert (model.pads, model.encoder.max_length) == (0, 8)
     ids = letters.encode(["a b c"])
     expected = keras.ops.convert_to_numpy(keras.models.load_model(path)(np.array([[*ids.values, *[0] * 5]])))
@@ -179,7 +179,7 @@ def test_what_is_masked_is_not_read(tmp_path, letters):
 
 def test_long_texts_lose_words_on_the_side_that_the_card_tells(tmp_path, letters):
     path = saved(tmp_path / "m.h5", network("gru", len(letters.vocabulary), width=3))
-    card = ModelCard.of(letters, CLASSES, padding_side="left")
+    card = Preprocessing.of(letters, CLASSES, padding_side="left")
     left = load_keras(path, card, cutting="left")
     np.testing.assert_array_equal(left.encoder.encode(["a b c d"]).values, letters.encode(["b c d"]).values)
     right = load_keras(path, replace(card, cutting_side="right"))
@@ -217,7 +217,7 @@ def test_keras_3_reads_what_older_versions_wrote(tmp_path):
 
 def test_a_plain_file_is_opened_without_keras(tmp_path, letters):
     path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary)))
-    ModelCard.of(letters, CLASSES).write(tmp_path / "m.json")
+    Preprocessing.of(letters, CLASSES).write(tmp_path / "m.json")
     code = (
         "import sys; from wfalens import open_model;"
         f"model = open_model({str(path)!r}); model.trace(model.encoder.encode(['a b']));"
@@ -231,7 +231,7 @@ def test_a_model_with_a_lambda_layer_is_not_run(tmp_path, letters):
     model = keras.Sequential([keras.Input((4,)), keras.layers.Lambda(lambda values: values), keras.layers.Dense(3)])
     path = saved(tmp_path / "m.keras", model)
     with pytest.raises(InputError, match=r"Lambda layer, which is code that would run; .* wfalens.wrap_keras"):
-        load_keras(path, ModelCard.of(letters, CLASSES))
+        load_keras(path, Preprocessing.of(letters, CLASSES))
 
 
 def garbage(path, letters):
@@ -279,7 +279,7 @@ def other_zip(path, letters):
 def test_files_that_hold_no_model_are_refused_in_one_sentence(tmp_path, letters, make, message):
     make(tmp_path / "m.h5", letters)
     with pytest.raises(FormatError, match=message) as caught:
-        load_keras(tmp_path / "m.h5", ModelCard.of(letters, CLASSES))
+        load_keras(tmp_path / "m.h5", Preprocessing.of(letters, CLASSES))
     assert "\n" not in str(caught.value)
 
 
@@ -294,7 +294,7 @@ def test_files_that_hold_no_model_are_refused_in_one_sentence(tmp_path, letters,
 )
 def test_a_card_that_contradicts_the_weights_is_refused(tmp_path, letters, change, message):
     path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary), width=6))
-    card = ModelCard.of(letters, CLASSES, padding_side="left")
+    card = Preprocessing.of(letters, CLASSES, padding_side="left")
     with pytest.raises((InputError, ModelError), match=message):
         load_keras(path, replace(card, **change))
 
@@ -317,7 +317,7 @@ def test_a_vocabulary_larger_than_the_embedding_is_refused_when_wrapping(letters
 def test_words_of_a_closed_card_are_all_words(tmp_path):
     words = ("-", ".", "a", "b")
     path = saved(tmp_path / "m.h5", network("lstm", words=4, width=5))
-    card = ModelCard(
+    card = Preprocessing(
         words=words, class_names=CLASSES, unknown=None, closed=True, padding="-", padding_side="left",
         tokenizer="lower+characters",
     )  # fmt: skip
@@ -330,6 +330,6 @@ def test_words_of_a_closed_card_are_all_words(tmp_path):
 
 def test_last_outputs_of_the_exact_reading_are_those_of_its_trace(tmp_path, letters):
     path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary), width=6))
-    model = load_keras(path, ModelCard.of(letters, CLASSES, padding_side="right"))
+    model = load_keras(path, Preprocessing.of(letters, CLASSES, padding_side="right"))
     ids = letters.encode(["a b c", "d", "a b c d e f"])
     np.testing.assert_allclose(last_outputs(model, ids), model.trace(ids).last(), atol=1e-6)

@@ -15,7 +15,7 @@ import keras
 
 from tests.models.conformance import StepwiseConformance
 from wfalens.errors import FormatError, WfalensError
-from wfalens.models import ModelCard, load_keras
+from wfalens.models import Preprocessing, load_keras
 from wfalens.models.keras.keras_file import read_keras
 from wfalens.models.keras.keras_network import plain_network
 from wfalens.models.keras.keras_tables import table_network
@@ -118,7 +118,7 @@ class TestTablesOfBothDirections(StepwiseConformance):
         def made(seed, encoder):
             model = network(KNOWN["both directions"], len(encoder.vocabulary), 70, seed=seed)
             return load_keras(
-                saved(tmp_path / f"m{seed}.h5", model), ModelCard.of(encoder, CLASSES, padding_side="left")
+                saved(tmp_path / f"m{seed}.h5", model), Preprocessing.of(encoder, CLASSES, padding_side="left")
             )
 
         return made
@@ -135,7 +135,7 @@ def test_layers_that_do_not_fit_one_another_are_refused_in_one_sentence(tmp_path
         del group[kernel]
         group[kernel] = np.ones((shape[0] + 1, shape[1]), np.float32)
     with pytest.raises(FormatError, match="layers do not fit one another"):
-        load_keras(path, ModelCard.of(letters, CLASSES, padding_side="right"))
+        load_keras(path, Preprocessing.of(letters, CLASSES, padding_side="right"))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_layers_that_are_described_otherwise_are_refused_in_one_sentence(tmp_pat
         config = json.loads(file.attrs["model_config"])
         file.attrs["model_config"] = json.dumps(changed(config, entry, value))
     with pytest.raises(WfalensError) as refused:
-        load_keras(path, ModelCard.of(letters, CLASSES, padding_side="right"))
+        load_keras(path, Preprocessing.of(letters, CLASSES, padding_side="right"))
     assert "\n" not in str(refused.value)
 
 

@@ -15,7 +15,7 @@ from tests.models.toy import ENCODER, extracted_fidelity, word_scores
 from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError
 from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Extractor
-from wfalens.models import ModelCard, RNNClassifier, RNNConfig, export_onnx, load_onnx
+from wfalens.models import Preprocessing, RNNClassifier, RNNConfig, export_onnx, load_onnx
 from wfalens.models.checks.readout import softmax
 
 CLASSES = ("x", "y", "z")
@@ -41,7 +41,7 @@ class TestGraphWithTwoStates(SteppableConformance):
     def make(self, tmp_path):
         def make(seed, encoder):
             path = lstm_graph(tmp_path / f"{seed}.onnx", len(encoder.vocabulary), 3, seed)
-            return load_onnx(path, ModelCard.of(encoder, CLASSES))
+            return load_onnx(path, Preprocessing.of(encoder, CLASSES))
 
         return make
 
@@ -51,7 +51,7 @@ class TestGraphOfTexts(StepwiseConformance):
     def make(self, tmp_path):
         def make(seed, encoder):
             path = summing_graph(tmp_path / f"{seed}.onnx", scores_of(seed, len(encoder.vocabulary)))
-            return load_onnx(path, ModelCard.of(encoder, CLASSES))
+            return load_onnx(path, Preprocessing.of(encoder, CLASSES))
 
         return make
 
@@ -62,7 +62,7 @@ class TestGraphOfFixedWidth(StepwiseConformance):
         def make(seed, encoder):
             scores = scores_of(seed, len(encoder.vocabulary))
             path = summing_graph(tmp_path / f"{seed}.onnx", scores, width=10)
-            return load_onnx(path, ModelCard.of(encoder, CLASSES), padding="left")
+            return load_onnx(path, Preprocessing.of(encoder, CLASSES), padding="left")
 
         return make
 
@@ -74,7 +74,7 @@ class TestGraphOfTokens(StepwiseConformance):
     def make(self, tmp_path, reverse):
         def make(seed, encoder):
             path = running_graph(tmp_path / f"{seed}.onnx", scores_of(seed, len(encoder.vocabulary)), reverse)
-            return load_onnx(path, ModelCard.of(encoder, CLASSES))
+            return load_onnx(path, Preprocessing.of(encoder, CLASSES))
 
         return make
 
@@ -115,7 +115,7 @@ def test_equal_networks_make_equal_files(letters, tmp_path):
 
 def test_a_graph_without_states_is_extracted_faithfully(tmp_path):
     path = summing_graph(tmp_path / "toy.onnx", word_scores(ENCODER.vocabulary))
-    ModelCard.of(ENCODER, TOY_CLASSES).write(tmp_path / "toy.json")
+    Preprocessing.of(ENCODER, TOY_CLASSES).write(tmp_path / "toy.json")
     cr, accuracy = extracted_fidelity(load_onnx(path))
     assert accuracy == 1
     assert cr > 0.9
@@ -124,7 +124,7 @@ def test_a_graph_without_states_is_extracted_faithfully(tmp_path):
 def test_prefixes_go_in_tables_of_one_length(letters, tmp_path):
     scores = scores_of(0, len(letters.vocabulary))
     scores[0] = [99, 0, 0]  # a single padded column would show
-    model = load_onnx(summing_graph(tmp_path / "m.onnx", scores), ModelCard.of(letters, CLASSES))
+    model = load_onnx(summing_graph(tmp_path / "m.onnx", scores), Preprocessing.of(letters, CLASSES))
     trace = model.trace(letters.encode(["a b c d", "b", "c a"]))
     ids = letters.encode(["a b c d"])[0]
     np.testing.assert_allclose(trace[0], softmax(scores[ids].cumsum(0)), atol=1e-6)
@@ -137,7 +137,7 @@ def test_a_graph_of_fixed_width_is_padded_on_the_side_it_wants(letters, tmp_path
     nodes = [("Gather", ["ids", "last"], ["word"], {"axis": 1}), ("Gather", ["scores", "word"], ["logits"], {})]
     ports = {"ids": (INT, ["batch", 4])}, {"logits": (FLOAT, ["batch", 3])}
     path = write_graph(tmp_path / "m.onnx", nodes, *ports, {"scores": scores, "last": np.array(3, np.int64)})
-    card = ModelCard.of(letters, CLASSES)
+    card = Preprocessing.of(letters, CLASSES)
     ids = letters.encode(["a b c d e"])
     left = load_onnx(path, card, padding="left").trace(ids)[0]
     right = load_onnx(path, card, padding="right").trace(ids)[0]
@@ -155,7 +155,7 @@ def test_a_models_own_order_of_words_is_kept(tmp_path):
     words = ("[UNK]", "b", "[PAD]", "a")
     scores = scores_of(0, len(words))
     path = summing_graph(tmp_path / "m.onnx", scores)
-    card = ModelCard(words=words, class_names=CLASSES, unknown="[UNK]", padding="[PAD]", tokenizer="whitespace")
+    card = Preprocessing(words=words, class_names=CLASSES, unknown="[UNK]", padding="[PAD]", tokenizer="whitespace")
     card.write(tmp_path / "m.json")
     model = load_onnx(path)
     assert model.encoder.vocabulary.words == ("<pad>", "<unk>", "b", "a")
@@ -166,7 +166,7 @@ def test_a_models_own_order_of_words_is_kept(tmp_path):
 @pytest.mark.parametrize("names", [("h", "c", "h_out", "c_out"), ("h_in", "c_in", "h_out", "c_out")])
 def test_states_are_paired_by_name(letters, tmp_path, names):
     path = lstm_graph(tmp_path / "m.onnx", len(letters.vocabulary), 3, 0, names)
-    model = load_onnx(path, ModelCard.of(letters, CLASSES))
+    model = load_onnx(path, Preprocessing.of(letters, CLASSES))
     assert [port.after for port in model.graph.states] == [names[2], names[3]]
     assert model.initial_state(2).shape == (2, 8)
 
@@ -174,23 +174,25 @@ def test_states_are_paired_by_name(letters, tmp_path, names):
 def test_states_of_other_names_are_paired_by_the_card(letters, tmp_path):
     path = lstm_graph(tmp_path / "m.onnx", len(letters.vocabulary), 3, 0, ("p", "q", "r", "s"))
     with pytest.raises(ModelError, match=r"new value of the input 'p' \(outputs: logits, r, s\); name it in the model"):
-        load_onnx(path, ModelCard.of(letters, CLASSES))
-    named = load_onnx(path, ModelCard.of(letters, CLASSES, state={"p": "r", "q": "s"}))
-    usual = load_onnx(lstm_graph(tmp_path / "n.onnx", len(letters.vocabulary), 3, 0), ModelCard.of(letters, CLASSES))
+        load_onnx(path, Preprocessing.of(letters, CLASSES))
+    named = load_onnx(path, Preprocessing.of(letters, CLASSES, state={"p": "r", "q": "s"}))
+    usual = load_onnx(
+        lstm_graph(tmp_path / "n.onnx", len(letters.vocabulary), 3, 0), Preprocessing.of(letters, CLASSES)
+    )
     ids = SteppableConformance().ids(usual)
     np.testing.assert_allclose(named.trace(ids).values, usual.trace(ids).values, atol=1e-6)
     with pytest.raises(InputError, match="names a state 'x', but the graph has no such input"):
-        load_onnx(path, ModelCard.of(letters, CLASSES, state={"p": "r", "q": "s", "x": "s"}))
+        load_onnx(path, Preprocessing.of(letters, CLASSES, state={"p": "r", "q": "s", "x": "s"}))
 
 
 def test_an_output_of_another_name_is_explained_by_the_card(letters, tmp_path):
     scores = scores_of(0, len(letters.vocabulary), 1)
     path = summing_graph(tmp_path / "m.onnx", scores, output="y")
     with pytest.raises(InputError, match="what the output 'y' holds is not known by its name; say probabilities"):
-        load_onnx(path, ModelCard.of(letters, ("no", "yes")))
+        load_onnx(path, Preprocessing.of(letters, ("no", "yes")))
     probability = (1 / (1 + np.exp(-scores)) / 20).astype(np.float32)  # of each word: a text adds them up
     path = summing_graph(tmp_path / "p.onnx", probability, output="y")
-    model = load_onnx(path, ModelCard.of(letters, ("no", "yes"), outputs="binary"))
+    model = load_onnx(path, Preprocessing.of(letters, ("no", "yes"), outputs="binary"))
     trace = model.trace(letters.encode(["a"]))[0]
     np.testing.assert_allclose(trace, [[1 - probability[2, 0], probability[2, 0]]], atol=1e-6)
 
@@ -213,7 +215,7 @@ def test_graphs_that_cannot_be_studied_are_refused_with_the_reason(letters, tmp_
         outputs["h_out"] = (FLOAT, [1, 2])
     path = write_graph(tmp_path / "m.onnx", nodes, inputs, outputs, constants)
     with pytest.raises(ModelError, match=message) as caught:
-        load_onnx(path, ModelCard.of(letters, CLASSES))
+        load_onnx(path, Preprocessing.of(letters, CLASSES))
     assert "\n" not in str(caught.value)
 
 
@@ -225,24 +227,24 @@ def stepping_graph(path, scores):
 def test_a_card_that_contradicts_its_graph_is_refused_when_it_is_opened(letters, tmp_path, graph):
     path = graph(tmp_path / "m.onnx", scores_of(0, 3))
     with pytest.raises(ModelError, match="cannot read the id 9, although its card lists 10 words") as caught:
-        load_onnx(path, ModelCard.of(letters, CLASSES))
+        load_onnx(path, Preprocessing.of(letters, CLASSES))
     assert "\n" not in str(caught.value)
     path = graph(tmp_path / "n.onnx", scores_of(0, 10))
     with pytest.raises(InputError, match="tells 3 classes apart, but its card names 2"):
-        load_onnx(path, ModelCard.of(letters, ("x", "y")))
+        load_onnx(path, Preprocessing.of(letters, ("x", "y")))
 
 
 def test_a_graph_that_was_said_to_give_logits_and_gives_probabilities_is_refused(letters, tmp_path):
     shares = np.random.default_rng(0).dirichlet(np.ones(3), 10).astype(np.float32) / 4
     path = summing_graph(tmp_path / "m.onnx", shares, width=4)
     with pytest.raises(ModelError, match="gives probabilities, and was said to give logits"):
-        load_onnx(path, ModelCard.of(letters, CLASSES, outputs="logits"))
+        load_onnx(path, Preprocessing.of(letters, CLASSES, outputs="logits"))
 
 
 @pytest.mark.parametrize("graph", [summing_graph, running_graph])
 def test_the_prior_of_the_card_is_the_models(letters, tmp_path, graph):
     path = graph(tmp_path / "m.onnx", scores_of(0, 10))
-    model = load_onnx(path, ModelCard.of(letters, CLASSES, initial_output=(0.5, 0.3, 0.2)))
+    model = load_onnx(path, Preprocessing.of(letters, CLASSES, initial_output=(0.5, 0.3, 0.2)))
     wfa = Extractor.paper(states=2, completion="uniform").extract(model, ["a b", "c"])
     np.testing.assert_allclose(wfa.predict_proba([""])[0], [0.5, 0.3, 0.2], atol=1e-6)
 
@@ -256,11 +258,11 @@ def test_a_new_state_that_does_not_fit_the_old_one_is_refused(letters, tmp_path)
     outputs = {"logits": (FLOAT, ["batch", 3]), "h_out": (FLOAT, ["batch", 4])}
     path = write_graph(tmp_path / "m.onnx", nodes, inputs, outputs, {"scores": scores_of(0, 10)})
     with pytest.raises(ModelError, match=r"the new state 'h_out' is \(1, 4\) and cannot take the place of 'h'"):
-        load_onnx(path, ModelCard.of(letters, CLASSES))
+        load_onnx(path, Preprocessing.of(letters, CLASSES))
 
 
 def test_missing_and_damaged_files_are_refused(letters, tmp_path):
-    card = ModelCard.of(letters, CLASSES)
+    card = Preprocessing.of(letters, CLASSES)
     with pytest.raises(InputError, match=r"m\.onnx: no such file"):
         load_onnx(tmp_path / "m.onnx", card)
     (tmp_path / "m.onnx").write_bytes(b"nothing of the kind")
@@ -293,10 +295,10 @@ def test_a_graph_without_a_card_is_refused_with_what_to_write(letters, tmp_path)
     ],
 )
 def test_wrong_cards_are_refused_in_one_sentence(letters, tmp_path, change, message):
-    content = json.loads(ModelCard.of(letters, CLASSES).to_json()) | change
+    content = json.loads(Preprocessing.of(letters, CLASSES).to_json()) | change
     (tmp_path / "m.json").write_text(json.dumps(content))
     with pytest.raises(FormatError, match=re.escape(message)) as caught:
-        ModelCard.read(tmp_path / "m.json")
+        Preprocessing.read(tmp_path / "m.json")
     assert str(caught.value).startswith(f"{tmp_path / 'm.json'}: ")
 
 
@@ -304,13 +306,13 @@ def test_wrong_cards_are_refused_in_one_sentence(letters, tmp_path, change, mess
 def test_texts_that_are_no_cards_are_refused(tmp_path, text):
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(FormatError, match=r"m\.json: "):
-        ModelCard.read(tmp_path / "m.json")
+        Preprocessing.read(tmp_path / "m.json")
 
 
 def test_a_card_is_the_same_after_writing_and_reading(letters, tmp_path):
-    card = ModelCard.of(letters, CLASSES, state={"h": "k"}, outputs="logits", initial_output=(0.5, 0.25, 0.25))
+    card = Preprocessing.of(letters, CLASSES, state={"h": "k"}, outputs="logits", initial_output=(0.5, 0.25, 0.25))
     card.write(tmp_path / "m.json")
-    assert ModelCard.read(tmp_path / "m.json") == card
+    assert Preprocessing.read(tmp_path / "m.json") == card
 
 
 def test_words_of_every_kind_survive_the_export(tmp_path):

@@ -10,7 +10,7 @@ os.environ.setdefault("KERAS_BACKEND", "torch")
 import keras
 
 from tests.models.zoo import PACKAGES, PUBLISHED, folder_of, is_installed, published, published_texts
-from wfalens.models import SteppableClassifier, find_misreading
+from wfalens.models import StatefulClassifier, check_preprocessing
 from wfalens.models.keras.keras_file import read_keras
 from wfalens.models.keras.keras_network import plain_network
 from wfalens.models.keras.keras_tables import table_network
@@ -49,7 +49,7 @@ def test_steps_after_pads_choose_nearly_the_classes_of_padded_tables(name):
     rates = {}
     for pads in (0, None):
         model = replace(found, card=replace(found.card, pads=pads)).open()
-        assert isinstance(model, SteppableClassifier)
+        assert isinstance(model, StatefulClassifier)
         _, ids = model.encoder.encode(texts.texts).nonempty()
         exact = last_outputs(model.exact(), ids).argmax(1)
         rates[pads] = float(np.mean(last_outputs(model, ids).argmax(1) != exact))
@@ -61,15 +61,15 @@ def test_steps_after_pads_choose_nearly_the_classes_of_padded_tables(name):
 def test_a_wrong_padding_side_is_named(name):
     found = published(name)
     texts, _ = published_texts(name, 300, 1)
-    assert find_misreading(found.open(), texts) is None
+    assert check_preprocessing(found.open(), texts) is None
     wrong = replace(found, card=found.card.read_as("right")).open()
-    assert "if texts are padded on the left" in str(find_misreading(wrong, texts))
+    assert "if texts are padded on the left" in str(check_preprocessing(wrong, texts))
 
 
 @pytest.mark.parametrize("name", [needs("dgaintel")])
 def test_a_network_with_a_closed_alphabet_is_asked_by_its_letters(name):
     model = published(name).open()
-    assert not isinstance(model, SteppableClassifier)
+    assert not isinstance(model, StatefulClassifier)
     texts, _ = published_texts(name, 60, 1)
     ids = model.encoder.encode(texts.texts)
     table = np.zeros((len(ids), 82), int)

@@ -9,7 +9,7 @@ from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, WORTH, texts
 from wfalens.errors import ModelError
 from wfalens.extraction import Extractor
-from wfalens.models import CallableClassifier, ModelCard, find_misreading, load_keras
+from wfalens.models import CallableClassifier, Preprocessing, check_preprocessing, load_keras
 from wfalens.models.checks.preprocessing_check import ReadingWarning, require_reading
 from wfalens.models.checks.unknown import UnknownWordsWarning, unknown_words
 from wfalens.models.padded import TableForm, TextTableClassifier, TokenTableClassifier
@@ -33,11 +33,11 @@ def model(**form):
 
 
 def test_a_model_that_is_read_well_is_left_alone():
-    assert find_misreading(model(padding="left"), texts(300, seed=0)) is None
+    assert check_preprocessing(model(padding="left"), texts(300, seed=0)) is None
 
 
 def test_the_wrong_side_is_named():
-    found = find_misreading(model(padding="right"), texts(300, seed=0))
+    found = check_preprocessing(model(padding="right"), texts(300, seed=0))
     assert found.accuracy < 0.9 < found.better
     assert 'if texts are padded on the left (padding_side, or padding="left")' in str(found)
 
@@ -66,28 +66,28 @@ def with_few_words(share):
 
 
 def test_a_wrong_side_that_costs_little_is_named_too():
-    found = find_misreading(of_one_word("right"), with_few_words(0.02))
+    found = check_preprocessing(of_one_word("right"), with_few_words(0.02))
     assert 0.97 < found.accuracy < found.better == 1
     assert "of 1,000 labels, but with 100.0% if texts are padded on the left" in str(found)
-    assert find_misreading(of_one_word("left"), with_few_words(0.02)) is None
+    assert check_preprocessing(of_one_word("left"), with_few_words(0.02)) is None
 
 
 def test_a_side_that_may_be_better_by_chance_is_not_named():
-    assert find_misreading(of_one_word("right"), with_few_words(0.004)) is None
+    assert check_preprocessing(of_one_word("right"), with_few_words(0.004)) is None
 
 
 @pytest.mark.parametrize(("shift", "told"), [(1, "1 lower"), (-1, "1 higher"), (2, "2 lower")])
 def test_wrong_ids_are_named(shift, told):
     ids = np.arange(len(ENCODER.vocabulary)).copy()
     ids[2:] = (ids[2:] + shift).clip(0, len(ids) - 1)
-    found = find_misreading(model(padding="left", word_ids=ids), texts(400, seed=0))
+    found = check_preprocessing(model(padding="left", word_ids=ids), texts(400, seed=0))
     assert f"the ids of all words are {told} (words, or word_ids)" in str(found)
 
 
 def test_both_may_be_wrong():
     ids = np.arange(len(ENCODER.vocabulary)).copy()
     ids[2:] -= 1
-    found = find_misreading(model(padding="right", word_ids=ids), texts(400, seed=0))
+    found = check_preprocessing(model(padding="right", word_ids=ids), texts(400, seed=0))
     assert "padded on the left" in str(found)
     assert "1 higher" in str(found)
 
@@ -109,8 +109,8 @@ def test_the_side_of_cutting_is_named():
     worth = np.array([sum(WORTH[word] for word in text[-4:]) for text in drawn])
     kept = np.flatnonzero(worth)
     corpus = Corpus(tuple(" ".join(drawn[item]) for item in kept), (worth[kept] > 0).astype(int), CLASSES)
-    assert find_misreading(read("left"), corpus) is None
-    assert 'cutting="left"' in str(find_misreading(read("right"), corpus))
+    assert check_preprocessing(read("left"), corpus) is None
+    assert 'cutting="left"' in str(check_preprocessing(read("right"), corpus))
 
 
 def test_a_model_without_padding_is_tried_with_other_ids_only():
@@ -124,15 +124,15 @@ def test_a_model_without_padding_is_tried_with_other_ids_only():
     tokens = TokenTableClassifier(
         rows, ENCODER, CLASSES, form=TableForm(word_ids=ids), outputs="logits", fingerprint="tokens"
     )
-    assert "1 higher" in str(find_misreading(tokens, texts(400, seed=0)))
+    assert "1 higher" in str(check_preprocessing(tokens, texts(400, seed=0)))
 
 
 def test_nothing_is_said_without_enough_labels():
     wrong, labelled = model(padding="right"), texts(300, seed=0)
-    assert find_misreading(wrong, texts(20, seed=0)) is None
-    assert find_misreading(wrong, Corpus(labelled.texts)) is None
-    assert find_misreading(wrong, Corpus(labelled.texts, labelled.labels, ("unheard", "of"))) is None
-    assert find_misreading(wrong, Corpus(labelled.texts, 1 - labelled.labels, CLASSES[::-1])) is not None
+    assert check_preprocessing(wrong, texts(20, seed=0)) is None
+    assert check_preprocessing(wrong, Corpus(labelled.texts)) is None
+    assert check_preprocessing(wrong, Corpus(labelled.texts, labelled.labels, ("unheard", "of"))) is None
+    assert check_preprocessing(wrong, Corpus(labelled.texts, 1 - labelled.labels, CLASSES[::-1])) is not None
 
 
 def named(classes):
@@ -150,16 +150,16 @@ def named(classes):
 
 
 def test_class_names_in_another_order_are_named():
-    found = find_misreading(*named(("c", "a", "b")))
+    found = check_preprocessing(*named(("c", "a", "b")))
     assert (found.accuracy, found.better) == (0, 1)
     assert "if its class names stand in the order a, b, c (class_names)" in str(found)
     swapped = texts(300, seed=0)
-    found = find_misreading(model(padding="left"), Corpus(swapped.texts, 1 - swapped.labels, CLASSES))
+    found = check_preprocessing(model(padding="left"), Corpus(swapped.texts, 1 - swapped.labels, CLASSES))
     assert "but with 100% if its class names stand in the order good, bad (class_names)" in str(found)
 
 
 def test_right_class_names_are_left_alone():
-    assert find_misreading(*named(("a", "b", "c"))) is None
+    assert check_preprocessing(*named(("a", "b", "c"))) is None
 
 
 def test_an_order_of_class_names_that_fits_by_chance_is_not_named():
@@ -174,12 +174,12 @@ def test_an_order_of_class_names_that_fits_by_chance_is_not_named():
         fingerprint="guessing",
     )
     labelled = Corpus(texts(300, seed=0).texts, rng.integers(0, len(classes), 300), classes)
-    assert find_misreading(guessing, labelled) is None
+    assert check_preprocessing(guessing, labelled) is None
 
 
 def test_a_model_that_reads_words_has_no_other_reading():
     plain = CallableClassifier(lambda texts: np.full((len(texts), 2), 0.5), ENCODER, CLASSES)
-    assert find_misreading(plain, texts(300, seed=0)) is None
+    assert check_preprocessing(plain, texts(300, seed=0)) is None
 
 
 def test_many_unknown_words_make_a_tokenizer_doubtful():
@@ -232,11 +232,11 @@ def scored(tokens):
 
 def test_wrapping_refuses_a_wrong_reading_where_labels_are_given(tmp_path):
     path = saved(tmp_path / "m.h5", network("lstm", len(ENCODER.vocabulary), width=WIDTH, units=2))
-    exact = load_keras(path, ModelCard.of(ENCODER, CLASSES, padding_side="left", reading="exact"))
+    exact = load_keras(path, Preprocessing.of(ENCODER, CLASSES, padding_side="left", reading="exact"))
     drawn = texts(300, seed=0)
     said = exact.trace(exact.encoder.encode(drawn.texts)).last().argmax(1)
     labelled = Corpus(drawn.texts, said, CLASSES)
-    card = ModelCard.of(ENCODER, CLASSES, padding_side="left")
+    card = Preprocessing.of(ENCODER, CLASSES, padding_side="left")
     load_keras(path, card, labelled=labelled)
     with pytest.raises(ModelError, match=r"of 200 labels, but with 100% if texts are padded on the left"):
         load_keras(path, card, padding="right", labelled=labelled)

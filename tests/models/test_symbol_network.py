@@ -11,10 +11,10 @@ from safetensors.numpy import load_file, save_file
 
 from wfalens.errors import InputError
 from wfalens.language import log_probability
-from wfalens.models import SteppableClassifier, check_causal, open_model
-from wfalens.models.callable import PrefixClassifier
+from wfalens.models import StatefulClassifier, check_causal, open_model
+from wfalens.models.callable import BlackBoxClassifier
 from wfalens.models.final import final_outputs
-from wfalens.models.next_symbol import END, tells_next_symbol
+from wfalens.models.next_symbol import END, is_language_model
 from wfalens.ragged import Ragged
 
 LETTERS, START, STOP, SYMBOLS, HIDDEN = 3, 3, 4, 5, 6
@@ -70,7 +70,7 @@ def outputs_of(network, dense, word, closes):
 def test_every_prefix_is_read_as_described(tmp_path, cell, task, layers, both):
     network, dense = write(tmp_path, cell, task, layers, both)
     model = open_model(tmp_path)
-    assert isinstance(model, PrefixClassifier if both else SteppableClassifier)
+    assert isinstance(model, BlackBoxClassifier if both else StatefulClassifier)
     words = [[0, 2, 1, 1], [1], [2, 2]]
     trace = model.trace(model.encoder.encode([" ".join(map(str, word)) for word in words]))
     for item, word in enumerate(words):
@@ -79,7 +79,7 @@ def test_every_prefix_is_read_as_described(tmp_path, cell, task, layers, both):
             np.testing.assert_allclose(trace[item][length - 1], expected, atol=1e-5)
     np.testing.assert_allclose(model.initial_output, outputs_of(network, dense, [], task == "binary"), atol=1e-5)
     check_causal(model, Ragged.from_lists([[2, 3, 4, 2, 3]] * 4, np.int32))
-    assert tells_next_symbol(model) == (task == "lm")
+    assert is_language_model(model) == (task == "lm")
 
 
 def test_saturated_outputs_are_not_taken_for_probabilities(tmp_path):
@@ -132,7 +132,7 @@ def test_the_published_networks_answer_as_expected(number):
     for symbols, expected in json.loads((folder / "expected.json").read_text())[:20]:
         word = symbols[1:-1]
         prefixes = [" ".join(map(str, word[:length])) for length in range(1, len(word) + 1)][:30]
-        if tells_next_symbol(model):
+        if is_language_model(model):
             found, wanted = log_probability(model, prefixes), np.log(expected[: len(prefixes)])
             np.testing.assert_allclose(found, wanted, atol=0.01)
         else:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wfalens.models import ModelCard, StepwiseClassifier, load_keras
+from wfalens.models import PrefixClassifier, Preprocessing, load_keras
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.word_lists import read_word_list
 
@@ -32,9 +32,9 @@ class Published:
     """A network as its package reads it."""
 
     path: Path
-    card: ModelCard
+    card: Preprocessing
 
-    def open(self) -> StepwiseClassifier:
+    def open(self) -> PrefixClassifier:
         return load_keras(self.path, self.card)
 
 
@@ -51,7 +51,7 @@ def is_installed(name: str) -> bool:
 def published(name: str) -> Published:
     folder = folder_of(PACKAGES[name])
     if name == "dgaintel":
-        card = ModelCard(
+        card = Preprocessing(
             words=tuple(_DOMAIN_LETTERS),
             class_names=("genuine", "generated"),
             unknown=None,
@@ -63,7 +63,7 @@ def published(name: str) -> Published:
         return Published(folder / "domain_classifier_model.h5", card)
     place, *files = _FILES[name]
     network, words, classes = (folder / "models" / place / file for file in files)
-    card = ModelCard(
+    card = Preprocessing(
         words=read_word_list(words),
         class_names=read_word_list(classes),
         unknown="UNK",

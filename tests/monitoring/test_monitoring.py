@@ -10,7 +10,7 @@ from tests.readable import readable
 from wfalens.errors import InputError
 from wfalens.models import RNNClassifier, RNNConfig
 from wfalens.models.final import final_outputs
-from wfalens.monitoring import Alarms, Detector, Habits, Restoration, Watcher, auroc, cover, fill_gaps, read
+from wfalens.monitoring import Alarms, Detector, ReferenceStats, Restoration, Watcher, auroc, cover, fill_gaps, read
 from wfalens.monitoring.drift import against_extraction, against_reference
 from wfalens.monitoring.surprise import FEATURES
 from wfalens.monitoring.walks import Walks
@@ -73,7 +73,7 @@ def test_texts_that_fill_gaps_exercise_them(made, model):
 
 
 def test_the_mean_surprise_is_that_of_the_extraction_texts(made, model):
-    habits = Habits(made.wfa)
+    habits = ReferenceStats(made.wfa)
     ids = made.wfa.ids([" ".join(text) for text in made.texts])
     seen = read(habits, model, ids)
     assert (seen.surprise * seen.lengths).sum() / seen.lengths.sum() == pytest.approx(habits.mean_surprise, abs=1e-6)
@@ -98,7 +98,7 @@ def test_restoring_asks_the_network_for_texts_of_usual_words(made, model):
     restoration = Restoration.of_pairs(len(vocabulary), [[awful, dull]])
     assert restoration.pairs == [[awful, dull]]
     ids = made.wfa.ids(["the awful fine"])
-    found = read(Habits(made.wfa), model, ids, restoration)
+    found = read(ReferenceStats(made.wfa), model, ids, restoration)
     other = final_outputs(model, made.wfa.ids(["the dull fine"]))[0]
     expected = found.probability[0] - other[found.label[0]]
     assert found.features[0, FEATURES.index("restored")] == pytest.approx(expected, abs=1e-6)
@@ -181,7 +181,7 @@ def test_words_that_nobody_knows_are_unseen_although_unknown_words_were_read_in_
 
 
 def test_drift_is_told_where_texts_changed_and_not_where_they_did_not(made, model):
-    habits = Habits(made.wfa)
+    habits = ReferenceStats(made.wfa)
     rng = np.random.default_rng(0)
     usual = [" ".join(made.texts[at]) for at in rng.integers(len(made.texts), size=120)]
     foreign = ["awful awful dull awful"] * 30 + usual[:90]

@@ -24,7 +24,7 @@ from wfalens.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     from wfalens.automaton.stochastic import StochasticWFA
-    from wfalens.models.contract import StepwiseClassifier
+    from wfalens.models.contract import PrefixClassifier
     from wfalens.report.notebook import Card
 
 Texts = Sequence[str] | Ragged[np.int32]
@@ -344,7 +344,7 @@ class WFA(ABC):
         )
         return way if self.companion is None else replace(way, readable=self.companion.walk(text))
 
-    def show(self, text: str, model: StepwiseClassifier | None = None) -> Card:
+    def show(self, text: str, model: PrefixClassifier | None = None) -> Card:
         """The card of a sentence for notebooks: what is said, why, and, with the model, where the two part."""
         found: Card = _notebook().card(self, text, model)
         return found

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from wfalens.automaton import WFA
-    from wfalens.models.contract import StepwiseClassifier
+    from wfalens.models.contract import PrefixClassifier
     from wfalens.robustness.attack.outcome import Outcome
     from wfalens.text.corpus import Corpus
 
@@ -215,7 +215,7 @@ def attack(
 
     from wfalens.automaton import WFA
     from wfalens.explanation import nearness_of
-    from wfalens.robustness.attack import RECIPES, Arsenal, run_attack
+    from wfalens.robustness.attack import RECIPES, AttackContext, run_attack
     from wfalens.robustness.attack.part_of_speech import installed_tagger
 
     for name in recipes:
@@ -231,7 +231,7 @@ def attack(
     if reads_characters(wfa.encoder):
         return _by_edits(wfa, classifier, texts, recipes, words, budget, seed, progress)
     known = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
-    arsenal = Arsenal.prepare(
+    arsenal = AttackContext.prepare(
         wfa,
         nearness_of(wfa, known, spare_stop_words=spare_stop_words),
         weak,
@@ -271,7 +271,7 @@ def examples_of(outcomes: Sequence[Outcome]) -> Outcome:
 
 def _by_edits(
     wfa: WFA,
-    classifier: StepwiseClassifier,
+    classifier: PrefixClassifier,
     texts: Corpus,
     recipes: Sequence[str],
     edits: int,

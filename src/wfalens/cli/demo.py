@@ -227,7 +227,7 @@ def _print_rates(done: Demo) -> None:
     rows.append(["the automaton agrees with the network on", f"{found.overall.cr.value:.1%}"])
     rows += [
         [f"a {_BAG} agrees with the network on", f"{item.cr.value:.1%}"]
-        for name, item in found.stand_ins.items()
+        for name, item in found.baselines.items()
         if name.startswith(_BAG)
     ]
     if found.companion is not None:

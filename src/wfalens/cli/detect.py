@@ -174,9 +174,9 @@ class _Attacks:
 
     def __init__(self, wfa: Any, model: Any, vectors: str, changes: int, seed: int, progress: Progress) -> None:
         from wfalens.explanation import nearness_of
-        from wfalens.monitoring import Habits, Restoration
+        from wfalens.monitoring import ReferenceStats, Restoration
 
-        self.habits, self.model, self.changes = Habits(wfa), model, changes
+        self.habits, self.model, self.changes = ReferenceStats(wfa), model, changes
         self.near = nearness_of(wfa, open_vectors(vectors, wfa.encoder.vocabulary.words[2:]))
         self.restoration = Restoration.of(wfa, self.near)
         self.seed, self.progress = seed, progress
@@ -197,10 +197,10 @@ class _Attacks:
     def _felled(self, corpus: Corpus, kind: str) -> list[list[str]]:
         import numpy as np
 
-        from wfalens.robustness.attack import Arsenal, run_attack
+        from wfalens.robustness.attack import AttackContext, run_attack
 
         only = np.unique(self.model.encoder.encode(corpus.texts).values)
-        arsenal = Arsenal.prepare(self.habits.wfa, self.near, only=only, progress=self.progress)
+        arsenal = AttackContext.prepare(self.habits.wfa, self.near, only=only, progress=self.progress)
         search = arsenal.recipe(kind, self.changes)
         outcome = run_attack(kind, self.changes, search, self.model, corpus, seed=self.seed, progress=self.progress)
         return [list(each.after) for each in outcome.examples if each.status == "succeeded"]

@@ -26,7 +26,7 @@ from wfalens.writing import check_writable
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.evaluation import Agreement, Fidelity, Selection, Trust
+    from wfalens.evaluation import Agreement, Fidelity, Selection, SelectiveFidelity
 
 ANSWERS, GROUPS = "Answering only where it is sure", "Comparing groups"
 _TOLD_COVERAGE = 0.8
@@ -206,10 +206,10 @@ def evaluate_cli(
 def _of_language_model(automaton: Path) -> WFA | None:
     """The automaton, if it is one of a language model."""
     from wfalens.automaton import WFA
-    from wfalens.models.next_symbol import tells_next_symbol
+    from wfalens.models.next_symbol import is_language_model
 
     wfa = WFA.load(automaton)
-    return wfa if tells_next_symbol(wfa) else None
+    return wfa if is_language_model(wfa) else None
 
 
 def evaluate(
@@ -283,7 +283,7 @@ def print_fidelity(title: str, fidelity: Fidelity) -> None:
     columns = ["", "texts", "CR [95 %]", "JSD [95 %]"]
     rows = [row("automaton, all texts", fidelity.overall)]
     rows += [] if fidelity.companion is None else [row("its readable companion", fidelity.companion)]
-    rows += [row(f"stand-in: {name}", item) for name, item in fidelity.stand_ins.items()]
+    rows += [row(f"stand-in: {name}", item) for name, item in fidelity.baselines.items()]
     print_table(title, columns, rows)
     for name, groups in (
         ("By the model's class", fidelity.by_class),
@@ -376,7 +376,7 @@ def _print_tuning(wfa: WFA) -> None:
 
 
 def _selected(
-    trust: Trust, coverage: float | None, at_cr: float | None, min_confidence: float | None
+    trust: SelectiveFidelity, coverage: float | None, at_cr: float | None, min_confidence: float | None
 ) -> dict[str, tuple[Selection | None, str]]:
     """What was asked for about answering only some texts, each with a sentence for people."""
     found: dict[str, tuple[Selection | None, str]] = {}

@@ -18,7 +18,7 @@ from wfalens.progress import SILENT, Progress
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
     from wfalens.evaluation.explanations import ExplanationScores, TextScorer
-    from wfalens.models.contract import StepwiseClassifier
+    from wfalens.models.contract import PrefixClassifier
     from wfalens.text.corpus import Corpus
 
 
@@ -89,7 +89,7 @@ def evaluate_explanations(
     return evaluation.evaluate_explanations(scorers, classifier, texts, seed=seed, progress=progress)
 
 
-def _drawn(corpus: Corpus, model: StepwiseClassifier, limit: int, seed: int) -> list[str]:
+def _drawn(corpus: Corpus, model: PrefixClassifier, limit: int, seed: int) -> list[str]:
     """Texts with a word in them, at random."""
     from itertools import islice
 
@@ -103,7 +103,7 @@ def _drawn(corpus: Corpus, model: StepwiseClassifier, limit: int, seed: int) -> 
     return found
 
 
-def _scorers(wfa: WFA, model: StepwiseClassifier, seed: int) -> dict[str, TextScorer]:
+def _scorers(wfa: WFA, model: PrefixClassifier, seed: int) -> dict[str, TextScorer]:
     import numpy as np
 
     from wfalens.evaluation.explanations import leave_one_out_scores

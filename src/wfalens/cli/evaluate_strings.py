@@ -85,15 +85,15 @@ def print_strings(name: str, done: EvaluatedStrings) -> None:
     columns = ["", "KL [95 %]", "same", "NDCG", "MSE", "perpl.", "ratio", "WER"]
     rows = [["network", "", "", "", "", f"{found.model_perplexity:.3f}", "1.000", f"{found.model_wer:.3f}"]]
     rows.append(row("automaton", found.automaton))
-    rows += [row(f"stand-in: {who}", item) for who, item in found.stand_ins.items()]
+    rows += [row(f"stand-in: {who}", item) for who, item in found.baselines.items()]
     print_table(f"{name} on {done.corpus}: {found.prefixes:,} prefixes of {found.texts:,} texts", columns, rows)
     say("KL, same (likeliest symbol) and NDCG: over all prefixes; MSE: of the probabilities of whole texts;")
     say("perplexity (ratio: to the network's) and WER (likeliest symbol is wrong): on the texts themselves")
-    simple = found.stand_ins.get(TEXT_NGRAM)
+    simple = found.baselines.get(TEXT_NGRAM)
     if simple is not None and simple.perplexity < found.model_perplexity:
         say(
             f"an n-gram of the texts foretells them better ({simple.perplexity:.3f}) than the network "
             f"({found.model_perplexity:.3f}): the copy may be faithful, but its original could be trained better"
         )
-    if not found.stand_ins:
+    if not found.baselines:
         say("stand-ins (n-grams, spectral) are measured beside it with --reference TEXTS")

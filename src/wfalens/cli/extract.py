@@ -28,9 +28,9 @@ from wfalens.text.tokenizers import is_import_path
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.evaluation.baseline_check import Worth
+    from wfalens.evaluation.baseline_check import BaselineCheck
     from wfalens.extraction import Extractor
-    from wfalens.models.contract import StepwiseClassifier
+    from wfalens.models.contract import PrefixClassifier
     from wfalens.text.corpus import Corpus
     from wfalens.text.encoder import TextEncoder
 
@@ -52,7 +52,7 @@ class Extracted:
     """An automaton that was written, and what it is worth beside a bag of words, where there were enough texts."""
 
     wfa: WFA
-    worth: Worth | None = None
+    worth: BaselineCheck | None = None
 
 
 def extract_cli(
@@ -542,12 +542,12 @@ def _say_proof(wfa: WFA) -> None:
 
 
 def _said_worth(
-    wfa: WFA, classifier: StepwiseClassifier, texts: Corpus, extractor: Extractor, progress: Progress
-) -> Worth | None:
+    wfa: WFA, classifier: PrefixClassifier, texts: Corpus, extractor: Extractor, progress: Progress
+) -> BaselineCheck | None:
     """What the automaton is worth beside a bag of words; said if that would do as well, with what to try."""
-    from wfalens.evaluation.baseline_check import measure_worth
+    from wfalens.evaluation.baseline_check import check_baseline
 
-    worth = measure_worth(wfa, classifier, texts, extractor.seed, progress)
+    worth = check_baseline(wfa, classifier, texts, extractor.seed, progress)
     if worth is not None and not worth.is_shown:
         progress.say(
             f"on {worth.texts:,} extraction texts its CR of {worth.cr:.3f} does not beat that of a bag of words fitted "
@@ -565,7 +565,7 @@ def _check_augmentation(extractor: Extractor, augmentation: Mapping[str, Any], v
 
 
 def _with_vectors(
-    extractor: Extractor, classifier: StepwiseClassifier, augmentation: Mapping[str, Any], vectors: str | None
+    extractor: Extractor, classifier: PrefixClassifier, augmentation: Mapping[str, Any], vectors: str | None
 ) -> Extractor:
     """The extractor with what needs the words of the classifier."""
     from wfalens.extraction import Augmentation

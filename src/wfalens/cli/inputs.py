@@ -13,7 +13,7 @@ from wfalens.text.readers import read_corpus, read_groups
 from wfalens.text.sources.text_files import is_pattern
 
 if TYPE_CHECKING:
-    from wfalens.models.contract import StepwiseClassifier
+    from wfalens.models.contract import PrefixClassifier
     from wfalens.text.corpus import Corpus
     from wfalens.text.sources.text_files import TextFiles
     from wfalens.text.word_vectors import WordVectors
@@ -84,7 +84,7 @@ class Reader:
 USUAL = Reader()
 
 
-def open_vectors(spec: str, words: tuple[str, ...], model: StepwiseClassifier | None = None) -> WordVectors:
+def open_vectors(spec: str, words: tuple[str, ...], model: PrefixClassifier | None = None) -> WordVectors:
     """Vectors by name (wordllama, model) or from a file."""
     from wfalens.models.contract import EmbeddingClassifier
     from wfalens.models.embedding import model_vectors

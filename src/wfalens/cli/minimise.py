@@ -20,7 +20,7 @@ from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.models.contract import StepwiseClassifier
+    from wfalens.models.contract import PrefixClassifier
     from wfalens.robustness import LearnedMachine, Machine
 
 ASK, LIKELY = "ask", "likely"
@@ -167,7 +167,7 @@ def minimise(
     return done
 
 
-def _letters(model: StepwiseClassifier | WFA) -> list[str]:
+def _letters(model: PrefixClassifier | WFA) -> list[str]:
     """All words that a machine can be asked to read."""
     from wfalens.text.vocabulary import UNKNOWN
 
@@ -180,7 +180,7 @@ def _letters(model: StepwiseClassifier | WFA) -> list[str]:
 
 
 def _by_likely_state(
-    model: StepwiseClassifier | WFA, letters: list[str], states: int, common: dict[str, Any]
+    model: PrefixClassifier | WFA, letters: list[str], states: int, common: dict[str, Any]
 ) -> LearnedMachine:
     from wfalens.automaton import WFA
     from wfalens.robustness import LearnedMachine, determinise, minimal

@@ -17,7 +17,7 @@ from wfalens.progress import Progress
 from wfalens.text.tokenizers import allow_tokenizer, give_again, is_allowed, is_import_path
 
 if TYPE_CHECKING:
-    from wfalens.models.contract import StepwiseClassifier
+    from wfalens.models.contract import PrefixClassifier
     from wfalens.text.corpus import Corpus
 
 
@@ -71,16 +71,16 @@ def labelled_texts(spec: str, reader: Reader, split: str) -> Corpus | None:
 
 
 def say_reading(
-    model: StepwiseClassifier, texts: Corpus, labelled: Callable[[], Corpus | None], progress: Progress
+    model: PrefixClassifier, texts: Corpus, labelled: Callable[[], Corpus | None], progress: Progress
 ) -> None:
     """Say if labels speak for another way to read a model, and how far its steps are from tables with all their pads.
 
     Labels are read only for a model that can be read in other ways.
     """
-    from wfalens.models.checks.preprocessing_check import Rereadable, find_misreading, steps_apart
+    from wfalens.models.checks.preprocessing_check import Rereadable, check_preprocessing, steps_apart
 
     known = labelled() if isinstance(model, Rereadable) else None
-    found = None if known is None else find_misreading(model, known)
+    found = None if known is None else check_preprocessing(model, known)
     if found is not None:
         progress.say(str(found))
     apart = steps_apart(model, texts.texts)

@@ -97,7 +97,7 @@ def watcher(
 ) -> Watcher:
     """A watcher over an automaton and its network."""
     from wfalens.automaton import WFA
-    from wfalens.monitoring import Detector, Habits, Watcher, read
+    from wfalens.monitoring import Detector, ReferenceStats, Watcher, read
 
     wfa = WFA.load(automaton)
     classifier = open_model(model, wfa.encoder)
@@ -108,7 +108,7 @@ def watcher(
         _, ids = wfa.ids(texts).nonempty()
         if len(ids) == 0:
             raise InputError(f"{reference}: there is no text with a word in it")
-        usual = read(Habits(wfa), classifier, ids).surprise
+        usual = read(ReferenceStats(wfa), classifier, ids).surprise
     return Watcher(wfa, classifier, alarms, known, usual)
 
 

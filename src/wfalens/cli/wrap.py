@@ -19,8 +19,8 @@ from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.models.checks.preprocessing_check import Misreading, StepsApart
-    from wfalens.models.contract import StepwiseClassifier
-    from wfalens.models.preprocessing import ModelCard
+    from wfalens.models.contract import PrefixClassifier
+    from wfalens.models.preprocessing import Preprocessing
     from wfalens.text.corpus import Corpus
 
 WORDS, TABLES = "Words", "Tables of a fixed width"
@@ -196,9 +196,9 @@ def wrap(
     force: bool = False,
     progress: Progress = SILENT,
 ) -> Wrapped:
-    """Write the card of a model whose other `entries` are those of `ModelCard`, after checking it."""
-    from wfalens.models.contract import SteppableClassifier
-    from wfalens.models.preprocessing import ModelCard
+    """Write the card of a model whose other `entries` are those of `Preprocessing`, after checking it."""
+    from wfalens.models.contract import StatefulClassifier
+    from wfalens.models.preprocessing import Preprocessing
     from wfalens.text.word_lists import read_word_list
 
     if model.suffix.lower() not in _ENDINGS:
@@ -207,18 +207,18 @@ def wrap(
     check_outputs(out, force=force)
     allow_own(entries.get("tokenizer"))
     names = read_word_list(classes) if Path(classes).is_file() else tuple(classes.split(","))
-    card = ModelCard(words=read_word_list(words), class_names=names, **entries)
+    card = Preprocessing(words=read_word_list(words), class_names=names, **entries)
     labelled = None if check is None else reader.corpus(check, "test", progress=progress)
     card, classifier = _read_best(model, card, labelled, progress)
     found = _checked(classifier, labelled, progress)
     _say_untold_side(classifier, card, progress)
     card.write(out)
-    return Wrapped(out, len(card.words), len(names), isinstance(classifier, SteppableClassifier), *found)
+    return Wrapped(out, len(card.words), len(names), isinstance(classifier, StatefulClassifier), *found)
 
 
 def _read_best(
-    model: Path, card: ModelCard, labelled: Corpus | None, progress: Progress
-) -> tuple[ModelCard, StepwiseClassifier]:
+    model: Path, card: Preprocessing, labelled: Corpus | None, progress: Progress
+) -> tuple[Preprocessing, PrefixClassifier]:
     """The model as the card tells; where that tells no side of padding, as labels speak for."""
     from wfalens.models.checks.preprocessing_check import agreement
     from wfalens.models.keras.recurrent import load_keras
@@ -238,7 +238,7 @@ def _read_best(
     return cards[best], opened[best]
 
 
-def _say_untold_side(classifier: StepwiseClassifier, card: ModelCard, progress: Progress) -> None:
+def _say_untold_side(classifier: PrefixClassifier, card: Preprocessing, progress: Progress) -> None:
     from wfalens.models.checks.preprocessing_check import Rereadable
 
     width = classifier.form.width if isinstance(classifier, Rereadable) else None
@@ -250,14 +250,14 @@ def _say_untold_side(classifier: StepwiseClassifier, card: ModelCard, progress: 
 
 
 def _checked(
-    classifier: StepwiseClassifier, labelled: Corpus | None, progress: Progress
+    classifier: PrefixClassifier, labelled: Corpus | None, progress: Progress
 ) -> tuple[float | None, Misreading | None, StepsApart | None]:
-    from wfalens.models.checks.preprocessing_check import agreement, find_misreading, steps_apart
+    from wfalens.models.checks.preprocessing_check import agreement, check_preprocessing, steps_apart
     from wfalens.models.checks.unknown import unknown_words
 
     if labelled is None:
         return None, None, None
-    misread, apart = find_misreading(classifier, labelled), steps_apart(classifier, labelled.texts)
+    misread, apart = check_preprocessing(classifier, labelled), steps_apart(classifier, labelled.texts)
     for remark in (unknown_words(classifier.encoder, labelled.texts), misread, apart):
         if remark is not None:
             progress.say(str(remark))

@@ -7,7 +7,7 @@ from wfalens.evaluation.fidelity import Fidelity
 from wfalens.evaluation.groups import Gap, Group, GroupReport, Rates
 from wfalens.evaluation.language_models import Likeness, StringFidelity, measure_strings
 from wfalens.evaluation.measure_fidelity import measure_fidelity
-from wfalens.evaluation.selective import Decile, Selection, Trust
+from wfalens.evaluation.selective import Decile, Selection, SelectiveFidelity
 
 __all__ = [
     "Agreement",
@@ -21,8 +21,8 @@ __all__ = [
     "Likeness",
     "Rates",
     "Selection",
+    "SelectiveFidelity",
     "StringFidelity",
-    "Trust",
     "agreement",
     "evaluate_explanations",
     "jensen_shannon",

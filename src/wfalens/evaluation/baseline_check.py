@@ -9,8 +9,8 @@ import numpy as np
 from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.baselines import bag_of_words
 from wfalens.extraction.held_out import divided
-from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.models.contract import PrefixClassifier
+from wfalens.models.next_symbol import is_language_model
 from wfalens.models.traces import last_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.text.corpus import Corpus
@@ -21,7 +21,7 @@ _MOST_NUMBERS = 100_000  # texts times classes, likewise: it shall take seconds
 
 
 @dataclass(frozen=True)
-class Worth:
+class BaselineCheck:
     """CR of an automaton and of a bag of words on held-out extraction texts."""
 
     texts: int
@@ -34,16 +34,16 @@ class Worth:
         return self.cr > self.bag_of_words or self.cr == 1
 
 
-def measure_worth(
-    wfa: WFA, model: StepwiseClassifier, corpus: Corpus, seed: int, progress: Progress = SILENT
-) -> Worth | None:
+def check_baseline(
+    wfa: WFA, model: PrefixClassifier, corpus: Corpus, seed: int, progress: Progress = SILENT
+) -> BaselineCheck | None:
     """Compare an automaton with a bag of words fitted on the other extraction texts; None if there are too few texts.
 
     `corpus` and `seed` are those of the extraction. The texts are those that linear and readable automata were not
     fitted to. A stochastic automaton has seen them, so it may look better than it is, never worse.
     """
     _, ids = model.encoder.encode(corpus.texts).nonempty()
-    if len(ids) < 2 or tells_next_symbol(model):  # what comes next is a matter of order: n-grams are its stand-ins
+    if len(ids) < 2 or is_language_model(model):  # what comes next is a matter of order: n-grams are its stand-ins
         return None
     held, known = divided(ids, seed)
     if len(held) < _FEWEST:
@@ -54,4 +54,6 @@ def measure_worth(
     said, taught = last_outputs(model, held, progress), last_outputs(model, known, progress)
     guessed = bag_of_words(known, taught.astype(np.float64), held, len(model.encoder.vocabulary))
     label = said.argmax(1)
-    return Worth(len(held), float(np.mean(wfa.predict(held) == label)), float(np.mean(guessed.argmax(1) == label)))
+    return BaselineCheck(
+        len(held), float(np.mean(wfa.predict(held) == label)), float(np.mean(guessed.argmax(1) == label))
+    )

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 
 RARE = 5  # a word seen at most that often in extraction is rare
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class Comparison:
     """One entry for each text; small enough for many millions of them."""
 
     label: NDArray[np.int32]  # the model's class
@@ -36,7 +36,7 @@ class Judgement:
         ids: Ragged[np.int32],
         outputs: NDArray[np.float64],
         truth: NDArray[np.int64] | None = None,
-    ) -> Judgement:
+    ) -> Comparison:
         """ids: no text is empty; outputs: (texts, C), the model's after the last word; truth: (texts,)"""
         weights = wfa.prediction_weights(ids)
         rare = (wfa.word_counts[ids.values] <= RARE).astype(np.float64)
@@ -51,7 +51,7 @@ class Judgement:
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[Judgement]) -> Judgement:
+    def joined(cls, parts: Sequence[Comparison]) -> Comparison:
         """One judgement of several, all with labels or all without."""
         known = [field.name for field in fields(cls) if getattr(parts[0], field.name) is not None]
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in known})
@@ -64,7 +64,7 @@ class Judgement:
         return np.asarray(self.label == self.predicted)
 
 
-def check_pair(wfa: WFA, model: StepwiseClassifier) -> None:
+def check_pair(wfa: WFA, model: PrefixClassifier) -> None:
     """Refuse a model that cannot be the one that the automaton was extracted from."""
     if wfa.class_names != tuple(model.class_names):
         raise InputError(

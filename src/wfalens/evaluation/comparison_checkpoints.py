@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.evaluation.comparison import Judgement
-from wfalens.evaluation.comparison_task import ShardJudgement
+from wfalens.evaluation.comparison import Comparison
+from wfalens.evaluation.comparison_task import BlockComparison
 from wfalens.scale.checkpoints import Parts
-from wfalens.scale.row_counts import Tally
+from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.shards import Shard
 from wfalens.storage import StoredFile
 
@@ -19,15 +19,15 @@ _TRUTH = {"truth": "i"}  # where labels are known
 _OUTPUTS = "outputs"
 
 
-class JudgedParts:
+class ComparisonCheckpoints:
     """The parts of an evaluation in a folder; `tallies` tells how much each shard has."""
 
     def __init__(self, parts: Parts, shards: int) -> None:
         self._parts = parts
         found = ((number, parts.read(_name(number), ())) for number in range(shards))
-        self.tallies = {number: Tally.stored(part) for number, part in found if part is not None}
+        self.tallies = {number: RowCounts.stored(part) for number, part in found if part is not None}
 
-    def add(self, shard: int, found: ShardJudgement) -> None:
+    def add(self, shard: int, found: BlockComparison) -> None:
         columns = {} if found.judgement is None else vars(found.judgement)
         tensors = {name: column for name, column in columns.items() if column is not None}
         if found.outputs is not None:
@@ -37,9 +37,9 @@ class JudgedParts:
 
     def skip(self, shard: Shard, reason: str) -> None:
         """Keep in mind that a shard was left out."""
-        self.add(shard.number, ShardJudgement(None, None, Tally.without(shard.file, shard.first, [reason])))
+        self.add(shard.number, BlockComparison(None, None, RowCounts.without(shard.file, shard.first, [reason])))
 
-    def joined(self, has_labels: bool) -> Judgement:
+    def joined(self, has_labels: bool) -> Comparison:
         """The judgement of all shards, in the order of the corpus."""
         kinds = _COLUMNS | (_TRUTH if has_labels else {})
         texts = sum(tally.texts for tally in self.tallies.values())
@@ -53,7 +53,7 @@ class JudgedParts:
                 column = _column(part, name, kind, tally.texts)
                 whole.setdefault(name, np.empty(texts, column.dtype))[at : at + tally.texts] = column
             at += tally.texts
-        return Judgement(**whole)
+        return Comparison(**whole)
 
     def outputs(self) -> NDArray[np.float32]:
         """The model's outputs after all texts, where they were kept; (texts, C)"""

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import MANY, Estimate, bootstrap_mean, normal_mean
 from wfalens.html import table_html
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -101,7 +101,7 @@ def _place(name: str, names: Sequence[str]) -> int:
 
 def evaluate_explanations(
     scorers: Mapping[str, TextScorer],
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     texts: Sequence[str],
     *,
     rationales: Sequence[Sequence[int]] | None = None,
@@ -154,7 +154,7 @@ def evaluate_explanations(
 
 
 def erasure(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     ids: Ragged[np.int32],
     scores: Scores,
     labels: NDArray[np.int64],
@@ -186,7 +186,7 @@ def _counts(length: int, shares: Sequence[float] | None) -> list[int]:
 
 
 def leave_one_out(
-    model: StepwiseClassifier, ids: Ragged[np.int32], labels: NDArray[np.int64], outputs: NDArray[np.float64]
+    model: PrefixClassifier, ids: Ragged[np.int32], labels: NDArray[np.int64], outputs: NDArray[np.float64]
 ) -> Scores:
     """The fall of the model's probability of its class when a word is left out; -> (words,) of every text"""
     texts = [np.delete(text, position) for text in ids for position in range(len(text))]
@@ -195,7 +195,7 @@ def leave_one_out(
     return list(Ragged(outputs[rows, labels[rows]] - left, ids.offsets))
 
 
-def leave_one_out_scores(model: StepwiseClassifier, text: str) -> NDArray[np.float64]:
+def leave_one_out_scores(model: PrefixClassifier, text: str) -> NDArray[np.float64]:
     """A scorer: the fall of every class when a word is left out; -> (words, classes)"""
     ids = model.encoder.vocabulary.encode([model.encoder.tokens(text)]).values
     variants = [ids, *(np.delete(ids, position) for position in range(len(ids)))]

@@ -14,11 +14,11 @@ from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
 from wfalens.evaluation.baselines import bag_of_words, cross_fitted_bag_of_words, majority
-from wfalens.evaluation.comparison import Judgement
+from wfalens.evaluation.comparison import Comparison
 from wfalens.evaluation.groups import GroupReport
-from wfalens.evaluation.selective import Trust
+from wfalens.evaluation.selective import SelectiveFidelity
 from wfalens.html import table_html
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
@@ -41,7 +41,7 @@ class Fidelity:
         by_class: the same for the texts that the model puts into each class.
         by_length: the same by number of words.
         by_rare_words: the same by number of words that are rare in extraction.
-        stand_ins: the same for trivial copies of the model.
+        baselines: the same for trivial copies of the model.
         trust: CR by confidence, and what remains if unsure texts are left out.
         undecided: number of texts on which the automaton lost all mass.
         model_accuracy: on labels; None without labels.
@@ -55,7 +55,7 @@ class Fidelity:
         >>> fidelity = measure_fidelity(wfa, model, corpus, reference=corpus)
         >>> 0 <= fidelity.overall.cr.low <= fidelity.overall.cr.value <= 1
         True
-        >>> list(fidelity.stand_ins)
+        >>> list(fidelity.baselines)
         ['majority class', 'bag of words']
     """
 
@@ -63,8 +63,8 @@ class Fidelity:
     by_class: dict[str, Agreement]  # by the model's prediction
     by_length: dict[str, Agreement]
     by_rare_words: dict[str, Agreement]
-    stand_ins: dict[str, Agreement]
-    trust: Trust
+    baselines: dict[str, Agreement]
+    trust: SelectiveFidelity
     undecided: int
     model_accuracy: Estimate | None
     automaton_accuracy: Estimate | None
@@ -79,7 +79,7 @@ class Fidelity:
     @property
     def bag_of_words(self) -> Agreement | None:
         """The stronger stand-in, if there were texts enough to fit one."""
-        return next((item for name, item in self.stand_ins.items() if name.startswith(BAG_OF_WORDS)), None)
+        return next((item for name, item in self.baselines.items() if name.startswith(BAG_OF_WORDS)), None)
 
     @property
     def verdict(self) -> str:
@@ -115,7 +115,7 @@ class Fidelity:
             "class": self.by_class,
             "length": self.by_length,
             "rare words": self.by_rare_words,
-            "stand-in": self.stand_ins,
+            "stand-in": self.baselines,
             **({} if self.companion is None else {"companion": {"readable companion": self.companion}}),
             **(
                 {}
@@ -158,8 +158,8 @@ _PARTS = (("", "value"), ("_low", "low"), ("_high", "high"))
 
 def reported(
     wfa: WFA,
-    model: StepwiseClassifier,
-    judged: Judgement,
+    model: PrefixClassifier,
+    judged: Comparison,
     ids: Ragged[np.int32],
     outputs: NDArray[np.float64],
     reference: Corpus | None,
@@ -180,8 +180,8 @@ def reported(
         by_class=grouped(list(model.class_names), judged.label),
         by_length=grouped(*_length_groups(judged.length)),
         by_rare_words=grouped(*_rare_groups(judged.rare)),
-        stand_ins=_stand_ins(model, ids, outputs, reference, rng, progress),
-        trust=Trust.of(judged.margin, agrees),
+        baselines=_stand_ins(model, ids, outputs, reference, rng, progress),
+        trust=SelectiveFidelity.of(judged.margin, agrees),
         undecided=int(np.sum(judged.predicted == UNDECIDED)),
         model_accuracy=None if truth is None else wilson(int(np.sum(judged.label == truth)), len(truth)),
         automaton_accuracy=None if truth is None else wilson(int(np.sum(judged.predicted == truth)), len(truth)),
@@ -191,7 +191,7 @@ def reported(
 
 
 def _agreement_of(wfa: WFA, ids: Ragged[np.int32], outputs: NDArray[np.float64], rng: np.random.Generator) -> Agreement:
-    judged = Judgement.of(wfa, ids, outputs)
+    judged = Comparison.of(wfa, ids, outputs)
     return agreement(judged.agrees, judged.divergence, rng)
 
 
@@ -214,7 +214,7 @@ def _rare_groups(share: NDArray[np.float64]) -> tuple[list[str], NDArray[np.int6
 
 
 def _stand_ins(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     ids: Ragged[np.int32],
     outputs: NDArray[np.float64],
     reference: Corpus | None,

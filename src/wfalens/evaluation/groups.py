@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
-from wfalens.evaluation.comparison import Judgement
+from wfalens.evaluation.comparison import Comparison
 from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class GroupReport:
 
 
 def by_group(
-    judged: Judgement,
+    judged: Comparison,
     groups: Sequence[str],
     class_names: Sequence[str],
     rng: np.random.Generator,
@@ -146,7 +146,7 @@ def positive_classes(class_names: Sequence[str], positive: str | None) -> tuple[
 
 def _group(
     name: str,
-    judged: Judgement,
+    judged: Comparison,
     members: NDArray[np.bool_],
     told: Sequence[str],
     class_names: Sequence[str],

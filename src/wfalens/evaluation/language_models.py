@@ -63,7 +63,7 @@ class StringFidelity:
     model_perplexity: float
     model_wer: float
     automaton: Likeness
-    stand_ins: dict[str, Likeness]
+    baselines: dict[str, Likeness]
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -72,7 +72,7 @@ class StringFidelity:
         """One row for the automaton and for each stand-in."""
         import pandas as pd
 
-        rows = {"automaton": self.automaton, **self.stand_ins}
+        rows = {"automaton": self.automaton, **self.baselines}
         return pd.DataFrame(
             [
                 {"name": name, **asdict(each), "kl": each.kl.value, "kl_low": each.kl.low, "kl_high": each.kl.high}
@@ -112,13 +112,13 @@ def measure_strings(
     ids = _ids(language, corpus)
     if len(ids) == 0:
         raise InputError("there is no text to compare automaton and model on")
-    rivals = {} if reference is None else stand_ins(language, _ids(language, reference), seed, progress)
+    rivals = {} if reference is None else baselines(language, _ids(language, reference), seed, progress)
     measured = _measured(language, {"automaton": wfa, **rivals}, ids, np.random.default_rng(seed), progress)
     perplexity, wer = _own(language, ids)
     return StringFidelity(len(ids), len(ids.values) + len(ids), perplexity, wer, measured.pop("automaton"), measured)
 
 
-def stand_ins(
+def baselines(
     language: Language, ids: Ragged[np.int32], seed: int = 0, progress: Progress = SILENT
 ) -> dict[str, NextSymbolModel]:
     """What a model costs nothing to replace by: what follows the last symbols, and the spectral method.

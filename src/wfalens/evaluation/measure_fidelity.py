@@ -10,17 +10,17 @@ import numpy as np
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.comparison import Judgement, check_pair
-from wfalens.evaluation.comparison_checkpoints import JudgedParts
-from wfalens.evaluation.comparison_task import JudgeTask
+from wfalens.evaluation.comparison import Comparison, check_pair
+from wfalens.evaluation.comparison_checkpoints import ComparisonCheckpoints
+from wfalens.evaluation.comparison_task import ComparisonTask
 from wfalens.evaluation.fidelity import Fidelity, reported
 from wfalens.evaluation.groups import by_group, positive_classes
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.scale.over_shards import work_over_shards
-from wfalens.scale.row_counts import Tally
+from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.run_config import DEFAULT_SAMPLE, Run, Session
 from wfalens.scale.survey import Survey, survey_corpus
 from wfalens.text.corpus import Corpus
@@ -34,7 +34,7 @@ _BYTES_PER_TEXT = 120  # of a judgement and what is sorted and grouped of it (me
 
 def measure_fidelity(
     wfa: WFA,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     corpus: Source | Corpus | Sequence[str] | Ragged[np.int32],
     *,
     reference: Corpus | None = None,
@@ -97,7 +97,7 @@ def check_groups(groups: Sequence[str], corpus: Any) -> None:
         raise InputError(f"there are {len(groups):,} groups for {len(corpus):,} texts; give one for each text")
 
 
-def _with_words(model: StepwiseClassifier, corpus: Any) -> list[int]:
+def _with_words(model: PrefixClassifier, corpus: Any) -> list[int]:
     """The numbers of the texts that were judged: those with a word in them."""
     texts = corpus.texts if isinstance(corpus, Corpus) else corpus
     ids = texts if isinstance(texts, Ragged) else model.encoder.encode(texts)
@@ -115,19 +115,19 @@ def _with_labels(source: Source, progress: Progress) -> Source:
     return source
 
 
-def _about(model: StepwiseClassifier) -> dict[str, Any]:
+def _about(model: PrefixClassifier) -> dict[str, Any]:
     """What outputs depend on."""
     return {"model": model.fingerprint, **model.encoder.told}
 
 
 def _measured(
-    wfa: WFA, model: StepwiseClassifier, reference: Corpus | None, seed: int, session: Session
-) -> tuple[Fidelity, Judgement]:
+    wfa: WFA, model: PrefixClassifier, reference: Corpus | None, seed: int, session: Session
+) -> tuple[Fidelity, Comparison]:
     source, progress = session.source, session.progress
     classes = {name: number for number, name in enumerate(wfa.class_names)} if source.has_labels else None
     survey = survey_corpus(session, model.encoder, seed, classes)
     parts = _judge(wfa, model, survey, session)
-    tally = Tally.of([*parts.tallies.values(), survey.unreadable])
+    tally = RowCounts.of([*parts.tallies.values(), survey.unreadable])
     tally.say_left_out(progress)
     if tally.texts == 0:
         raise InputError(f"{source.name}: there is no text with a word in it")
@@ -142,10 +142,10 @@ def _measured(
     return fidelity, judged
 
 
-def _judge(wfa: WFA, model: StepwiseClassifier, survey: Survey, session: Session) -> JudgedParts:
+def _judge(wfa: WFA, model: PrefixClassifier, survey: Survey, session: Session) -> ComparisonCheckpoints:
     """Judge every shard that has no part yet; outputs are kept where stand-ins are measured on all texts."""
-    parts = JudgedParts(session.parts, len(survey.shards))
-    task = JudgeTask(
+    parts = ComparisonCheckpoints(session.parts, len(survey.shards))
+    task = ComparisonTask(
         session.source,
         session.model_source(model),
         wfa,

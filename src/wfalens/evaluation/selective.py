@@ -43,14 +43,14 @@ class Selection:
 
 
 @dataclass(frozen=True, eq=False)
-class Trust:
+class SelectiveFidelity:
     """Confidence and agreement, text by text, the surest first."""
 
     confidence: NDArray[np.float64]  # (texts,), falling
     agrees: NDArray[np.bool_]  # (texts,)
 
     @classmethod
-    def of(cls, confidence: NDArray[np.float64], agrees: NDArray[np.bool_]) -> Trust:
+    def of(cls, confidence: NDArray[np.float64], agrees: NDArray[np.bool_]) -> SelectiveFidelity:
         """From texts in any order."""
         if len(confidence) == 0:
             raise InputError("trust needs at least one text")

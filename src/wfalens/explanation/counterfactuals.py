@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.html import table_html
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.printable import visible
 from wfalens.ragged import Ragged
@@ -76,7 +76,7 @@ def counterfactuals(
     wfa: WFA,
     text: str,
     *,
-    model: StepwiseClassifier | None = None,
+    model: PrefixClassifier | None = None,
     kinds: Collection[str] = KINDS,
     most: int = 20,
 ) -> Counterfactuals:

@@ -16,7 +16,7 @@ from wfalens.automaton.sweeps import forward_backward
 from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.explanations import erasure, leave_one_out
 from wfalens.explanation.shapley.shapley_values import PAIRS, shapley_each
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -36,7 +36,7 @@ class Faithfulness:
 
 
 def measure_faithfulness(
-    method: str, scorer: Scorer, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress = SILENT
+    method: str, scorer: Scorer, model: PrefixClassifier, ids: Ragged[np.int32], progress: Progress = SILENT
 ) -> Faithfulness:
     """Score every text's words for the model's class, then remove and keep the best; all variants in one batch."""
     outputs = final_outputs(model, ids)
@@ -97,7 +97,7 @@ def random_scorer(seed: int = 0) -> Scorer:
     return lambda ids, _label: (rng.random(len(ids)), 0)
 
 
-def leave_one_out_scorer(model: StepwiseClassifier) -> Scorer:
+def leave_one_out_scorer(model: PrefixClassifier) -> Scorer:
     """The fall of the model's own output when a word is left out: one pass per word."""
 
     def score(ids: NDArray[np.int32], label: int) -> tuple[NDArray[np.float64], int]:
@@ -108,7 +108,7 @@ def leave_one_out_scorer(model: StepwiseClassifier) -> Scorer:
     return score
 
 
-def integrated_gradients_scorer(model: StepwiseClassifier, steps: int = 32) -> Scorer:
+def integrated_gradients_scorer(model: PrefixClassifier, steps: int = 32) -> Scorer:
     """Integrated gradients on the embedding of a built-in network, from the zero vector."""
     import torch
 

@@ -18,7 +18,7 @@ from wfalens.explanation.explanation import Explanation, class_column
 from wfalens.explanation.shapley.network_values import QUERIES, network_shapley
 from wfalens.explanation.shapley.shapley_values import shapley_each
 from wfalens.html import heat_html, page_html
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import PADDING
 
@@ -92,7 +92,7 @@ class WFAExplainer:
         *,
         absence: str = "delete",
         unit: str | None = None,
-        model: StepwiseClassifier | None = None,
+        model: PrefixClassifier | None = None,
         queries: int = QUERIES,
     ) -> None:
         self.wfa, self.absence, self.unit, self.model, self.queries = wfa, absence, unit, model, queries

@@ -15,7 +15,7 @@ from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.scale.checkpoints import Parts
 from wfalens.scale.over_shards import work_over_shards
-from wfalens.scale.row_counts import Tally
+from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.run_config import Run, Session
 from wfalens.scale.shards import Shard, encoded
 from wfalens.scale.survey import survey_corpus
@@ -36,7 +36,7 @@ class ShardSums:
     """All that is kept of a shard."""
 
     sums: KeyedSums
-    tally: Tally
+    tally: RowCounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +53,13 @@ class SumTask:
         return self.summed
 
     def summed(self, shard: Shard) -> ShardSums:
-        total, tallies = KeyedSums.nothing(len(self.wfa.class_names)), list[Tally]()
+        total, tallies = KeyedSums.nothing(len(self.wfa.class_names)), list[RowCounts]()
         for block in shard.read(self.source):
             found = encoded(block, self.wfa.encoder, skips_bad=self.skips_bad)
             tallies.append(found.tally)
             for ids in found.ids.chunks(_TOKENS_AT_ONCE):
                 total += _SUMS[self.of](self.wfa, ids, self.absence)
-        return ShardSums(total, Tally.of(tallies))
+        return ShardSums(total, RowCounts.of(tallies))
 
 
 class SummedParts:
@@ -68,7 +68,7 @@ class SummedParts:
     def __init__(self, parts: Parts, shards: int, classes: int) -> None:
         self._parts, self._classes = parts, classes
         found = ((number, parts.read(_name(number), ())) for number in range(shards))
-        self.tallies = {number: Tally.stored(part) for number, part in found if part is not None}
+        self.tallies = {number: RowCounts.stored(part) for number, part in found if part is not None}
 
     def add(self, shard: int, found: ShardSums) -> None:
         self._parts.write(_name(shard), {"tally": found.tally.to_json()}, vars(found.sums))
@@ -77,7 +77,7 @@ class SummedParts:
     def skip(self, shard: Shard, reason: str) -> None:
         """Keep in mind that a shard was left out."""
         nothing = KeyedSums.nothing(self._classes)
-        self.add(shard.number, ShardSums(nothing, Tally.without(shard.file, shard.first, [reason])))
+        self.add(shard.number, ShardSums(nothing, RowCounts.without(shard.file, shard.first, [reason])))
 
     def total(self, session: Session) -> KeyedSums:
         total = KeyedSums.nothing(self._classes)
@@ -100,7 +100,7 @@ def corpus_sums(wfa: WFA, texts: Texts, of: str, absence: str, run: Run, progres
         parts = SummedParts(session.parts, len(survey.shards), len(wfa.class_names))
         task = SumTask(source, wfa, of, absence, session.skips_bad)
         work_over_shards(session, survey.shards, task, parts, "explaining texts", "explained")
-        tally = Tally.of([*parts.tallies.values(), survey.unreadable])
+        tally = RowCounts.of([*parts.tallies.values(), survey.unreadable])
         tally.say_left_out(progress)
         if tally.texts == 0:
             raise InputError(f"{source.name}: there is no text with a word in it")

@@ -11,7 +11,7 @@ with naming_extras():
     from wfalens.extraction.readable.readable_options import Sharing
     from wfalens.extraction.refinement.refine import Refinement, refine
     from wfalens.extraction.states.abstraction import Abstraction, States
-    from wfalens.extraction.states.views import Seen, View
+    from wfalens.extraction.states.views import PrefixOutputs, View
 
 __all__ = [
     "Abstraction",
@@ -19,8 +19,8 @@ __all__ = [
     "Distillation",
     "Extractor",
     "Fitting",
+    "PrefixOutputs",
     "Refinement",
-    "Seen",
     "Sharing",
     "States",
     "TransitionCounts",

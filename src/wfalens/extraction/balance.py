@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.extraction.query_budget import Ledger
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.extraction.query_budget import QueryBudget
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.scale.bottom_k import TextSample
@@ -19,7 +19,7 @@ PREDICTED, LABEL = BALANCES = ("predicted", "label")  # by the model's class of 
 _MOST_COPIES = 50  # of a text
 
 
-def label_classes(balance: str | None, model: StepwiseClassifier, source: Source) -> Mapping[str, int] | None:
+def label_classes(balance: str | None, model: PrefixClassifier, source: Source) -> Mapping[str, int] | None:
     """The classes of labels, if texts are balanced by them; None: labels are not read."""
     if balance != LABEL:
         return None
@@ -29,7 +29,7 @@ def label_classes(balance: str | None, model: StepwiseClassifier, source: Source
 
 
 def groups_of(
-    balance: str | None, model: StepwiseClassifier, sample: TextSample, ledger: Ledger
+    balance: str | None, model: PrefixClassifier, sample: TextSample, ledger: QueryBudget
 ) -> NDArray[np.int64] | None:
     """The class of every text by which they are balanced; None: they are not. -> (texts,)"""
     if balance is None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.divergence import jensen_shannon
-from wfalens.models.next_symbol import Named, tells_next_symbol
+from wfalens.models.next_symbol import Named, is_language_model
 from wfalens.ragged import Ragged
 
 CONSISTENCY, DIVERGENCE = ("consistency", "divergence")  # what counts first
@@ -65,7 +65,7 @@ def rates_by_class(wfa: WFA, texts: Ragged[np.int32], wanted: NDArray[np.floatin
 
 def aim_for(model: Named) -> str:
     """What counts first in a copy of this model: its class, or, where it tells what comes next, its probabilities."""
-    return DIVERGENCE if tells_next_symbol(model) else CONSISTENCY
+    return DIVERGENCE if is_language_model(model) else CONSISTENCY
 
 
 def leader(found: Sequence[Rated], texts: int, aim: str = CONSISTENCY) -> int:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from wfalens.extraction.completion.probing import words_in_a_call
-from wfalens.extraction.query_budget import Ledger
-from wfalens.models.contract import SteppableClassifier, StepwiseClassifier, WholeTextClassifier
+from wfalens.extraction.query_budget import QueryBudget
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier, WholeTextClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 
@@ -29,7 +29,7 @@ class Forewarned(Progress):
 
 
 def say_forecast(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     ids: Ragged[np.int32],
     texts: int,
     beyond: int,
@@ -40,11 +40,11 @@ def say_forecast(
 
     `texts` are prefixes of the extraction texts, `beyond` those that a limit of queries bounds.
     """
-    if not isinstance(model, SteppableClassifier) and not isinstance(progress, Forewarned):
+    if not isinstance(model, StatefulClassifier) and not isinstance(progress, Forewarned):
         progress.say(_sentence(texts + beyond, _rate(model, ids, clock), limits=beyond > 0))
 
 
-def most_probing(model: StepwiseClassifier, prefixes: int, words: int, longest: int) -> int:
+def most_probing(model: PrefixClassifier, prefixes: int, words: int, longest: int) -> int:
     """What reading so many words after so many prefixes asks at most; `longest` is the length of a prefix at most."""
     if isinstance(model, WholeTextClassifier):
         return prefixes * words
@@ -57,13 +57,13 @@ def most_training(passes: int, tokens: int, ids: Ragged[np.int32]) -> int:
     return passes * (min(tokens, len(ids.values)) + int(ids.lengths.max()))
 
 
-def within(ledger: Ledger, queries: int) -> int:
+def within(ledger: QueryBudget, queries: int) -> int:
     """So many queries, or as many as are allowed."""
     left = ledger.left()
     return queries if left is None else min(left, queries)
 
 
-def _rate(model: StepwiseClassifier, ids: Ragged[np.int32], clock: Clock) -> float:
+def _rate(model: PrefixClassifier, ids: Ragged[np.int32], clock: Clock) -> float:
     """Prefixes a second, by one small batch of texts from all over the corpus."""
     most = max(1, round(_TIMED / ids.lengths.mean()))
     batch = ids.take(np.unique(np.linspace(0, len(ids) - 1, min(most, len(ids))).astype(np.int64)))

@@ -37,8 +37,8 @@ from wfalens.extraction.stochastic.options import (
     check_used,
 )
 from wfalens.models.checks.unknown import unknown_words
-from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
-from wfalens.models.next_symbol import Named, tells_next_symbol
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier
+from wfalens.models.next_symbol import Named, is_language_model
 from wfalens.models.traces import MODEL
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -239,7 +239,7 @@ class Extractor:
 
     def distillation_for(self, model: Named) -> Distillation:
         """The distillation for a model's task and alphabet, with as many states as were asked for."""
-        symbols, speaks = len(model.encoder.vocabulary), tells_next_symbol(model)
+        symbols, speaks = len(model.encoder.vocabulary), is_language_model(model)
         shape = self.distillation or distillation_of(self.effort or NORMAL, symbols, speaks=speaks)
         return shape if self.states in (None, AUTO) else shape.sized(int(self.states or 0))
 
@@ -258,9 +258,9 @@ class Extractor:
         """For the parameters that an automaton's provenance tells."""
         return {} if self.balance is None else {"balance": self.balance}
 
-    def _candidates(self, model: StepwiseClassifier) -> Candidates:
+    def _candidates(self, model: PrefixClassifier) -> Candidates:
         """What is tried where the kind is open."""
-        asks = tells_next_symbol(model) and self.balance is None  # its rows are not fitted: no effort is made
+        asks = is_language_model(model) and self.balance is None  # its rows are not fitted: no effort is made
         stochastic = Extractor(kind=StochasticWFA.kind, seed=self.seed, effort=None if asks else self.effort)
         return Candidates(
             readable=Extractor(kind=READABLE, seed=self.seed, effort=self.effort),
@@ -269,18 +269,18 @@ class Extractor:
             shared=replace(stochastic, completion=Shared.name),
         )
 
-    def _suited(self, model: StepwiseClassifier) -> Extractor:
+    def _suited(self, model: PrefixClassifier) -> Extractor:
         """With rows that are asked, not fitted, and states that look ahead, if a language model leaves that open."""
         told = (self.completion, self.fitting, self.effort, self.balance) != (None, None, None, None)
-        if told or not tells_next_symbol(model):
+        if told or not is_language_model(model):
             return self
-        looks = LookAhead.name if isinstance(model, SteppableClassifier) else AUTO
+        looks = LookAhead.name if isinstance(model, StatefulClassifier) else AUTO
         alpha = 0.0 if self.alpha is None else self.alpha
         return replace(self, completion=Probe.name, alpha=alpha, abstraction=self.abstraction or looks)
 
     def extract(
         self,
-        model: StepwiseClassifier,
+        model: PrefixClassifier,
         corpus: Source | Corpus | Sequence[str] | Ragged[np.int32],
         progress: Progress = SILENT,
         checkpoint: Path | None = None,
@@ -320,7 +320,7 @@ class Extractor:
 
     def _extracted(
         self,
-        model: StepwiseClassifier,
+        model: PrefixClassifier,
         source: Source,
         run: Run,
         checkpoint: Path | None,
@@ -357,7 +357,7 @@ class Extractor:
         return extract_stochastic(options, model, source, run, about, progress)
 
 
-def _say_unknown(model: StepwiseClassifier, source: Source, progress: Progress) -> None:
+def _say_unknown(model: PrefixClassifier, source: Source, progress: Progress) -> None:
     """Say if many words of texts in memory are unknown to the model."""
     if isinstance(source, MemoryTexts) and not isinstance(source.texts, Ragged):
         remark = unknown_words(model.encoder, source.texts)

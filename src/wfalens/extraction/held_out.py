@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.extraction.balance import evened
-from wfalens.models.next_symbol import Named, tells_next_symbol
+from wfalens.models.next_symbol import Named, is_language_model
 from wfalens.ragged import Ragged, positions
 
 _SHARE, _MOST = 0.1, 2000  # of the texts, and texts at most
@@ -45,6 +45,6 @@ def judged(model: Named, texts: Ragged[np.int32]) -> Ragged[np.int32]:
 
 def judged_lengths(model: Named, texts: Ragged[np.int32]) -> NDArray[np.int64]:
     """After how many words of each text automata are compared with their model; no text may be empty. -> (texts,)"""
-    if not tells_next_symbol(model):
+    if not is_language_model(model):
         return texts.lengths
     return np.random.default_rng(0).integers(1, texts.lengths + 1)

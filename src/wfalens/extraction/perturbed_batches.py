@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from wfalens.extraction.perturbation import Perturbation, perturbed, random_part
-from wfalens.extraction.query_budget import FITTING, Ledger, TooFewQueriesError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT
 from wfalens.ragged import Ragged
@@ -40,11 +40,11 @@ class Lesson(NamedTuple):
     outputs: Ragged[np.float32]  # (tokens, C)
 
 
-class Lessons:
+class PerturbedBatches:
     """One for each pass; where queries are limited there are as many as can be paid for, kept and taken in turn."""
 
     def __init__(
-        self, model: StepwiseClassifier, ids: Ragged[np.int32], course: Course, seed: int, ledger: Ledger
+        self, model: PrefixClassifier, ids: Ragged[np.int32], course: Course, seed: int, ledger: QueryBudget
     ) -> None:
         self.model, self.ids, self.course, self.seed, self.ledger = model, ids, course, seed, ledger
         self.counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))

@@ -15,16 +15,16 @@ from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.linear.linear_options import Distillation
 from wfalens.extraction.readable.readable_options import Sharing, Sizes
 from wfalens.extraction.stochastic.options import Options
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.padded import padding_of
-from wfalens.scale.row_counts import Tally
+from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.survey import Survey
 from wfalens.text.sources.blocks import Source
 from wfalens.text.word_vectors import WordVectors
 
 
 def origin(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     parameters: dict[str, Any],
     augmentation: Augmentation | None = None,
     vectors: WordVectors | None = None,
@@ -83,7 +83,7 @@ def shared_parameters(kind: str, sizes: Sizes, sharing: Sharing, queries: int | 
     } | asdict(sharing)
 
 
-def about_corpus(source: Source, survey: Survey, tally: Tally) -> dict[str, Any]:
+def about_corpus(source: Source, survey: Survey, tally: RowCounts) -> dict[str, Any]:
     """What was read: all of it, and the sample that decided."""
     return {
         "name": source.name,

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wfalens.errors import InputError
-from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier
 
 BLACK_BOX_QUERIES = 4_000_000  # at most, unless told otherwise
 LOOK_AHEAD_SHARE = 0.25  # of the budget at most, where looking ahead is a choice
@@ -27,9 +27,9 @@ LOOK_AHEAD, AUGMENTATION, SEARCH, PROBING, FITTING = PURPOSES = (
 )
 
 
-def query_limit(queries: int | None, model: StepwiseClassifier) -> int | None:
+def query_limit(queries: int | None, model: PrefixClassifier) -> int | None:
     """How often a model may be asked beyond the texts: as told, else a black box so often, and others without limit."""
-    return BLACK_BOX_QUERIES if queries is None and not isinstance(model, SteppableClassifier) else queries
+    return BLACK_BOX_QUERIES if queries is None and not isinstance(model, StatefulClassifier) else queries
 
 
 class TooFewQueriesError(InputError):
@@ -38,7 +38,7 @@ class TooFewQueriesError(InputError):
     asked: Mapping[str, Any] | None = None
 
 
-class Ledger:
+class QueryBudget:
     """Counts the queries of one extraction; all are entered before they are asked, so the limit is never passed."""
 
     def __init__(self, limit: int | None = None) -> None:

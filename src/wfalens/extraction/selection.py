@@ -26,9 +26,9 @@ from wfalens.extraction.cost_estimate import Forewarned, say_forecast
 from wfalens.extraction.deadline import INTERRUPT, NEVER, Deadline, Stop
 from wfalens.extraction.held_out import judged, split
 from wfalens.extraction.provenance import about_corpus, origin
-from wfalens.extraction.query_budget import Ledger, TooFewQueriesError, query_limit
+from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError, query_limit
 from wfalens.extraction.states.abstraction import TooFewOutputsError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
 from wfalens.progress import Progress
 from wfalens.scale.bottom_k import TextSample
@@ -85,7 +85,7 @@ def extract_best(
     candidates: Candidates,
     queries: int | None,
     seed: int,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     source: Source,
     run: Run,
     checkpoint: Path | None,
@@ -118,7 +118,7 @@ def extract_best(
 
 
 def _surveyed(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     queries: int | None,
     seed: int,
     source: Source,
@@ -140,7 +140,7 @@ class _Search:
 
     def __init__(
         self,
-        model: StepwiseClassifier,
+        model: PrefixClassifier,
         sample: TextSample,
         seed: int,
         queries: int | None,
@@ -152,7 +152,7 @@ class _Search:
         self.model, self.ids, self.run, self.progress, self.deadline = model, sample.ids, run, progress, deadline
         self.balance, (held, self.known) = balance, split(len(sample), seed)
         self.held, self.aim = judged(model, self.ids.take(held)), aim_for(model)
-        self.ledger = Ledger(query_limit(queries, model))
+        self.ledger = QueryBudget(query_limit(queries, model))
         self.found: dict[str, Found] = {}
         self.not_tried: dict[str, str] = {}
         self.refusals: list[InputError] = []

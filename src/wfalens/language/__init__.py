@@ -4,7 +4,7 @@ from wfalens.language.most_likely import Likely, most_likely
 from wfalens.language.ngrams import NGram, best_ngram
 from wfalens.language.probability import Language, log_probability, perplexity
 from wfalens.language.sampling import Drawn, sample
-from wfalens.models.next_symbol import END, tells_next_symbol
+from wfalens.models.next_symbol import END, is_language_model
 
 __all__ = [
     "END",
@@ -13,9 +13,9 @@ __all__ = [
     "Likely",
     "NGram",
     "best_ngram",
+    "is_language_model",
     "log_probability",
     "most_likely",
     "perplexity",
     "sample",
-    "tells_next_symbol",
 ]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.language.probability import Language
-from wfalens.models.contract import State, SteppableClassifier
+from wfalens.models.contract import State, StatefulClassifier
 from wfalens.models.stepping import state_traces
 from wfalens.ragged import Ragged
 from wfalens.text.encoder import TextEncoder
@@ -27,7 +27,7 @@ class Stepped:
     encoder: TextEncoder
     class_names: tuple[str, ...]
 
-    def trace(self: SteppableClassifier, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+    def trace(self: StatefulClassifier, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         values = np.empty((len(ids.values), len(self.class_names)), np.float32)
         for tokens, _, outputs in state_traces(self, ids):
             values[tokens] = outputs

@@ -19,7 +19,7 @@ from wfalens.validation import Bounds, whole
 _BATCHES = Bounds(whole, 1, 1 << 30)  # prefixes asked at once
 
 
-class PrefixClassifier(Shown, ABC):
+class BlackBoxClassifier(Shown, ABC):
     """A black box that is asked for every prefix as a text of its own, so it may look at its text in any order.
 
     Prefixes that several texts share are asked once per call of `trace`, and `final` asks for whole texts only, equal
@@ -73,7 +73,7 @@ class PrefixClassifier(Shown, ABC):
         return np.asarray(outputs[of_text])
 
 
-class CallableClassifier(PrefixClassifier):
+class CallableClassifier(BlackBoxClassifier):
     """Any function that scores lists of tokens; every prefix of a text is asked as a list of its own.
 
     Args:

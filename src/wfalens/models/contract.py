@@ -16,14 +16,14 @@ _SUM_TOLERANCE = 1e-3
 
 
 @runtime_checkable
-class StepwiseClassifier(Protocol):
+class PrefixClassifier(Protocol):
     """Maps a token sequence to one class distribution per prefix (black box).
 
     A model that several threads may ask at a time says so by an attribute `is_concurrent = True`.
 
     Examples:
-        >>> from wfalens.models import StepwiseClassifier
-        >>> isinstance(model, StepwiseClassifier)
+        >>> from wfalens.models import PrefixClassifier
+        >>> isinstance(model, PrefixClassifier)
         True
     """
 
@@ -52,7 +52,7 @@ class StepwiseClassifier(Protocol):
 
 
 @runtime_checkable
-class WholeTextClassifier(StepwiseClassifier, Protocol):
+class WholeTextClassifier(PrefixClassifier, Protocol):
     """A classifier that pays for every prefix of a trace: where only the ends of texts matter, they alone are asked."""
 
     def final(self, texts: Ragged[np.int32]) -> NDArray[np.float32]:
@@ -61,7 +61,7 @@ class WholeTextClassifier(StepwiseClassifier, Protocol):
 
 
 @runtime_checkable
-class SteppableClassifier(StepwiseClassifier, Protocol):
+class StatefulClassifier(PrefixClassifier, Protocol):
     """A classifier that can also go on from a saved internal state (white box).
 
     Examples:
@@ -94,7 +94,7 @@ class SteppableClassifier(StepwiseClassifier, Protocol):
 
 
 @runtime_checkable
-class GridSteppable(Protocol):
+class BatchSteppable(Protocol):
     """A steppable classifier with a quicker way to read every word from every state."""
 
     @property
@@ -112,7 +112,7 @@ class GridSteppable(Protocol):
 
 
 @runtime_checkable
-class EmbeddingClassifier(StepwiseClassifier, Protocol):
+class EmbeddingClassifier(PrefixClassifier, Protocol):
     """A classifier that reads words through an embedding layer.
 
     Examples:

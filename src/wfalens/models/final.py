@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.models.contract import (
-    SteppableClassifier,
-    StepwiseClassifier,
+    PrefixClassifier,
+    StatefulClassifier,
     WholeTextClassifier,
     checked_probabilities,
     uniform,
@@ -23,7 +23,7 @@ _SHARED = (
 )
 
 
-def final_outputs(model: StepwiseClassifier, texts: Ragged[np.int32]) -> NDArray[np.float64]:
+def final_outputs(model: PrefixClassifier, texts: Ragged[np.int32]) -> NDArray[np.float64]:
     """The output after the last word of every text, the model's prior for a text without words; -> (texts, classes)
 
     For texts that repeat or begin one another, such as variants of one; `last_outputs` is quicker for others. A trace
@@ -41,7 +41,7 @@ def final_outputs(model: StepwiseClassifier, texts: Ragged[np.int32]) -> NDArray
         outputs[wanted] = last_outputs(model, tree.spelled(wanted))
     elif len(tree):
         leaves = np.setdiff1d(np.arange(len(tree)), tree.parent)
-        if isinstance(model, SteppableClassifier) and len(tree) < _SHARED * int(tree.depth[leaves].sum()):
+        if isinstance(model, StatefulClassifier) and len(tree) < _SHARED * int(tree.depth[leaves].sum()):
             outputs[:-1] = _stepped(model, tree)
             return np.asarray(outputs[ends])
         spelled = tree.spelled(leaves)
@@ -51,7 +51,7 @@ def final_outputs(model: StepwiseClassifier, texts: Ragged[np.int32]) -> NDArray
     return np.asarray(outputs[ends])
 
 
-def _stepped(model: SteppableClassifier, tree: PrefixTree) -> NDArray[np.float32]:
+def _stepped(model: StatefulClassifier, tree: PrefixTree) -> NDArray[np.float32]:
     """The output after every prefix, all prefixes of a length at a time; -> (prefixes, classes)"""
     outputs = np.empty((len(tree), len(model.class_names)), np.float32)
     first = np.searchsorted(tree.depth, np.arange(1, int(tree.depth[-1]) + 2))
@@ -62,7 +62,7 @@ def _stepped(model: SteppableClassifier, tree: PrefixTree) -> NDArray[np.float32
     return checked_probabilities(outputs, len(tree), len(model.class_names), "the model")
 
 
-def prior_output(model: StepwiseClassifier) -> NDArray[np.float64]:
+def prior_output(model: PrefixClassifier) -> NDArray[np.float64]:
     """The model's output before any word, uniform where it does not tell one; (classes,)"""
     own = getattr(model, "initial_output", None)
     return np.asarray(uniform(len(model.class_names)) if own is None else own, np.float64)

@@ -36,7 +36,7 @@ def symbol_classes(vocabulary: Vocabulary) -> tuple[str, ...]:
     return (*vocabulary.words[UNKNOWN + 1 :], END)
 
 
-def tells_next_symbol(model: Named) -> bool:
+def is_language_model(model: Named) -> bool:
     """Whether the classes are the end and words that the model reads."""
     return END in model.class_names and _strangers(model.class_names, model.encoder.vocabulary) == []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wfalens.errors import InputError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.text.encoder import TextEncoder
 
 HUGGING_FACE = "hf:"
@@ -23,7 +23,7 @@ def reads_texts(spec: str | Path) -> bool:
     return str(spec).startswith(HUGGING_FACE)
 
 
-def open_model(spec: str | Path, encoder: TextEncoder | None = None) -> StepwiseClassifier:
+def open_model(spec: str | Path, encoder: TextEncoder | None = None) -> PrefixClassifier:
     """Open a model as the command line does.
 
     Args:

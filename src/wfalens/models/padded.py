@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wfalens.errors import ModelError
 from wfalens.models.batches import trace_padded
-from wfalens.models.callable import PrefixClassifier
+from wfalens.models.callable import BlackBoxClassifier
 from wfalens.models.checks.causality import looks_ahead
 from wfalens.models.checks.readout import LOGITS, check_logits, readout_named
 from wfalens.models.contract import checked_prior, checked_probabilities
@@ -102,7 +102,7 @@ def check_told(run: Run, encoder: TextEncoder, form: TableForm, outputs: str, cl
     checked_probabilities(rows.reshape(-1, rows.shape[-1]), rows.size // rows.shape[-1], classes, who)
 
 
-class TextTableClassifier(PrefixClassifier):
+class TextTableClassifier(BlackBoxClassifier):
     """Wraps `run(ids (batch, time)) -> (batch, classes)`: every prefix is asked as a text of its own."""
 
     def __init__(

@@ -27,7 +27,7 @@ _PADS = Bounds(whole, 0, 1 << 16, (None,))
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelCard:
+class Preprocessing:
     """The words and classes of a model that is stored elsewhere.
 
     Args:
@@ -48,10 +48,10 @@ class ModelCard:
         initial_output: the classes' probabilities before any word; None: unknown.
 
     Examples:
-        >>> from wfalens import ModelCard
-        >>> card = ModelCard(words=("<pad>", "<unk>", "the", "film"), class_names=("bad", "good"))
+        >>> from wfalens import Preprocessing
+        >>> card = Preprocessing(words=("<pad>", "<unk>", "the", "film"), class_names=("bad", "good"))
         >>> card.write("model.json")
-        >>> ModelCard.read("model.json") == card
+        >>> Preprocessing.read("model.json") == card
         True
     """
 
@@ -92,7 +92,7 @@ class ModelCard:
         _ = self.encoder  # refuses an unknown tokenizer or a wrong length
 
     @classmethod
-    def of(cls, encoder: TextEncoder, class_names: tuple[str, ...], **more: Any) -> ModelCard:
+    def of(cls, encoder: TextEncoder, class_names: tuple[str, ...], **more: Any) -> Preprocessing:
         """The card of a model that reads the ids of an encoder.
 
         Args:
@@ -101,7 +101,7 @@ class ModelCard:
             more: other entries of the card, such as `padding_side="left"`
 
         Examples:
-            >>> ModelCard.of(encoder, ("neg", "pos")).class_names
+            >>> Preprocessing.of(encoder, ("neg", "pos")).class_names
             ('neg', 'pos')
         """
         return cls(
@@ -114,7 +114,7 @@ class ModelCard:
             **more,
         )
 
-    def read_as(self, padding: str | None = None, cutting: str | None = None) -> ModelCard:
+    def read_as(self, padding: str | None = None, cutting: str | None = None) -> Preprocessing:
         """The same with other sides for padding and cutting, where they are given."""
         return replace(self, padding_side=padding or self.padding_side, cutting_side=cutting or self.cutting_side)
 
@@ -148,7 +148,7 @@ class ModelCard:
         return json.dumps({"version": VERSION, **content})
 
     @classmethod
-    def from_json(cls, text: str, where: str) -> ModelCard:
+    def from_json(cls, text: str, where: str) -> Preprocessing:
         try:
             content = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -171,15 +171,15 @@ class ModelCard:
             raise FormatError(f"{where}: {error}") from None
 
     @classmethod
-    def read(cls, path: str | Path) -> ModelCard:
+    def read(cls, path: str | Path) -> Preprocessing:
         """Read a card and check it.
 
         Args:
             path: a JSON file
 
         Examples:
-            >>> ModelCard.of(encoder, ("neg", "pos")).write("model.json")
-            >>> ModelCard.read("model.json").tokenizer
+            >>> Preprocessing.of(encoder, ("neg", "pos")).write("model.json")
+            >>> Preprocessing.read("model.json").tokenizer
             'basic_english'
         """
         try:
@@ -194,23 +194,23 @@ class ModelCard:
             path: the model's file name with the ending `.json`, so that the card is found
 
         Examples:
-            >>> ModelCard.of(encoder, ("neg", "pos")).write("model.json")
+            >>> Preprocessing.of(encoder, ("neg", "pos")).write("model.json")
         """
         write_atomically(Path(path), self.to_json().encode())
 
 
-def found_card(path: Path, stored: Callable[[Path], str | None] | None = None) -> ModelCard:
+def found_card(path: Path, stored: Callable[[Path], str | None] | None = None) -> Preprocessing:
     """The card beside a model (model.json for model.h5), else the one that stands in the model's own file."""
     beside = path.with_suffix(".json")
     if beside.is_file():
-        return ModelCard.read(beside)
+        return Preprocessing.read(beside)
     text = None if stored is None else stored(path)
     if text is None:
         raise InputError(
             f"{path} does not tell its words and classes; write them to {beside.name} beside it (wfalens wrap), "
             'for example {"words": ["<pad>", "<unk>", …], "class_names": ["ham", "spam"]}'
         )
-    return ModelCard.from_json(text, f"{path} (metadata)")
+    return Preprocessing.from_json(text, f"{path} (metadata)")
 
 
 def _strings(value: object) -> bool:

@@ -8,17 +8,17 @@ from wfalens.html import table_html
 from wfalens.printable import printable
 
 if TYPE_CHECKING:
-    from wfalens.models.contract import StepwiseClassifier
+    from wfalens.models.contract import PrefixClassifier
 
 
 class Shown:
     """Gives a model a line and a short table: what it is, its classes and its words."""
 
-    def __repr__(self: StepwiseClassifier) -> str:
+    def __repr__(self: PrefixClassifier) -> str:
         words, classes = f"{len(self.encoder.vocabulary):,} words", printable(", ".join(self.class_names))
         return f"<{type(self).__name__}: {words}, tokenizer {self.encoder.tokenizer_name}, classes {classes}>"
 
-    def _repr_html_(self: StepwiseClassifier) -> str:
+    def _repr_html_(self: PrefixClassifier) -> str:
         encoder = self.encoder
         rows = [
             ["classes", ", ".join(self.class_names)],

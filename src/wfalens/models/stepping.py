@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.models.contract import GridSteppable, State, SteppableClassifier
+from wfalens.models.contract import BatchSteppable, State, StatefulClassifier
 from wfalens.ragged import Ragged
 
 _TEXTS_PER_BATCH = 1024
 
 
-def states_after(model: SteppableClassifier, prefixes: Ragged[np.int32]) -> State:
+def states_after(model: StatefulClassifier, prefixes: Ragged[np.int32]) -> State:
     """The internal state after each prefix, empty ones included; one batched step per position."""
     # -> (prefixes, width)
     state = model.initial_state(len(prefixes))
@@ -24,16 +24,16 @@ def states_after(model: SteppableClassifier, prefixes: Ragged[np.int32]) -> Stat
     return state
 
 
-def step_grid(model: SteppableClassifier, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
+def step_grid(model: StatefulClassifier, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
     """Outputs after reading every word from every state: (states, width), (words,) -> (states, words, classes)."""
-    if isinstance(model, GridSteppable) and model.has_grid:
+    if isinstance(model, BatchSteppable) and model.has_grid:
         return model.step_grid(state, ids)
     return state_grid(model, state, ids)[1]
 
 
-def state_grid(model: SteppableClassifier, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+def state_grid(model: StatefulClassifier, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
     """The new states, (states, words, width), and the outputs as `step_grid` gives them."""
-    if isinstance(model, GridSteppable) and model.has_grid:
+    if isinstance(model, BatchSteppable) and model.has_grid:
         return model.state_grid(state, ids)
     states, outputs = model.step(np.repeat(state, len(ids), axis=0), np.tile(ids, len(state)))
     shape = len(state), len(ids), -1
@@ -41,7 +41,7 @@ def state_grid(model: SteppableClassifier, state: State, ids: NDArray[np.int32])
 
 
 def state_traces(
-    model: SteppableClassifier, ids: Ragged[np.int32]
+    model: StatefulClassifier, ids: Ragged[np.int32]
 ) -> Iterator[tuple[NDArray[np.int64], State, NDArray[np.float32]]]:
     """Internal states and outputs after every word: for batches of tokens, their positions, states and outputs."""
     order = np.argsort(-ids.lengths, kind="stable")

@@ -18,7 +18,7 @@ from wfalens.models.batches import TOKENS_PER_BATCH, trace_padded
 from wfalens.models.checks.causality import looks_ahead, probes
 from wfalens.models.checks.preprocessing_check import require_reading
 from wfalens.models.checks.readout import LOGITS, readout_named, softmax
-from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities, uniform
+from wfalens.models.contract import PrefixClassifier, State, checked_probabilities, uniform
 from wfalens.models.padded import TableForm, TextTableClassifier, check_told, checked_word_ids, last_row
 from wfalens.models.shown import Shown
 from wfalens.models.stepping import state_traces
@@ -41,7 +41,7 @@ def wrap_module(
     padding: str = RIGHT,
     word_ids: Sequence[int] | NDArray[np.integer] | None = None,
     labelled: Corpus | None = None,
-) -> StepwiseClassifier:
+) -> PrefixClassifier:
     """A classifier from a module `ids (batch, time) -> logits`, one row per word or one per text.
 
     * Logits (batch, time, classes): one pass scores all prefixes of a text; shorter texts are padded on the right with

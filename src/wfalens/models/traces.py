@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.models.contract import StepwiseClassifier, WholeTextClassifier, checked_probabilities, uniform
+from wfalens.models.contract import PrefixClassifier, WholeTextClassifier, checked_probabilities, uniform
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged, concatenate
 from wfalens.threads import passes_of_model
@@ -15,7 +15,7 @@ INITIAL = MODEL, UNIFORM = ("model", "uniform")  # whose output stands before an
 _TOKENS_PER_CALL = 50_000
 
 
-def output_traces(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> Ragged[np.float32]:
+def output_traces(model: PrefixClassifier, ids: Ragged[np.int32], progress: Progress) -> Ragged[np.float32]:
     """`T(w)` for every text; -> (tokens, classes)"""
 
     def traced(part: Ragged[np.int32]) -> Ragged[np.float32]:
@@ -34,7 +34,7 @@ def output_traces(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Pr
     return concatenate(parts)
 
 
-def last_outputs(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress = SILENT) -> NDArray[np.float32]:
+def last_outputs(model: PrefixClassifier, ids: Ragged[np.int32], progress: Progress = SILENT) -> NDArray[np.float32]:
     """The last row of `T(w)` for every text; a model that pays for every prefix is asked for nothing else.
 
     No text may be empty. -> (texts, classes)
@@ -54,12 +54,12 @@ def last_outputs(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Pro
     return np.concatenate(parts)
 
 
-def prior_of(model: StepwiseClassifier) -> NDArray[np.float32]:
+def prior_of(model: PrefixClassifier) -> NDArray[np.float32]:
     """The model's output before any word where it has one, else uniform; (classes,)"""
     own = getattr(model, "initial_output", None)
     return uniform(len(model.class_names)) if own is None else np.asarray(own, np.float32)
 
 
-def initial_output(model: StepwiseClassifier, initial: str) -> NDArray[np.float32]:
+def initial_output(model: PrefixClassifier, initial: str) -> NDArray[np.float32]:
     """`ρ(0)`: the model's own output before any word if `initial` says "model", else uniform; (classes,)"""
     return prior_of(model) if initial == MODEL else uniform(len(model.class_names))

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wfalens.models.callable import PrefixClassifier
+from wfalens.models.callable import BlackBoxClassifier
 from wfalens.models.contract import checked_probabilities
 from wfalens.ragged import Ragged
 from wfalens.text.encoder import TextEncoder
@@ -18,7 +18,7 @@ from wfalens.text.vocabulary import UNKNOWN
 _PROBES = 256  # words that tell one model from another by its answers
 
 
-class TextClassifier(PrefixClassifier):
+class TextClassifier(BlackBoxClassifier):
     """Wraps `predict_proba(list of texts) -> (n, classes)`.
 
     The words of a prefix are joined to a text (`TextEncoder.joined`); `unknown` takes the place of words that the

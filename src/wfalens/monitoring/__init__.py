@@ -3,7 +3,7 @@
 from wfalens.monitoring.coverage import Coverage, cover
 from wfalens.monitoring.detector import Detector, auroc
 from wfalens.monitoring.gaps import Gaps, fill_gaps
-from wfalens.monitoring.surprise import FEATURES, Habits, Readings, read
+from wfalens.monitoring.surprise import FEATURES, ReferenceStats, TextFeatures, read
 from wfalens.monitoring.synonym_defense import Restoration
 from wfalens.monitoring.watching import Alarms, Watcher
 
@@ -13,9 +13,9 @@ __all__ = [
     "Coverage",
     "Detector",
     "Gaps",
-    "Habits",
-    "Readings",
+    "ReferenceStats",
     "Restoration",
+    "TextFeatures",
     "Watcher",
     "auroc",
     "cover",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from wfalens.monitoring.surprise import Readings
+from wfalens.monitoring.surprise import TextFeatures
 
 _FEW = 20  # texts below which nothing is said
 _BEYOND = 0.99  # quantile of the reference beyond which a text is an outlier
@@ -29,14 +29,14 @@ class Drift:
     p: float | None  # that so large a difference is chance; None from too few texts
 
 
-def against_extraction(mean_surprise: float, seen: Readings) -> Drift:
+def against_extraction(mean_surprise: float, seen: TextFeatures) -> Drift:
     """From the mean surprise of a word in extraction."""
     words = float(seen.lengths.sum())
     mean = float((seen.surprise * seen.lengths).sum() / max(1.0, words))
     return Drift(len(seen.label), mean, mean_surprise, _p_of_mean(mean_surprise, seen))
 
 
-def against_reference(reference: NDArray[np.float64], seen: Readings) -> Drift:
+def against_reference(reference: NDArray[np.float64], seen: TextFeatures) -> Drift:
     """From the surprise of reference texts; the smaller of two p-values, doubled. reference: (texts,)"""
     mean, usual = float(seen.surprise.mean()), float(reference.mean())
     if min(len(reference), len(seen.surprise)) < _FEW:
@@ -49,7 +49,7 @@ def against_reference(reference: NDArray[np.float64], seen: Readings) -> Drift:
     return Drift(len(seen.label), mean, usual, float(min(1.0, 2 * min(ranks, outliers))))
 
 
-def _p_of_mean(mean_surprise: float, seen: Readings) -> float | None:
+def _p_of_mean(mean_surprise: float, seen: TextFeatures) -> float | None:
     if len(seen.label) < _FEW:
         return None
     excess = (seen.surprise - mean_surprise) * seen.lengths  # of each text

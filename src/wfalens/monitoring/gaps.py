@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.monitoring.coverage import Coverage
 from wfalens.monitoring.walks import Walks
@@ -59,7 +59,7 @@ class Gaps:
 
 
 def fill_gaps(
-    wfa: WFA, model: StepwiseClassifier, covered: Coverage, ids: Ragged[np.int32], most: int, seed: int = 0
+    wfa: WFA, model: PrefixClassifier, covered: Coverage, ids: Ragged[np.int32], most: int, seed: int = 0
 ) -> Gaps:
     """Texts for the most frequent transitions that are missing, several for each where there are few.
 

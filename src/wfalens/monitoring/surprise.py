@@ -16,7 +16,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.divergence import jensen_shannon
 from wfalens.explanation.moves import anatomy_and_names
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs, output_traces, prior_of
 from wfalens.monitoring.synonym_defense import Restoration
 from wfalens.monitoring.walks import Walks, reader_of
@@ -50,7 +50,7 @@ _SEEN = 0.5  # added to every count
 
 
 @dataclass(frozen=True, eq=False)
-class Habits:
+class ReferenceStats:
     """What an automaton is used to, from its extraction texts."""
 
     wfa: WFA
@@ -86,7 +86,7 @@ class Habits:
 
 
 @dataclass(frozen=True, eq=False)
-class Readings:
+class TextFeatures:
     """Texts as automaton and network read them, with their features."""
 
     label: NDArray[np.int64]  # the network's class
@@ -99,8 +99,8 @@ class Readings:
 
 
 def read(
-    habits: Habits, model: StepwiseClassifier, ids: Ragged[np.int32], restoration: Restoration | None = None
-) -> Readings:
+    habits: ReferenceStats, model: PrefixClassifier, ids: Ragged[np.int32], restoration: Restoration | None = None
+) -> TextFeatures:
     """One pass of the network and of the automaton, three of the network with a restoration; ids: no text is empty"""
     wfa, starts, lengths = habits.wfa, ids.offsets[:-1], ids.lengths
     trace = output_traces(model, ids, SILENT).values.astype(np.float64)
@@ -137,11 +137,11 @@ def read(
             *_restored(model, walks, output, restoration),
         ]
     )
-    return Readings(label, ordered[:, -1], agrees, 1 - features[:, 4], features[:, 0], lengths, features)
+    return TextFeatures(label, ordered[:, -1], agrees, 1 - features[:, 4], features[:, 0], lengths, features)
 
 
 def _restored(
-    model: StepwiseClassifier, walks: Walks, output: NDArray[np.float64], restoration: Restoration | None
+    model: PrefixClassifier, walks: Walks, output: NDArray[np.float64], restoration: Restoration | None
 ) -> list[NDArray[np.float64]]:
     """The features of a text whose rare words give way to usual ones; output: (texts, C) -> 4 × (texts,)"""
     if restoration is None:

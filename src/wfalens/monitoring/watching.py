@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.monitoring.detector import Detector
 from wfalens.monitoring.drift import against_extraction, against_reference
-from wfalens.monitoring.surprise import FEATURES, Habits, Readings, read
+from wfalens.monitoring.surprise import FEATURES, ReferenceStats, TextFeatures, read
 from wfalens.validation import Bounds, check_numbers, real, whole
 
 SURPRISING, UNSEEN, CONTRADICTION, ATTACKED = "surprising", "unseen words", "contradiction", "attacked"
@@ -49,20 +49,20 @@ class Watcher:
     """
 
     wfa: WFA
-    model: StepwiseClassifier
+    model: PrefixClassifier
     alarms: Alarms = field(default_factory=Alarms)
     detector: Detector | None = None
     reference: NDArray[np.float64] | None = None
     lines: int = field(default=0, init=False)
     bad: int = field(default=0, init=False)  # lines that could not be read
-    _window: list[Readings] = field(default_factory=list, init=False)
+    _window: list[TextFeatures] = field(default_factory=list, init=False)
     _alarms: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         check_pair(self.wfa, self.model)
         if self.detector is not None and len(self.detector.restoration.usual) != len(self.wfa.word_counts):
             raise InputError("the detector was trained for another automaton: their words differ")
-        self._habits = Habits(self.wfa)
+        self._habits = ReferenceStats(self.wfa)
         self._spread = self._habits.spread_of_surprise
 
     def read(self, lines: Sequence[bytes]) -> list[dict[str, Any]]:
@@ -125,7 +125,7 @@ class Watcher:
                 results[at] |= found
         return results
 
-    def _judged(self, seen: Readings) -> list[dict[str, Any]]:
+    def _judged(self, seen: TextFeatures) -> list[dict[str, Any]]:
         error = self._spread / np.sqrt(seen.lengths)
         deviations = (seen.surprise - self._habits.mean_surprise) / error
         reasons = {
@@ -164,5 +164,7 @@ def decoded(line: bytes) -> tuple[str, str | None]:
         return "", "not UTF-8 text"
 
 
-def _joined(parts: Sequence[Readings]) -> Readings:
-    return Readings(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Readings)))
+def _joined(parts: Sequence[TextFeatures]) -> TextFeatures:
+    return TextFeatures(
+        *(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(TextFeatures))
+    )

@@ -19,7 +19,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.monitoring.walks import Walks, reader_of
 from wfalens.printable import sentence
@@ -127,7 +127,7 @@ class Blame:
         return self.to_html()
 
 
-def errors_of(model: StepwiseClassifier, corpus: Corpus) -> Corpus:
+def errors_of(model: PrefixClassifier, corpus: Corpus) -> Corpus:
     """The texts of a labelled corpus on which the model errs; refused if there are none."""
     labelled = with_labels(corpus, model.class_names)
     worded, ids = model.encoder.encode(labelled.texts).nonempty()
@@ -149,7 +149,7 @@ def with_labels(corpus: Corpus, class_names: tuple[str, ...]) -> Corpus:
 
 def blame(
     wfa: WFA,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     train: Corpus,
     errors: Corpus,
     *,
@@ -201,7 +201,7 @@ def blame(
 
 
 def turning_weights(
-    model: StepwiseClassifier, ids: Ragged[np.int32], said: NDArray[np.int64], truth: NDArray[np.int64]
+    model: PrefixClassifier, ids: Ragged[np.int32], said: NDArray[np.int64], truth: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """What the wrong class loses against the true one without each word, on the network, if anything; (tokens,)"""
     text_of, own = ids.item_of_value(), final_outputs(model, ids)

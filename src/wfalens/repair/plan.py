@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.repair.blame import Blame, TurningWord
 from wfalens.repair.suspects import LabelSuspect
@@ -83,7 +83,7 @@ def relabelled(suspects: Sequence[LabelSuspect], least_doubt: float) -> list[Ste
 
 def plan_for(
     found: Blame,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     how: Sequence[str],
     *,
     most: int = 1000,
@@ -136,7 +136,7 @@ def _odds(train: Corpus, class_name: str) -> float:
     return (own + 0.5) / (len(train) - own + 0.5)
 
 
-def _swaps(found: Blame, model: StepwiseClassifier, most: int, rng: np.random.Generator) -> list[Step]:
+def _swaps(found: Blame, model: PrefixClassifier, most: int, rng: np.random.Generator) -> list[Step]:
     train, encoder = found.train, model.encoder
     assert train.labels is not None  # noqa: S101 - checked at the border
     steps = []
@@ -168,7 +168,7 @@ def _swaps(found: Blame, model: StepwiseClassifier, most: int, rng: np.random.Ge
     return steps
 
 
-def _from_pool(found: Blame, model: StepwiseClassifier, pool: Corpus, most: int) -> list[Step]:
+def _from_pool(found: Blame, model: PrefixClassifier, pool: Corpus, most: int) -> list[Step]:
     """Texts of a pool that hold a turning word and are of another class than it brought."""
     if pool.labels is None:
         raise InputError(f"{pool.name} has no labels; texts to add need classes")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wfalens.errors import InputError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.repair.blame import with_labels
@@ -45,7 +45,7 @@ class Slice:
 
 
 def repair(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     train: Corpus,
     plan: Plan,
     *,
@@ -67,7 +67,7 @@ def repair(
     return trainer.train(mended, progress=progress, start=model).model
 
 
-def compared(before: StepwiseClassifier, after: StepwiseClassifier, corpus: Corpus, name: str) -> Slice:
+def compared(before: PrefixClassifier, after: PrefixClassifier, corpus: Corpus, name: str) -> Slice:
     """Errors of two networks on labelled texts."""
     labelled = with_labels(corpus, tuple(before.class_names))
     worded, ids = before.encoder.encode(labelled.texts).nonempty()

@@ -9,7 +9,7 @@ import numpy as np
 from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.baselines import cross_fitted_bag_of_words
 from wfalens.explanation.influence import influence
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.repair.blame import with_labels
 from wfalens.text.corpus import Corpus
@@ -44,7 +44,7 @@ class SpuriousWord:
     share: float  # of them, those of the class
 
 
-def label_suspects(wfa: WFA, model: StepwiseClassifier, train: Corpus) -> list[LabelSuspect]:
+def label_suspects(wfa: WFA, model: PrefixClassifier, train: Corpus) -> list[LabelSuspect]:
     """Training texts whose label is doubted in the mean of all readers, the most doubtful first.
 
     The network may have learned a wrong label by heart. An automaton with few states cannot, and a bag of words that is

@@ -145,7 +145,7 @@ class Card:
         found = self.fidelity
         measured = {"automaton": found.overall}
         measured |= {} if found.companion is None else {"its readable companion": found.companion}
-        measured |= {f"stand-in: {name}": each for name, each in found.stand_ins.items()}
+        measured |= {f"stand-in: {name}": each for name, each in found.baselines.items()}
         yield from _paragraph(
             f"On {_plain(self.texts or 'texts')}, {found.overall.texts:,} texts, with 95 % intervals:"
         )

@@ -21,7 +21,7 @@ from wfalens.html import figure_html, heat_html, table_html, text_html
 from wfalens.printable import percent
 
 if TYPE_CHECKING:
-    from wfalens.models.contract import StepwiseClassifier
+    from wfalens.models.contract import PrefixClassifier
 
 _TOP_WORDS = 8
 _USUAL_COUNT = 5
@@ -109,7 +109,7 @@ class Card:
         return f"The copy is wrong here: they part at “{self.words[self.parted]}”{reason}."
 
 
-def card(wfa: WFA, text: str, model: StepwiseClassifier | None = None) -> Card:
+def card(wfa: WFA, text: str, model: PrefixClassifier | None = None) -> Card:
     """The card of a sentence; with the model the network reads along, and its class is the one that is explained."""
     way = wfa.walk(text)
     if not way.words:

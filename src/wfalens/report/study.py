@@ -13,7 +13,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.influence import Influence, influence
 from wfalens.explanation.near_words import nearness_of
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 from wfalens.text.similar_words import Nearness
@@ -33,12 +33,12 @@ class Study:
 
     name: str
     wfa: WFA
-    model: StepwiseClassifier | None = None
+    model: PrefixClassifier | None = None
     corpus: Corpus | None = None
     vectors: WordVectors | None = None
     other: WFA | None = None  # an earlier one, to compare with
     other_name: str = ""
-    other_model: StepwiseClassifier | None = None
+    other_model: PrefixClassifier | None = None
     seed: int = 0
     reference: Corpus | None = None  # the extraction texts, from which the bag of words learns
     reference_missing: str = ""  # why they are not there
@@ -57,7 +57,7 @@ class Study:
         return self.corpus
 
     @property
-    def classifier(self) -> StepwiseClassifier:
+    def classifier(self) -> PrefixClassifier:
         if self.model is None:
             raise InputError("this view needs the classifier itself; give it with --model")
         return self.model
@@ -69,7 +69,7 @@ class Study:
         return self.vectors
 
     @property
-    def compared_models(self) -> tuple[StepwiseClassifier | None, StepwiseClassifier | None]:
+    def compared_models(self) -> tuple[PrefixClassifier | None, PrefixClassifier | None]:
         """Of the earlier automaton and of this one, if there are texts to run them on.
 
         Where both automata are copies of this one's model, it serves for both.

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from wfalens.scale.engines.engine import Task
 from wfalens.scale.map_blocks import Facts, Pass, run_pass
-from wfalens.scale.row_counts import Tally
+from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.run_config import Session
 from wfalens.scale.shards import Shard
 
@@ -16,7 +16,7 @@ class Tallied(Protocol):
     """What is kept of a shard."""
 
     @property
-    def tally(self) -> Tally: ...
+    def tally(self) -> RowCounts: ...
 
 
 Found = TypeVar("Found", bound=Tallied)
@@ -26,7 +26,7 @@ Found_contra = TypeVar("Found_contra", bound=Tallied, contravariant=True)
 class ShardParts(Protocol[Found_contra]):
     """Results of shards; `tallies` tells which shards have one, and how much each has."""
 
-    tallies: dict[int, Tally]
+    tallies: dict[int, RowCounts]
 
     def add(self, shard: int, found: Found_contra) -> None: ...
 

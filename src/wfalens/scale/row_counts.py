@@ -14,7 +14,7 @@ LeftOutRow = tuple[int, int, int, str]  # file, block, number within the block, 
 
 
 @dataclass(frozen=True)
-class Tally:
+class RowCounts:
     """Counts that add up in any order; `first` names the first of what was left out."""
 
     texts: int = 0  # with a word in them
@@ -24,7 +24,7 @@ class Tally:
     first: tuple[LeftOutRow, ...] = ()
 
     @classmethod
-    def of(cls, parts: Iterable[Tally]) -> Tally:
+    def of(cls, parts: Iterable[RowCounts]) -> RowCounts:
         parts = list(parts)
         first = sorted(each for part in parts for each in part.first)[:_FIRST]
         return cls(
@@ -36,13 +36,13 @@ class Tally:
         )
 
     @classmethod
-    def stored(cls, file: StoredFile) -> Tally:
+    def stored(cls, file: StoredFile) -> RowCounts:
         """From the header of a part that `to_json` was written to."""
         fields = file.field("tally", dict)
         return cls(**fields | {"first": tuple(map(tuple, fields["first"]))})
 
     @classmethod
-    def without(cls, file: int, block: int, reasons: Sequence[str], number: int | None = None) -> Tally:
+    def without(cls, file: int, block: int, reasons: Sequence[str], number: int | None = None) -> RowCounts:
         """Of rows, shards or files that were left out, some of them by name; they are as many as `number` says."""
         first = tuple((file, block, at, reason) for at, reason in enumerate(reasons))
         return cls(left_out=len(reasons) if number is None else number, first=first[:_FIRST])

@@ -10,7 +10,7 @@ from typing import Any
 
 from wfalens.errors import InputError
 from wfalens.memory import parse_size, resident_with_children, shown_size
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.progress import SILENT, Progress
 from wfalens.scale.checkpoints import HeldParts, Parts, PartsFolder
 from wfalens.scale.engines.engine import Engine, ModelSource
@@ -159,7 +159,7 @@ class Session:
         """For a trial: here, in silence, and nothing of it is kept."""
         return Session(source=self.source)
 
-    def model_source(self, model: StepwiseClassifier) -> ModelSource:
+    def model_source(self, model: PrefixClassifier) -> ModelSource:
         """How workers come by the model."""
         return self.engine.source(model, self.model_file)
 

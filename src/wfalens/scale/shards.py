@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
-from wfalens.scale.row_counts import Tally
+from wfalens.scale.row_counts import RowCounts
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.packed import PackedTexts
 from wfalens.text.sources.blocks import BadRow, Block, Place, Source, classes_of
@@ -39,7 +39,7 @@ class Encoded(NamedTuple):
     ids: Ragged[np.int32]
     texts: NDArray[np.int64]  # (texts,) rising
     truth: NDArray[np.int64] | None  # (texts,) true classes, where labels are read
-    tally: Tally
+    tally: RowCounts
 
 
 def encoded(
@@ -71,10 +71,10 @@ def encoded(
     return Encoded(ids, numbers, truth, _tally(block, ids, cut, bad))
 
 
-def _tally(block: Block, ids: Ragged[np.int32], cut: int, bad: Sequence[BadRow]) -> Tally:
+def _tally(block: Block, ids: Ragged[np.int32], cut: int, bad: Sequence[BadRow]) -> RowCounts:
     reasons = [*block.empty.first, *map(str, bad)]
-    left_out = Tally.without(block.file, block.number, reasons, block.empty.number + len(bad))
-    return Tally.of([left_out, Tally(len(ids), len(ids.values), cut)])
+    left_out = RowCounts.without(block.file, block.number, reasons, block.empty.number + len(bad))
+    return RowCounts.of([left_out, RowCounts(len(ids), len(ids.values), cut)])
 
 
 def _chosen(texts: Sequence[str] | Ragged[np.int32], items: NDArray[np.int64]) -> Sequence[str] | Ragged[np.int32]:

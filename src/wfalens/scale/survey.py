@@ -16,7 +16,7 @@ from wfalens.scale.checkpoints import Parts
 from wfalens.scale.engines.engine import Engine
 from wfalens.scale.engines.local import SerialEngine
 from wfalens.scale.map_blocks import Facts, Pass, run_pass
-from wfalens.scale.row_counts import Tally
+from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.run_config import Session
 from wfalens.scale.shards import Shard, encoded
 from wfalens.storage import Tensors
@@ -36,7 +36,7 @@ class FileSurvey:
     sample: TextSample
     texts: int  # all that are not empty
     wordless: int  # of those that were looked at
-    tally: Tally  # of those that were looked at, and of all rows that were left out
+    tally: RowCounts  # of those that were looked at, and of all rows that were left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +45,9 @@ class Survey:
 
     shards: list[Shard]
     sample: TextSample
-    tally: Tally  # of the sample's texts; `left_out` of all
+    tally: RowCounts  # of the sample's texts; `left_out` of all
     is_whole: bool  # whether the sample holds all texts
-    unreadable: Tally  # files that were left out as a whole
+    unreadable: RowCounts  # files that were left out as a whole
 
 
 @dataclass(eq=False)
@@ -79,7 +79,7 @@ class SurveyTask:
 
     def survey(self, file: int) -> FileSurvey:
         starts: list[tuple[int, Place]] = []
-        sample, waiting, tallies = TextSample.empty(), list[TextSample](), list[Tally]()
+        sample, waiting, tallies = TextSample.empty(), list[TextSample](), list[RowCounts]()
         divisible = self.source.is_divisible(file)
         blocks = size = rows = texts = wordless = 0
         for block in self.source.blocks(file):
@@ -98,13 +98,13 @@ class SurveyTask:
                 sample, waiting = TextSample.pruned([sample, *waiting], self.tokens), []
                 self.bar.lower(sample.limit(self.tokens))
         sample = TextSample.pruned([sample, *waiting], self.tokens)
-        return FileSurvey(blocks, starts, sample, texts, wordless, Tally.of(tallies))
+        return FileSurvey(blocks, starts, sample, texts, wordless, RowCounts.of(tallies))
 
     def _is_enough(self, size: int, rows: int, lead: int) -> bool:
         """Whether a shard may end where the next reads `lead` rows in vain: few of them, unless it grows too large."""
         return size >= self.shard_bytes and (2 * lead <= rows or size >= _MOST_SHARDS_IN_ONE * self.shard_bytes)
 
-    def _drawn(self, block: Block) -> tuple[TextSample, int, Tally]:
+    def _drawn(self, block: Block) -> tuple[TextSample, int, RowCounts]:
         """The texts of a block that may get into the sample, how many of those looked at have no word, and a tally."""
         draw, bar = draws(self.seed, block.file, block.number, len(block.texts)), self.bar.draw
         wanted = None if bar is None else np.flatnonzero(draw < bar)
@@ -132,7 +132,7 @@ def survey_corpus(
         return {"file": names[file], "blocks": survey.blocks}, Path(names[file]).name
 
     def leave_out(file: int, reason: str) -> None:
-        keep(file, FileSurvey(0, [], TextSample.empty(), 0, 0, Tally.without(file, 0, [reason])))
+        keep(file, FileSurvey(0, [], TextSample.empty(), 0, 0, RowCounts.without(file, 0, [reason])))
 
     work = Pass(
         title="reading the texts",
@@ -165,10 +165,10 @@ def survey_corpus(
 
 def _joined(surveys: Sequence[FileSurvey], tokens: int | None) -> Survey:
     sample = TextSample.merged([each.sample for each in surveys], tokens).in_corpus_order()
-    looked_at = Tally.of(each.tally for each in surveys)
-    unreadable = Tally.of(each.tally for each in surveys if each.blocks == 0)
+    looked_at = RowCounts.of(each.tally for each in surveys)
+    unreadable = RowCounts.of(each.tally for each in surveys if each.blocks == 0)
     is_whole = len(sample) == sum(each.texts - each.wordless for each in surveys)
-    tally = Tally(len(sample), len(sample.ids.values), looked_at.cut, looked_at.left_out, looked_at.first)
+    tally = RowCounts(len(sample), len(sample.ids.values), looked_at.cut, looked_at.left_out, looked_at.first)
     return Survey(list(_numbered(surveys)), sample, tally, is_whole, unreadable)
 
 
@@ -210,7 +210,7 @@ def _stored(parts: Parts, number: int) -> FileSurvey | None:
     )
     starts = [(first, Place(offset, line)) for first, offset, line in file.field("starts", list)]
     numbers: dict[str, Any] = {name: file.field(name, int) for name in ("blocks", "texts", "wordless")}
-    return FileSurvey(starts=starts, sample=sample, tally=Tally.stored(file), **numbers)
+    return FileSurvey(starts=starts, sample=sample, tally=RowCounts.stored(file), **numbers)
 
 
 def _name(number: int) -> str:

@@ -99,7 +99,7 @@ def test_the_fidelity_to_a_language_model_is_measured_on_all_beginnings():
     found = inspection.fidelity(study)["strings"]
     assert found == measure_strings(copy, speaker, ["abc", "caab"], reference=texts).to_json()
     assert found["prefixes"] == 4 + 5
-    assert inspection.fidelity(replace(study, reference=None))["strings"]["stand_ins"] == {}
+    assert inspection.fidelity(replace(study, reference=None))["strings"]["baselines"] == {}
     assert inspection.fidelity(replace(study, corpus=Corpus.of(["x"])))["strings"] is None
 
 
@@ -110,8 +110,8 @@ def test_the_bag_of_words_learns_from_the_extraction_texts_or_is_called_weak(stu
     assert missing["weak_stand_in"] == "old.csv is not there"
     fair = inspection.fidelity(replace(study, reference=study.corpus))
     assert fair["weak_stand_in"] is None
-    expected = measure_fidelity(study.wfa, study.model, study.corpus, reference=study.corpus).to_json()["stand_ins"]
-    assert fair["stand_ins"] == expected != weak["stand_ins"]
+    expected = measure_fidelity(study.wfa, study.model, study.corpus, reference=study.corpus).to_json()["baselines"]
+    assert fair["baselines"] == expected != weak["baselines"]
 
 
 def test_sentences_are_of_the_sort_that_they_are_offered_as(study):

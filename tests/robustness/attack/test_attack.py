@@ -10,7 +10,7 @@ from wfalens.errors import InputError
 from wfalens.explanation import nearness_of
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
-from wfalens.robustness.attack import RECIPES, Arsenal, near_candidates, run_attack
+from wfalens.robustness.attack import RECIPES, AttackContext, near_candidates, run_attack
 from wfalens.robustness.attack.outcome import FAILED, NOTHING_TRIED, SKIPPED, SUCCEEDED, Example, Outcome, summary_rows
 from wfalens.scale.engines.local import ThreadEngine
 from wfalens.text import Corpus, load_dataset
@@ -36,7 +36,7 @@ def near(setting):
 
 @pytest.fixture(scope="module")
 def arsenal(setting, near):
-    return Arsenal.prepare(setting[1], near, 0.2, 0.3, 0.001)
+    return AttackContext.prepare(setting[1], near, 0.2, 0.3, 0.001)
 
 
 def msq(first, second):
@@ -101,7 +101,7 @@ def test_pairs_are_compared_in_small_blocks(setting, near, monkeypatch):
 def test_quantiles_leave_candidates_whatever_the_size_of_the_automaton(setting, near, states):
     model, _, _, corpus = setting
     wfa = Extractor.paper(states=states, completion="empirical").extract(model, load_dataset("newsroom"))
-    arsenal = Arsenal.prepare(wfa, near)
+    arsenal = AttackContext.prepare(wfa, near)
     for recipe in RECIPES:
         outcome = run_attack(recipe, 1, arsenal.recipe(recipe, 1), model, corpus.subset(np.arange(40)))
         assert outcome.summary.tried > 0
@@ -214,9 +214,9 @@ def test_bad_input_is_refused(setting, arsenal):
     with pytest.raises(InputError, match="k must lie between 1 and"):
         arsenal.recipe("weak", 0)
     with pytest.raises(InputError, match="at most the strong one"):
-        Arsenal.prepare(wfa, nearness_of(wfa, vectors), 0.9, 0.5)
+        AttackContext.prepare(wfa, nearness_of(wfa, vectors), 0.9, 0.5)
     with pytest.raises(InputError, match="a threshold is a number"):
-        Arsenal.prepare(wfa, nearness_of(wfa, vectors), "weak")
+        AttackContext.prepare(wfa, nearness_of(wfa, vectors), "weak")
     search = arsenal.recipe("weak", 1)
     with pytest.raises(InputError, match="has no labels"):
         run_attack("weak", 1, search, model, Corpus.of(corpus.texts))
@@ -227,7 +227,7 @@ def test_bad_input_is_refused(setting, arsenal):
 def test_a_recipe_without_a_candidate_says_that_nothing_was_tried(setting, near):
     model, wfa, _, _ = setting
     corpus = Corpus.of(["zzzz senate zzzz"], ["us"], model.class_names)
-    outcome = run_attack("guided", 2, Arsenal.prepare(wfa, near, 0, 0).recipe("guided", 2), model, corpus)
+    outcome = run_attack("guided", 2, AttackContext.prepare(wfa, near, 0, 0).recipe("guided", 2), model, corpus)
     assert (outcome.examples[0].status, outcome.examples[0].queries) == (FAILED, 0)
     total = outcome.summary
     assert (total.tried, total.asr_all, total.asr_correct, total.accuracy_after) == (0, None, None, None)

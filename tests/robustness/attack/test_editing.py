@@ -10,7 +10,7 @@ from tests.models.graphs import summing_graph
 from wfalens.cli.attack import examples_of
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor
-from wfalens.models import CallableClassifier, ModelCard
+from wfalens.models import CallableClassifier, Preprocessing
 from wfalens.robustness.attack import EDIT_RECIPES, run_edit_attack
 from wfalens.robustness.attack.outcome import Example, Outcome
 from wfalens.text import Corpus, TextEncoder
@@ -98,7 +98,7 @@ def test_the_command_attacks_characters_by_edits(tmp_path):
     encoder = TextEncoder.of_texts(NAMES, "characters")
     scores = np.random.default_rng(0).normal(size=(len(encoder.vocabulary), 2)).astype(np.float32)
     summing_graph(tmp_path / "names.onnx", scores)
-    ModelCard.of(encoder, ("other", "a")).write(tmp_path / "names.json")
+    Preprocessing.of(encoder, ("other", "a")).write(tmp_path / "names.json")
     rows = [f"{name},{TEXTS.class_names[label]}" for name, label in zip(NAMES, TEXTS.labels, strict=True)]
     (tmp_path / "names.csv").write_text("\n".join(["text,label", *rows]))
     extract = ("extract", "names.onnx", "-c", "names.csv", "-o", "names.wfa", "-k", "6", "--completion", "probe")

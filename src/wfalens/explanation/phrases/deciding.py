@@ -18,7 +18,7 @@ from wfalens.explanation.phrases.phrase_candidates import GAP, Candidates, Key, 
 from wfalens.explanation.phrases.phrase_result import DecidingPhrases, more_than_words
 from wfalens.explanation.phrases.redundancy import Standing, without_redundant
 from wfalens.explanation.phrases.regex import regular_expression
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -77,7 +77,7 @@ class _Table:
 def deciding_phrases(
     wfa: WFA,
     corpus: Corpus | Sequence[str],
-    model: StepwiseClassifier | None = None,
+    model: PrefixClassifier | None = None,
     *,
     min_support: int = 10,
     longest: int = 4,
@@ -104,7 +104,7 @@ def deciding_phrases(
     return _result(wfa, judged, table, rows, rates, gap)
 
 
-def _judged(wfa: WFA, corpus: Corpus | Sequence[str], model: StepwiseClassifier | None, progress: Progress) -> _Judged:
+def _judged(wfa: WFA, corpus: Corpus | Sequence[str], model: PrefixClassifier | None, progress: Progress) -> _Judged:
     texts = corpus if isinstance(corpus, Corpus) else Corpus.of(list(corpus))
     if model is not None:
         check_pair(wfa, model)
@@ -116,7 +116,7 @@ def _judged(wfa: WFA, corpus: Corpus | Sequence[str], model: StepwiseClassifier 
     return _Judged(ids, said, None if true is None else true[worded], "automaton" if model is None else "network")
 
 
-def _said(model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> NDArray[np.int64]:
+def _said(model: PrefixClassifier, ids: Ragged[np.int32], progress: Progress) -> NDArray[np.int64]:
     """The model's class of every text; -> (texts,)"""
     progress.start("running the model", len(ids.values))
     parts = []

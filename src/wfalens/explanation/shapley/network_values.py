@@ -39,7 +39,7 @@ from wfalens.explanation.shapley.sampled import (
     marginals,
 )
 from wfalens.explanation.shapley.shapley_values import ENUMERATED, MOST_SAMPLED, probability_values
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs, prior_output
 
 METHOD = "Shapley values of the network"
@@ -63,7 +63,7 @@ class NetworkExplanation(Explanation):
 
 
 def network_shapley(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     wfa: WFA | None,
     text: str,
     *,
@@ -133,7 +133,7 @@ def network_shapley(
 class _Asked:
     """The network as a game that remembers what it was asked: no coalition is asked twice."""
 
-    def __init__(self, model: StepwiseClassifier, ids: NDArray[np.int32], absence: str, budget: int) -> None:
+    def __init__(self, model: PrefixClassifier, ids: NDArray[np.int32], absence: str, budget: int) -> None:
         self._model, self._ids, self.absence, self.budget = model, ids, absence, budget
         self.length = len(ids)
         self._outputs = prior_output(model)[None]
@@ -265,7 +265,7 @@ def _estimate(
         wanted = 2 * done
 
 
-def _check(model: StepwiseClassifier, wfa: WFA | None, words: int) -> None:
+def _check(model: PrefixClassifier, wfa: WFA | None, words: int) -> None:
     if words == 0:
         raise InputError("the text has no words")
     if words > MOST_SAMPLED:

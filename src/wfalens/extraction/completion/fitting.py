@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from wfalens.automaton.kernels.steps import Rows
 from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
-from wfalens.extraction.query_budget import FITTING, Ledger, TooFewQueriesError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -88,14 +88,14 @@ class FittedRows(NamedTuple):
 
 
 def fit_rows(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     ids: Ragged[np.int32],
     probed: Rows,
     centres: NDArray[np.float64],
     fitting: Fitting,
     rng: np.random.Generator,
     progress: Progress,
-    ledger: Ledger,
+    ledger: QueryBudget,
     deadline: Deadline = NEVER,
 ) -> FittedRows:
     """From rows for every word in every state and centres (n, C); ρ(0) stays.

@@ -13,7 +13,7 @@ from wfalens.extraction.completion.questions import Questions
 from wfalens.extraction.counts.transitions import TransitionCounts
 from wfalens.extraction.states.abstraction import States
 from wfalens.extraction.states.views import View
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.scale.engines.engine import ModelSource
 from wfalens.scale.map_blocks import Facts, Pass, run_pass
 from wfalens.scale.run_config import Session
@@ -47,7 +47,7 @@ class ProbeTask:
 
 
 def probe(
-    questions: Questions, states: States, view: View, model: StepwiseClassifier, session: Session
+    questions: Questions, states: States, view: View, model: PrefixClassifier, session: Session
 ) -> TransitionCounts:
     """The answers to all questions; ranges of words that were probed before are read from their parts."""
     words, parts = questions.words, session.parts

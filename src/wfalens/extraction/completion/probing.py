@@ -14,9 +14,9 @@ from wfalens.extraction.states.abstraction import States
 from wfalens.extraction.states.asking import Continuations
 from wfalens.extraction.states.views import View, continuations_of
 from wfalens.models.contract import (
+    PrefixClassifier,
     State,
-    SteppableClassifier,
-    StepwiseClassifier,
+    StatefulClassifier,
     WholeTextClassifier,
     checked_probabilities,
 )
@@ -63,13 +63,13 @@ def choose_representatives(
 
 
 def probing_queries(
-    model: StepwiseClassifier, representatives: Representatives, words: int, asked: Continuations | None = None
+    model: PrefixClassifier, representatives: Representatives, words: int, asked: Continuations | None = None
 ) -> int:
     """What `probe_rows` asks at most: prefixes that the model scores, equal ones of a call once.
 
     With continuations, each of them behind every word.
     """
-    if isinstance(model, SteppableClassifier):
+    if isinstance(model, StatefulClassifier):
         return len(representatives.prefixes.values) + len(representatives.state) * words
     lengths = representatives.prefixes.lengths[_first_ones(representatives)[0]]
     further = 0 if asked is None else words * asked.queries(model, lengths + 1)
@@ -80,7 +80,7 @@ def probing_queries(
 
 
 def affordable(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     words: NDArray[np.int32],
     counts: NDArray[np.int64],
     representatives: Representatives,
@@ -124,7 +124,7 @@ def words_in_a_call(prefixes: int) -> int:
 
 
 def probe_rows(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     representatives: Representatives,
     states: States,
     view: View,
@@ -138,7 +138,7 @@ def probe_rows(
     counts for several near states in shares, in units of 1/64; without, for the nearest one.
     """
     n, reps = len(states), len(representatives.state)
-    saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
+    saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
 
     def probed(batch: NDArray[np.int32]) -> TransitionCounts:
         points = points_after(model, representatives, saved, view, batch)
@@ -160,14 +160,14 @@ def probe_rows(
 
 
 def points_after(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     representatives: Representatives,
     saved: State | None,
     view: View,
     words: NDArray[np.int32],
 ) -> NDArray[np.float32]:
     """Points after each word from each representative; -> (representatives · words, D)"""
-    if view.needs_states and saved is not None and isinstance(model, SteppableClassifier):
+    if view.needs_states and saved is not None and isinstance(model, StatefulClassifier):
         states, outputs = (grid.reshape(-1, grid.shape[-1]) for grid in state_grid(model, saved, words))
         return view.points(checked_probabilities(outputs, len(states), len(model.class_names), "the model"), states)
     outputs, asked = ask(model, representatives, saved, words), continuations_of(view)
@@ -179,11 +179,11 @@ def points_after(
 
 
 def ask(
-    model: StepwiseClassifier, representatives: Representatives, saved: State | None, words: NDArray[np.int32]
+    model: PrefixClassifier, representatives: Representatives, saved: State | None, words: NDArray[np.int32]
 ) -> NDArray[np.float32]:
     """Outputs after each word from each representative; -> (representatives · words, classes)"""
     classes = len(model.class_names)
-    if saved is not None and isinstance(model, SteppableClassifier):
+    if saved is not None and isinstance(model, StatefulClassifier):
         outputs = step_grid(model, saved, words).reshape(-1, classes)
     else:
         longer, inverse = _longer(representatives, words)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.extraction.completion.probing import Representatives, affordable, choose_representatives, probing_queries
-from wfalens.extraction.query_budget import FITTING_SHARE, SEARCH, SEARCH_SHARE, Ledger
+from wfalens.extraction.query_budget import FITTING_SHARE, SEARCH, SEARCH_SHARE, QueryBudget
 from wfalens.extraction.states.asking import Continuations
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN, UNKNOWN_WORD
@@ -38,12 +38,12 @@ class Questions:
         cls,
         per_state: int,
         hardness: float | None,
-        model: StepwiseClassifier,
+        model: PrefixClassifier,
         ids: Ragged[np.int32],
         path: NDArray[np.int32],
         word_counts: NDArray[np.int64],
         rng: np.random.Generator,
-        ledger: Ledger,
+        ledger: QueryBudget,
         progress: Progress,
         attempt: Attempt | None = None,
         asked: Continuations | None = None,
@@ -61,13 +61,13 @@ class Questions:
             words, representatives = _tried(attempt, model, word_counts, words, representatives, asked, ledger)
         return cls(words, representatives, hardness, asked)
 
-    def queries(self, model: StepwiseClassifier) -> int:
+    def queries(self, model: PrefixClassifier) -> int:
         """What they ask at most."""
         return probing_queries(model, self.representatives, len(self.words), self.asked)
 
 
 def _paid(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     word_counts: NDArray[np.int64],
     wanted: Representatives,
     budget: int | None,
@@ -85,18 +85,18 @@ def _paid(
     return words, found
 
 
-def _instead(model: StepwiseClassifier) -> str:
+def _instead(model: PrefixClassifier) -> str:
     return "if they were not there" if model.encoder.closed else UNKNOWN_WORD
 
 
 def _tried(
     attempt: Attempt,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     word_counts: NDArray[np.int64],
     words: NDArray[np.int32],
     representatives: Representatives,
     asked: Continuations | None,
-    ledger: Ledger,
+    ledger: QueryBudget,
 ) -> tuple[NDArray[np.int32], Representatives]:
     """What an attempt may ask, of the words and representatives that the whole automaton could afford."""
     tried = attempt.words

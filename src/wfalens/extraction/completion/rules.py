@@ -11,9 +11,9 @@ from wfalens.extraction.completion.fitting import Fitting, fit_rows
 from wfalens.extraction.completion.questions import Questions
 from wfalens.extraction.counts.transitions import TransitionCounts
 from wfalens.extraction.deadline import Deadline, Stop
-from wfalens.extraction.query_budget import Ledger
+from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.stochastic.options import CORPUS, CompletionOptions
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 
@@ -36,12 +36,12 @@ def probed(strength: float, questions: Questions, answers: TransitionCounts, alp
 
 def fitted(
     fitting: Fitting,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     ids: Ragged[np.int32],
     probe: Probe,
     centres: NDArray[np.float64],
     rng: np.random.Generator,
-    ledger: Ledger,
+    ledger: QueryBudget,
     progress: Progress,
     deadline: Deadline,
 ) -> tuple[Fitted, NDArray[np.float64], Stop | None]:

@@ -17,7 +17,7 @@ from wfalens.extraction.counts.counting import Evidence
 from wfalens.extraction.counts.fixed_point import added
 from wfalens.extraction.counts.transitions import TransitionCounts
 from wfalens.scale.checkpoints import Parts
-from wfalens.scale.row_counts import Tally
+from wfalens.scale.row_counts import RowCounts
 from wfalens.storage import StoredFile, compact
 
 FAN = 64
@@ -91,8 +91,8 @@ class CountParts:
         for name in names:
             self.parts.remove(name)
 
-    def tally(self) -> Tally:
-        return Tally.of(Tally.stored(self._read(name, ())) for name in self.names)
+    def tally(self) -> RowCounts:
+        return RowCounts.of(RowCounts.stored(self._read(name, ())) for name in self.names)
 
     def output_sums(self) -> NDArray[np.int64]:
         # -> (n, C, 2)
@@ -105,7 +105,7 @@ class CountParts:
             TransitionCounts(states, *(file.tensor(f"{kind}{part}", "iu").astype(np.int64) for part in _RUN))
             for kind in KINDS
         )
-        return Evidence(counts, more, file.tensor("output_sums", "i", 3), Tally.stored(file))
+        return Evidence(counts, more, file.tensor("output_sums", "i", 3), RowCounts.stored(file))
 
     def _read(self, name: str, only: Collection[str] | None = None) -> StoredFile:
         file = self.parts.read(name, only)

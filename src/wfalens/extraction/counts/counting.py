@@ -12,11 +12,11 @@ from wfalens.extraction.completion.augmentation import Chances, augmented
 from wfalens.extraction.counts.fixed_point import added, carried, output_sums
 from wfalens.extraction.counts.transitions import TransitionCounts, transition_keys
 from wfalens.extraction.states.abstraction import States
-from wfalens.extraction.states.views import Seen, View, see
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.extraction.states.views import PrefixOutputs, View, see
+from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 from wfalens.scale.engines.engine import ModelSource
-from wfalens.scale.row_counts import Tally
+from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.shards import Shard, encoded
 from wfalens.text.sources.blocks import Source
 from wfalens.threads import limit_model_threads
@@ -31,10 +31,10 @@ class Evidence:
     counts: TransitionCounts
     augmented: TransitionCounts
     output_sums: NDArray[np.int64]  # (n, C, 2): see `output_sums`; state 0 has none
-    tally: Tally
+    tally: RowCounts
 
     @classmethod
-    def none(cls, shape: tuple[int, ...], tally: Tally) -> Evidence:
+    def none(cls, shape: tuple[int, ...], tally: RowCounts) -> Evidence:
         """Of no text; the tally tells what was left out. shape: (n, C)"""
         empty = TransitionCounts.empty(shape[0])
         return cls(empty, empty, np.zeros((*shape, 2), np.int64), tally)
@@ -46,7 +46,7 @@ class Evidence:
             first.counts.merge(*(part.counts for part in others)),
             first.augmented.merge(*(part.augmented for part in others)),
             added([part.output_sums for part in parts]),
-            Tally.of(part.tally for part in parts),
+            RowCounts.of(part.tally for part in parts),
         )
 
 
@@ -67,11 +67,11 @@ class Resampling:
 
 
 def evidence_of(
-    seen: Seen,
+    seen: PrefixOutputs,
     path: NDArray[np.int32],
     states: States,
-    tally: Tally,
-    augmented_texts: Iterable[Seen] = (),
+    tally: RowCounts,
+    augmented_texts: Iterable[PrefixOutputs] = (),
 ) -> Evidence:
     """The evidence of texts that were seen already, and of texts made from them. path: (tokens,)"""
     total = _Total(states, seen.outputs.shape[1])
@@ -97,7 +97,7 @@ class CountTask:
         limit_model_threads()
         return lambda shard: self._counted(model, shard)
 
-    def _counted(self, model: StepwiseClassifier, shard: Shard) -> Evidence:
+    def _counted(self, model: PrefixClassifier, shard: Shard) -> Evidence:
         total = _Total(self.states, len(model.class_names))
         tallies = []
         for block in shard.read(self.source):
@@ -110,7 +110,7 @@ class CountTask:
             if self.resampling is not None:
                 for fresh in self.resampling.texts(found.ids, block.file, block.number):
                     total.add_augmented(see(model, fresh, self.view))
-        return total.evidence(Tally.of(tallies))
+        return total.evidence(RowCounts.of(tallies))
 
 
 class _Counter:
@@ -144,12 +144,12 @@ class _Total:
         self._counts, self._augmented = _Counter(len(states)), _Counter(len(states))
         self._sums = np.zeros((len(states), classes, 2), np.int64)
 
-    def add(self, seen: Seen, path: NDArray[np.int32]) -> None:
+    def add(self, seen: PrefixOutputs, path: NDArray[np.int32]) -> None:
         self._counts.add(seen.ids, path)
         self._sums = carried(self._sums + output_sums(seen.outputs, path, len(self._states)))
 
-    def add_augmented(self, seen: Seen) -> None:
+    def add_augmented(self, seen: PrefixOutputs) -> None:
         self._augmented.add(seen.ids, self._states.assign(seen.points))
 
-    def evidence(self, tally: Tally) -> Evidence:
+    def evidence(self, tally: RowCounts) -> Evidence:
         return Evidence(self._counts.result(), self._augmented.result(), self._sums, tally)

@@ -22,11 +22,11 @@ from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.linear_options import Distillation
 from wfalens.extraction.linear.linear_training import Training
 from wfalens.extraction.linear.word_inputs import prefixes_read, word_inputs
-from wfalens.extraction.perturbed_batches import Lessons
+from wfalens.extraction.perturbed_batches import PerturbedBatches
 from wfalens.extraction.provenance import about_corpus
-from wfalens.extraction.query_budget import Ledger, query_limit
+from wfalens.extraction.query_budget import QueryBudget, query_limit
 from wfalens.models.checks.causality import check_causal
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs, prior_of
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -45,7 +45,7 @@ def extract_linear(
     vectors: WordVectors | None,
     queries: int | None,
     seed: int,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     source: Source,
     run: Run,
     about: dict[str, Any],
@@ -65,7 +65,7 @@ def extract_linear(
         survey.tally.say_left_out(progress)
         if checkpoint is None and run.parts is not None:
             checkpoint = run.parts / "training"
-        ledger = Ledger(query_limit(queries, model))
+        ledger = QueryBudget(query_limit(queries, model))
         return distil(
             model,
             ids,
@@ -82,13 +82,13 @@ def extract_linear(
 
 
 def distil(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     ids: Ragged[np.int32],
     shape: Distillation,
     *,
     groups: NDArray[np.int64] | None = None,
     vectors: WordVectors | None = None,
-    ledger: Ledger | None = None,
+    ledger: QueryBudget | None = None,
     seed: int = 0,
     checkpoint: Path | None = None,
     provenance: dict[str, Any],
@@ -103,7 +103,7 @@ def distil(
     The `ledger` limits what the model is asked (default: no limit), and what was asked stands in the provenance.
     `groups` are the classes of the texts by which training draws them evenly; (texts,)
     """
-    ledger = ledger or Ledger()
+    ledger = ledger or QueryBudget()
     if len(ids) < 2:
         raise InputError("training needs at least two texts")
     held, fit = divided(ids, seed, groups)
@@ -122,7 +122,9 @@ def distil(
         torch.manual_seed(seed)
         generator = Generator(shape, inputs, classes, int(fit.lengths.max()))
     wanted = last_outputs(model, tests)
-    run = Training(generator, prior_of(model), Lessons(model, fit, shape, seed, ledger), deadline.part(_TRAINED))
+    run = Training(
+        generator, prior_of(model), PerturbedBatches(model, fit, shape, seed, ledger), deadline.part(_TRAINED)
+    )
     manifest = {
         "shape": asdict(shape),
         "seed": seed,

@@ -19,7 +19,7 @@ from wfalens.extraction.deadline import Deadline
 from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.linear_options import Distillation
 from wfalens.extraction.perturbation import batches
-from wfalens.extraction.perturbed_batches import Lesson, Lessons
+from wfalens.extraction.perturbed_batches import Lesson, PerturbedBatches
 from wfalens.ragged import Ragged
 from wfalens.storage import read_file, write_file
 
@@ -51,7 +51,9 @@ class Training:
     it is far better than the weights themselves, so that training may be stopped at any time.
     """
 
-    def __init__(self, generator: Generator, prior: NDArray[np.floating], lessons: Lessons, deadline: Deadline) -> None:
+    def __init__(
+        self, generator: Generator, prior: NDArray[np.floating], lessons: PerturbedBatches, deadline: Deadline
+    ) -> None:
         self.generator, self.lessons, self.deadline = generator, lessons, deadline
         rate = generator.shape.learning_rate
         self.optimiser = torch.optim.AdamW(generator.parameters(), lr=rate, betas=(0.9, 0.99), fused=True)

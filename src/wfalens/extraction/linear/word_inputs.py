@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.extraction.completion.probing import Representatives, affordable, ask, probing_queries, words_per_call
-from wfalens.extraction.query_budget import PROBING, Ledger
-from wfalens.models.contract import EmbeddingClassifier, SteppableClassifier, StepwiseClassifier
+from wfalens.extraction.query_budget import PROBING, QueryBudget
+from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, StatefulClassifier
 from wfalens.models.stepping import states_after
 from wfalens.progress import Progress
 from wfalens.text.vocabulary import UNKNOWN
@@ -20,18 +20,18 @@ _LEAST_SPREAD, _FARTHEST = 1e-3, 10.0
 _FLOOR = 1e-4  # below it, probabilities are told apart no further
 
 
-def prefixes_read(model: StepwiseClassifier, prefixes: int) -> int:
+def prefixes_read(model: PrefixClassifier, prefixes: int) -> int:
     """After how many prefixes every word is read: more if the model shows nothing but its outputs there."""
-    return prefixes if isinstance(model, SteppableClassifier) else _TIMES_OUTPUTS * prefixes
+    return prefixes if isinstance(model, StatefulClassifier) else _TIMES_OUTPUTS * prefixes
 
 
 def word_inputs(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     representatives: Representatives,
     vectors: WordVectors | None,
     counts: NDArray[np.int64],
     components: int,
-    ledger: Ledger,
+    ledger: QueryBudget,
     progress: Progress,
 ) -> NDArray[np.float32]:
     """What the model, or vectors given for it, tell of each word: principal components over the words seen.
@@ -74,17 +74,17 @@ def _components(table: NDArray[np.float32], seen: NDArray[np.bool_], most: int) 
 
 
 def _reactions(
-    model: StepwiseClassifier, representatives: Representatives, words: NDArray[np.int32], progress: Progress
+    model: PrefixClassifier, representatives: Representatives, words: NDArray[np.int32], progress: Progress
 ) -> NDArray[np.float32]:
     """What each word does to the model after the given prefixes; -> (V, ·)"""
     prefixes = len(representatives.state)
-    saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
+    saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
     parts = []
     size = words_per_call(representatives) if saved is None else _WORDS_PER_BATCH
     progress.start("reading every word", len(words))
     for start in range(0, len(words), size):
         some = words[start : start + size]
-        if saved is not None and isinstance(model, SteppableClassifier):
+        if saved is not None and isinstance(model, StatefulClassifier):
             states, outputs = model.step(np.repeat(saved, len(some), axis=0), np.tile(some, prefixes))
             reaction = np.hstack([states, np.log(np.maximum(outputs, _FLOOR))])
         else:

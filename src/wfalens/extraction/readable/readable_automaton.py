@@ -12,7 +12,7 @@ from wfalens.automaton.kernels.steps import Rows
 from wfalens.automaton.rows import make_rows, no_rows
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.extraction.readable.fit import Fit
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import PADDING
 
@@ -21,7 +21,7 @@ _TOKENS_AT_ONCE = 1 << 18
 
 
 def automaton_of(
-    fitted: Fit, model: StepwiseClassifier, ids: Ragged[np.int32], provenance: dict[str, Any]
+    fitted: Fit, model: PrefixClassifier, ids: Ragged[np.int32], provenance: dict[str, Any]
 ) -> StochasticWFA:
     """The automaton, with the frequencies that it has in texts; classes without a word are left out."""
     counts = np.bincount(ids.values, minlength=len(fitted.word_class))
@@ -35,7 +35,7 @@ def automaton_of(
 
 def _made(
     fitted: Fit,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     visits: NDArray[np.float64],
     state_visits: NDArray[np.int64],
     counts: NDArray[np.int64],

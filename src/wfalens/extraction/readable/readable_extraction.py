@@ -18,15 +18,15 @@ from wfalens.extraction.comparing import Rates, rates
 from wfalens.extraction.cost_estimate import most_probing, most_training, say_forecast, within
 from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
 from wfalens.extraction.held_out import divided, judged
-from wfalens.extraction.perturbed_batches import Lessons
+from wfalens.extraction.perturbed_batches import PerturbedBatches
 from wfalens.extraction.provenance import about_corpus
-from wfalens.extraction.query_budget import Ledger, query_limit
+from wfalens.extraction.query_budget import QueryBudget, query_limit
 from wfalens.extraction.readable.fit import Fit, fit, merged, started
 from wfalens.extraction.readable.readable_automaton import automaton_of
 from wfalens.extraction.readable.readable_options import Rung, Sharing, Size, Sizes
 from wfalens.extraction.readable.start import Effects, effects, views
 from wfalens.models.checks.causality import check_causal
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
@@ -46,7 +46,7 @@ def extract_shared(
     sharing: Sharing,
     queries: int | None,
     seed: int,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     source: Source,
     run: Run,
     about: dict[str, Any],
@@ -64,7 +64,7 @@ def extract_shared(
         check_causal(model, ids)
         survey.tally.say_cut(progress, model.encoder.max_length)
         survey.tally.say_left_out(progress)
-        ledger = Ledger(query_limit(queries, model))
+        ledger = QueryBudget(query_limit(queries, model))
         ledger.texts += len(ids.values)
         most = sum(
             most_probing(
@@ -102,11 +102,11 @@ class _Sharer:
 
     def __init__(
         self,
-        model: StepwiseClassifier,
+        model: PrefixClassifier,
         ids: Ragged[np.int32],
         sharing: Sharing,
         seed: int,
-        ledger: Ledger,
+        ledger: QueryBudget,
         progress: Progress,
         deadline: Deadline,
         groups: NDArray[np.int64] | None,
@@ -116,7 +116,7 @@ class _Sharer:
         held, self.known = divided(ids, seed, groups)
         self.held = judged(model, held)
         self.wanted = last_outputs(model, self.held)
-        self.lessons = Lessons(model, self.known, sharing, seed, ledger)
+        self.lessons = PerturbedBatches(model, self.known, sharing, seed, ledger)
 
     def smallest(self, sizes: Sizes, provenance: dict[str, Any]) -> StochasticWFA:
         """The automaton that is chosen among the sizes; its provenance tells what was tried, and what stopped it."""

@@ -20,10 +20,10 @@ from wfalens.extraction.completion.probing import (
     probing_queries,
     words_per_call,
 )
-from wfalens.extraction.query_budget import PROBING, Ledger
+from wfalens.extraction.query_budget import PROBING, QueryBudget
 from wfalens.extraction.states.abstraction import States, TooFewOutputsError, cluster, state_centres
 from wfalens.extraction.states.views import LookAhead, Outputs, View, continuations_of, make_view, see
-from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier
 from wfalens.models.stepping import states_after
 from wfalens.models.traces import prior_of
 from wfalens.progress import Progress
@@ -39,9 +39,9 @@ _PER_STATE = 256  # outputs that k-means sees
 _QUERY_SHARE = 0.5  # of what is left
 
 
-def views(model: StepwiseClassifier, ledger: Ledger) -> tuple[str, ...]:
+def views(model: PrefixClassifier, ledger: QueryBudget) -> tuple[str, ...]:
     """In which prefixes may be compared: looking ahead needs a model that can be stepped, and free queries."""
-    looks = isinstance(model, SteppableClassifier) and ledger.limit is None
+    looks = isinstance(model, StatefulClassifier) and ledger.limit is None
     return (Outputs.name, LookAhead.name) if looks else (Outputs.name,)
 
 
@@ -59,13 +59,13 @@ class Effects:
 
 
 def effects(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     ids: Ragged[np.int32],
     states: int,
     view_name: str,
     prefixes: int,
     rng: np.random.Generator,
-    ledger: Ledger,
+    ledger: QueryBudget,
     progress: Progress,
 ) -> Effects:
     """Form the states of texts in a view, and ask the model where every word leads from each of them."""
@@ -92,14 +92,14 @@ def effects(
 
 
 def _points(
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     representatives: Representatives,
     view: View,
     words: NDArray[np.int32],
     progress: Progress,
 ) -> NDArray[np.float32]:
     """Where each word leads from each representative; -> (words, representatives, D)"""
-    saved = states_after(model, representatives.prefixes) if isinstance(model, SteppableClassifier) else None
+    saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
     size, reps = words_per_call(representatives), len(representatives.state)
     parts = [words[first : first + size] for first in range(0, len(words), size)]
     found = []

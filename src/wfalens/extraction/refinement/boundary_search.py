@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.automaton.wfa import WFA
-from wfalens.extraction.refinement.query_sampler import OwnTexts
+from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.ragged import Ragged, concatenate
 
 _SEARCHED = 4  # texts that the automaton reads for each one that is taken
@@ -21,7 +21,7 @@ _PRODUCTS = 1 << 31  # multiplications of a search by backward matrices at most
 
 
 def near_decisions(
-    wfa: WFA, base: Ragged[np.int32], source: OwnTexts, number: int, rng: np.random.Generator
+    wfa: WFA, base: Ragged[np.int32], source: QuerySampler, number: int, rng: np.random.Generator
 ) -> Ragged[np.int32]:
     """So many texts, half of them by each search; fewer by backward matrices where those of many states cost more."""
 
@@ -36,7 +36,7 @@ def near_decisions(
     return concatenate([replaced, least_sure(source.edited(some(number - paid), rng), number - paid)])
 
 
-def replacements(wfa: WFA, texts: Ragged[np.int32], source: OwnTexts, rng: np.random.Generator) -> Ragged[np.int32]:
+def replacements(wfa: WFA, texts: Ragged[np.int32], source: QuerySampler, rng: np.random.Generator) -> Ragged[np.int32]:
     """Each text, none empty, with one other word: the one of those tried that leaves the automaton least sure."""
     values = texts.values.copy()
     for at, text in enumerate(texts):

@@ -18,7 +18,7 @@ _LONGEST, _FEW = 30, 3  # words of a random text where there is no corpus, and d
 
 
 @dataclass(frozen=True, eq=False)
-class OwnTexts:
+class QuerySampler:
     """Where texts are drawn from: half are texts of the corpus with one to three edits, the others are random.
 
     An edit replaces, inserts or deletes one word. Random texts are as long as texts of the corpus. Without a corpus all
@@ -30,7 +30,7 @@ class OwnTexts:
     base: Ragged[np.int32] | None = None  # the texts of the corpus, none empty
 
     @classmethod
-    def of(cls, counts: NDArray[np.int64], base: Ragged[np.int32] | None = None) -> OwnTexts:
+    def of(cls, counts: NDArray[np.int64], base: Ragged[np.int32] | None = None) -> QuerySampler:
         """counts: (V,), of every word; those that were never seen are not drawn"""
         seen = np.flatnonzero(counts)
         words = np.asarray(seen[seen > UNKNOWN], np.int32)

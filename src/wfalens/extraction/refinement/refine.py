@@ -24,13 +24,13 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction.refinement.boundary_search import near_decisions
 from wfalens.extraction.refinement.guarantee import CONFIDENCE, Guarantee
-from wfalens.extraction.refinement.query_sampler import OwnTexts
+from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, TooFewOutputsError
 from wfalens.extraction.states.splitting import Splitting
 from wfalens.extraction.stochastic.options import AUTO
 from wfalens.extraction.stochastic.tuning import Tuning
-from wfalens.models.contract import StepwiseClassifier
-from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.models.contract import PrefixClassifier
+from wfalens.models.next_symbol import is_language_model
 from wfalens.models.traces import last_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged, concatenate
@@ -116,7 +116,7 @@ class Asked:
 class Refiner:
     """A refinement under way. `grows`: the number of states is open."""
 
-    model: StepwiseClassifier
+    model: PrefixClassifier
     base: Ragged[np.int32]  # the texts of the corpus, none empty
     extract: Extract
     how: Refinement
@@ -128,7 +128,7 @@ class Refiner:
 
     def __post_init__(self) -> None:
         counts = np.bincount(self.base.values, minlength=len(self.model.encoder.vocabulary))
-        self.source = OwnTexts.of(counts, self.base)
+        self.source = QuerySampler.of(counts, self.base)
 
     def refined(self, wfa: WFA) -> WFA:
         """The automaton after all rounds; what was done stands in its provenance, the proof in `["guarantee"]`."""
@@ -168,7 +168,7 @@ class Refiner:
     def proof(self, wfa: WFA, repetition: int = 0) -> Guarantee:
         """A bound from texts that nothing was chosen by."""
         sample = self.ask(self.source.drawn(self.how.samples, np.random.default_rng([self.seed, _PROOF, repetition])))
-        about = self.source.about + (_COMPARED if tells_next_symbol(self.model) else "")
+        about = self.source.about + (_COMPARED if is_language_model(self.model) else "")
         return Guarantee(int(sample.agrees(wfa).sum()), self.how.samples, about, self.how.confidence)
 
     def ask(self, ids: Ragged[np.int32]) -> Asked:
@@ -215,7 +215,7 @@ def refinement_summary(provenance: dict[str, Any]) -> str | None:
 
 def refine(
     extractor: Extractor,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     corpus: Corpus | Sequence[str] | Ragged[np.int32],
     how: Refinement | None = None,
     progress: Progress = SILENT,
@@ -257,7 +257,7 @@ def refine(
     return wfa if carried is None or wfa.companion is not None else wfa.with_readable(carried)
 
 
-def _again(model: StepwiseClassifier, settled: Extractor, known: Ragged[np.int32], states: int | None) -> WFA:
+def _again(model: PrefixClassifier, settled: Extractor, known: Ragged[np.int32], states: int | None) -> WFA:
     return (settled if states is None else replace(settled, states=states)).extract(model, known)
 
 

@@ -14,10 +14,10 @@ from threadpoolctl import threadpool_limits
 
 from wfalens.automaton.kernels.steps import nearest_centre
 from wfalens.errors import InputError
-from wfalens.extraction.query_budget import Ledger
+from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.soft import mixtures
-from wfalens.extraction.states.views import VIEWS, Seen, View, make_view
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.extraction.states.views import VIEWS, PrefixOutputs, View, make_view
+from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 
 
@@ -70,14 +70,16 @@ class Abstraction(Protocol):
     @property
     def name(self) -> str: ...
 
-    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
+    def view(
+        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
+    ) -> View:
         """The view, learned from the model and the texts where there is something to learn.
 
         What it asks the model beyond the texts, it enters in the ledger.
         """
         ...
 
-    def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
+    def divide(self, seen: PrefixOutputs, states: int, sample: int | None, rng: np.random.Generator) -> States:
         """At most `states` states for what was seen, from `sample` points per state (None: from all)."""
         ...
 
@@ -88,10 +90,12 @@ class Clusters:
 
     name: str
 
-    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
+    def view(
+        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
+    ) -> View:
         return make_view(self.name, model, ids, rng, ledger)
 
-    def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
+    def divide(self, seen: PrefixOutputs, states: int, sample: int | None, rng: np.random.Generator) -> States:
         return cluster(seen.points, states, sample, rng)
 
 

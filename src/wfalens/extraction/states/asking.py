@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.models.contract import StepwiseClassifier, WholeTextClassifier
+from wfalens.models.contract import PrefixClassifier, WholeTextClassifier
 from wfalens.models.prefixes import prefix_tree
 from wfalens.models.traces import last_outputs
 from wfalens.ragged import Ragged, offsets_of, positions
@@ -27,13 +27,13 @@ class Continuations:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def queries(self, model: StepwiseClassifier, lengths: NDArray[np.int64]) -> int:
+    def queries(self, model: PrefixClassifier, lengths: NDArray[np.int64]) -> int:
         """What asking them behind prefixes of these lengths costs: a model that traces scores all words of a text."""
         if isinstance(model, WholeTextClassifier):
             return len(self) * len(lengths)
         return len(self) * int(lengths.sum()) + len(lengths) * len(self.texts.values)
 
-    def answers(self, model: StepwiseClassifier, prefixes: Ragged[np.int32]) -> NDArray[np.float32]:
+    def answers(self, model: PrefixClassifier, prefixes: Ragged[np.int32]) -> NDArray[np.float32]:
         """Outputs after every continuation of every prefix, side by side; -> (prefixes, continuations · C)"""
 
         def asked(part: Ragged[np.int32]) -> NDArray[np.float32]:
@@ -45,7 +45,7 @@ class Continuations:
         ]
         return np.concatenate([np.empty((0, width), np.float32), *passes_of_model(model, asked, parts)])
 
-    def after_every_word(self, model: StepwiseClassifier, ids: Ragged[np.int32]) -> NDArray[np.float32]:
+    def after_every_word(self, model: PrefixClassifier, ids: Ragged[np.int32]) -> NDArray[np.float32]:
         """The same of every prefix of texts, equal ones asked once; -> (tokens, continuations · C)"""
         tree = prefix_tree(ids)
         return np.asarray(self.answers(model, tree.spelled(np.arange(len(tree))))[tree.of_token])

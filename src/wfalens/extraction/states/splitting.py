@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.extraction.query_budget import Ledger
+from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.abstraction import Abstraction, States, named_abstraction
-from wfalens.extraction.states.views import Seen, View, see
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.extraction.states.views import PrefixOutputs, View, see
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.ragged import Ragged, concatenate, positions
 
@@ -35,7 +35,7 @@ class Formed:
     prefixes: Ragged[np.int32]  # (states,): the empty one for state 0
 
     @classmethod
-    def of(cls, view: View, states: States, seen: Seen) -> Formed:
+    def of(cls, view: View, states: States, seen: PrefixOutputs) -> Formed:
         states, path = states.visited(seen.points)
         distance = ((seen.points - states.seeds[path - 1]) ** 2).sum(1)
         order = np.lexsort([distance, path])
@@ -57,11 +57,13 @@ class Watched:
     def name(self) -> str:
         return self.inner.name
 
-    def view(self, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger) -> View:
+    def view(
+        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
+    ) -> View:
         self._view = self.inner.view(model, ids, rng, ledger)
         return self._view
 
-    def divide(self, seen: Seen, states: int, sample: int | None, rng: np.random.Generator) -> States:
+    def divide(self, seen: PrefixOutputs, states: int, sample: int | None, rng: np.random.Generator) -> States:
         found = self.inner.divide(seen, states, sample, rng)
         if self._view is not None:
             self._formed = Formed.of(self._view, found, seen)
@@ -93,7 +95,7 @@ class Given:
 class Splitting:
     """Extractions whose states can be split. `settled`: stochastic, with states formed by clustering."""
 
-    model: StepwiseClassifier
+    model: PrefixClassifier
     settled: Extractor
     base: Ragged[np.int32]
     most: int  # states
@@ -120,7 +122,7 @@ class Splitting:
 
 
 def split_states(
-    model: StepwiseClassifier, formed: Formed, texts: Ragged[np.int32], name: str, most: int
+    model: PrefixClassifier, formed: Formed, texts: Ragged[np.int32], name: str, most: int
 ) -> Given | None:
     """States split by texts, none empty, at most `most` in the end; None where nothing is contradicted.
 
@@ -134,7 +136,7 @@ def split_states(
     return Given(name, formed.view, States(np.concatenate([formed.states.seeds, seeds])))
 
 
-def contradictions(model: StepwiseClassifier, formed: Formed, texts: Ragged[np.int32]) -> NDArray[np.float32]:
+def contradictions(model: PrefixClassifier, formed: Formed, texts: Ragged[np.int32]) -> NDArray[np.float32]:
     """Points of prefixes that go on otherwise than their states, for each state the first found; -> (found, D)"""
     seen = see(model, texts, formed.view)
     path = formed.states.assign(seen.points)

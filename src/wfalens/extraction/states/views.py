@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from wfalens.errors import InputError, ModelError
-from wfalens.extraction.query_budget import LOOK_AHEAD, LOOK_AHEAD_SHARE, Ledger
+from wfalens.extraction.query_budget import LOOK_AHEAD, LOOK_AHEAD_SHARE, QueryBudget
 from wfalens.extraction.states.asking import MOST_ASKED, Continuations, drawn, regression, telling
-from wfalens.models.contract import State, SteppableClassifier, StepwiseClassifier, checked_probabilities
+from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier, checked_probabilities
 from wfalens.models.stepping import state_traces, states_after
 from wfalens.models.traces import output_traces
 from wfalens.progress import SILENT, Progress
@@ -69,24 +69,24 @@ class LookAhead:
     @classmethod
     def learned(
         cls,
-        model: StepwiseClassifier,
+        model: PrefixClassifier,
         ids: Ragged[np.int32],
         components: int,
         rng: np.random.Generator,
-        ledger: Ledger,
+        ledger: QueryBudget,
     ) -> LookAhead:
-        if isinstance(model, SteppableClassifier):
+        if isinstance(model, StatefulClassifier):
             return cls._of_states(model, ids, components, rng, ledger)
         return cls._of_answers(model, ids, components, rng, ledger)
 
     @classmethod
     def _of_states(
         cls,
-        model: SteppableClassifier,
+        model: StatefulClassifier,
         ids: Ragged[np.int32],
         components: int,
         rng: np.random.Generator,
-        ledger: Ledger,
+        ledger: QueryBudget,
     ) -> LookAhead:
         prefixes = _some_prefixes(ids, _SAMPLE, rng)
         length = min(_CONTINUATION, len(ids.values))
@@ -100,11 +100,11 @@ class LookAhead:
     @classmethod
     def _of_answers(
         cls,
-        model: StepwiseClassifier,
+        model: PrefixClassifier,
         ids: Ragged[np.int32],
         components: int,
         rng: np.random.Generator,
-        ledger: Ledger,
+        ledger: QueryBudget,
     ) -> LookAhead:
         """Learn from a few prefixes which continuations to ask, and how their answers tell those of the others.
 
@@ -146,7 +146,7 @@ def _prefix_lengths(ids: Ragged[np.int32]) -> NDArray[np.int64]:
 
 
 def _futures(
-    model: SteppableClassifier, states: State, continuations: Sequence[NDArray[np.int32]]
+    model: StatefulClassifier, states: State, continuations: Sequence[NDArray[np.int32]]
 ) -> Iterator[NDArray[np.float32]]:
     """Outputs after every word of every continuation, read from all states; each (states, C)"""
     for continuation in continuations:
@@ -185,12 +185,12 @@ def continuations_of(view: View) -> Continuations | None:
     return getattr(view, "continuations", None)
 
 
-def affordable_continuations(model: StepwiseClassifier, ids: Ragged[np.int32], queries: int | None) -> int:
+def affordable_continuations(model: PrefixClassifier, ids: Ragged[np.int32], queries: int | None) -> int:
     """How many continuations queries pay for behind every prefix of texts, learning which included; 0: none.
 
     For a model that can be stepped, which is asked none: 1 if they pay for learning to look ahead.
     """
-    if isinstance(model, SteppableClassifier):
+    if isinstance(model, StatefulClassifier):
         most = min(_SAMPLE, len(ids.values)) * (int(ids.lengths.max()) + _CONTINUATIONS * _CONTINUATION)
         return int(queries is None or most <= queries)
     if queries is None:
@@ -202,22 +202,22 @@ def affordable_continuations(model: StepwiseClassifier, ids: Ragged[np.int32], q
 
 
 def make_view(
-    name: str, model: StepwiseClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: Ledger
+    name: str, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
 ) -> View:
     if name == Outputs.name:
         return Outputs()
     return LookAhead.learned(model, ids, len(model.class_names) + 3, rng, ledger)
 
 
-def steppable(model: StepwiseClassifier) -> SteppableClassifier:
+def steppable(model: PrefixClassifier) -> StatefulClassifier:
     """The model, if it can show its internal states; else refused."""
-    if not isinstance(model, SteppableClassifier):
+    if not isinstance(model, StatefulClassifier):
         raise InputError(f"this abstraction needs a model that can be stepped; choose {Outputs.name!r}")
     return model
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class PrefixOutputs:
     """Texts, the model's output after every word, and the points by which they are compared."""
 
     ids: Ragged[np.int32]
@@ -229,31 +229,31 @@ class Seen:
         """Outputs after whole texts; (texts, C)"""
         return Ragged(self.outputs, self.ids.offsets).last()
 
-    def take(self, texts: NDArray[np.int64]) -> Seen:
+    def take(self, texts: NDArray[np.int64]) -> PrefixOutputs:
         return self._of(self.ids.offsets[texts], self.ids.lengths[texts])
 
-    def cut(self, lengths: NDArray[np.int64]) -> Seen:
+    def cut(self, lengths: NDArray[np.int64]) -> PrefixOutputs:
         """Every text cut after so many words; lengths: (texts,)"""
         return self._of(self.ids.offsets[:-1], lengths)
 
-    def _of(self, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Seen:
+    def _of(self, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> PrefixOutputs:
         tokens = positions(starts, lengths)
         ids = Ragged.from_lengths(self.ids.values[tokens], lengths)
-        return Seen(ids, self.outputs[tokens], self.points[tokens])
+        return PrefixOutputs(ids, self.outputs[tokens], self.points[tokens])
 
 
-def see(model: StepwiseClassifier, ids: Ragged[np.int32], view: View, progress: Progress = SILENT) -> Seen:
+def see(model: PrefixClassifier, ids: Ragged[np.int32], view: View, progress: Progress = SILENT) -> PrefixOutputs:
     """One pass of the model over the texts."""
     return see_in(model, ids, [view], progress)[0]
 
 
 def see_in(
-    model: StepwiseClassifier, ids: Ragged[np.int32], views: Sequence[View], progress: Progress = SILENT
-) -> list[Seen]:
+    model: PrefixClassifier, ids: Ragged[np.int32], views: Sequence[View], progress: Progress = SILENT
+) -> list[PrefixOutputs]:
     """One pass of the model over the texts, in several views at once."""
     if not any(view.needs_states for view in views):
         outputs = output_traces(model, ids, progress).values
-        return [Seen(ids, outputs, view.points(outputs, None)) for view in views]
+        return [PrefixOutputs(ids, outputs, view.points(outputs, None)) for view in views]
     if any(continuations_of(view) is not None for view in views):
         return _see_asking(model, ids, views, progress)
     model = steppable(model)
@@ -279,12 +279,12 @@ def see_in(
         start += len(part.values)
         progress.advance(len(part.values))
     progress.finish()
-    return [Seen(ids, outputs, table) for table in points]
+    return [PrefixOutputs(ids, outputs, table) for table in points]
 
 
 def _see_asking(
-    model: StepwiseClassifier, ids: Ragged[np.int32], views: Sequence[View], progress: Progress
-) -> list[Seen]:
+    model: PrefixClassifier, ids: Ragged[np.int32], views: Sequence[View], progress: Progress
+) -> list[PrefixOutputs]:
     """The same where views ask for what follows."""
     outputs = output_traces(model, ids, progress).values
     found = []
@@ -293,5 +293,5 @@ def _see_asking(
         progress.start("looking ahead" if asked else "looking")
         states = None if asked is None else asked.after_every_word(model, ids)
         progress.finish()
-        found.append(Seen(ids, outputs, view.points(outputs, states)))
+        found.append(PrefixOutputs(ids, outputs, view.points(outputs, states)))
     return found

@@ -23,7 +23,7 @@ from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.views import continuations_of
 from wfalens.extraction.stochastic.plan import Plan
 from wfalens.extraction.stochastic.tuning import Delivered, Tuning
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 from wfalens.scale.run_config import Session
 
@@ -31,7 +31,7 @@ from wfalens.scale.run_config import Session
 def build(
     plan: Plan,
     evidence: CountParts,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     ids: Ragged[np.int32],
     session: Session,
     provenance: dict[str, Any],
@@ -102,7 +102,7 @@ def _fitted(
     start: StochasticWFA,
     probe: Probe,
     plan: Plan,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     ids: Ragged[np.int32],
     groups: NDArray[np.int64] | None,
     rng: np.random.Generator,

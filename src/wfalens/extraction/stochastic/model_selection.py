@@ -14,21 +14,21 @@ from wfalens.extraction.completion.questions import Attempt
 from wfalens.extraction.counts.count_parts import CountParts
 from wfalens.extraction.counts.counting import evidence_of
 from wfalens.extraction.held_out import judged_lengths
-from wfalens.extraction.query_budget import LOOK_AHEAD_SHARE, SEARCH_SHARE, Ledger
+from wfalens.extraction.query_budget import LOOK_AHEAD_SHARE, SEARCH_SHARE, QueryBudget
 from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, named_abstraction
-from wfalens.extraction.states.views import Outputs, Seen, View, affordable_continuations, see_in
+from wfalens.extraction.states.views import Outputs, PrefixOutputs, View, affordable_continuations, see_in
 from wfalens.extraction.stochastic.build import build
 from wfalens.extraction.stochastic.memory_budget import Room
 from wfalens.extraction.stochastic.options import AUTO, CORPUS, Options
 from wfalens.extraction.stochastic.plan import Plan
 from wfalens.extraction.stochastic.size_grid import Ladder, representatives_for
 from wfalens.extraction.stochastic.tuning import ALPHAS, BETAS, Held, Tuning, choose, split
-from wfalens.models.contract import SteppableClassifier, StepwiseClassifier
-from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier
+from wfalens.models.next_symbol import is_language_model
 from wfalens.models.traces import initial_output
 from wfalens.ragged import Ragged
-from wfalens.scale.row_counts import Tally
+from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.run_config import Session
 
 _SEARCHED = 1 / 3  # of the time that is left, for the search in each view
@@ -39,14 +39,20 @@ class Settled:
     """Options that leave nothing open, what was seen of the texts in their view, and how the search went."""
 
     options: Options
-    seen: Seen
+    seen: PrefixOutputs
     view: View
     tuning: Tuning | None  # None: nothing was open
     held: Held | None  # the texts on which it was chosen
 
 
 def settle(
-    options: Options, model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, session: Session, *, whole: bool
+    options: Options,
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
+    ledger: QueryBudget,
+    session: Session,
+    *,
+    whole: bool,
 ) -> Settled:
     """Look at the texts once, in all views that are to choose from, and choose what is "auto".
 
@@ -72,29 +78,29 @@ def settle(
     return Settled(settled, seen[at], views[at], tuning, Held(held, _judged(model, seen[at].take(held)).last))
 
 
-def _judged(model: StepwiseClassifier, seen: Seen) -> Seen:
+def _judged(model: PrefixClassifier, seen: PrefixOutputs) -> PrefixOutputs:
     """What was seen of the texts as far as automata are judged by them."""
     return seen.cut(judged_lengths(model, seen.ids))
 
 
-def most_representatives(options: Options, model: StepwiseClassifier, ledger: Ledger) -> int:
+def most_representatives(options: Options, model: PrefixClassifier, ledger: QueryBudget) -> int:
     """Of all states together, of as many states as are tried at most or are given."""
     ladder = _ladder(options, model, ledger)
     return max(_sized(options, rung, model).completion.representatives * rung for rung in ladder.rungs)
 
 
-def _ladder(options: Options, model: StepwiseClassifier, ledger: Ledger) -> Ladder:
+def _ladder(options: Options, model: PrefixClassifier, ledger: QueryBudget) -> Ladder:
     """The numbers of states that are tried."""
     number = options.states.number
     if number != AUTO:
         return Ladder.single(int(number))
     classes, limited = len(model.class_names), ledger.limit is not None
-    if tells_next_symbol(model) and not options.completion.fits:
+    if is_language_model(model) and not options.completion.fits:
         return Ladder.speaking(classes, limited=limited)
     return Ladder.of(classes, fits=options.completion.fits, limited=limited)
 
 
-def _sized(options: Options, states: int, model: StepwiseClassifier) -> Options:
+def _sized(options: Options, states: int, model: PrefixClassifier) -> Options:
     """The same with a number of states; where it was open, many states get few representatives each."""
     completion = options.completion
     if options.states.number == AUTO:
@@ -103,20 +109,20 @@ def _sized(options: Options, states: int, model: StepwiseClassifier) -> Options:
     return replace(options, states=replace(options.states, number=states), completion=completion)
 
 
-def _views(model: StepwiseClassifier, ids: Ragged[np.int32], ledger: Ledger, *, whole: bool) -> tuple[str, ...]:
+def _views(model: PrefixClassifier, ids: Ragged[np.int32], ledger: QueryBudget, *, whole: bool) -> tuple[str, ...]:
     """The views to choose from: looking ahead takes queries, of a model that cannot be stepped for every prefix."""
     pays = affordable_continuations(model, ids, ledger.share(LOOK_AHEAD_SHARE)) > 0
-    looks = pays and (whole or isinstance(model, SteppableClassifier))
+    looks = pays and (whole or isinstance(model, StatefulClassifier))
     return tuple(ABSTRACTIONS) if looks else (Outputs.name,)
 
 
 def _search(
     options: Options,
-    model: StepwiseClassifier,
-    seen: Seen,
+    model: PrefixClassifier,
+    seen: PrefixOutputs,
     view: View,
     views: int,
-    ledger: Ledger,
+    ledger: QueryBudget,
     session: Session,
 ) -> Tuning:
     """The search in one view, of so many.
@@ -131,13 +137,13 @@ def _search(
     words, (points, width) = len(model.encoder.vocabulary), seen.points.shape
     room = Room(Room.within(session), words, completion.fits, (points, width), wanted.sample)
 
-    def attempt(states: int, part: Seen, words: NDArray[np.int32]) -> StochasticWFA:
+    def attempt(states: int, part: PrefixOutputs, words: NDArray[np.int32]) -> StochasticWFA:
         share = SEARCH_SHARE / views / ladder.usual
         tried = _sized(plain, states, model)
         here = session.aside()
         plan = Plan.of(tried, view, part, prior, ledger, here.progress)
         evidence = CountParts(here.parts)
-        evidence.add([0], evidence_of(part, plan.path, plan.states, Tally(len(part.ids), len(part.ids.values))))
+        evidence.add([0], evidence_of(part, plan.path, plan.states, RowCounts(len(part.ids), len(part.ids.values))))
         return build(plan, evidence, model, part.ids, here, {}, Attempt(words, share))
 
     return choose(

@@ -15,7 +15,7 @@ from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.effort import EFFORTS
 from wfalens.extraction.query_budget import query_limit
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, Abstraction, named_abstraction
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import INITIAL
 from wfalens.validation import Bounds, real, whole
 
@@ -68,7 +68,7 @@ class CompletionOptions:
     def fits(self) -> bool:
         return self.name == Fitted.name
 
-    def query_limit(self, model: StepwiseClassifier) -> int | None:
+    def query_limit(self, model: PrefixClassifier) -> int | None:
         """How often the model may be asked beyond the texts."""
         return query_limit(self.queries, model)
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.extraction.query_budget import Ledger
+from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.abstraction import States, named_abstraction, state_centres
 from wfalens.extraction.states.asking import Continuations
-from wfalens.extraction.states.views import LookAhead, Outputs, Seen, View
+from wfalens.extraction.states.views import LookAhead, Outputs, PrefixOutputs, View
 from wfalens.extraction.stochastic.options import Options
 from wfalens.extraction.stochastic.tuning import Held, Tuning
 from wfalens.progress import Progress
@@ -31,16 +31,16 @@ class Plan:
     centres: NDArray[np.float64]  # (n, C): of the sample, for states that the texts never visit; ρ(0)
     tuning: Tuning | None
     held: Held | None  # the texts of the sample on which it was chosen
-    ledger: Ledger
+    ledger: QueryBudget
 
     @classmethod
     def of(
         cls,
         options: Options,
         view: View,
-        seen: Seen,
+        seen: PrefixOutputs,
         prior: NDArray[np.float32],
-        ledger: Ledger,
+        ledger: QueryBudget,
         progress: Progress,
         tuning: Tuning | None = None,
         held: Held | None = None,
@@ -76,7 +76,7 @@ class Plan:
         return header, tensors
 
     @classmethod
-    def restored(cls, file: StoredFile, options: Options, ledger: Ledger) -> Plan:
+    def restored(cls, file: StoredFile, options: Options, ledger: QueryBudget) -> Plan:
         names = ("states", "abstraction", "alpha", "beta", "representatives")
         given: dict[str, Any] = {name: file.header[name] for name in names}
         settled = replace(

@@ -23,23 +23,23 @@ from wfalens.extraction.cost_estimate import most_probing, most_training, say_fo
 from wfalens.extraction.counts.count_parts import CountParts
 from wfalens.extraction.counts.counting import CountTask, Evidence, Resampling, evidence_of
 from wfalens.extraction.provenance import about_corpus
-from wfalens.extraction.query_budget import AUGMENTATION, LOOK_AHEAD_SHARE, SEARCH_SHARE, Ledger
+from wfalens.extraction.query_budget import AUGMENTATION, LOOK_AHEAD_SHARE, SEARCH_SHARE, QueryBudget
 from wfalens.extraction.states.abstraction import ABSTRACTIONS
 from wfalens.extraction.states.asking import MOST_ASKED
-from wfalens.extraction.states.views import LookAhead, Seen, continuations_of, see
+from wfalens.extraction.states.views import LookAhead, PrefixOutputs, continuations_of, see
 from wfalens.extraction.stochastic.build import build
 from wfalens.extraction.stochastic.model_selection import most_representatives, settle
 from wfalens.extraction.stochastic.options import AUTO, Options
 from wfalens.extraction.stochastic.plan import Plan
 from wfalens.memory import resident_with_children
 from wfalens.models.checks.causality import check_causal
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import initial_output
 from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.scale.bottom_k import TextSample
 from wfalens.scale.map_blocks import Facts, Pass, run_pass
-from wfalens.scale.row_counts import Tally
+from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.run_config import DEFAULT_SAMPLE, Run, Session
 from wfalens.scale.shards import Shard
 from wfalens.scale.survey import Survey, survey_corpus
@@ -53,7 +53,7 @@ _TIMES_HELD = 24  # the bytes of parts that are being merged: read, widened, joi
 
 def extract_stochastic(
     options: Options,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     source: Source,
     run: Run,
     about: dict[str, Any],
@@ -73,7 +73,7 @@ def extract_stochastic(
         plan, evidence = _planned(options, model, survey, session)
         if not survey.is_whole:
             _count(plan, evidence, model, survey, session)
-        tally = Tally.of([evidence.tally(), Tally() if survey.is_whole else survey.unreadable])
+        tally = RowCounts.of([evidence.tally(), RowCounts() if survey.is_whole else survey.unreadable])
         if tally.texts == 0:
             raise InputError(f"{source.name}: there is no text with a word in it to extract from")
         tally.say_cut(progress, model.encoder.max_length)
@@ -85,8 +85,8 @@ def extract_stochastic(
         return wfa
 
 
-def _say_forecast(options: Options, model: StepwiseClassifier, ids: Ragged[np.int32], progress: Progress) -> None:
-    completion, ledger = options.completion, Ledger(options.completion.query_limit(model))
+def _say_forecast(options: Options, model: PrefixClassifier, ids: Ragged[np.int32], progress: Progress) -> None:
+    completion, ledger = options.completion, QueryBudget(options.completion.query_limit(model))
     queries = completion.augmentation.epochs * len(ids.values) if completion.augmentation else 0
     if completion.asks_model:
         prefixes = most_representatives(options, model, ledger) + 1
@@ -115,9 +115,9 @@ def _sample_tokens(options: Options, source: Source) -> int | None:
     return _PER_OUTPUT * options.states.sample * int(options.states.number)
 
 
-def _planned(options: Options, model: StepwiseClassifier, survey: Survey, session: Session) -> tuple[Plan, CountParts]:
+def _planned(options: Options, model: PrefixClassifier, survey: Survey, session: Session) -> tuple[Plan, CountParts]:
     """The plan, and the evidence so far: of what was seen already, or of an earlier run."""
-    ledger = Ledger(options.completion.query_limit(model))
+    ledger = QueryBudget(options.completion.query_limit(model))
     stored = session.parts.read("plan")
     if stored is not None:
         return Plan.restored(stored, options, ledger), CountParts(session.parts)
@@ -137,7 +137,9 @@ def _planned(options: Options, model: StepwiseClassifier, survey: Survey, sessio
     return plan, evidence
 
 
-def _evidence_of_seen(plan: Plan, seen: Seen, model: StepwiseClassifier, survey: Survey, session: Session) -> Evidence:
+def _evidence_of_seen(
+    plan: Plan, seen: PrefixOutputs, model: PrefixClassifier, survey: Survey, session: Session
+) -> Evidence:
     resampling = _resampling(plan.options.completion.augmentation, plan.options.seed, model)
     if resampling is None:
         return evidence_of(seen, plan.path, plan.states, survey.tally)
@@ -147,8 +149,8 @@ def _evidence_of_seen(plan: Plan, seen: Seen, model: StepwiseClassifier, survey:
 
 
 def _augmented(
-    resampling: Resampling, plan: Plan, model: StepwiseClassifier, sample: TextSample, progress: Progress
-) -> Iterator[Seen]:
+    resampling: Resampling, plan: Plan, model: PrefixClassifier, sample: TextSample, progress: Progress
+) -> Iterator[PrefixOutputs]:
     """New texts for those of a whole corpus, block by block as if they were read from files."""
     blocks = sample.address[:, :2]
     starts = np.flatnonzero(np.any(np.diff(blocks, axis=0, prepend=-1), axis=1)).tolist()
@@ -158,14 +160,14 @@ def _augmented(
             yield see(model, fresh, plan.view, progress)
 
 
-def _resampling(augmentation: Augmentation | None, seed: int, model: StepwiseClassifier) -> Resampling | None:
+def _resampling(augmentation: Augmentation | None, seed: int, model: PrefixClassifier) -> Resampling | None:
     if augmentation is None:
         return None
     chances = augmentation.chances._replace(drop=0.0) if model.encoder.closed else augmentation.chances
     return Resampling(augmentation.synonyms(model.encoder.vocabulary), chances, augmentation.epochs, seed)
 
 
-def _count(plan: Plan, evidence: CountParts, model: StepwiseClassifier, survey: Survey, session: Session) -> None:
+def _count(plan: Plan, evidence: CountParts, model: PrefixClassifier, survey: Survey, session: Session) -> None:
     """The second pass: every shard that no part covers is counted, kept, and in time merged."""
     augmentation, ledger = plan.options.completion.augmentation, plan.ledger
     if continuations_of(plan.view) is not None:
@@ -199,7 +201,7 @@ def _count(plan: Plan, evidence: CountParts, model: StepwiseClassifier, survey: 
         return facts, f"{tokens / (time.monotonic() - began):,.0f} words/s"
 
     def leave_out(shard: Shard, reason: str) -> None:
-        nothing = Evidence.none(plan.centres.shape, Tally.without(shard.file, shard.first, [reason]))
+        nothing = Evidence.none(plan.centres.shape, RowCounts.without(shard.file, shard.first, [reason]))
         evidence.add([shard.number], nothing)
 
     def tidy() -> None:

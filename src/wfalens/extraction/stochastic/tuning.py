@@ -17,7 +17,7 @@ from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.held_out import judged
 from wfalens.extraction.query_budget import TooFewQueriesError
 from wfalens.extraction.states.abstraction import TooFewOutputsError
-from wfalens.extraction.states.views import Seen
+from wfalens.extraction.states.views import PrefixOutputs
 from wfalens.extraction.stochastic.memory_budget import Room
 from wfalens.extraction.stochastic.size_grid import Ladder
 from wfalens.progress import Progress
@@ -131,12 +131,12 @@ class Tuning:
 
 
 # Builds an automaton with K states from what was seen, with rows for the given words only.
-Build = Callable[[int, Seen, NDArray[np.int32]], StochasticWFA]
+Build = Callable[[int, PrefixOutputs, NDArray[np.int32]], StochasticWFA]
 
 
 def choose(
-    seen: Seen,
-    judged_part: Callable[[Seen], Seen],
+    seen: PrefixOutputs,
+    judged_part: Callable[[PrefixOutputs], PrefixOutputs],
     abstraction: str,
     build: Build,
     ladder: Ladder,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wfalens.errors import ModelError, WfalensWarning
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged, positions
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import UNKNOWN
@@ -30,7 +30,7 @@ class Contradiction:
     gap: float
 
 
-def contradiction(model: StepwiseClassifier, texts: Ragged[np.int32]) -> Contradiction | None:
+def contradiction(model: PrefixClassifier, texts: Ragged[np.int32]) -> Contradiction | None:
     """Compare outputs on texts with outputs on their first halves: the first that differ, None if all agree.
 
     A bidirectional network, attention without a mask, or padding that leaks into the outputs all differ here.
@@ -48,7 +48,7 @@ def contradiction(model: StepwiseClassifier, texts: Ragged[np.int32]) -> Contrad
     return None
 
 
-def check_causal(model: StepwiseClassifier, ids: Ragged[np.int32]) -> None:
+def check_causal(model: PrefixClassifier, ids: Ragged[np.int32]) -> None:
     """Refuse a model whose traces look ahead, by a few texts of a corpus.
 
     Args:
@@ -68,7 +68,7 @@ def check_causal(model: StepwiseClassifier, ids: Ragged[np.int32]) -> None:
         )
 
 
-def looks_ahead(model: StepwiseClassifier) -> bool:
+def looks_ahead(model: PrefixClassifier) -> bool:
     """Whether traces of random texts, some of them long, look ahead; if so, a warning says how the model is read."""
     found = next((each for texts in probes(model.encoder) if (each := _tried(model, texts)) is not None), None)
     if found is not None:
@@ -91,7 +91,7 @@ def probes(encoder: TextEncoder) -> list[Ragged[np.int32]]:
     return [Ragged.from_lengths(rng.integers(first, words, each.sum()).astype(np.int32), each) for each in lengths]
 
 
-def _tried(model: StepwiseClassifier, texts: Ragged[np.int32]) -> Contradiction | None:
+def _tried(model: PrefixClassifier, texts: Ragged[np.int32]) -> Contradiction | None:
     try:
         return contradiction(model, texts)
     except (IndexError, RuntimeError, ValueError):

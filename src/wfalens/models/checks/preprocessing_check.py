@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 
 from wfalens.errors import ModelError
 from wfalens.models.checks.unknown import UnknownWordsWarning, unknown_words
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.padded import TableForm
 from wfalens.models.traces import last_outputs
 from wfalens.text.corpus import Corpus
@@ -35,12 +35,12 @@ class ReadingWarning(UserWarning):
 
 
 @runtime_checkable
-class Rereadable(StepwiseClassifier, Protocol):
+class Rereadable(PrefixClassifier, Protocol):
     """A model of tables of ids that may be read in another way."""
 
     form: TableForm
 
-    def reread(self, form: TableForm, cutting_side: str) -> StepwiseClassifier: ...
+    def reread(self, form: TableForm, cutting_side: str) -> PrefixClassifier: ...
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Misreading:
         )
 
 
-def find_misreading(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) -> Misreading | None:
+def check_preprocessing(model: PrefixClassifier, corpus: Corpus, seed: int = 0) -> Misreading | None:
     """The best other way to read a model, if labels speak clearly for it; None also where too few labels are known.
 
     All other ways are tried on 200 texts, where they must gain five points; class names in another order, twenty. The
@@ -74,8 +74,8 @@ def find_misreading(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) ->
         seed: of the texts that are drawn.
 
     Examples:
-        >>> from wfalens import find_misreading
-        >>> print(find_misreading(model, corpus))  # a function has no padding that could be wrong
+        >>> from wfalens import check_preprocessing
+        >>> print(check_preprocessing(model, corpus))  # a function has no padding that could be wrong
         None
     """
     if not isinstance(model, Rereadable):
@@ -103,7 +103,7 @@ def find_misreading(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) ->
 
 
 def _slight_misreading(
-    model: StepwiseClassifier, reread: StepwiseClassifier, side: str, corpus: Corpus
+    model: PrefixClassifier, reread: PrefixClassifier, side: str, corpus: Corpus
 ) -> Misreading | None:
     """The other side of padding, if it is better by more than chance."""
     now, then = (_right(each, corpus) for each in (model, reread))
@@ -112,12 +112,12 @@ def _slight_misreading(
     return Misreading(len(corpus), float(now.mean()), float(then.mean()), _padded(side))
 
 
-def require_reading(model: StepwiseClassifier, corpus: Corpus) -> None:
+def require_reading(model: PrefixClassifier, corpus: Corpus) -> None:
     """Refuse a model that agrees much better with labels when it is read otherwise; warn of many unknown words."""
     unknown = unknown_words(model.encoder, corpus.texts)
     if unknown is not None:
         warnings.warn(unknown, UnknownWordsWarning, stacklevel=3)
-    found = find_misreading(model, corpus)
+    found = check_preprocessing(model, corpus)
     if found is not None:
         raise ModelError(str(found))
     doubt = _doubtful(model, corpus)
@@ -125,7 +125,7 @@ def require_reading(model: StepwiseClassifier, corpus: Corpus) -> None:
         warnings.warn(doubt, ReadingWarning, stacklevel=3)
 
 
-def _doubtful(model: StepwiseClassifier, corpus: Corpus) -> str | None:
+def _doubtful(model: PrefixClassifier, corpus: Corpus) -> str | None:
     """Why labels make one doubt that a model is read as it was trained; None if they do not."""
     if corpus.labels is None or len(corpus) < _FEWEST:
         return None
@@ -147,7 +147,7 @@ def _doubtful(model: StepwiseClassifier, corpus: Corpus) -> str | None:
     )
 
 
-def agreement(model: StepwiseClassifier, corpus: Corpus, seed: int = 0) -> float | None:
+def agreement(model: PrefixClassifier, corpus: Corpus, seed: int = 0) -> float | None:
     """The share of some labelled texts on which a model agrees with the label; None where too few are its classes."""
     known = _labelled(corpus, model.class_names)
     return None if known is None else float(_right(model, known.sample(_MOST, seed)).mean())
@@ -162,12 +162,12 @@ def _labelled(corpus: Corpus, class_names: tuple[str, ...]) -> Corpus | None:
     return corpus.subset(items).relabelled(class_names) if len(items) >= _FEWEST else None
 
 
-def _right(model: StepwiseClassifier, corpus: Corpus) -> NDArray[np.bool_]:
+def _right(model: PrefixClassifier, corpus: Corpus) -> NDArray[np.bool_]:
     """On which texts the model agrees with the label; -> (texts,)"""
     return np.asarray(_chosen(model, corpus) == corpus.labels, bool)
 
 
-def _chosen(model: StepwiseClassifier, corpus: Corpus) -> NDArray[np.int64]:
+def _chosen(model: PrefixClassifier, corpus: Corpus) -> NDArray[np.int64]:
     """The class that the model chooses, -1 of a text without words; -> (texts,)"""
     worded, ids = model.encoder.encode(corpus.texts).nonempty()
     chosen = np.full(len(corpus), -1, np.int64)
@@ -176,7 +176,7 @@ def _chosen(model: StepwiseClassifier, corpus: Corpus) -> NDArray[np.int64]:
     return chosen
 
 
-def _renamed(model: StepwiseClassifier, corpus: Corpus) -> NDArray[np.bool_]:
+def _renamed(model: PrefixClassifier, corpus: Corpus) -> NDArray[np.bool_]:
     """On which texts the model agrees with the label if its classes are renamed, as the other half of the texts tells.
 
     -> (texts,)
@@ -197,7 +197,7 @@ def _best_names(chosen: NDArray[np.int64], labels: NDArray[np.int64], classes: i
     return np.asarray(linear_sum_assignment(counts, maximize=True)[1], np.int64)
 
 
-def _named_otherwise(model: StepwiseClassifier, corpus: Corpus) -> str:
+def _named_otherwise(model: PrefixClassifier, corpus: Corpus) -> str:
     names = _best_names(_chosen(model, corpus), np.asarray(corpus.labels, np.int64), len(model.class_names))
     return f"its class names stand in the order {', '.join(model.class_names[name] for name in names)} (class_names)"
 
@@ -251,7 +251,7 @@ class PaddedSteps(Protocol):
     encoder: TextEncoder
     pads: int
 
-    def exact(self) -> StepwiseClassifier: ...
+    def exact(self) -> PrefixClassifier: ...
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ class StepsApart:
         )
 
 
-def steps_apart(model: StepwiseClassifier, texts: Sequence[str], seed: int = 0) -> StepsApart | None:
+def steps_apart(model: PrefixClassifier, texts: Sequence[str], seed: int = 0) -> StepsApart | None:
     """Compare both ways to read a network that reads its padding, on some texts; None for other models."""
     if not isinstance(model, PaddedSteps) or not model.pads:
         return None

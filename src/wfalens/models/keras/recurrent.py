@@ -15,12 +15,12 @@ from torch import Tensor
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.messages import reason_of
 from wfalens.models.checks.readout import readout_named
-from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities
+from wfalens.models.contract import PrefixClassifier, State, checked_probabilities
 from wfalens.models.keras.keras_file import StoredModel, read_keras
 from wfalens.models.keras.keras_network import RecurrentNetwork, plain_network, table_width
 from wfalens.models.keras.keras_tables import TableNetwork, table_network
 from wfalens.models.padded import TableForm, TextTableClassifier
-from wfalens.models.preprocessing import EXACT, ModelCard, found_card
+from wfalens.models.preprocessing import EXACT, Preprocessing, found_card
 from wfalens.models.shown import Shown
 from wfalens.models.stepping import state_traces
 from wfalens.ragged import Ragged
@@ -35,12 +35,12 @@ _LIKELY_PADS = 0.75  # of the width: what stands before a short text
 
 def load_keras(
     path: str | Path,
-    card: ModelCard | None = None,
+    card: Preprocessing | None = None,
     *,
     padding: str | None = None,
     cutting: str | None = None,
     labelled: Corpus | None = None,
-) -> StepwiseClassifier:
+) -> PrefixClassifier:
     """A classifier from a Keras file (.h5 or .keras) and its card: the one given, else the JSON file beside it.
 
     Embedding → LSTM, GRU or SimpleRNN → Dense is read without Keras and becomes steppable. A network of fixed width
@@ -84,7 +84,7 @@ def _known_network(stored: StoredModel) -> RecurrentNetwork | TableNetwork | Non
         raise FormatError(f"{stored.path}: a layer is not described as Keras does it ({reason_of(error)})") from None
 
 
-def _opened(stored: StoredModel, network: RecurrentNetwork | TableNetwork, card: ModelCard) -> StepwiseClassifier:
+def _opened(stored: StoredModel, network: RecurrentNetwork | TableNetwork, card: Preprocessing) -> PrefixClassifier:
     check_rows(card, len(network.embedding), stored.path)
     classes = 2 if network.outputs == "binary" else len(network.head[-1][1])
     if len(card.class_names) != classes:
@@ -222,7 +222,7 @@ class KerasRecurrentClassifier(Shown):
         return checked_probabilities(rows, len(state), len(self.class_names), "the network")
 
 
-def _run_by_keras(stored: StoredModel, card: ModelCard) -> StepwiseClassifier:
+def _run_by_keras(stored: StoredModel, card: Preprocessing) -> PrefixClassifier:
     from wfalens.models.keras.keras_model import wrap_keras
     from wfalens.models.keras.legacy import last_activation, load_old
 
@@ -242,7 +242,7 @@ def _run_by_keras(stored: StoredModel, card: ModelCard) -> StepwiseClassifier:
     )
 
 
-def checked_side(card: ModelCard, width: int | None, path: Path) -> str:
+def checked_side(card: Preprocessing, width: int | None, path: Path) -> str:
     """The side on which tables of a fixed width are padded, refused if nobody told it."""
     if width is not None and card.padding_side is None:
         raise InputError(
@@ -253,7 +253,7 @@ def checked_side(card: ModelCard, width: int | None, path: Path) -> str:
     return card.padding_side or LEFT
 
 
-def check_rows(card: ModelCard, rows: int, path: Path) -> None:
+def check_rows(card: Preprocessing, rows: int, path: Path) -> None:
     """Refuse a card with more words than a model has vectors for."""
     if len(card.words) > rows:
         raise ModelError(

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.models.next_symbol import is_language_model
 from wfalens.models.onnx.graph_ports import METADATA
-from wfalens.models.preprocessing import ModelCard
+from wfalens.models.preprocessing import Preprocessing
 from wfalens.models.rnn.classifier import RNNClassifier
 from wfalens.writing import write_atomically
 
@@ -40,7 +40,7 @@ def export_onnx(model: RNNClassifier, path: str | Path) -> None:
     except ImportError:
         raise MissingDependencyError("onnx", "onnx") from None
 
-    if tells_next_symbol(model):
+    if is_language_model(model):
         raise InputError(
             "a language model begins with a symbol of its own, which a step graph that starts at zero lacks"
         )
@@ -66,7 +66,7 @@ def export_onnx(model: RNNClassifier, path: str | Path) -> None:
     new_state = graph.add("Concat", *(name for kept in after for name in kept), axis=1)
     linear = [graph.hold(weights[name]) for name in ("output.weight", "output.bias")]
     said = graph.add("Softmax", graph.add("Gemm", after[0][-1], *linear, transB=1), axis=1)
-    card = ModelCard.of(
+    card = Preprocessing.of(
         model.encoder, model.class_names, initial_output=tuple(map(float, model.initial_output.astype(np.float64)))
     )
     blob = graph.model(

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError, ModelError
 from wfalens.models.checks.preprocessing_check import require_reading
 from wfalens.models.checks.readout import readout_named
-from wfalens.models.contract import State, StepwiseClassifier, checked_probabilities
+from wfalens.models.contract import PrefixClassifier, State, checked_probabilities
 from wfalens.models.onnx.graph_ports import OnnxGraph, StatePort, stored_metadata
 from wfalens.models.padded import TableForm, TextTableClassifier, check_told, token_classifier
-from wfalens.models.preprocessing import ModelCard, found_card
+from wfalens.models.preprocessing import Preprocessing, found_card
 from wfalens.models.shown import Shown
 from wfalens.models.stepping import state_traces
 from wfalens.ragged import Ragged
@@ -29,12 +29,12 @@ _TRIED = 12  # words of a text that is tried
 
 def load_onnx(
     path: str | Path,
-    card: ModelCard | None = None,
+    card: Preprocessing | None = None,
     *,
     padding: str | None = None,
     cutting: str | None = None,
     labelled: Corpus | None = None,
-) -> StepwiseClassifier:
+) -> PrefixClassifier:
     """A classifier from an ONNX file, run by onnxruntime.
 
     A graph with state inputs – ids (batch,) or (batch, 1) and states in, one row of classes and the new states out –
@@ -63,7 +63,7 @@ def load_onnx(
     return model
 
 
-def _opened(path: Path, card: ModelCard) -> StepwiseClassifier:
+def _opened(path: Path, card: Preprocessing) -> PrefixClassifier:
     graph = OnnxGraph(path, card.state, card.outputs)
     if graph.states:
         stepped = OnnxStepClassifier(graph, card)
@@ -93,7 +93,7 @@ def _opened(path: Path, card: ModelCard) -> StepwiseClassifier:
     )
 
 
-def _check_card(path: Path, card: ModelCard, rows_of: Callable[[int], NDArray[Any]]) -> None:
+def _check_card(path: Path, card: Preprocessing, rows_of: Callable[[int], NDArray[Any]]) -> None:
     """Refuse a card that contradicts the graph; `rows_of` gives the classes' row of a text of one word of it."""
     order = np.argsort(card.word_ids[card.encoder.lowest_id :]) + card.encoder.lowest_id
     classes = rows_of(int(order[0])).shape[-1]
@@ -111,7 +111,7 @@ def _check_card(path: Path, card: ModelCard, rows_of: Callable[[int], NDArray[An
 class OnnxStepClassifier(Shown):
     """White box: the graph goes on from a state, which starts at zero."""
 
-    def __init__(self, graph: OnnxGraph, card: ModelCard) -> None:
+    def __init__(self, graph: OnnxGraph, card: Preprocessing) -> None:
         if len(graph.ids.shape) == 2 and graph.ids.shape[1] not in (1, None):
             raise ModelError(f"{graph.path}: a graph with states reads one word at a time, not {graph.ids.told}")
         self.graph = graph

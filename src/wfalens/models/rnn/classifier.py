@@ -17,7 +17,7 @@ from wfalens.errors import InputError
 from wfalens.memory import check_in_use
 from wfalens.models.batches import TOKENS_PER_BATCH, trace_padded
 from wfalens.models.contract import State, checked_probabilities
-from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.models.next_symbol import is_language_model
 from wfalens.models.rnn.gates import GATES, grid
 from wfalens.models.shown import Shown
 from wfalens.ragged import Ragged
@@ -211,7 +211,7 @@ class RNNClassifier(Shown):
     @cached_property
     def _begins(self) -> bool:
         """A language model reads `<unk>` before any symbol, so that it can learn which symbol comes first."""
-        return tells_next_symbol(self)
+        return is_language_model(self)
 
     @torch.inference_mode()
     def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:

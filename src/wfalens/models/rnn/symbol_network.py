@@ -18,8 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from wfalens.errors import InputError
-from wfalens.models.callable import PrefixClassifier
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.callable import BlackBoxClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.next_symbol import END
 from wfalens.models.torch_module import weights_fingerprint, wrap_module
 from wfalens.ragged import Ragged
@@ -43,7 +43,7 @@ def is_symbol_network(path: Path) -> bool:
     return (path / SETTINGS).is_file() and (path / WEIGHTS).is_file()
 
 
-def load_symbol_network(path: str | Path) -> StepwiseClassifier:
+def load_symbol_network(path: str | Path) -> PrefixClassifier:
     """The network in a folder; one that reads in both directions is asked for every prefix as a word of its own."""
     from safetensors.numpy import load_file
 
@@ -142,7 +142,7 @@ class SymbolNetwork(nn.Module):
         return logits
 
 
-class BothWays(PrefixClassifier):
+class BothWays(BlackBoxClassifier):
     """A network that reads words in both directions."""
 
     def __init__(self, network: SymbolNetwork) -> None:

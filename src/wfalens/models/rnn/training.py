@@ -15,7 +15,7 @@ from torch import nn
 from wfalens.errors import InputError
 from wfalens.models.next_symbol import symbol_classes
 from wfalens.models.rnn.classifier import RNNClassifier, RNNConfig
-from wfalens.models.rnn.training_tasks import CLASS, NEXT, TASKS, Lessons, NextSymbols, TextClasses
+from wfalens.models.rnn.training_tasks import CLASS, NEXT, TASKS, NextSymbols, TextClasses, TrainingBatches
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
@@ -207,7 +207,7 @@ class Trainer:
         vocabulary = Vocabulary.build(map(tokenize, corpus.texts), self.min_count, self.max_words)
         return TextEncoder(vocabulary, self.tokenizer, self.max_length)
 
-    def _lessons(self, model: RNNClassifier, corpus: Corpus) -> Lessons:
+    def _lessons(self, model: RNNClassifier, corpus: Corpus) -> TrainingBatches:
         ids = model.encoder.encode(corpus.texts)
         if self.task == NEXT:
             return NextSymbols(ids.nonempty()[1], model)
@@ -223,7 +223,7 @@ class Trainer:
     def _epoch(
         self,
         model: RNNClassifier,
-        lessons: Lessons,
+        lessons: TrainingBatches,
         optimiser: torch.optim.Optimizer,
         rng: np.random.Generator,
     ) -> tuple[float, float]:

@@ -18,7 +18,7 @@ _LEAST = 1e-12  # probability
 _IGNORED = -1  # no class: <unk> never comes next
 
 
-class Lessons(Protocol):
+class TrainingBatches(Protocol):
     """Texts and the right answers."""
 
     ids: Ragged[np.int32]

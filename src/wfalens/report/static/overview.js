@@ -10,7 +10,7 @@ const card = (title, term, value, more) =>
   );
 
 // Of a language model: after every beginning of the texts, the empty one included.
-function faithfulStrings({ texts, prefixes, automaton, stand_ins: rivals, ...network }, corpus) {
+function faithfulStrings({ texts, prefixes, automaton, baselines: rivals, ...network }, corpus) {
   const row = (name, found) => [
     h('td', { class: 'text' }, name),
     `${lens.number(found.kl.value, 4)} (${lens.number(found.kl.low, 4)} to ${lens.number(found.kl.high, 4)})`,
@@ -44,7 +44,7 @@ function faithful(data, names) {
     estimate: item.cr,
     colour: lens.colour(names.indexOf(name)),
   }));
-  const beside = { ...(data.companion && { 'readable companion': data.companion }), ...data.stand_ins };
+  const beside = { ...(data.companion && { 'readable companion': data.companion }), ...data.baselines };
   const others = Object.entries(beside).map(([name, item]) => ({
     label: name,
     estimate: item.cr,
@@ -120,7 +120,7 @@ function faithful(data, names) {
 }
 
 // The first sentence of a language model, beside the closest of the n-grams and other rivals.
-function sentenceOnStrings({ automaton, stand_ins: rivals, model_perplexity: perplexity }) {
+function sentenceOnStrings({ automaton, baselines: rivals, model_perplexity: perplexity }) {
   const [closest] = Object.entries(rivals).sort(([, a], [, b]) => a.kl.value - b.kl.value),
     better = closest && automaton.kl.value < closest[1].kl.value;
   return h(
@@ -158,7 +158,7 @@ function sentence(overview, found) {
   }
   if (found.strings) return sentenceOnStrings(found.strings);
   const { cr } = found.overall,
-    rival = Object.entries(found.stand_ins).find(([name]) => name.startsWith('bag of words'));
+    rival = Object.entries(found.baselines).find(([name]) => name.startsWith('bag of words'));
   const gap =
     rival &&
     (cr.low > rival[1].cr.high

@@ -12,7 +12,7 @@ from wfalens.progress import SILENT, Progress
 from wfalens.report.study import Study
 from wfalens.robustness.attack.edit_attack import run_edit_attack
 from wfalens.robustness.attack.outcome import SUCCEEDED, Example, Outcome
-from wfalens.robustness.attack.recipes import Arsenal
+from wfalens.robustness.attack.recipes import AttackContext
 from wfalens.robustness.attack.run_attack import run_attack
 from wfalens.text.character_edits import reads_characters
 from wfalens.text.corpus import Corpus
@@ -40,7 +40,7 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60, progress: Pro
     if reads_characters(study.wfa.encoder):
         return _by_edits(study, corpus, examples, progress)
     words = np.unique(study.wfa.encoder.encode(corpus.texts).values)
-    arsenal = Arsenal.prepare(study.wfa, study.nearness, only=words, progress=progress)
+    arsenal = AttackContext.prepare(study.wfa, study.nearness, only=words, progress=progress)
     outcomes = [
         run_attack(name, 1, arsenal.recipe(name, 1), study.classifier, corpus, seed=study.seed, progress=progress)
         for name in _RECIPES

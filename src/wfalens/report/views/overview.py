@@ -12,7 +12,7 @@ from wfalens.automaton.serving import companion_summary, recorded
 from wfalens.evaluation.language_models import measure_strings
 from wfalens.evaluation.measure_fidelity import measure_fidelity
 from wfalens.language.probability import Language
-from wfalens.models.next_symbol import tells_next_symbol
+from wfalens.models.next_symbol import is_language_model
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study
@@ -37,7 +37,7 @@ def overview(study: Study) -> dict[str, Any]:
         "kind": wfa.kind,
         "about": _KINDS.get(wfa.kind, ""),
         "class_names": list(wfa.class_names),
-        "next_symbol": tells_next_symbol(wfa),  # of a language model: a class is what comes next
+        "next_symbol": is_language_model(wfa),  # of a language model: a class is what comes next
         "unit": wfa.unit,
         "summary": wfa.summary(),
         "companion": companion_summary(wfa),
@@ -73,7 +73,7 @@ def fidelity(study: Study, texts: int | None = None, progress: Progress = SILENT
         "of": len(study.texts),
         **measured.to_json(),
         "weak_stand_in": None if study.reference else study.reference_missing or "the extraction texts were not given",
-        "strings": _on_all_beginnings(study, corpus, progress) if tells_next_symbol(study.wfa) else None,
+        "strings": _on_all_beginnings(study, corpus, progress) if is_language_model(study.wfa) else None,
     }
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.divergence import jensen_shannon
 from wfalens.explanation.shapley import shapley_each
-from wfalens.models.contract import SteppableClassifier
+from wfalens.models.contract import StatefulClassifier
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 
@@ -44,7 +44,7 @@ def play(study: Study, text: str) -> dict[str, Any]:
         result["kinds"] = wfa.readable.anatomy.word_class[ids].tolist()
     if study.model is not None and len(ids):
         said = study.model.trace(Ragged(ids, np.array([0, len(ids)]))).values.astype(np.float64)
-        if isinstance(study.model, SteppableClassifier):  # it has an output before any word, too
+        if isinstance(study.model, StatefulClassifier):  # it has an output before any word, too
             said = np.vstack([study.model.initial_output, said])
         label = study.wfa.class_names[int(said[-1].argmax())]
         result["model"] = short(said)

@@ -5,13 +5,13 @@ from wfalens.robustness.attack.attack_search import Blind, Fixed, Guided, Search
 from wfalens.robustness.attack.draw_texts import draw_texts
 from wfalens.robustness.attack.edit_attack import EDIT_RECIPES, run_edit_attack
 from wfalens.robustness.attack.outcome import Example, Outcome, Summary
-from wfalens.robustness.attack.recipes import RECIPES, Arsenal
+from wfalens.robustness.attack.recipes import RECIPES, AttackContext
 from wfalens.robustness.attack.run_attack import run_attack
 
 __all__ = [
     "EDIT_RECIPES",
     "RECIPES",
-    "Arsenal",
+    "AttackContext",
     "Blind",
     "Candidates",
     "Example",

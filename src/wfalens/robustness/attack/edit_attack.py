@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged, concatenate
@@ -47,7 +47,7 @@ def run_edit_attack(
     recipe: str,
     k: int,
     wfa: WFA,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     corpus: Corpus,
     *,
     kinds: Collection[str] = KINDS,
@@ -85,7 +85,7 @@ class _EditAttack:
     recipe: str
     k: int
     wfa: WFA
-    model: StepwiseClassifier
+    model: PrefixClassifier
     kinds: Collection[str]
     budget: int | None
     rng: np.random.Generator

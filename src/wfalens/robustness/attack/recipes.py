@@ -26,7 +26,7 @@ WEAK, STRONG, MIN_TRANSITION = "q0.5", "q1", "q0.5"  # quantiles over the pairs 
 
 
 @dataclass(frozen=True, eq=False)
-class Arsenal:
+class AttackContext:
     """What the recipes share: candidates under the weak and the strong constraint, and words by strength."""
 
     wfa: WFA
@@ -36,7 +36,7 @@ class Arsenal:
     strength: NDArray[np.float64]  # (V,): ‖IS‖₂, 0 for words not seen in extraction
 
     @classmethod
-    def of(cls, wfa: WFA, nearest: Candidates, weak: Candidates, strong: Candidates) -> Arsenal:
+    def of(cls, wfa: WFA, nearest: Candidates, weak: Candidates, strong: Candidates) -> AttackContext:
         scores = influence(wfa, min_count=1)
         strength = np.zeros(len(wfa.encoder.vocabulary))
         strength[[wfa.encoder.vocabulary.id_of(word) for word in scores.words]] = scores.strength
@@ -54,7 +54,7 @@ class Arsenal:
         tag: Callable[[str], str] | None = None,
         only: NDArray[np.int32] | None = None,
         progress: Progress = SILENT,
-    ) -> Arsenal:
+    ) -> AttackContext:
         """Candidates are words near in meaning. The scale of distances differs between automata and between vectors, so
         bounds are quantiles over all pairs of a word and its candidates, such as "q0.5"; numbers are taken as they are.
 
@@ -83,52 +83,52 @@ def _by_transition(candidates: Candidates) -> Candidates:
     return candidates.only_best(-candidates.transition)
 
 
-def _nearest(arsenal: Arsenal, k: int) -> Search:
+def _nearest(arsenal: AttackContext, k: int) -> Search:
     """The nearest word by d_S at the k strongest positions; the paper calls it GloVe."""
     return Fixed(k, arsenal.nearest, arsenal.strength)
 
 
-def _weak(arsenal: Arsenal, k: int) -> Search:
+def _weak(arsenal: AttackContext, k: int) -> Search:
     """The largest d_T under the weak constraint at the k strongest positions."""
     return Fixed(k, arsenal.weak, arsenal.strength, _by_transition(arsenal.weak))
 
 
-def _strong(arsenal: Arsenal, k: int) -> Search:
+def _strong(arsenal: AttackContext, k: int) -> Search:
     """The same under the strong constraint."""
     return Fixed(k, arsenal.strong, arsenal.strength, _by_transition(arsenal.strong))
 
 
-def _random_order(arsenal: Arsenal, k: int) -> Search:
+def _random_order(arsenal: AttackContext, k: int) -> Search:
     """Control of strong: the same at random positions, one try."""
     return Fixed(k, arsenal.strong, None, _by_transition(arsenal.strong))
 
 
-def _random_word(arsenal: Arsenal, k: int) -> Search:
+def _random_word(arsenal: AttackContext, k: int) -> Search:
     """Control of strong: the same with a random allowed replacement, one try."""
     return Fixed(k, arsenal.strong, arsenal.strength)
 
 
-def _guided(arsenal: Arsenal, k: int) -> Search:
+def _guided(arsenal: AttackContext, k: int) -> Search:
     """Ours: replacements ranked by the automaton's forward and backward vectors, five tries a round."""
     return Guided(k, arsenal.strong, arsenal.wfa)
 
 
-def _guided_once(arsenal: Arsenal, k: int) -> Search:
+def _guided_once(arsenal: AttackContext, k: int) -> Search:
     """Ours with a single try a round: as many queries as changes."""
     return Guided(k, arsenal.strong, arsenal.wfa, tries=1)
 
 
-def _random_tries(arsenal: Arsenal, k: int) -> Search:
+def _random_tries(arsenal: AttackContext, k: int) -> Search:
     """Control of guided: random positions and allowed replacements, as many tries a round."""
     return Blind(k, arsenal.strong)
 
 
-def _greedy(arsenal: Arsenal, k: int) -> Search:
+def _greedy(arsenal: AttackContext, k: int) -> Search:
     """Comparison: every allowed replacement tried on the model."""
     return Guided(k, arsenal.strong, arsenal.wfa, tries=None)
 
 
-RECIPES: dict[str, Callable[[Arsenal, int], Search]] = {
+RECIPES: dict[str, Callable[[AttackContext, int], Search]] = {
     "nearest": _nearest,
     "weak": _weak,
     "strong": _strong,

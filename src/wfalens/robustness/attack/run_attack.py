@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -28,7 +28,7 @@ def run_attack(
     name: str,
     k: int,
     search: Search,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     corpus: Corpus,
     *,
     budget: int | None = None,
@@ -106,7 +106,7 @@ class _AttackTask:
 
 def _attack_batch(
     search: Search,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     ids: Ragged[np.int32],
     tokens: list[tuple[str, ...]],
     labels: NDArray[np.int64],
@@ -155,7 +155,7 @@ def _attack_batch(
 
 
 def _try(
-    model: StepwiseClassifier, targets: list[Target], plans: dict[int, list[list[tuple[int, int]]]]
+    model: PrefixClassifier, targets: list[Target], plans: dict[int, list[list[tuple[int, int]]]]
 ) -> dict[int, tuple[list[tuple[int, int]], NDArray[np.float32]]]:
     """Try proposals in turn, all texts side by side, until one fells its text; else the one that hurts most."""
     best: dict[int, tuple[list[tuple[int, int]], NDArray[np.float32]]] = {}

@@ -15,7 +15,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.robustness.certify.certificate import BROKEN, CERTIFIED, OPEN, Certificate, certify_choices
@@ -129,7 +129,7 @@ def certify_texts(
     texts: Sequence[str],
     edits: Edits,
     *,
-    model: StepwiseClassifier | None = None,
+    model: PrefixClassifier | None = None,
     changes: int | None = None,
     effort: int = 0,
     samples: int = 200,
@@ -177,7 +177,7 @@ def worded(wfa: WFA, texts: Sequence[str]) -> list[list[str]]:
 
 def _try(
     wfa: WFA,
-    model: StepwiseClassifier | None,
+    model: PrefixClassifier | None,
     certificate: Certificate,
     choices: Choices,
     samples: int,

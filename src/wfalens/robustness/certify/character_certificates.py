@@ -17,7 +17,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.printable import visible
 from wfalens.progress import SILENT, Progress
@@ -83,7 +83,7 @@ def certify_edits(
     wfa: WFA,
     texts: Sequence[str],
     *,
-    model: StepwiseClassifier | None = None,
+    model: PrefixClassifier | None = None,
     changes: int = 1,
     kinds: Collection[str] = KINDS,
     budget: int = 20_000,

@@ -24,7 +24,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.robustness.certify.certificate import CERTIFIED, certify_choices
@@ -140,7 +140,7 @@ class NetworkRobustness:
 
 def certify_network(
     wfa: WFA,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     texts: Sequence[str],
     edits: Edits,
     *,
@@ -187,7 +187,7 @@ def certify_network(
 
 def _certified(
     wfa: WFA,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     words: list[str],
     choices: Choices,
     changes: int | None,
@@ -241,7 +241,7 @@ def _likeliest(choices: Choices, danger: Danger, number: int, changes: int | Non
 
 
 def _asked(
-    model: StepwiseClassifier, choices: Choices, picks: Picks, label: int
+    model: PrefixClassifier, choices: Choices, picks: Picks, label: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What the network says of variants, and how far the class leads; what is close to zero is read by itself.
 

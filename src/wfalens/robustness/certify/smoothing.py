@@ -26,7 +26,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.robustness.certify.certify_texts import worded
@@ -108,7 +108,7 @@ def told_radius(radius: int | None) -> str:
 
 def smooth(
     wfa: WFA,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     texts: Sequence[str],
     substitutes: Substitutes,
     *,
@@ -171,7 +171,7 @@ def _variation(word: int, substitutes: Substitutes) -> float:
 
 def _smoothed(
     wfa: StochasticWFA | None,
-    model: StepwiseClassifier,
+    model: PrefixClassifier,
     words: list[str],
     ids: NDArray[np.int32],
     substitutes: Substitutes,

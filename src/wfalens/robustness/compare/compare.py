@@ -14,7 +14,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
 from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.influence import influence_of
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -23,7 +23,7 @@ from wfalens.robustness.compare.difference import Difference
 from wfalens.text.corpus import Corpus
 from wfalens.text.vocabulary import UNKNOWN
 
-Models = tuple[StepwiseClassifier | None, StepwiseClassifier | None]
+Models = tuple[PrefixClassifier | None, PrefixClassifier | None]
 
 
 def compare(
@@ -158,7 +158,7 @@ def _word_changes(before: WFA, after: WFA, columns: list[int], min_count: int) -
 class _Reading:
     """What an automaton, and its model where there is one, make of texts."""
 
-    def __init__(self, wfa: WFA, model: StepwiseClassifier | None, ids: Ragged[np.int32], progress: Progress) -> None:
+    def __init__(self, wfa: WFA, model: PrefixClassifier | None, ids: Ragged[np.int32], progress: Progress) -> None:
         weights = wfa.prediction_weights(ids)
         self.outputs, self.decisions = wfa.probabilities(weights), wfa.decide(weights)
         self.model_outputs = None if model is None else last_outputs(model, ids, progress).astype(np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 from wfalens.robustness.dfa.learning import (
     LearnedMachine,
@@ -26,7 +26,7 @@ _ROUNDS = 100  # at most: a network that is not quite regular would keep them bu
 
 
 def learn_by_aalpy(
-    model: StepwiseClassifier | WFA,
+    model: PrefixClassifier | WFA,
     letters: Sequence[str],
     way: str,
     *,

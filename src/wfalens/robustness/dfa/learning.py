@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction.refinement.guarantee import Guarantee
-from wfalens.extraction.refinement.query_sampler import OwnTexts
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.extraction.refinement.query_sampler import QuerySampler
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
@@ -43,7 +43,7 @@ class LearnedMachine:
 class Oracle:
     """The classes of words, each asked once, in batches."""
 
-    def __init__(self, model: StepwiseClassifier | WFA, letters: Sequence[str]) -> None:
+    def __init__(self, model: PrefixClassifier | WFA, letters: Sequence[str]) -> None:
         vocabulary = model.encoder.vocabulary
         if not letters:
             raise InputError("a machine reads at least one letter; name some")
@@ -77,7 +77,7 @@ class Oracle:
 
 
 def learn_machine(
-    model: StepwiseClassifier | WFA,
+    model: PrefixClassifier | WFA,
     letters: Sequence[str],
     *,
     states: int = 200,
@@ -131,7 +131,7 @@ def _smallest(course: Sequence[tuple[Machine, int]]) -> Machine:
 
 def judged_machine(
     machine: Machine,
-    model: StepwiseClassifier | WFA,
+    model: PrefixClassifier | WFA,
     *,
     texts: Ragged[np.int32] | None = None,
     samples: int = 2000,
@@ -197,7 +197,7 @@ class _Learner:
         return np.array(asked).reshape(len(words), -1)
 
 
-def words_of(oracle: Oracle, texts: Ragged[np.int32] | None) -> OwnTexts:
+def words_of(oracle: Oracle, texts: Ragged[np.int32] | None) -> QuerySampler:
     """Words of letter numbers to draw from; texts with other words than letters are left out."""
     counts = np.ones(len(oracle.letters), np.int64)
     base = None
@@ -210,10 +210,10 @@ def words_of(oracle: Oracle, texts: Ragged[np.int32] | None) -> OwnTexts:
         if len(kept):
             base = Ragged(letters.astype(np.int32), texts.offsets).take(kept)
             counts = np.bincount(base.values, minlength=len(counts))
-    return OwnTexts(np.arange(len(oracle.letters), dtype=np.int32), counts / counts.sum(), base)
+    return QuerySampler(np.arange(len(oracle.letters), dtype=np.int32), counts / counts.sum(), base)
 
 
-def differing_words(machine: Machine, oracle: Oracle, source: OwnTexts, rng: np.random.Generator) -> list[Word]:
+def differing_words(machine: Machine, oracle: Oracle, source: QuerySampler, rng: np.random.Generator) -> list[Word]:
     """Fresh words on which a machine gives another class, the shortest first."""
     return _differing(machine, oracle, _words(source.drawn(_FRESH, rng)))
 

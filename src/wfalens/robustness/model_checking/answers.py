@@ -13,7 +13,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.robustness.certify.induction import stochastic_only
 from wfalens.robustness.certify.path_search import Path
 from wfalens.robustness.model_checking.questions import Question
@@ -69,7 +69,7 @@ def check(
     words: Sequence[str],
     text: str = "",
     *,
-    model: StepwiseClassifier | None = None,
+    model: PrefixClassifier | None = None,
     effort: int = 200,
     memory: int = MOST_BYTES,
 ) -> Answer:

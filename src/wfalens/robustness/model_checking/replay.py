@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs, prior_of
 from wfalens.ragged import Ragged
 
@@ -29,18 +29,18 @@ def read_by_automaton(wfa: WFA, text: str, words: tuple[str, ...], column: int) 
     return _reading(wfa.class_names, wfa.probabilities(weights), column)
 
 
-def read_by_model(model: StepwiseClassifier, text: str, words: tuple[str, ...], column: int) -> Reading:
+def read_by_model(model: PrefixClassifier, text: str, words: tuple[str, ...], column: int) -> Reading:
     ids = _two_texts(model, text, words)
     return _reading(model.class_names, np.array([_output(model, each) for each in ids]), column)
 
 
-def _output(model: StepwiseClassifier, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+def _output(model: PrefixClassifier, ids: NDArray[np.int32]) -> NDArray[np.float64]:
     if len(ids):
         return np.asarray(last_outputs(model, Ragged(ids, np.array([0, len(ids)])))[0], np.float64)
     return prior_of(model).astype(np.float64)
 
 
-def _two_texts(reader: WFA | StepwiseClassifier, text: str, words: tuple[str, ...]) -> Ragged[np.int32]:
+def _two_texts(reader: WFA | PrefixClassifier, text: str, words: tuple[str, ...]) -> Ragged[np.int32]:
     """The text, and the text with the words behind it, as ids."""
     tokens = reader.encoder.tokens(text)
     return reader.encoder.vocabulary.encode([tokens, [*tokens, *words]])

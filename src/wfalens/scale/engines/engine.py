@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from wfalens.errors import WfalensError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 
 ATTEMPTS = 3
 
@@ -68,16 +68,16 @@ def deaf(_: Retry[Job]) -> None:
 class ModelSource(Protocol):
     """How a worker comes by the model."""
 
-    def open(self) -> StepwiseClassifier: ...
+    def open(self) -> PrefixClassifier: ...
 
 
 @dataclass(frozen=True, eq=False)
 class ModelObject:
     """The model itself: shared between threads, sent to other processes."""
 
-    model: StepwiseClassifier
+    model: PrefixClassifier
 
-    def open(self) -> StepwiseClassifier:
+    def open(self) -> PrefixClassifier:
         return self.model
 
 
@@ -87,7 +87,7 @@ class ModelFile:
 
     path: str
 
-    def open(self) -> StepwiseClassifier:
+    def open(self) -> PrefixClassifier:
         from wfalens.models.opening import open_model
 
         return open_model(self.path)
@@ -100,7 +100,7 @@ class Engine(Protocol):
     workers: int
     shares_memory: bool  # whether workers live in this process
 
-    def source(self, model: StepwiseClassifier, path: Path | None) -> ModelSource:
+    def source(self, model: PrefixClassifier, path: Path | None) -> ModelSource:
         """How the workers should come by a model that is open here and may also lie in a file."""
         ...
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.scale.engines.engine import (
     Done,
     Failed,
@@ -32,7 +32,7 @@ class SerialEngine:
 
     name, workers, shares_memory = "local", 1, True
 
-    def source(self, model: StepwiseClassifier, path: Path | None) -> ModelSource:  # noqa: ARG002
+    def source(self, model: PrefixClassifier, path: Path | None) -> ModelSource:  # noqa: ARG002
         return ModelObject(model)
 
     def run(
@@ -53,7 +53,7 @@ class ThreadEngine:
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
-    def source(self, model: StepwiseClassifier, path: Path | None) -> ModelSource:  # noqa: ARG002
+    def source(self, model: PrefixClassifier, path: Path | None) -> ModelSource:  # noqa: ARG002
         return ModelObject(model)
 
     def run(
@@ -90,7 +90,7 @@ class ProcessEngine:
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
-    def source(self, model: StepwiseClassifier, path: Path | None) -> ModelSource:
+    def source(self, model: PrefixClassifier, path: Path | None) -> ModelSource:
         return ModelObject(model) if path is None else ModelFile(str(path))
 
     def run(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.models.contract import StepwiseClassifier
+from wfalens.models.contract import PrefixClassifier
 from wfalens.scale.engines.engine import Done, Failed, Hear, Job, ModelObject, ModelSource, Result, Task, deaf
 from wfalens.scale.engines.ray_actors import run_on_actors
 
@@ -34,7 +34,7 @@ class RayEngine:
             _join(ray, workers, address or os.environ.get("RAY_ADDRESS") or _LOCAL)
         self.workers = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
 
-    def source(self, model: StepwiseClassifier, path: Path | None) -> ModelSource:  # noqa: ARG002
+    def source(self, model: PrefixClassifier, path: Path | None) -> ModelSource:  # noqa: ARG002
         return ModelObject(model)  # other machines may not see the file
 
     def run(
