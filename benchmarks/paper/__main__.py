@@ -14,7 +14,7 @@ from wfalens.cli.output import print_json, say
 from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.stopping import resumable
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
+
 
 _PAPERS = ("tagmynews", "jigsaw_toxic")
 
@@ -83,7 +83,6 @@ def reproduce_cli(
         quick=quick,
         data=data,
         models=_models(model or []),
-        progress=TerminalProgress(),
     )
     if as_json:
         print_json(summary)
@@ -109,7 +108,6 @@ def reproduce(
     quick: bool = False,
     data: Path | None = None,
     models: Mapping[str, Sequence[Path]] | None = None,
-    progress: Progress = SILENT,
 ) -> dict[str, Any]:
     """Run the experiments, by default on the paper's data sets if they are here, and write the page to a folder."""
     from benchmarks.paper import FULL, QUICK
@@ -128,7 +126,6 @@ def reproduce(
             scale=QUICK if quick else FULL,
             data=data,
             models=models,
-            progress=progress,
         )
 
 

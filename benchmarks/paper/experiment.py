@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.extraction import Augmentation, Extractor
-from wfalens.progress import SILENT, Progress
+
 from wfalens.ragged import Ragged
 from wfalens.text import Corpus, WordVectors, read_vectors, wordllama_vectors
 from wfalens.text.datasets import newsroom
@@ -76,7 +76,6 @@ class Experiment:
     data: Path | None = None
     variant: str = TRAIN
     given: Path | None = None  # a trained model to take instead of training one
-    progress: Progress = SILENT
     _automata: dict[Any, StochasticWFA] = field(default_factory=dict)
     _arsenals: dict[Any, AttackContext] = field(default_factory=dict)
 
@@ -108,7 +107,7 @@ class Experiment:
                 epochs=self.scale.epochs, max_length=known.max_length, tokenizer=known.tokenizer, seed=self.seed
             )
             path.parent.mkdir(parents=True, exist_ok=True)
-            training = trainer.train(self.train, progress=self.progress)
+            training = trainer.train(self.train)
             if training.interrupted:
                 raise KeyboardInterrupt  # an unfinished model is not the one that the parameters name
             training.model.save(path)

@@ -14,8 +14,9 @@ from benchmarks.paper.result_folder import Chapter, write_results
 from benchmarks.paper.section import Results, Section, Shown
 from benchmarks.paper.store import Result, Store
 
+from wfalens import progress
 from wfalens.errors import InputError, WfalensError
-from wfalens.progress import SILENT, Progress
+
 from wfalens.text.datasets.catalogue import DATASETS, load_dataset
 from wfalens.validation import check_choice
 
@@ -29,7 +30,6 @@ def reproduce(
     scale: Scale = FULL,
     data: Path | None = None,
     models: Mapping[str, Sequence[Path]] | None = None,
-    progress: Progress = SILENT,
 ) -> dict[str, Any]:
     """Run the sections named in `only` (default: all) on every data set and seed; `folder/index.html` shows the result.
 
@@ -51,7 +51,7 @@ def reproduce(
         tables = []
         for seed in range(runs[name]):
             model = given[name][seed] if name in given else None
-            table, failed = _measured(sections, name, seed, scale, folder, data, model, store, progress)
+            table, failed = _measured(sections, name, seed, scale, folder, data, model, store)
             tables.append(table)
             failures |= {(name, step): reason for step, reason in failed.items()}
         results[name] = Results(name, tables)
@@ -80,7 +80,6 @@ def _measured(
     data: Path | None,
     model: Path | None,
     store: Store,
-    progress: Progress,
 ) -> tuple[dict[Step, Result], dict[Step, str]]:
     """All steps of the sections on one data set and one seed, and why some could not be measured."""
     experiments: dict[str, Experiment] = {}

@@ -7,23 +7,43 @@ from contextlib import contextmanager
 
 
 class WfalensError(Exception):
-    """Base of all errors that a user can mend; the command line prints them without a traceback."""
+    """Base of all errors that a user can fix: one sentence, and a stable `code` for programs and tests.
+
+    Args:
+        message: one sentence that says what is wrong and what to do.
+        code: what is wrong, in lower case with hyphens; it stays the same when the sentence is reworded.
+    """
+
+    code = "error"
+
+    def __init__(self, message: str = "", *, code: str | None = None) -> None:
+        super().__init__(message)
+        if code is not None:
+            self.code = code
 
 
 class InputError(WfalensError, ValueError):
     """Text, options or arrays that cannot be used as given."""
 
+    code = "input"
+
 
 class FormatError(WfalensError, ValueError):
     """A file that is not what it claims to be, or is damaged."""
 
+    code = "format"
+
 
 class ModelError(WfalensError, ValueError):
-    """A model whose answers break the contract of a stepwise classifier."""
+    """A model whose answers break the contract of a classifier."""
+
+    code = "model"
 
 
 class MissingDependencyError(WfalensError, ImportError):
     """An optional package that this action needs."""
+
+    code = "missing-package"
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; install it with: pip install 'wfalens[{extra}]'")

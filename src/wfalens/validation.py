@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any
 
@@ -45,7 +45,7 @@ class Bounds:
         if value is None or not self.least <= value <= self.most or value in self.excluded:
             kind = " as a whole number" if value is None and self.plain is whole else ""
             also = "".join(f" or be {word!r}" for word in self.words if word is not None)
-            raise InputError(f"{name} must lie {self.shown}{kind}{also}, not {_shown(given)}")
+            raise InputError(f"{name} must lie {self.shown}{kind}{also}, not {_shown(given)}", code="option-value")
         return value
 
     @property
@@ -63,7 +63,31 @@ def check_numbers(options: object, bounds: Mapping[str, Bounds]) -> None:
 def check_choice(name: str, given: Any, allowed: Collection[str]) -> None:
     """Refuse a name that is none of those to choose from."""
     if not isinstance(given, str) or given not in allowed:
-        raise InputError(f"unknown {name} {_shown(given)}; choose one of {', '.join(allowed)}")
+        raise InputError(f"unknown {name} {_shown(given)}; choose one of {', '.join(allowed)}", code="option-value")
+
+
+def option(default: Any, help: str, allowed: Bounds | Collection[str] | None = None, **more: Any) -> Any:
+    """A field of an options class: its default, one line of help, and the values that it may have.
+
+    The command line, the documentation and the provenance are generated from these fields.
+    """
+    return field(default=default, metadata={"help": help, "allowed": allowed, **more})
+
+
+class Options:
+    """Base of frozen dataclasses whose fields are `option`s: every value is checked when one is made."""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):  # type: ignore[arg-type]
+            allowed, value = each.metadata.get("allowed"), getattr(self, each.name)
+            if isinstance(allowed, Bounds):
+                object.__setattr__(self, each.name, allowed.checked(each.name, value))
+            elif allowed is not None and value is not None:
+                check_choice(each.name, value, allowed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The options by name, as the provenance records them."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
 
 def threshold(value: float | str, quantile_at: Callable[[float], float]) -> float:

@@ -24,7 +24,7 @@ def done(tmp_path, monkeypatch, news_model, headlines, test_headlines):
     monkeypatch.setattr(command, "_trained", lambda *_: news_model)
     monkeypatch.setattr(Extractor, "_candidates", lambda *_: CHEAP)
     collect = report.collect
-    monkeypatch.setattr(report, "collect", lambda study, _extent, progress: collect(study, FEW, progress))
+    monkeypatch.setattr(report, "collect", lambda study, _extent,: collect(study, FEW))
     return command.demo(tmp_path / "demo", "newsroom")
 
 

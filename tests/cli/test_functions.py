@@ -7,6 +7,7 @@ from importlib import import_module
 import pytest
 
 from tests.streams import some_labels, some_texts, write_texts
+from wfalens.progress import shown_on
 from wfalens.cli.app import PHASES
 from wfalens.cli.evaluate import evaluate
 from wfalens.cli.explain import explain, explain_text
@@ -58,7 +59,8 @@ def test_every_command_is_a_parser_and_a_plain_function_of_its_name(name):
 def test_a_whole_session_from_python_prints_nothing(folder, capfd):
     heard = Heard()
     texts, model = str(folder / "texts.csv"), str(folder / "a.rnn")
-    done = train(texts, folder / "b.rnn", test=texts, network=SMALL, epochs=1, progress=heard)
+    with shown_on(heard):
+        done = train(texts, folder / "b.rnn", test=texts, network=SMALL, epochs=1)
     assert 0 <= done.test_accuracy <= 1
     assert set(heard.said) == {f"left out 1 rows ({texts}: line 82: empty text)"}
     made = extract(model, texts, folder / "b.wfa", options=ROWS)

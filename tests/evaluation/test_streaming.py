@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.streams import BLOCK, corpus_files, small_model, some_labels, some_texts, write_texts
+from wfalens.progress import shown_on
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.evaluation import measure_fidelity
 from wfalens.evaluation.comparison_task import ComparisonTask
@@ -31,11 +32,12 @@ def setting(tmp_path_factory):
     return files, model, texts, Extractor.paper(states=6).extract(model, texts[:200])
 
 
-def streamed(tmp_path, setting, name="parts", *, label_column=None, progress=None, **options):
+def streamed(tmp_path, setting, name="parts", *, label_column=None, **options):
     files, model, _, wfa = setting
     run = Run(**{"parts": tmp_path / name, "memory": 10**12, **options})
     source = replace(files, label_column=label_column)
-    return measure_fidelity(wfa, model, source, run=run, progress=progress or Progress())
+    with shown_on(progress or Progress()):
+        return measure_fidelity(wfa, model, source, run=run)
 
 
 def with_files(setting, *paths):
@@ -150,7 +152,8 @@ class TestLabels:
         with pytest.raises(InputError, match=rf"x\.jsonl: line 51: {reason}.*--on-bad skip"):
             streamed(tmp_path, with_files(setting, path))
         heard = Heard()
-        assert streamed(tmp_path, with_files(setting, path), on_bad="skip", progress=heard).overall.texts == 50
+        with shown_on(heard):
+            assert streamed(tmp_path, with_files(setting, path), on_bad="skip").overall.texts == 50
         assert any(said.startswith(f"left out 1 rows, shards or files ({path}: line 51: ") for said in heard.said)
 
     def test_another_column_may_hold_them(self, tmp_path, setting):
@@ -166,7 +169,8 @@ class TestLabels:
         one = write_texts(tmp_path / "one.csv", some_texts(30), some_labels(30))
         two = write_texts(tmp_path / "two.csv", some_texts(30, 1))
         heard = Heard()
-        assert streamed(tmp_path, with_files(setting, one, two), progress=heard).model_accuracy is None
+        with shown_on(heard):
+            assert streamed(tmp_path, with_files(setting, one, two)).model_accuracy is None
         assert heard.said == [f"labels are not used: {two} has no column 'label'"]
 
 
@@ -209,7 +213,8 @@ class TestResuming:
         with pytest.raises(Stopped):
             streamed(tmp_path, setting, shard_bytes=1, journal=StopsAfter("shard", 5))
         heard = Heard()
-        streamed(tmp_path, setting, journal=FileJournal(tmp_path / "log"), progress=heard)
+        with shown_on(heard):
+            streamed(tmp_path, setting, journal=FileJournal(tmp_path / "log"))
         events = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
         assert [each["event"] for each in events] == ["start", *["shard"] * (len(events) - 2), "finish"]
         assert [each["shard"] for each in events[1:-1]] == list(range(5, 5 + len(events) - 2))
@@ -249,7 +254,8 @@ class TestResuming:
         assert left.overall.texts < len(setting[2])
         monkeypatch.undo()
         heard = Heard()
-        assert told(streamed(tmp_path, setting, on_bad="skip", progress=heard)) == told(left)
+        with shown_on(heard):
+            assert told(streamed(tmp_path, setting, on_bad="skip")) == told(left)
         assert "no luck" in heard.said[-1]
 
     def test_a_damaged_part_is_named(self, tmp_path, setting):

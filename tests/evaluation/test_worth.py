@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from wfalens.progress import shown_on
 from wfalens.cli import extract as command
 from wfalens.evaluation.baseline_check import BaselineCheck, check_baseline
 from wfalens.extraction import Distillation, Extractor, Sharing
@@ -69,14 +70,14 @@ def said_after(monkeypatch, tmp_path, rule, kind, options) -> list[str]:
         if distillation is None
         else {name: getattr(distillation, name) for name in ("layers", "width", "factors", "hidden", "epochs")}
     )
-    command.extract(
-        "model",
-        str(tmp_path / "t.csv"),
-        tmp_path / "t.wfa",
-        options={"kind": kind, **rest},
-        distillation=given,
-        progress=Ear(),
-    )
+    with shown_on(Ear()):
+        command.extract(
+            "model",
+            str(tmp_path / "t.csv"),
+            tmp_path / "t.wfa",
+            options={"kind": kind, **rest},
+            distillation=given,
+        )
     return [message for message in heard if "bag of words" in message]
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.automata import linear_sample
 from tests.streams import corpus_files, small_model, some_texts
+from wfalens.progress import shown_on
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.explanation import pair_importance, word_importance
 from wfalens.explanation.shapley_blocks import SumTask
@@ -25,12 +26,11 @@ def setting(tmp_path_factory):
     return files, texts, Extractor.paper(states=6).extract(small_model(), texts[:200])
 
 
-def measured(setting, of="words", *, texts=None, wfa=None, progress=None, absence="delete", **options):
+def measured(setting, of="words", *, texts=None, wfa=None, absence="delete", **options):
     files, _, usual = setting
     run = Run(**{"memory": 10**12, "shard_bytes": 1, **options})
-    found = MEASURES[of](
-        wfa or usual, texts or files, min_count=1, absence=absence, run=run, progress=progress or Progress()
-    )
+    with shown_on(progress or Progress()):
+        found = MEASURES[of](wfa or usual, texts or files, min_count=1, absence=absence, run=run)
     return json.dumps(found.to_json())
 
 
@@ -85,7 +85,8 @@ def test_a_stopped_run_goes_on_and_ends_alike(tmp_path, setting):
         measured(setting, parts=parts, journal=StopsAfter(5))
     assert len(list(parts.glob("summed-*.part"))) == 5
     heard = Heard()
-    assert measured(setting, parts=parts, engine="local", workers=2, progress=heard) == whole
+    with shown_on(heard):
+        assert measured(setting, parts=parts, engine="local", workers=2) == whole
     assert heard.said[0].startswith("going on: 5 of ")
     assert heard.said[0].endswith(" shards are explained already")
     part = min(parts.glob("summed-*.part"))
@@ -118,7 +119,8 @@ def test_a_shard_that_fails_is_named_or_left_out(tmp_path, setting, monkeypatch)
     with pytest.raises(ModelError, match=r"texts\d\.jsonl, blocks \d+.*failed 3 times: RuntimeError: no luck"):
         measured(setting)
     heard = Heard()
-    left = json.loads(measured(setting, on_bad="skip", parts=tmp_path / "parts", progress=heard))
+    with shown_on(heard):
+        left = json.loads(measured(setting, on_bad="skip", parts=tmp_path / "parts"))
     assert "no luck" in heard.said[-1]
     whole = json.loads(measured(setting, on_bad="skip", parts=tmp_path / "parts"))
     assert left == whole  # it is not tried again

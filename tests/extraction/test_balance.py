@@ -12,7 +12,7 @@ from wfalens.extraction import Distillation, Extractor, Fitting
 from wfalens.extraction.balance import evened
 from wfalens.extraction.held_out import divided
 from wfalens.extraction.selection import extract_best
-from wfalens.progress import SILENT
+
 from wfalens.ragged import Ragged
 from wfalens.scale import Run
 from wfalens.text import Corpus
@@ -78,7 +78,7 @@ def test_all_kinds_are_fitted_to_other_texts(rare, kind, balance):
 
 def test_the_choice_tells_and_minds_the_classes(rare):
     model, corpus = rare
-    wfa = extract_best(CHEAP, None, 0, model, source_of(corpus), Run(), None, SILENT, balance="predicted")
+    wfa = extract_best(CHEAP, None, 0, model, source_of(corpus), Run(), None, balance="predicted")
     choice = wfa.provenance["choice"]
     assert choice["balance"] == "predicted"
     for tried in choice["tried"]:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.extraction.test_distillation import Stops
 from tests.language.grammar import Grammar
+from wfalens.progress import shown_on
 from wfalens.automaton import WFA, LinearWFA, Shared
 from wfalens.errors import FormatError, InputError
 from wfalens.evaluation.baseline_check import check_baseline
@@ -18,7 +19,7 @@ from wfalens.extraction.held_out import divided
 from wfalens.extraction.selection import Candidates, extract_best
 from wfalens.language import sample
 from wfalens.models import CallableClassifier
-from wfalens.progress import SILENT, Progress
+from wfalens.progress import Progress
 from wfalens.scale import Run
 from wfalens.text.sources.memory_texts import source_of
 
@@ -41,8 +42,8 @@ class Ear(Progress):
         self.heard.append(message)
 
 
-def extracted(model, texts, candidates=CHEAP, queries=None, progress=SILENT, checkpoint=None):
-    return extract_best(candidates, queries, 0, model, source_of(texts), Run(), checkpoint, progress)
+def extracted(model, texts, candidates=CHEAP, queries=None, checkpoint=None):
+    return extract_best(candidates, queries, 0, model, source_of(texts), Run(), checkpoint)
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +147,8 @@ def test_queries_are_shared_out_and_the_record_is_true(news_model, headlines):
 
 def test_a_kind_that_cannot_be_paid_for_is_told_and_the_other_delivered(news_model, headlines):
     ear, short = Ear(), headlines.texts[:60]
-    wfa = extracted(black_box(news_model), short, queries=90, progress=ear)
+    with shown_on(ear):
+        wfa = extracted(black_box(news_model), short, queries=90)
     choice = wfa.provenance["choice"]
     assert "readable" in choice["not_tried"]
     assert choice["chosen"] == "linear"
@@ -172,7 +174,8 @@ def test_other_errors_are_not_swallowed(news_model, headlines, tmp_path):
 
 
 def test_a_stopped_training_goes_on_and_ends_in_the_same_bytes(good, news_model, headlines, tmp_path):
-    best = extracted(news_model, headlines, progress=Stops(3), checkpoint=tmp_path / "training")
+    with shown_on(Stops(3)):
+        best = extracted(news_model, headlines, checkpoint=tmp_path / "training")
     assert best.provenance["stopped"]["by"] == "interrupt"
     assert best.companion is not None
     assert (tmp_path / "training").exists()

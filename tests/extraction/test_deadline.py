@@ -7,6 +7,7 @@ import pytest
 
 from tests.extraction.test_best import CHEAP, LINEAR, QUICK
 from tests.language.grammar import Grammar
+from wfalens.progress import shown_on
 from wfalens.automaton import LinearWFA, Shared
 from wfalens.errors import InputError
 from wfalens.extraction import Distillation, Extractor, Fitting
@@ -148,14 +149,14 @@ def test_time_is_shared_by_the_kinds(news_model, headlines):
         readable=replace(CHEAP.readable, sharing=replace(SHARED, epochs=600)),
     )
     texts = source_of(headlines.subset(np.arange(300)))
-    wfa = extract_best(candidates, None, 0, news_model, texts, Run(), None, Progress(), deadline=Deadline(900, Ticks()))
+    wfa = extract_best(candidates, None, 0, news_model, texts, Run(), None, deadline=Deadline(900, Ticks()))
     assert isinstance(wfa, LinearWFA)
     assert Stop.of(wfa.provenance).by == Stop.of(wfa.companion.provenance).by == "time"
 
 
 def test_no_other_kind_is_begun_when_time_is_over(news_model, headlines):
     texts = source_of(headlines.subset(np.arange(100)))
-    wfa = extract_best(CHEAP, None, 0, news_model, texts, Run(), None, Progress(), deadline=Deadline(1, Ticks()))
+    wfa = extract_best(CHEAP, None, 0, news_model, texts, Run(), None, deadline=Deadline(1, Ticks()))
     assert isinstance(wfa.completion, Shared)
     assert set(wfa.provenance["choice"]["not_tried"].values()) == {"there was no time left"}
 
@@ -168,7 +169,8 @@ INTERRUPTED = {"linear": "training the automaton", "readable": "fitting", "stoch
 def test_ctrl_c_delivers_the_best_so_far(kind, after, news_model, headlines):
     texts = headlines.subset(np.arange(200))
     told = Interrupts(INTERRUPTED[kind], after)
-    wfa = replace(KINDS[kind], time=None).extract(news_model, texts, told)
+    with shown_on(told):
+        wfa = replace(KINDS[kind], time=None).extract(news_model, texts)
     assert told.said[-1] == told_stop(wfa.provenance)
     assert Stop.of(wfa.provenance).by == "interrupt"
     assert "time" not in wfa.provenance
@@ -178,7 +180,8 @@ def test_ctrl_c_delivers_the_best_so_far(kind, after, news_model, headlines):
 @pytest.mark.parametrize("task", ["training the automaton", "fitting"])
 def test_ctrl_c_in_a_choice_of_the_kind_begins_no_other_kind(task, news_model, headlines):
     texts = source_of(headlines.subset(np.arange(200)))
-    wfa = extract_best(CHEAP, None, 0, news_model, texts, Run(), None, Interrupts(task, 2))
+    with shown_on(Interrupts(task, 2)):
+        wfa = extract_best(CHEAP, None, 0, news_model, texts, Run(), None)
     choice = wfa.provenance["choice"]
     kinds = ["readable"] if task == "fitting" else ["readable", "linear"]
     assert [each["kind"] for each in choice["tried"]] == kinds
@@ -201,12 +204,14 @@ def test_what_ended_the_work_is_a_sentence(stop, said):
 
 def test_ctrl_c_before_a_first_pass_is_no_result(news_model, headlines):
     with pytest.raises(KeyboardInterrupt):
-        KINDS["linear"].extract(news_model, headlines.texts[:100], Interrupts("reading every word", 1))
+        with shown_on(Interrupts("reading every word", 1)):
+            KINDS["linear"].extract(news_model, headlines.texts[:100])
 
 
 def test_ctrl_c_before_the_second_kind_delivers_the_first(news_model, headlines):
     texts = source_of(headlines.subset(np.arange(200)))
-    wfa = extract_best(CHEAP, None, 0, news_model, texts, Run(), None, Interrupts("training the automaton", 1))
+    with shown_on(Interrupts("training the automaton", 1)):
+        wfa = extract_best(CHEAP, None, 0, news_model, texts, Run(), None)
     assert wfa.provenance["choice"]["chosen"] == "readable"
     assert Stop.of(wfa.provenance) == Stop("interrupt", 0, 0)
 
@@ -214,7 +219,8 @@ def test_ctrl_c_before_the_second_kind_delivers_the_first(news_model, headlines)
 def test_a_training_that_goes_on_has_the_rest_of_its_time(news_model, headlines, tmp_path):
     texts, kept, rule = headlines.subset(np.arange(300)), tmp_path / "training", replace(KINDS["linear"], time=600)
     whole = rule.extract(news_model, texts, clock=Ticks())
-    first = rule.extract(news_model, texts, Interrupts("training", 6), kept, clock=Ticks())
+    with shown_on(Interrupts("training", 6)):
+        first = rule.extract(news_model, texts, kept, clock=Ticks())
     rest = rule.extract(news_model, texts, checkpoint=kept, clock=Ticks())
     passes = [len(wfa.provenance["training"]) for wfa in (first, rest, whole)]
     assert passes[0] == 5
@@ -224,7 +230,8 @@ def test_a_training_that_goes_on_has_the_rest_of_its_time(news_model, headlines,
 
 def test_a_training_without_a_limit_is_not_gone_on_with_within_one(news_model, headlines, tmp_path):
     texts, kept = headlines.subset(np.arange(100)), tmp_path / "training"
-    replace(KINDS["linear"], time=None).extract(news_model, texts, Interrupts("training", 2), kept)
+    with shown_on(Interrupts("training", 2)):
+        replace(KINDS["linear"], time=None).extract(news_model, texts, kept)
     with pytest.raises(InputError, match="other texts, model, vectors or settings"):
         KINDS["linear"].extract(news_model, texts, checkpoint=kept)
 

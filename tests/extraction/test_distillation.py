@@ -8,6 +8,7 @@ import torch
 
 from tests.files import contents, write_contents
 from tests.models.test_adapters import CLASSES, count_letters
+from wfalens.progress import shown_on
 from wfalens.automaton import LinearWFA
 from wfalens.errors import FormatError, InputError
 from wfalens.evaluation import jensen_shannon
@@ -22,7 +23,7 @@ from wfalens.extraction.linear.word_inputs import word_inputs
 from wfalens.extraction.perturbation import Perturbation, batches, perturbed
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
-from wfalens.progress import SILENT, Progress
+from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.text import Corpus, TextEncoder, Vocabulary, WordVectors
 from wfalens.text.datasets import newsroom
@@ -137,7 +138,8 @@ def test_training_leaves_the_global_random_stream_alone(news_model, few):
 @pytest.mark.parametrize("epochs", [1, 2])
 def test_a_stopped_training_ends_as_if_it_had_never_been_stopped(news_model, few, whole, tmp_path, epochs):
     kept = tmp_path / "a.training"
-    best = linear().extract(news_model, few, Stops(epochs), kept)
+    with shown_on(Stops(epochs)):
+        best = linear().extract(news_model, few, kept)
     assert best.provenance["stopped"] == {"by": "interrupt", "passes": epochs, "planned": 3}
     assert len(best.provenance["training"]) == epochs
     assert kept.exists()
@@ -178,7 +180,7 @@ def test_words_that_queries_do_not_pay_for_begin_as_unknown_ones(news_model, few
         lambda texts: plain.trace(plain.encoder.vocabulary.encode(texts)).last(), plain.encoder, plain.class_names
     )
     ledger = QueryBudget(200)
-    inputs = word_inputs(model, places, None, counts, 50, ledger, SILENT)
+    inputs = word_inputs(model, places, None, counts, 50, ledger)
     alike = np.all(inputs == inputs[1], axis=1)
     assert 0 < model.queries <= ledger.total <= 100  # half of what is left
     assert counts[alike][2:].max() <= counts[~alike].min()
@@ -192,7 +194,8 @@ def test_too_few_queries_are_refused(news_model, few):
 def test_a_stopped_training_within_a_limit_ends_in_the_same_bytes(news_model, few, tmp_path):
     rule, kept = linear(replace(SMALL, epochs=4), queries=7_000), tmp_path / "a.training"
     whole = rule.extract(news_model, few)
-    rule.extract(news_model, few, Stops(3), kept)
+    with shown_on(Stops(3)):
+        rule.extract(news_model, few, kept)
     assert bytes_of(rule.extract(news_model, few, checkpoint=kept), tmp_path) == bytes_of(whole, tmp_path)
     assert whole.provenance["queries"]["total"] <= 7_000
 
@@ -201,7 +204,8 @@ def test_a_stopped_training_within_a_limit_ends_in_the_same_bytes(news_model, fe
 def stopped(news_model, few, tmp_path_factory) -> bytes:
     """A checkpoint after one epoch."""
     kept = tmp_path_factory.mktemp("stopped") / "a.training"
-    linear().extract(news_model, few, Stops(1), kept)
+    with shown_on(Stops(1)):
+        linear().extract(news_model, few, kept)
     return kept.read_bytes()
 
 
@@ -227,7 +231,8 @@ def test_a_checkpoint_of_something_else_is_refused_and_kept(news_model, headline
 
 def test_a_checkpoint_with_other_vectors_of_the_same_width_is_refused(news_model, few, tmp_path):
     kept, vectors = tmp_path / "a.training", newsroom.vectors()
-    linear(vectors=vectors).extract(news_model, few, Stops(1), kept)
+    with shown_on(Stops(1)):
+        linear(vectors=vectors).extract(news_model, few, kept)
     other = WordVectors(vectors.words, vectors.matrix[::-1].copy(), vectors.source)
     with pytest.raises(InputError, match="other texts, model, vectors"):
         linear(vectors=other).extract(news_model, few, checkpoint=kept)
@@ -425,7 +430,7 @@ def test_a_column_that_is_the_same_for_all_words_seen_does_no_harm(news_model, h
     ids = news_model.encoder.encode(texts)
     places = choose_representatives(ids, np.zeros(len(ids.values), np.int32), 2, np.random.default_rng(0))
     counts = np.bincount(ids.values, minlength=len(news_model.encoder.vocabulary))
-    inputs = word_inputs(news_model, places, newsroom.vectors(), counts, 50, QueryBudget(), SILENT)
+    inputs = word_inputs(news_model, places, newsroom.vectors(), counts, 50, QueryBudget())
     assert np.abs(inputs).max() <= 10
 
 

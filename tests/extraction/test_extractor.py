@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests import oracle
+from wfalens.progress import shown_on
 from wfalens.automaton import WFA, Empirical, Probe
 from wfalens.automaton.rows import dense
 from wfalens.errors import InputError
@@ -235,7 +236,8 @@ def test_cut_texts_are_told(news_model, headlines):
 
     short = TextEncoder(news_model.encoder.vocabulary, "basic_english", 4)
     model = replace_encoder(news_model, short)
-    Extractor.paper(states=4).extract(model, [*headlines.texts[:50], "a " * 10**5], Listener())
+    with shown_on(Listener()):
+        Extractor.paper(states=4).extract(model, [*headlines.texts[:50], "a " * 10**5])
     assert told == ["51 of 51 texts were cut after 4 tokens"]
 
 

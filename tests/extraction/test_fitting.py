@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import sample
+from wfalens.progress import shown_on
 from wfalens.automaton import WFA, Fitted
 from wfalens.automaton.rows import entries_per_row
 from wfalens.errors import InputError
@@ -103,9 +104,8 @@ def test_every_round_on_the_same_texts_raises_the_likelihood(news_model, headlin
     start = Extractor.paper(states=8, completion="probe", alpha=0.0, representatives=3).extract(news_model, ids)
     heard = Heard()
     rule = Fitting(rounds=6, replaced=0.0, memory=0.0, prior=1e-6, tokens=10**9)
-    fit_rows(
-        news_model, ids, start.completion.rows, start.centres, rule, np.random.default_rng(0), heard, QueryBudget()
-    )
+    with shown_on(heard):
+        fit_rows(news_model, ids, start.completion.rows, start.centres, rule, np.random.default_rng(0), QueryBudget())
     aims = [float(note.split()[-1]) for note in heard.notes]
     assert len(aims) == 6
     assert all(after >= before - 1e-4 for before, after in pairwise(aims))

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from wfalens.progress import shown_on
 from wfalens.extraction import Distillation, Extractor, Fitting, Sharing
 from wfalens.extraction.cost_estimate import most_probing, say_forecast
 from wfalens.models import CallableClassifier
@@ -51,7 +52,8 @@ def box(letters):
 def test_a_black_box_is_asked_for_no_more_than_was_said_before(letters, kind):
     model = box(letters)
     ear = Ear(model)
-    KINDS[kind].extract(model, TEXTS, ear)
+    with shown_on(ear):
+        KINDS[kind].extract(model, TEXTS)
     ((said, before),) = [(message, asked) for message, asked in ear.heard if "up to" in message]
     most = int(re.search(r"up to ([\d,]+) prefixes", said)[1].replace(",", ""))
     assert before <= ASIDE
@@ -61,7 +63,8 @@ def test_a_black_box_is_asked_for_no_more_than_was_said_before(letters, kind):
 
 def test_a_model_that_can_be_stepped_is_not_timed(news_model, headlines):
     ear = Ear()
-    Extractor.paper(states=4).extract(news_model, headlines.texts[:50], ear)
+    with shown_on(ear):
+        Extractor.paper(states=4).extract(news_model, headlines.texts[:50])
     assert not any("up to" in message for message, _ in ear.heard)
 
 
@@ -78,7 +81,8 @@ def test_a_model_that_can_be_stepped_is_not_timed(news_model, headlines):
 def test_the_time_follows_from_the_pace_of_one_small_batch(letters, beyond, seconds, pace, told):
     ids, ticks = letters.encode(["a b c d"] * 100), iter([10.0, 10.0 + seconds])
     ear = Ear()
-    say_forecast(box(letters), ids, 1000, beyond, ear, clock=lambda: next(ticks))
+    with shown_on(ear):
+        say_forecast(box(letters), ids, 1000, beyond, clock=lambda: next(ticks))
     ((said, _),) = ear.heard
     assert f"for up to {1000 + beyond:,} prefixes; at {pace} a second that takes {told};" in said
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wfalens.progress import shown_on
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Extractor, Fitting
 from wfalens.extraction.completion.probing import affordable, ask, choose_representatives, probing_queries
@@ -170,9 +171,10 @@ def test_a_search_is_not_richer_than_the_build(news_model, headlines):
         def say(self, message):
             heard.append(message)
 
-    Extractor.paper(states=6, completion="probe", alpha="auto", queries=900).extract(
-        news_model, headlines.texts[:300], Ear()
-    )
+    with shown_on(Ear()):
+        Extractor.paper(states=6, completion="probe", alpha="auto", queries=900).extract(
+            news_model, headlines.texts[:300]
+        )
     assert any("act as <unk>" in message for message in heard)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from wfalens.progress import shown_on
 from wfalens.automaton import WFA, Shared
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Sharing
@@ -264,5 +265,6 @@ def test_progress_tells_how_faithful_it_is(news_model, headlines):
             self.said.append(message)
 
     told = Told()
-    readable(replace(QUICK, epochs=5)).extract(news_model, headlines.texts[:200], told)
+    with shown_on(told):
+        readable(replace(QUICK, epochs=5)).extract(news_model, headlines.texts[:200])
     assert any(message.startswith("CR ") and "JSD" in message for message in told.said)

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from tests.streams import WORDS, corpus_files, small_model, some_texts, write_texts
+from wfalens.progress import shown_on
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Augmentation, Extractor
 from wfalens.extraction.counts import count_parts
 from wfalens.extraction.counts.count_parts import CountParts
 from wfalens.models import CallableClassifier
-from wfalens.progress import SILENT, Progress
+from wfalens.progress import Progress
 from wfalens.scale.checkpoints import PartsFolder
 from wfalens.scale.engines.local import SerialEngine, ThreadEngine
 from wfalens.scale.journal import FileJournal, Journal
@@ -43,9 +44,13 @@ def stream_of(tmp_path, source, name="parts", **options):
     return source, Run(**{"parts": tmp_path / name, "memory": ROOM, "sample_tokens": 1500, **options})
 
 
-def extracted(extractor, model, stream, progress=SILENT):
+def extracted(
+    extractor,
+    model,
+    stream,
+):
     source, run = stream
-    return extractor.extract(model, source, progress, run=run)
+    return extractor.extract(model, source, run=run)
 
 
 def saved(tmp_path, extractor, model, stream):
@@ -388,7 +393,8 @@ def test_progress_tells_shards_and_rate(tmp_path, files, model):
             self.notes.append(note)
 
     listener = Listener()
-    extracted(PLAIN, model, stream_of(tmp_path, replace(files, block_bytes=500), shard_bytes=1), listener)
+    with shown_on(listener):
+        extracted(PLAIN, model, stream_of(tmp_path, replace(files, block_bytes=500), shard_bytes=1))
     total, done = listener.tasks["counting transitions"]
     assert total == done > 10
     assert any(note.endswith("words/s") for note in listener.notes)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.intents import intents, last_classes
+from wfalens.progress import shown_on
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Fitting
@@ -163,7 +164,8 @@ def test_memory_bounds_the_number_of_states_and_the_search_says_so(monkeypatch):
     rate = Tuning.from_json(free.provenance["tuning"])
     assert max(trial.states for trial in rate.trials) > 60
     monkeypatch.setattr("wfalens.extraction.stochastic.memory_budget.free", lambda: 8 << 20)
-    wfa = Extractor(**options).extract(model, texts, told)
+    with shown_on(told):
+        wfa = Extractor(**options).extract(model, texts)
     tried = {trial.states for trial in Tuning.from_json(wfa.provenance["tuning"]).trials}
     assert tried < {trial.states for trial in rate.trials}
     assert any("states would take about" in sentence for sentence in told.sentences)
@@ -201,7 +203,8 @@ def test_probed_rows_are_kept_where_fitting_makes_them_worse(monkeypatch, news_m
 
     monkeypatch.setattr("wfalens.extraction.completion.rules.fit_rows", ruined)
     told = Told()
-    wfa = Extractor(representatives=2, states=20, abstraction="auto").extract(news_model, headlines, told)
+    with shown_on(told):
+        wfa = Extractor(representatives=2, states=20, abstraction="auto").extract(news_model, headlines)
     tuning = Tuning.from_json(wfa.provenance["tuning"])
     assert (wfa.completion.name, wfa.alpha) == ("probe", tuning.chosen.alpha)
     assert tuning.delivered.rows == "probe"

@@ -9,7 +9,7 @@ from tests.streams import WORDS, small_model, some_labels, some_texts, write_tex
 from wfalens import Augmentation, Extractor, WordVectors, measure_fidelity, read_corpus
 from wfalens.extraction import Distillation, Fitting, Sharing
 from wfalens.extraction.selection import Candidates, extract_best
-from wfalens.progress import SILENT
+
 from wfalens.scale import Run, open_engine
 from wfalens.scale.engines.local import ThreadEngine
 from wfalens.text.sources.memory_texts import source_of
@@ -43,7 +43,7 @@ class Best:
     )
 
     def extract(self, model, corpus, run):
-        return extract_best(self.candidates, None, 0, model, source_of(corpus), run, None, SILENT)
+        return extract_best(self.candidates, None, 0, model, source_of(corpus), run, None)
 
 
 EXTRACTORS["best"] = Best()

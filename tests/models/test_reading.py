@@ -7,6 +7,7 @@ import pytest
 
 from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, WORTH, texts
+from wfalens.progress import shown_on
 from wfalens.errors import ModelError
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, Preprocessing, check_preprocessing, load_keras
@@ -207,10 +208,12 @@ def test_labels_that_a_model_hardly_meets_make_its_reading_doubtful(recwarn):
 def test_extraction_says_that_many_words_are_unknown():
     told = Said()
     drawn = texts(60, seed=0)
-    Extractor.paper(states=2).extract(CallableClassifier(scored, ENCODER, CLASSES), drawn, told)
+    with shown_on(told):
+        Extractor.paper(states=2).extract(CallableClassifier(scored, ENCODER, CLASSES), drawn)
     assert not [message for message in told.said if "unknown" in message]
     unheard = [f"not one word of {text}" for text in drawn.texts]
-    Extractor.paper(states=2).extract(CallableClassifier(scored, ENCODER, CLASSES), unheard, told)
+    with shown_on(told):
+        Extractor.paper(states=2).extract(CallableClassifier(scored, ENCODER, CLASSES), unheard)
     assert len([message for message in told.said if "of these texts are unknown to the model" in message]) == 1
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.files import contents, write_contents
+from wfalens.progress import shown_on
 from wfalens.errors import FormatError, InputError
 from wfalens.evaluation.baselines import bag_of_words
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
@@ -56,7 +57,8 @@ def test_interruption_keeps_the_best_so_far(headlines):
             if self.epochs == 2:
                 raise KeyboardInterrupt
 
-    training = Trainer(config=SMALL, epochs=9).train(headlines.subset(np.arange(200)), progress=Impatient())
+    with shown_on(Impatient()):
+        training = Trainer(config=SMALL, epochs=9).train(headlines.subset(np.arange(200)))
     assert training.interrupted
     assert len(training.epochs) == 2
     assert training.best_epoch in (1, 2)

@@ -13,11 +13,9 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, write_csv, write_html
 from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.output import print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.streams import Shards
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
-from wfalens.progress import SILENT, Progress
 from wfalens.text.character_edits import reads_characters
 
 if TYPE_CHECKING:
@@ -174,7 +172,6 @@ def attack_cli(
         seed=seed,
         reader=Reader(data, text_column, label_column, encoding),
         engine=Shards(engine=engine, workers=workers, address=address),
-        progress=TerminalProgress(),
     )
     write_csv(csv, lambda: _table(done.outcomes))
     write_html(html, f"{automaton.name}: attacks on {done.texts.name}", *(each.to_html() for each in done.outcomes))
@@ -205,7 +202,6 @@ def attack(
     seed: int = 0,
     reader: Reader = USUAL,
     engine: Shards = ONE_WORKER,
-    progress: Progress = SILENT,
 ) -> Attacked:
     """Attack a classifier by recipes that change up to `words` words of a text.
 
@@ -227,9 +223,9 @@ def attack(
         raise InputError(
             f"{automaton} was extracted from a model with another vocabulary or other classes than {model}"
         )
-    texts = _texts(corpus, classifier.class_names, limit, seed, reader, progress)
+    texts = _texts(corpus, classifier.class_names, limit, seed, reader)
     if reads_characters(wfa.encoder):
-        return _by_edits(wfa, classifier, texts, recipes, words, budget, seed, progress)
+        return _by_edits(wfa, classifier, texts, recipes, words, budget, seed)
     known = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
     arsenal = AttackContext.prepare(
         wfa,
@@ -239,7 +235,6 @@ def attack(
         min_transition,
         tag=installed_tagger() if same_tag else None,
         only=np.unique(wfa.encoder.encode(texts.texts).values),
-        progress=progress,
     )
     if not arsenal.strong.has_any.any():
         raise InputError(
@@ -256,7 +251,6 @@ def attack(
                 texts,
                 budget=budget,
                 seed=seed,
-                progress=progress,
                 engine=place,
             )
             for name in recipes
@@ -277,7 +271,6 @@ def _by_edits(
     edits: int,
     budget: int | None,
     seed: int,
-    progress: Progress,
 ) -> Attacked:
     """Attack a classifier that reads characters: nothing but the text can be changed."""
     from wfalens.robustness.attack import EDIT_RECIPES, run_edit_attack
@@ -285,15 +278,16 @@ def _by_edits(
     chosen = [name for name in recipes if name in EDIT_RECIPES]
     if not chosen or (recipes != USUAL_RECIPES and len(chosen) < len(recipes)):
         raise InputError(f"texts of characters are attacked by edits; choose recipes among {', '.join(EDIT_RECIPES)}")
-    outcomes = [
-        run_edit_attack(name, edits, wfa, classifier, texts, budget=budget, seed=seed, progress=progress)
-        for name in chosen
-    ]
+    outcomes = [run_edit_attack(name, edits, wfa, classifier, texts, budget=budget, seed=seed) for name in chosen]
     return Attacked(texts, outcomes, "by edits of characters", "characters")
 
 
 def _texts(
-    corpus: str, class_names: Sequence[str], limit: int | None, seed: int, reader: Reader, progress: Progress
+    corpus: str,
+    class_names: Sequence[str],
+    limit: int | None,
+    seed: int,
+    reader: Reader,
 ) -> Corpus:
     """The texts to attack; of files that need not all be held, only those that are drawn."""
     from wfalens.robustness.attack import draw_texts
@@ -305,8 +299,8 @@ def _texts(
     alone = dataset_of(corpus) is None and Path(corpus).exists()
     if limit is not None and (many or alone):
         files = reader.files(corpus)
-        return draw_texts(files, limit, class_names, label_column=reader.label_column, seed=seed, progress=progress)
-    return reader.corpus(corpus, "test", progress=progress).sample(limit, seed)
+        return draw_texts(files, limit, class_names, label_column=reader.label_column, seed=seed)
+    return reader.corpus(corpus, "test").sample(limit, seed)
 
 
 def _table(outcomes: Sequence[Outcome]) -> pd.DataFrame:

@@ -12,10 +12,8 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, write_csv, write_html
 from wfalens.cli.inputs import USUAL, Reader, open_vectors
 from wfalens.cli.output import print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.models.opening import open_model
 from wfalens.printable import sentence
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.repair import Blame, LabelSuspect, SpuriousWord
@@ -87,7 +85,6 @@ def blame_cli(
         vectors=vectors,
         seed=seed,
         reader=Reader(data, text_column, label_column, encoding),
-        progress=TerminalProgress(),
     )
     write_html(html, f"{automaton.name}: blame", done.blame.to_html(top))
     write_csv(output, done.blame.to_dataframe)
@@ -113,7 +110,6 @@ def blame(
     vectors: str = "wordllama",
     seed: int = 0,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> Blamed:
     """Blame training texts for the errors of a classifier on labelled texts."""
     from wfalens.automaton import WFA
@@ -123,11 +119,11 @@ def blame(
 
     wfa = WFA.load(automaton)
     classifier = open_model(model, wfa.encoder)
-    taught = reader.corpus(train, "train", progress=progress)
-    wrong = errors_of(classifier, reader.corpus(texts, "test", progress=progress)).sample(limit, seed)
+    taught = reader.corpus(train, "train")
+    wrong = errors_of(classifier, reader.corpus(texts, "test")).sample(limit, seed)
     near = nearness_of(wfa, open_vectors(vectors, wfa.encoder.vocabulary.words[2:]))
     return Blamed(
-        blamed(wfa, classifier, taught, wrong, progress=progress),
+        blamed(wfa, classifier, taught, wrong),
         label_suspects(wfa, classifier, taught),
         spurious_words(wfa, taught, near),
     )

@@ -12,9 +12,7 @@ from wfalens.cli.evaluate import evaluate
 from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import USUAL, Reader
 from wfalens.cli.output import note, print_json, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 from wfalens.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -69,7 +67,6 @@ def card_cli(
         by=by,
         positive=positive,
         reader=Reader(data, text_column, label_column, encoding),
-        progress=TerminalProgress(),
     )
     if out is not None:
         write_atomically(out, made.to_markdown().encode("utf-8", "replace"))
@@ -88,7 +85,6 @@ def card(
     by: str | None = None,
     positive: str | None = None,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> Card:
     """The card of an automaton; its fidelity is measured where classifier and texts are given."""
     from wfalens.automaton import WFA
@@ -102,5 +98,5 @@ def card(
         if by is not None:
             raise InputError("comparing groups takes the classifier (--model) and texts (--corpus)")
         return Card.of(automaton.name, WFA.load(automaton))
-    done = evaluate(automaton, model, corpus, by=by, positive=positive, reader=reader, progress=progress)
+    done = evaluate(automaton, model, corpus, by=by, positive=positive, reader=reader)
     return Card.of(automaton.name, done.wfa, done.fidelity, done.corpus)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wfalens import progress
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, write_html
 from wfalens.cli.inputs import Reader, check_share, open_vectors
 from wfalens.cli.output import print_json, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
-from wfalens.progress import SILENT, Progress
 from wfalens.text.stop_words import is_stop_word
 from wfalens.validation import check_choice
 
@@ -49,7 +48,12 @@ class Allowed:
         """Words that may stand for a word at most; None: all of a list."""
         return _NEAREST if self.substitutes is None and self.neighbours is None else self.substitutes
 
-    def edits(self, wfa: WFA, texts: Sequence[str], all_words: bool = False, progress: Progress = SILENT) -> Edits:
+    def edits(
+        self,
+        wfa: WFA,
+        texts: Sequence[str],
+        all_words: bool = False,
+    ) -> Edits:
         """For the words of the texts, or for all words; refused if nothing in the texts could change."""
         from wfalens.explanation import nearness_of
         from wfalens.robustness import Edits, Substitutes, read_lists
@@ -232,10 +236,9 @@ def certify_cli(
         raise InputError("give either --corpus or --text")
     if of in (NETWORK, SMOOTHED) and model is None:
         raise InputError(f"--of {of} needs the network: give --model too")
-    progress = TerminalProgress()
     if corpus is not None:
         reader = Reader(data, text_column, None, encoding)
-        text = list(reader.corpus(corpus, "test", labels=False, progress=progress).sample(limit, seed).texts)
+        text = list(reader.corpus(corpus, "test", labels=False).sample(limit, seed).texts)
     allowed = Allowed(
         substitutes=substitutes,
         neighbours=neighbours,
@@ -253,7 +256,6 @@ def certify_cli(
         of=of,
         model=model,
         allowed=allowed,
-        progress=progress,
         changes=changes,
         budget=budget,
         effort=effort,
@@ -288,7 +290,6 @@ def certify(
     effort: int = 1000,
     samples: int | None = None,
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> Found:
     """Certify texts against changes: of an automaton, of its companion, of the network, or of the smoothed network."""
     from wfalens.automaton import WFA
@@ -302,14 +303,12 @@ def certify(
             raise InputError(f"texts of characters are certified of the {AUTOMATON} or the {NETWORK}, not {of}")
         asked_of = classifier if of == NETWORK else None
         edits_at_most = 1 if changes is None else changes
-        return certify_edits(wfa, texts, model=asked_of, changes=edits_at_most, budget=budget, progress=progress)
+        return certify_edits(wfa, texts, model=asked_of, changes=edits_at_most, budget=budget)
     all_words = of == SMOOTHED  # there substitutes are drawn for substitutes, too
-    changes = _possible(wfa, texts, changes, progress)
-    edits = allowed.edits(wfa, texts, all_words, progress)
+    changes = _possible(wfa, texts, changes)
+    edits = allowed.edits(wfa, texts, all_words)
     if of == NETWORK:
-        found = certify_network(
-            wfa, classifier, texts, edits, changes=changes, budget=budget, seed=seed, progress=progress
-        )
+        found = certify_network(wfa, classifier, texts, edits, changes=changes, budget=budget, seed=seed)
         if all(each.variants > budget for each in found.certificates):
             fewest = min(each.variants for each in found.certificates)
             progress.say(
@@ -318,7 +317,7 @@ def certify(
             )
         return found
     if of == SMOOTHED:
-        return smooth(wfa, classifier, texts, edits.substitutes, samples=samples or 1000, seed=seed, progress=progress)
+        return smooth(wfa, classifier, texts, edits.substitutes, samples=samples or 1000, seed=seed)
     asked: WFA | None = wfa.companion if of == COMPANION else wfa
     if asked is None:
         raise InputError("the automaton carries no readable companion; give --of automaton")
@@ -331,11 +330,14 @@ def certify(
         effort=effort,
         samples=200 if samples is None else samples,
         seed=seed,
-        progress=progress,
     )
 
 
-def _possible(wfa: WFA, texts: Sequence[str], changes: int | None, progress: Progress) -> int | None:
+def _possible(
+    wfa: WFA,
+    texts: Sequence[str],
+    changes: int | None,
+) -> int | None:
     """Refuse more changes than any text has words; say so where some texts have fewer."""
     lengths = [len(wfa.encoder.tokens(each)) for each in texts]
     if changes is None or not any(lengths):

@@ -10,11 +10,9 @@ import typer
 
 from wfalens.cli import options as opt
 from wfalens.cli.output import print_json, print_table, remark, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.words import WordChoice
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
@@ -103,9 +101,9 @@ def check_cli(
     if (ask is None) == (pctl is None):
         raise InputError("give either --ask or --property")
     choice = WordChoice(words or (), word_file, top, encoding)
-    limit, progress = round(memory * _GB), TerminalProgress()
+    limit = round(memory * _GB)
     if pctl is not None:
-        held = check_property(automaton, pctl, choice, text, came_from=came_from, memory=limit, progress=progress)
+        held = check_property(automaton, pctl, choice, text, came_from=came_from, memory=limit)
         value = held.value
         if as_json:
             asked = {"automaton": str(automaton), "property": pctl, "words": held.words}
@@ -125,7 +123,6 @@ def check_cli(
             model=model,
             effort=effort,
             memory=limit,
-            progress=progress,
         )
         value = found.value
         if as_json:
@@ -149,7 +146,6 @@ def check(
     model: str | None = None,
     effort: int = 200,
     memory: int = 2 * 10**9,
-    progress: Progress = SILENT,
 ) -> Answer:
     """What words can do after a text, by one of the ready-made questions."""
     from wfalens.robustness.model_checking.answers import check as answered
@@ -157,7 +153,7 @@ def check(
 
     if class_name is None:
         raise InputError("say which --class the question is about")
-    wfa, chosen = _opened(automaton, words, text, came_from, progress)
+    wfa, chosen = _opened(automaton, words, text, came_from)
     classifier = None if model is None else open_model(model, wfa.encoder)
     asked = question(ask, class_name, count)
     return answered(wfa, asked, chosen, text, model=classifier, effort=effort, memory=memory)
@@ -171,26 +167,28 @@ def check_property(
     *,
     came_from: str | None = None,
     memory: int = 2 * 10**9,
-    progress: Progress = SILENT,
 ) -> Checked:
     """Whether a property in PCTL holds of words after a text, or its value."""
     from wfalens.robustness.certify.induction import stochastic_only
     from wfalens.robustness.model_checking.answers import check_property as answered
 
-    wfa, chosen = _opened(automaton, words, text, came_from, progress)
+    wfa, chosen = _opened(automaton, words, text, came_from)
     asked = stochastic_only(wfa, "checked")
     return Checked(answered(asked.wfa, pctl, chosen, text, memory=memory), len(chosen), asked.remark)
 
 
 def _opened(
-    automaton: Path, words: WordChoice, text: str, came_from: str | None, progress: Progress
+    automaton: Path,
+    words: WordChoice,
+    text: str,
+    came_from: str | None,
 ) -> tuple[WFA, list[str]]:
     """The automaton and the words to choose from."""
     from wfalens.automaton import WFA
     from wfalens.robustness.certify.induction import stochastic_only
 
     wfa = WFA.load(automaton)
-    chosen = words.of(wfa, progress)
+    chosen = words.of(wfa)
     if chosen is None:
         raise InputError("give the words to choose from by --words, --word-file or --top")
     if came_from is not None:

@@ -12,10 +12,8 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, write_csv, write_html
 from wfalens.cli.inputs import USUAL, Reader
 from wfalens.cli.output import print_json, print_table, remark, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.monitoring import Coverage, Gaps
@@ -69,7 +67,6 @@ def cover_cli(
         fill=fill,
         seed=seed,
         reader=Reader(data, text_column, None, encoding),
-        progress=TerminalProgress(),
     )
     write_html(html, f"{automaton.name}: coverage", done.coverage.to_html(top))
     if done.gaps is not None:
@@ -89,7 +86,6 @@ def cover(
     fill: int = 1000,
     seed: int = 0,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> Covered:
     """What a corpus exercises of an automaton; with a network, texts for what it leaves out are asked of it."""
     from wfalens.automaton import WFA
@@ -98,7 +94,7 @@ def cover(
     from wfalens.monitoring import fill_gaps
 
     wfa = WFA.load(automaton)
-    texts = reader.corpus(corpus, "test", labels=False, progress=progress).texts
+    texts = reader.corpus(corpus, "test", labels=False).texts
     found = covered(wfa, texts)
     if model is None or fill == 0:
         return Covered(found, None)

@@ -16,9 +16,7 @@ import typer
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_folder
 from wfalens.cli.output import UNITS, print_json, print_table, remark, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
@@ -84,7 +82,7 @@ def demo_cli(
     Example:
       wfalens demo --out demo
     """
-    done = demo(out, dataset, data, tell=_silent if as_json else say, progress=TerminalProgress())
+    done = demo(out, dataset, data, tell=_silent if as_json else say)
     if as_json:
         print_json(done.to_json())
     else:
@@ -97,7 +95,6 @@ def demo(
     data: Path | None = None,
     *,
     tell: Callable[[str], None] = lambda _: None,
-    progress: Progress = SILENT,
 ) -> Demo:
     """The whole way on a data set; `tell` hears of every step."""
     from wfalens.text.datasets.catalogue import DATASETS, load_dataset
@@ -116,7 +113,7 @@ def demo(
     from wfalens.text.wordllama import wordllama_vectors
 
     tell(f"step 1 of 4: training an LSTM on {len(train_texts):,} texts of {dataset}")
-    model = _trained(train_texts, DATASETS[dataset], progress)
+    model = _trained(train_texts, DATASETS[dataset])
     paths = {ending: out / f"{dataset}.{ending}" for ending in ("rnn", "wfa", "html")}
     model.save(paths["rnn"])
     tell(f"   wrote {paths['rnn']}")
@@ -125,24 +122,27 @@ def demo(
         f"step 2 of 4: copying it into automata in {_EXTRACTION:.0f} s (`wfalens extract` takes its time), and "
         "choosing the most faithful one on texts held out for that"
     )
-    wfa = Extractor(time=_EXTRACTION).extract(model, train_texts, progress)
+    wfa = Extractor(time=_EXTRACTION).extract(model, train_texts)
     wfa.save(paths["wfa"])
     tell(f"   wrote {paths['wfa']}")
 
     tell(f"step 3 of 4: comparing automaton and network on {len(test_texts):,} texts that neither has seen")
-    fidelity = measure_fidelity(wfa, model, test_texts, reference=train_texts, progress=progress)
+    fidelity = measure_fidelity(wfa, model, test_texts, reference=train_texts)
 
     tell("step 4 of 4: explaining the network through the automaton, and writing a page that shows it all")
     story = None if wfa.readable is None else describe(wfa)
     example = attribute(wfa, _example(wfa, test_texts))
     vectors = wordllama_vectors(model.encoder.vocabulary.words[2:])
     study = Study(paths["wfa"].name, wfa, model, test_texts, vectors, reference=train_texts)
-    write_page(collect(study, Extent(sentences=_SENTENCES, attacked=_ATTACKED), progress), paths["html"])
+    write_page(collect(study, Extent(sentences=_SENTENCES, attacked=_ATTACKED)), paths["html"])
     seconds = time.perf_counter() - began
     return Demo(paths["rnn"], paths["wfa"], paths["html"], wfa, fidelity, story, example, seconds)
 
 
-def _trained(texts: Corpus, known: Dataset, progress: Progress) -> RNNClassifier:
+def _trained(
+    texts: Corpus,
+    known: Dataset,
+) -> RNNClassifier:
     """An LSTM whose embeddings begin as pretrained word vectors; settings were chosen on held-out training texts."""
     from wfalens.models.rnn.classifier import RNNConfig
     from wfalens.models.rnn.training import Trainer
@@ -160,7 +160,7 @@ def _trained(texts: Corpus, known: Dataset, progress: Progress) -> RNNClassifier
         max_length=known.max_length,
         tokenizer=known.tokenizer,
     )
-    training = trainer.train(texts, vectors, progress)
+    training = trainer.train(texts, vectors)
     if training.interrupted:
         raise KeyboardInterrupt
     return training.model

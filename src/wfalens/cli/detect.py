@@ -12,10 +12,8 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import USUAL, Reader, check_share, open_vectors
 from wfalens.cli.output import note, print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
-from wfalens.progress import SILENT, Progress
 from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
@@ -97,7 +95,6 @@ def detect_cli(
         vectors=vectors,
         seed=seed,
         reader=Reader(data, text_column, label_column, encoding),
-        progress=TerminalProgress(),
     )
     if output is not None:
         done.detector.save(output)
@@ -135,7 +132,6 @@ def detect(
     vectors: str = "wordllama",
     seed: int = 0,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> Detected:
     """Attack half of a corpus to train a detector, the other half to test it."""
     import numpy as np
@@ -149,11 +145,11 @@ def detect(
     wfa = WFA.load(automaton)
     classifier = open_model(model, wfa.encoder)
     check_pair(wfa, classifier)
-    texts = reader.corpus(corpus, "test", progress=progress).sample(limit, seed)
+    texts = reader.corpus(corpus, "test").sample(limit, seed)
     if texts.labels is None:
         raise InputError(f"{texts.name} has no labels; an attack needs to know the true classes")
     learned, tested = texts.split(0.5, np.random.default_rng(seed))
-    attacks = _Attacks(wfa, classifier, vectors, changes, seed, progress)
+    attacks = _Attacks(wfa, classifier, vectors, changes, seed)
     clean, attacked = attacks.features(learned, None), attacks.features(learned, train_on)
     about = {"attack": train_on, "changes": changes, "corpus": texts.name, "texts": len(learned)}
     detector = Detector.trained(clean, attacked, attacks.restoration, false_alarms, about)
@@ -172,14 +168,21 @@ def detect(
 class _Attacks:
     """Features of texts as they are, and of those that an attack has felled."""
 
-    def __init__(self, wfa: Any, model: Any, vectors: str, changes: int, seed: int, progress: Progress) -> None:
+    def __init__(
+        self,
+        wfa: Any,
+        model: Any,
+        vectors: str,
+        changes: int,
+        seed: int,
+    ) -> None:
         from wfalens.explanation import nearness_of
         from wfalens.monitoring import ReferenceStats, Restoration
 
         self.habits, self.model, self.changes = ReferenceStats(wfa), model, changes
         self.near = nearness_of(wfa, open_vectors(vectors, wfa.encoder.vocabulary.words[2:]))
         self.restoration = Restoration.of(wfa, self.near)
-        self.seed, self.progress = seed, progress
+        self.seed = seed
 
     def features(self, corpus: Corpus, kind: str | None) -> Any:
         """(texts, FEATURES)"""
@@ -200,9 +203,9 @@ class _Attacks:
         from wfalens.robustness.attack import AttackContext, run_attack
 
         only = np.unique(self.model.encoder.encode(corpus.texts).values)
-        arsenal = AttackContext.prepare(self.habits.wfa, self.near, only=only, progress=self.progress)
+        arsenal = AttackContext.prepare(self.habits.wfa, self.near, only=only)
         search = arsenal.recipe(kind, self.changes)
-        outcome = run_attack(kind, self.changes, search, self.model, corpus, seed=self.seed, progress=self.progress)
+        outcome = run_attack(kind, self.changes, search, self.model, corpus, seed=self.seed)
         return [list(each.after) for each in outcome.examples if each.status == "succeeded"]
 
 

@@ -12,10 +12,8 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, write_html
 from wfalens.cli.inputs import USUAL, Reader, check_share
 from wfalens.cli.output import print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
@@ -80,7 +78,6 @@ def diff_cli(
         models=(model_a, model_b),
         min_count=min_count,
         reader=Reader(data, text_column, label_column, encoding),
-        progress=TerminalProgress(),
     )
     found, title = done.difference, f"{before.name} and {after.name}"
     write_html(html, title, found.to_html(top))
@@ -106,18 +103,15 @@ def diff(
     models: tuple[str | None, str | None] = (None, None),
     min_count: int = 5,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> Compared:
     """Compare two automata, on the texts of a corpus if one is given."""
     from wfalens.automaton import WFA
     from wfalens.robustness import compare
 
     first, second = WFA.load(before), WFA.load(after)
-    texts = () if corpus is None else reader.corpus(corpus, "test", progress=progress)
+    texts = () if corpus is None else reader.corpus(corpus, "test")
     classifiers = (_opened(models[0], first), _opened(models[1], second))
-    return Compared(
-        first, second, compare(first, second, texts, models=classifiers, min_count=min_count, progress=progress)
-    )
+    return Compared(first, second, compare(first, second, texts, models=classifiers, min_count=min_count))
 
 
 def _opened(model: str | None, wfa: WFA) -> Any:

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wfalens import progress
 from wfalens.cli import options as opt
 from wfalens.cli.evaluate_strings import evaluate_strings, print_strings
 from wfalens.cli.groups import print_groups
 from wfalens.cli.inputs import USUAL, Reader, check_share
 from wfalens.cli.output import print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.reading import say_reading
 from wfalens.cli.reference import Reference, extraction_texts
 from wfalens.cli.streams import NO_SHARDS, Shards
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
-from wfalens.progress import SILENT, Progress
 from wfalens.writing import check_writable
 
 if TYPE_CHECKING:
@@ -165,9 +164,7 @@ def evaluate_cli(
                 "an automaton of a language model is measured on all prefixes: leave out --min-cr, --coverage, "
                 "--at-cr, --min-confidence, --memory and --engine"
             )
-        measured = evaluate_strings(
-            language, model, corpus, reference=reference, reader=reader, progress=TerminalProgress()
-        )
+        measured = evaluate_strings(language, model, corpus, reference=reference, reader=reader)
         if as_json:
             print_json(measured.to_json(automaton))
         else:
@@ -186,7 +183,6 @@ def evaluate_cli(
         shards=Shards(
             memory=memory, engine=engine, workers=workers, address=address, shard=shard, on_bad=on_bad, log=log
         ),
-        progress=TerminalProgress(),
     )
     selected = _selected(done.fidelity.trust, coverage, at_cr, min_confidence)
     rate = done.fidelity.overall.cr.value
@@ -223,7 +219,6 @@ def evaluate(
     parts: Path | None = None,
     reader: Reader = USUAL,
     shards: Shards = NO_SHARDS,
-    progress: Progress = SILENT,
 ) -> Evaluated:
     """Compare an automaton with a classifier on a corpus.
 
@@ -246,14 +241,14 @@ def evaluate(
     made_from = wfa.provenance.get("model")
     if not isinstance(made_from, dict) or made_from.get("fingerprint") != classifier.fingerprint:
         progress.say(f"{automaton} was extracted from another model than {model}")
-    fit_on = _reference(wfa, reference, (automaton.parent, Path(corpus).parent), reader, progress)
+    fit_on = _reference(wfa, reference, (automaton.parent, Path(corpus).parent), reader)
     if in_shards:
         source = reader.source(corpus, "test")
         with shards.opened(kept, model) as run:
-            fidelity = measure_fidelity(wfa, classifier, source, reference=fit_on.corpus, run=run, progress=progress)
+            fidelity = measure_fidelity(wfa, classifier, source, reference=fit_on.corpus, run=run)
         return Evaluated(wfa, source.name, fidelity, fit_on, kept)
-    texts = reader.corpus(corpus, "test", progress=progress)
-    say_reading(classifier, texts, lambda: texts, progress)
+    texts = reader.corpus(corpus, "test")
+    say_reading(classifier, texts, lambda: texts)
     groups = None if by is None else reader.groups(corpus, by, texts)
     fidelity = measure_fidelity(
         wfa,
@@ -263,15 +258,19 @@ def evaluate(
         groups=groups,
         group_column=by or "",
         positive=positive,
-        progress=progress,
     )
     return Evaluated(wfa, texts.name, fidelity, fit_on)
 
 
-def _reference(wfa: WFA, named: str | None, beside: tuple[Path, ...], reader: Reader, progress: Progress) -> Reference:
+def _reference(
+    wfa: WFA,
+    named: str | None,
+    beside: tuple[Path, ...],
+    reader: Reader,
+) -> Reference:
     if named is not None:
-        return Reference.given(named, reader, progress)
-    return extraction_texts(wfa, reader, beside, progress=progress)
+        return Reference.given(named, reader)
+    return extraction_texts(wfa, reader, beside)
 
 
 def print_fidelity(title: str, fidelity: Fidelity) -> None:

@@ -11,9 +11,7 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, write_html
 from wfalens.cli.inputs import USUAL, Reader
 from wfalens.cli.output import print_json, print_table
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
@@ -56,7 +54,6 @@ def evaluate_explanations_cli(
         limit=limit,
         seed=seed,
         reader=Reader(data, text_column, label_column, encoding),
-        progress=TerminalProgress(),
     )
     write_html(html, f"{automaton.name}: explanations", found.to_html())
     if as_json:
@@ -73,7 +70,6 @@ def evaluate_explanations(
     limit: int = 200,
     seed: int = 0,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> ExplanationScores:
     """Measure explanations of `limit` texts, drawn at random: the automaton's, leave-one-out and random ones."""
     from wfalens import evaluation
@@ -84,9 +80,9 @@ def evaluate_explanations(
     wfa = WFA.load(automaton)
     classifier = open_model(model, wfa.encoder)
     check_pair(wfa, classifier)
-    texts = _drawn(reader.corpus(corpus, "test", labels=False, progress=progress), classifier, limit, seed)
+    texts = _drawn(reader.corpus(corpus, "test", labels=False), classifier, limit, seed)
     scorers = _scorers(wfa, classifier, seed)
-    return evaluation.evaluate_explanations(scorers, classifier, texts, seed=seed, progress=progress)
+    return evaluation.evaluate_explanations(scorers, classifier, texts, seed=seed)
 
 
 def _drawn(corpus: Corpus, model: PrefixClassifier, limit: int, seed: int) -> list[str]:

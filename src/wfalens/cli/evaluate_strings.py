@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wfalens import progress
 from wfalens.cli.inputs import USUAL, Reader
 from wfalens.cli.output import print_table, say
 from wfalens.models.opening import open_model
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,20 +39,22 @@ def evaluate_strings(
     *,
     reference: str | None = None,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> EvaluatedStrings:
     """Compare an automaton with its language model on all prefixes of a corpus; stand-ins learn from `reference`."""
     from wfalens.evaluation.language_models import measure_strings
 
-    texts = reader.corpus(corpus, "test", labels=False, progress=progress)
-    fit_on = reader.corpus(reference, "train", labels=False, progress=progress) if reference else None
+    texts = reader.corpus(corpus, "test", labels=False)
+    fit_on = reader.corpus(reference, "train", labels=False) if reference else None
     network: Any = open_model(model, wfa.encoder)
-    ids = spoken_texts(network, texts, progress)
-    known = None if fit_on is None else spoken_texts(network, fit_on, progress)
-    return EvaluatedStrings(texts.name, measure_strings(wfa, network, ids, reference=known, progress=progress))
+    ids = spoken_texts(network, texts)
+    known = None if fit_on is None else spoken_texts(network, fit_on)
+    return EvaluatedStrings(texts.name, measure_strings(wfa, network, ids, reference=known))
 
 
-def spoken_texts(model: NextSymbolModel, texts: Corpus, progress: Progress) -> Ragged[np.int32]:
+def spoken_texts(
+    model: NextSymbolModel,
+    texts: Corpus,
+) -> Ragged[np.int32]:
     """The texts whose symbols are all in the alphabet of a language model; the others are counted and left out."""
     from wfalens.language import Language
 

@@ -11,7 +11,6 @@ from wfalens.cli import options as opt
 from wfalens.cli import study
 from wfalens.cli.inputs import Reader
 from wfalens.cli.output import note, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,7 +73,6 @@ def explore_cli(
         compare_model=compare_model,
         seed=seed,
         reader=Reader(data, text_column, label_column, encoding),
-        progress=TerminalProgress(),
     )
 
     def ready(address: str) -> None:

@@ -11,10 +11,8 @@ import typer
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
 from wfalens.cli.output import print_json, remark, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.words import WordChoice
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 from wfalens.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -89,7 +87,6 @@ def export_cli(
         name,
         words=WordChoice(words or (), word_file, top, encoding),
         force=force,
-        progress=TerminalProgress(),
         states=None if states is None else _numbers(states),
         threshold=threshold,
         class_name=class_name,
@@ -114,7 +111,6 @@ def export(
     *,
     words: WordChoice = _ALL_WORDS,
     force: bool = False,
-    progress: Progress = SILENT,
     **choice: Any,
 ) -> Exported:
     """Write an automaton in a format; `choice` holds further options of `export_files`."""
@@ -123,7 +119,7 @@ def export(
 
     check_outputs(main_file(out, name), force=force)
     wfa = WFA.load(automaton)
-    made = export_files(wfa, out, name, words=words.of(wfa, progress), **choice)
+    made = export_files(wfa, out, name, words=words.of(wfa), **choice)
     check_outputs(*made.files, force=force)
     for path, blob in made.files.items():
         write_atomically(path, blob)

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wfalens import progress
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import USUAL, Reader, open_vectors
 from wfalens.cli.output import note, print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.reading import allow_own, labelled_texts, say_reading
 from wfalens.cli.stopping import resumable
 from wfalens.cli.streams import NO_SHARDS, Shards
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model, reads_texts
 from wfalens.printable import printable
-from wfalens.progress import SILENT, Progress
 from wfalens.text.tokenizers import is_import_path
 
 if TYPE_CHECKING:
@@ -427,7 +426,6 @@ def extract_cli(
         shards=Shards(
             memory=memory, engine=engine, workers=workers, address=address, shard=shard, on_bad=on_bad, log=log
         ),
-        progress=TerminalProgress(),
     )
     seconds, wfa = perf_counter() - began, done.wfa
     if wfa.kind == _LINEAR and _was_interrupted(wfa):
@@ -457,7 +455,6 @@ def extract(
     words: Mapping[str, Any] | None = None,
     reader: Reader = USUAL,
     shards: Shards = NO_SHARDS,
-    progress: Progress = SILENT,
 ) -> Extracted:
     """Extract an automaton from a model run over a corpus, and write it to `out`.
 
@@ -488,27 +485,27 @@ def extract(
         extractor = _with_vectors(extractor, classifier, augmentation or {}, vectors)
         parts = out.with_name(f"{out.name}.parts")
         with shards.opened(parts, model) as run:
-            wfa = extractor.extract(classifier, source, progress, run=run)
+            wfa = extractor.extract(classifier, source, run=run)
             wfa.save(out)
             if not _was_interrupted(wfa):
                 shutil.rmtree(parts)
         return Extracted(wfa)
-    texts = reader.corpus(corpus, "train", labels=extractor.balance == _LABEL, progress=progress)
+    texts = reader.corpus(corpus, "train", labels=extractor.balance == _LABEL)
     classifier = open_model(model, _words(model, texts, words or {}))
-    say_reading(classifier, texts, lambda: labelled_texts(corpus, reader, "train"), progress)
+    say_reading(classifier, texts, lambda: labelled_texts(corpus, reader, "train"))
     extractor = _with_vectors(extractor, classifier, augmentation or {}, vectors)
     if refinement is not None:
         from wfalens.extraction import Refinement
         from wfalens.extraction.refinement.refine import refine
 
-        wfa = refine(extractor, classifier, texts, Refinement(**refinement), progress)
+        wfa = refine(extractor, classifier, texts, Refinement(**refinement))
         wfa.save(out)
-        return Extracted(wfa, _said_worth(wfa, classifier, texts, extractor, progress))
+        return Extracted(wfa, _said_worth(wfa, classifier, texts, extractor))
     with resumable(kept):
-        wfa = extractor.extract(classifier, texts, progress, kept)
+        wfa = extractor.extract(classifier, texts, kept)
         wfa.save(out)
-    _say_small_classes(wfa, extractor, progress)
-    return Extracted(wfa, _said_worth(wfa, classifier, texts, extractor, progress))
+    _say_small_classes(wfa, extractor)
+    return Extracted(wfa, _said_worth(wfa, classifier, texts, extractor))
 
 
 def _was_interrupted(wfa: WFA) -> bool:
@@ -518,7 +515,10 @@ def _was_interrupted(wfa: WFA) -> bool:
     return stop is not None and stop.by == INTERRUPT
 
 
-def _say_small_classes(wfa: WFA, extractor: Extractor, progress: Progress) -> None:
+def _say_small_classes(
+    wfa: WFA,
+    extractor: Extractor,
+) -> None:
     """Say which class is copied worst, where balance may help."""
     choice = wfa.provenance.get("choice")
     if choice is None or extractor.balance is not None:
@@ -542,12 +542,15 @@ def _say_proof(wfa: WFA) -> None:
 
 
 def _said_worth(
-    wfa: WFA, classifier: PrefixClassifier, texts: Corpus, extractor: Extractor, progress: Progress
+    wfa: WFA,
+    classifier: PrefixClassifier,
+    texts: Corpus,
+    extractor: Extractor,
 ) -> BaselineCheck | None:
     """What the automaton is worth beside a bag of words; said if that would do as well, with what to try."""
     from wfalens.evaluation.baseline_check import check_baseline
 
-    worth = check_baseline(wfa, classifier, texts, extractor.seed, progress)
+    worth = check_baseline(wfa, classifier, texts, extractor.seed)
     if worth is not None and not worth.is_shown:
         progress.say(
             f"on {worth.texts:,} extraction texts its CR of {worth.cr:.3f} does not beat that of a bag of words fitted "

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wfalens import progress
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 from wfalens.text.datasets.catalogue import DATASETS, Dataset, load_dataset
 from wfalens.text.readers import read_corpus, read_groups
 from wfalens.text.sources.text_files import is_pattern
@@ -40,7 +40,12 @@ class Reader:
     label_column: str | None = None
     encoding: str = "utf-8"
 
-    def corpus(self, spec: str, split: str, labels: bool = True, progress: Progress = SILENT) -> Corpus:
+    def corpus(
+        self,
+        spec: str,
+        split: str,
+        labels: bool = True,
+    ) -> Corpus:
         """A corpus from a data set's name (with `split` unless the name says another) or from a file."""
         name, _, chosen = spec.partition(":")
         if name in DATASETS and not Path(spec).exists():

@@ -52,9 +52,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def _ran(arguments: Sequence[str]) -> int:
     from wfalens.cli.app import app
+    from wfalens.cli.output import CommandProgress
+    from wfalens.progress import shown_on
 
     try:
-        with naming_extras(), warnings.catch_warnings():
+        with naming_extras(), warnings.catch_warnings(), shown_on(CommandProgress()):
             warnings.showwarning = _noted
             app(list(arguments), prog_name="wfalens")
     except SystemExit as left:

@@ -13,9 +13,7 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import USUAL, Reader
 from wfalens.cli.output import print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
@@ -110,7 +108,6 @@ def minimise_cli(
         samples=samples,
         seed=seed,
         reader=Reader(data, text_column, None, encoding),
-        progress=TerminalProgress(),
     )
     if as_json:
         print_json(_told(source, out, done))
@@ -133,7 +130,6 @@ def minimise(
     samples: int = 2000,
     seed: int = 0,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> Minimised:
     """A minimal machine of what stands in a file; written to `out` if that is given."""
     check_choice("way", way, WAYS)
@@ -150,11 +146,11 @@ def minimise(
     alphabet = _letters(model) if letters is None else letters
     texts = None
     if corpus is not None:
-        read = reader.corpus(corpus, "train", labels=False, progress=progress)
+        read = reader.corpus(corpus, "train", labels=False)
         texts = model.encoder.encode(read.texts).nonempty()[1]
     common: dict[str, Any] = {"texts": texts, "samples": samples, "seed": seed}
     if way == ASK:
-        learned = learn_machine(model, alphabet, states=states, partial=partial, progress=progress, **common)
+        learned = learn_machine(model, alphabet, states=states, partial=partial, **common)
     elif way == LIKELY:
         learned = _by_likely_state(model, alphabet, states, common)
     else:

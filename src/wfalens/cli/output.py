@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from wfalens.printable import printable, sentence
+from wfalens.progress import TerminalProgress
 
 OUT = Console(highlight=False)
 NOTES = Console(stderr=True, highlight=False)
@@ -22,6 +23,16 @@ UNITS = {  # what needs a word of explanation
     "ln(p / (1 − p))"
 }
 _LETTER = re.compile(r"[^\W\d_]")
+
+
+class CommandProgress(TerminalProgress):
+    """The display of commands: messages are notes on stderr."""
+
+    def __init__(self) -> None:
+        super().__init__(NOTES)
+
+    def say(self, message: str) -> None:
+        note(message)
 
 
 def note(message: str) -> None:

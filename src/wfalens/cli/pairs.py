@@ -12,9 +12,7 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, check_plot, write_html, write_plot
 from wfalens.cli.inputs import open_vectors
 from wfalens.cli.output import print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,7 +91,6 @@ def pairs_cli(
         vectors,
         epsilon,
         delta,
-        progress=TerminalProgress(),
         per_class=per_class,
         convention=convention,
         min_count=min_count,
@@ -112,8 +109,6 @@ def pairs(
     vectors: str = "wordllama",
     epsilon: str | None = None,
     delta: str | None = None,
-    *,
-    progress: Progress = SILENT,
     **options: Any,
 ) -> Contrasted:
     """Pairs of a kind; `options` are further ones of `adversarial_pairs` and `collaborative_pairs`."""
@@ -126,7 +121,7 @@ def pairs(
     known = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
     find = adversarial_pairs if kind == "adversarial" else collaborative_pairs
     least, most = USUAL_BOUNDS[kind]
-    return Contrasted(wfa, known, find(wfa, known, epsilon or least, delta or most, progress=progress, **options))
+    return Contrasted(wfa, known, find(wfa, known, epsilon or least, delta or most, **options))
 
 
 def _map(done: Contrasted, min_count: int) -> Figure:

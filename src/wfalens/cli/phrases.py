@@ -11,8 +11,6 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, write_csv, write_html
 from wfalens.cli.inputs import USUAL, Reader
 from wfalens.cli.output import print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.explanation import DecidingPhrases
@@ -93,7 +91,6 @@ def phrases_cli(
         gap=gap,
         min_effect=min_effect,
         reader=Reader(data, text_column, label_column, encoding),
-        progress=TerminalProgress(),
     )
     write_csv(csv, found.to_dataframe)
     write_html(html, f"{automaton.name}: deciding phrases", found.to_html())
@@ -113,7 +110,6 @@ def phrases(
     gap: int = 3,
     min_effect: float | None = None,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> DecidingPhrases:
     """The phrases of a corpus that decide by themselves; without a model, the automaton is the judge."""
     from wfalens.automaton import WFA
@@ -123,13 +119,12 @@ def phrases(
     wfa = WFA.load(automaton)
     return deciding_phrases(
         wfa,
-        reader.corpus(corpus, "test", progress=progress),
+        reader.corpus(corpus, "test"),
         None if model is None else open_model(model, wfa.encoder),
         min_support=min_support,
         longest=longest,
         gap=gap,
         min_effect=min_effect,
-        progress=progress,
     )
 
 

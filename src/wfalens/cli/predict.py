@@ -54,14 +54,13 @@ def predict_cli(
       wfalens predict films.wfa --corpus reviews.csv --json
     """
     from wfalens.cli.inputs import Reader, check_share
-    from wfalens.cli.progress import TerminalProgress
 
     check_share("--min-confidence", min_confidence)
     if corpus and texts:
         raise InputError("give texts or --corpus, not both")
     if corpus:
         reader = Reader(data, text_column, None, encoding)
-        texts = list(reader.corpus(corpus, "test", labels=False, progress=TerminalProgress()).texts)
+        texts = list(reader.corpus(corpus, "test", labels=False).texts)
     elif texts == ["-"]:
         texts = _piped()
     load_numba()

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wfalens import progress
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, check_plot, write_html, write_plot
 from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.output import print_json, print_table
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,7 +81,6 @@ def pretrain_cli(
         epochs=epochs,
         seeds=seeds,
         reader=Reader(data, text_column, label_column, encoding),
-        progress=TerminalProgress(),
     )
     goal = 0.99 * max(float(curve.accuracy.mean(0).max()) for curve in result.curves) if reach is None else reach
     columns = ["start", "after epoch 1", "best", "last", f"epochs to {goal:.3f}, by seed"]
@@ -106,13 +104,12 @@ def pretrain(
     epochs: int = 10,
     seeds: int = 3,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> Pretraining:
     """Train a network from three starts and follow its accuracy on test texts."""
     if test is None and dataset_of(corpus) is None:
         raise InputError("give labelled test texts with --test")
-    train_texts = reader.corpus(corpus, "train", progress=progress)
-    test_texts = reader.corpus(test or corpus.partition(":")[0], "test", progress=progress)
+    train_texts = reader.corpus(corpus, "train")
+    test_texts = reader.corpus(test or corpus.partition(":")[0], "test")
     from wfalens.automaton import WFA
     from wfalens.explanation import TransitionEmbeddings
     from wfalens.models.rnn.classifier import RNNClassifier, RNNConfig
@@ -134,7 +131,7 @@ def pretrain(
     }
     config = RNNConfig() if model is None else RNNClassifier.load(model).config
     trainer = Trainer(config=config, epochs=epochs, max_length=wfa.encoder.max_length, tokenizer=wfa.encoder.tokenizer)
-    return compare_pretraining(train_texts, test_texts, starts, trainer, range(seeds), progress)
+    return compare_pretraining(train_texts, test_texts, starts, trainer, range(seeds))
 
 
 def _rows(result: Pretraining, goal: float, epochs: int) -> list[list[str]]:

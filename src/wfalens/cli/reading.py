@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wfalens import progress
 from wfalens.cli.inputs import Reader
 from wfalens.cli.options import TEXTS
 from wfalens.cli.output import note
 from wfalens.errors import InputError
-from wfalens.progress import Progress
 from wfalens.text.tokenizers import allow_tokenizer, give_again, is_allowed, is_import_path
 
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ def labelled_texts(spec: str, reader: Reader, split: str) -> Corpus | None:
 
 
 def say_reading(
-    model: PrefixClassifier, texts: Corpus, labelled: Callable[[], Corpus | None], progress: Progress
+    model: PrefixClassifier,
+    texts: Corpus,
+    labelled: Callable[[], Corpus | None],
 ) -> None:
     """Say if labels speak for another way to read a model, and how far its steps are from tables with all their pads.
 

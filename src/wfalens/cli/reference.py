@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from wfalens.cli.inputs import Reader
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 from wfalens.text.datasets.catalogue import DATASETS, data_folder, is_available
 
 if TYPE_CHECKING:
@@ -27,13 +26,20 @@ class Reference:
     missing: str = ""
 
     @classmethod
-    def given(cls, spec: str, reader: Reader, progress: Progress = SILENT) -> Reference:
+    def given(
+        cls,
+        spec: str,
+        reader: Reader,
+    ) -> Reference:
         """The texts that a user names."""
-        return cls(reader.corpus(spec, "train", progress=progress))
+        return cls(reader.corpus(spec, "train"))
 
 
 def extraction_texts(
-    wfa: WFA, reader: Reader, beside: tuple[Path, ...] = (), seed: int = 0, progress: Progress = SILENT
+    wfa: WFA,
+    reader: Reader,
+    beside: tuple[Path, ...] = (),
+    seed: int = 0,
 ) -> Reference:
     """The extraction texts that the provenance names: a data set, or a file in one of the folders `beside`, here or in
     the data folder. They must have as many texts and words as were read then."""
@@ -45,7 +51,7 @@ def extraction_texts(
         return Reference(None, f"{name} has too many texts to be read again for it")
     try:
         spec = _found_again(name, reader, beside)
-        corpus = None if spec is None else reader.corpus(spec, "train", labels=False, progress=progress)
+        corpus = None if spec is None else reader.corpus(spec, "train", labels=False)
     except InputError as error:
         return Reference(None, f"{name} cannot be read ({error})")
     if corpus is None:

@@ -14,11 +14,9 @@ from wfalens.cli.blame import Errors, Train
 from wfalens.cli.files import check_folder
 from wfalens.cli.inputs import USUAL, Reader
 from wfalens.cli.output import note, print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
 from wfalens.printable import sentence
-from wfalens.progress import SILENT, Progress
 from wfalens.validation import check_choice
 from wfalens.writing import write_atomically
 
@@ -123,7 +121,6 @@ def repair_cli(
         learning_rate=learning_rate,
         seed=seed,
         reader=Reader(data, text_column, label_column, encoding),
-        progress=TerminalProgress(),
     )
     if as_json:
         changed = None if done.difference is None else done.difference.to_json(top)
@@ -149,7 +146,6 @@ def repair(
     learning_rate: float = 1e-3,
     seed: int = 0,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> Repaired:
     """Plan a repair and carry it out into a folder; without a folder, plan only."""
     from wfalens.automaton import WFA
@@ -164,26 +160,24 @@ def repair(
         check_choice("--how", each, HOW)
     wfa = WFA.load(automaton)
     classifier = open_model(model, wfa.encoder)
-    taught = reader.corpus(train, "train", progress=progress).relabelled(wfa.class_names)
-    errors = reader.corpus(texts, "test", progress=progress)
-    tested = None if test is None else reader.corpus(test, "test", progress=progress)
-    plan = _plan(wfa, classifier, taught, errors, how, pool, most, least_doubt, seed, reader, progress)
+    taught = reader.corpus(train, "train").relabelled(wfa.class_names)
+    errors = reader.corpus(texts, "test")
+    tested = None if test is None else reader.corpus(test, "test")
+    plan = _plan(wfa, classifier, taught, errors, how, pool, most, least_doubt, seed, reader)
     if folder is None:
         return Repaired(plan)
     _write(folder / PLAN, plan.to_json())
     mended = plan.mended(taught)
     _write_corpus(folder / MENDED, mended)
-    new = train_on(classifier, taught, plan, epochs=epochs, learning_rate=learning_rate, seed=seed, progress=progress)
+    new = train_on(classifier, taught, plan, epochs=epochs, learning_rate=learning_rate, seed=seed)
     new.save(folder / NETWORK)
     groups, states = anatomy_and_names(reader_of(wfa))[0].visits.shape  # as large as before, to be compared
-    after = Extractor(kind="readable", states=states - 1, classes=groups, seed=seed).extract(
-        new, mended, progress=progress
-    )
+    after = Extractor(kind="readable", states=states - 1, classes=groups, seed=seed).extract(new, mended)
     after.save(folder / AUTOMATON)
     slices = [compared(classifier, new, errors, "the given texts")]
     slices += [] if tested is None else [compared(classifier, new, tested, "the test texts")]
     seen = errors if tested is None else tested
-    difference = compare(reader_of(wfa), after, seen, models=(classifier, new), progress=progress)
+    difference = compare(reader_of(wfa), after, seen, models=(classifier, new))
     _write(folder / DIFF, {"slices": [each.to_json() for each in slices], **difference.to_json()})
     return Repaired(plan, tuple(slices), difference)
 
@@ -199,15 +193,14 @@ def _plan(
     least_doubt: float,
     seed: int,
     reader: Reader,
-    progress: Progress,
 ) -> Plan:
     from wfalens.repair import Plan, blame, errors_of, label_suspects, plan_for, relabelled
 
     steps = relabelled(label_suspects(wfa, classifier, taught), least_doubt)[:most] if "relabel" in how else []
     others = tuple(each for each in how if each != "relabel")
     if others:
-        extra = None if pool is None else reader.corpus(pool, "train", progress=progress)
-        found = blame(wfa, classifier, taught, errors_of(classifier, errors), progress=progress)
+        extra = None if pool is None else reader.corpus(pool, "train")
+        found = blame(wfa, classifier, taught, errors_of(classifier, errors))
         steps += plan_for(found, classifier, others, most=most, pool=extra, seed=seed).steps
     if not steps and not others:
         raise InputError(f"no label is doubted by {least_doubt:g} or more: lower --least-doubt")

@@ -12,8 +12,6 @@ from wfalens.cli import study
 from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import Reader
 from wfalens.cli.output import print_json, say
-from wfalens.cli.progress import TerminalProgress
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.report.views import Study
@@ -44,7 +42,6 @@ def report_cli(
       wfalens report films.wfa -m films.rnn -c rotten_tomatoes -o films.html
     """
     check_outputs(out, force=force)
-    progress = TerminalProgress()
     shown = study.open_study(
         automaton,
         model,
@@ -54,18 +51,20 @@ def report_cli(
         compare_model=compare_model,
         seed=seed,
         reader=Reader(data, text_column, label_column, encoding),
-        progress=progress,
     )
-    size = report(shown, out, progress)
+    size = report(shown, out)
     if as_json:
         print_json({"report": str(out), "bytes": size})
     else:
         say(f"wrote {out} ({size / 1e6:.1f} MB); open it in a browser")
 
 
-def report(shown: Study, out: Path, progress: Progress = SILENT) -> int:
+def report(
+    shown: Study,
+    out: Path,
+) -> int:
     """Write the page of a study; -> its size in bytes."""
     from wfalens.report import write_report
 
     check_outputs(out, force=True)
-    return write_report(shown, out, progress=progress)
+    return write_report(shown, out)

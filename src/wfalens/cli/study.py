@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wfalens import progress
 from wfalens.cli import options as opt
 from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.reference import Reference, extraction_texts
 from wfalens.models.opening import open_model
-from wfalens.progress import SILENT, Progress
 from wfalens.text.datasets.catalogue import is_available
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ def open_study(
     compare_model: str | None = None,
     seed: int = 0,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
 ) -> Study:
     """Everything that was named, opened and checked; texts of a known data set are found by themselves."""
     from wfalens.automaton import WFA
@@ -69,7 +68,7 @@ def open_study(
 
     wfa = WFA.load(automaton)
     classifier = None if model is None else open_model(model, wfa.encoder)
-    texts = _usual_texts(wfa, reader, progress) if corpus is None else reader.corpus(corpus, "test", progress=progress)
+    texts = _usual_texts(wfa, reader) if corpus is None else reader.corpus(corpus, "test")
     if texts is None:
         progress.say("without --corpus there are no sentences, and nothing can be measured")
     if classifier is None:
@@ -77,7 +76,7 @@ def open_study(
     fit_on = Reference(None)
     if classifier is not None and texts is not None:
         beside = (automaton.parent, *([] if corpus is None else [Path(corpus).parent]))
-        fit_on = extraction_texts(wfa, reader, beside, seed, progress)
+        fit_on = extraction_texts(wfa, reader, beside, seed)
     known = None if vectors == "none" else open_vectors(vectors, wfa.encoder.vocabulary.words[2:], classifier)
     earlier = None if compare is None else WFA.load(compare)
     return Study(
@@ -95,11 +94,14 @@ def open_study(
     )
 
 
-def _usual_texts(wfa: WFA, reader: Reader, progress: Progress) -> Corpus | None:
+def _usual_texts(
+    wfa: WFA,
+    reader: Reader,
+) -> Corpus | None:
     """The test texts of the data set that the automaton's provenance names, if it can be loaded here."""
     made_from = wfa.provenance.get("corpus")
     known = dataset_of(str(made_from.get("name", ""))) if isinstance(made_from, dict) else None
     if known is None or not is_available(known.name, reader.data):
         return None
     progress.say(f"texts: {known.name}:test")
-    return reader.corpus(f"{known.name}:test", "test", progress=progress)
+    return reader.corpus(f"{known.name}:test", "test")

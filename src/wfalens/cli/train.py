@@ -12,10 +12,8 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.output import note, print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.reading import allow_own
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 from wfalens.text.vocabulary import UNKNOWN
 
 if TYPE_CHECKING:
@@ -139,7 +137,6 @@ def train_cli(
         max_length=max_length,
         tokenizer=tokenizer,
         reader=Reader(data, text_column, label_column, encoding),
-        progress=TerminalProgress(),
         epochs=epochs,
         patience=patience,
         batch_size=batch_size,
@@ -168,7 +165,6 @@ def train(
     max_length: int | None = None,
     tokenizer: str | None = None,
     reader: Reader = USUAL,
-    progress: Progress = SILENT,
     **training: Any,
 ) -> Trained:
     """Train on a corpus and write the network to `out`.
@@ -181,12 +177,12 @@ def train(
     max_length = (known.max_length if known else None) if max_length is None else max_length or None
     tokenizer = allow_own(tokenizer) or (known.tokenizer if known else "basic_english")
     labels = task == "class"
-    texts = reader.corpus(corpus, "train", labels=labels, progress=progress)
+    texts = reader.corpus(corpus, "train", labels=labels)
     wanted = test or (corpus.partition(":")[0] if known else None)
     test_texts = None
     if wanted is not None:
         names = texts.class_names if labels else None
-        test_texts = _test_texts(wanted, names, reader, progress)
+        test_texts = _test_texts(wanted, names, reader)
     from wfalens.models.rnn.classifier import RNNConfig  # torch takes a second to load: only once the texts are sound
     from wfalens.models.rnn.training import Trainer, accuracy
 
@@ -195,7 +191,7 @@ def train(
         start = open_vectors(vectors, _words(texts, tokenizer, max_length))
         shape["embedding"] = start.width
     trainer = Trainer(config=RNNConfig(**shape), task=task, max_length=max_length, tokenizer=tokenizer, **training)
-    found = trainer.train(texts, start, progress)
+    found = trainer.train(texts, start)
     if found.interrupted and found.best_epoch == 0:
         raise KeyboardInterrupt("the first epoch had not ended, so nothing was written")
     found.model.save(out)
@@ -203,23 +199,30 @@ def train(
         return Trained(found, None)
     if labels:
         return Trained(found, accuracy(found.model, test_texts))
-    return Trained(found, None, _perplexity(found.model, test_texts, progress))
+    return Trained(found, None, _perplexity(found.model, test_texts))
 
 
-def _perplexity(model: RNNClassifier, texts: Corpus, progress: Progress) -> float | None:
+def _perplexity(
+    model: RNNClassifier,
+    texts: Corpus,
+) -> float | None:
     """On the test texts whose symbols the model knows; None if there are none."""
     from wfalens.cli.evaluate_strings import spoken_texts
     from wfalens.language import Language
 
-    ids = spoken_texts(model, texts, progress)
+    ids = spoken_texts(model, texts)
     return Language.of(model).perplexity(ids) if len(ids) else None
 
 
-def _test_texts(spec: str, class_names: tuple[str, ...] | None, reader: Reader, progress: Progress) -> Corpus:
+def _test_texts(
+    spec: str,
+    class_names: tuple[str, ...] | None,
+    reader: Reader,
+) -> Corpus:
     """Test texts; where they have classes, a label that is not trained is refused before the training."""
     if class_names is None:
-        return reader.corpus(spec, "test", labels=False, progress=progress)
-    texts = reader.corpus(spec, "test", progress=progress).relabelled(class_names)
+        return reader.corpus(spec, "test", labels=False)
+    texts = reader.corpus(spec, "test").relabelled(class_names)
     if texts.labels is None:
         raise InputError(f"{texts.name} has no labels to test on")
     return texts

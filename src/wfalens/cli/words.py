@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wfalens import progress
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
@@ -25,7 +25,10 @@ class WordChoice:
     top: int | None = None
     encoding: str = "utf-8"
 
-    def of(self, wfa: WFA, progress: Progress = SILENT) -> list[str] | None:
+    def of(
+        self,
+        wfa: WFA,
+    ) -> list[str] | None:
         """Each word once; None if nothing is chosen."""
         from wfalens.export.export_choice import frequent_words
 
@@ -33,12 +36,16 @@ class WordChoice:
             return None
         chosen = [word for some in self.words for word in some.split()]
         if self.file is not None:
-            chosen += self._listed(self.file, wfa, progress)
+            chosen += self._listed(self.file, wfa)
         if self.top is not None:
             chosen += frequent_words(wfa, self.top)
         return list(dict.fromkeys(chosen))
 
-    def _listed(self, file: Path, wfa: WFA, progress: Progress) -> list[str]:
+    def _listed(
+        self,
+        file: Path,
+        wfa: WFA,
+    ) -> list[str]:
         from wfalens.text.vocabulary import UNKNOWN_WORD
 
         listed = _lines(file, self.encoding)

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wfalens import progress
 from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import USUAL, Reader
 from wfalens.cli.output import print_json, print_table, say
-from wfalens.cli.progress import TerminalProgress
 from wfalens.cli.reading import allow_own
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from wfalens.models.checks.preprocessing_check import Misreading, StepsApart
@@ -170,7 +169,6 @@ def wrap_cli(
         check=check,
         reader=Reader(data, text_column, label_column, encoding),
         force=force,
-        progress=TerminalProgress(),
     )
     if as_json:
         print_json({**asdict(done), "card": str(done.card)})
@@ -194,7 +192,6 @@ def wrap(
     check: str | None = None,
     reader: Reader = USUAL,
     force: bool = False,
-    progress: Progress = SILENT,
 ) -> Wrapped:
     """Write the card of a model whose other `entries` are those of `Preprocessing`, after checking it."""
     from wfalens.models.contract import StatefulClassifier
@@ -208,16 +205,18 @@ def wrap(
     allow_own(entries.get("tokenizer"))
     names = read_word_list(classes) if Path(classes).is_file() else tuple(classes.split(","))
     card = Preprocessing(words=read_word_list(words), class_names=names, **entries)
-    labelled = None if check is None else reader.corpus(check, "test", progress=progress)
-    card, classifier = _read_best(model, card, labelled, progress)
-    found = _checked(classifier, labelled, progress)
-    _say_untold_side(classifier, card, progress)
+    labelled = None if check is None else reader.corpus(check, "test")
+    card, classifier = _read_best(model, card, labelled)
+    found = _checked(classifier, labelled)
+    _say_untold_side(classifier, card)
     card.write(out)
     return Wrapped(out, len(card.words), len(names), isinstance(classifier, StatefulClassifier), *found)
 
 
 def _read_best(
-    model: Path, card: Preprocessing, labelled: Corpus | None, progress: Progress
+    model: Path,
+    card: Preprocessing,
+    labelled: Corpus | None,
 ) -> tuple[Preprocessing, PrefixClassifier]:
     """The model as the card tells; where that tells no side of padding, as labels speak for."""
     from wfalens.models.checks.preprocessing_check import agreement
@@ -238,7 +237,10 @@ def _read_best(
     return cards[best], opened[best]
 
 
-def _say_untold_side(classifier: PrefixClassifier, card: Preprocessing, progress: Progress) -> None:
+def _say_untold_side(
+    classifier: PrefixClassifier,
+    card: Preprocessing,
+) -> None:
     from wfalens.models.checks.preprocessing_check import Rereadable
 
     width = classifier.form.width if isinstance(classifier, Rereadable) else None
@@ -250,7 +252,8 @@ def _say_untold_side(classifier: PrefixClassifier, card: Preprocessing, progress
 
 
 def _checked(
-    classifier: PrefixClassifier, labelled: Corpus | None, progress: Progress
+    classifier: PrefixClassifier,
+    labelled: Corpus | None,
 ) -> tuple[float | None, Misreading | None, StepsApart | None]:
     from wfalens.models.checks.preprocessing_check import agreement, check_preprocessing, steps_apart
     from wfalens.models.checks.unknown import unknown_words

@@ -12,7 +12,6 @@ from wfalens.extraction.held_out import divided
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.next_symbol import is_language_model
 from wfalens.models.traces import last_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.text.corpus import Corpus
 
 _FEWEST = 30  # held-out texts from which on the two rates are compared
@@ -35,7 +34,10 @@ class BaselineCheck:
 
 
 def check_baseline(
-    wfa: WFA, model: PrefixClassifier, corpus: Corpus, seed: int, progress: Progress = SILENT
+    wfa: WFA,
+    model: PrefixClassifier,
+    corpus: Corpus,
+    seed: int,
 ) -> BaselineCheck | None:
     """Compare an automaton with a bag of words fitted on the other extraction texts; None if there are too few texts.
 
@@ -51,7 +53,7 @@ def check_baseline(
     most = min(_MOST_FITTED, _MOST_NUMBERS // len(model.class_names))
     if len(known) > most:
         known = known.take(np.sort(np.random.default_rng(seed).permutation(len(known))[:most]))
-    said, taught = last_outputs(model, held, progress), last_outputs(model, known, progress)
+    said, taught = last_outputs(model, held), last_outputs(model, known)
     guessed = bag_of_words(known, taught.astype(np.float64), held, len(model.encoder.vocabulary))
     label = said.argmax(1)
     return BaselineCheck(

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import MANY, Estimate, bootstrap_mean, normal_mean
 from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
 if TYPE_CHECKING:
@@ -108,7 +108,6 @@ def evaluate_explanations(
     shares: Sequence[float] | None = SHARES,
     top: int | None = None,
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> ExplanationScores:
     """Compare methods that explain the class that a model chooses.
 
@@ -121,7 +120,6 @@ def evaluate_explanations(
         shares: of the words that are removed or kept; None: every number of words, as ferret does.
         top: words that count as a method's rationale (default: the mean length of the rationales).
         seed: of intervals.
-        progress: is told how far the work is.
 
     Examples:
         >>> from wfalens.evaluation import evaluate_explanations
@@ -143,7 +141,7 @@ def evaluate_explanations(
     alone = leave_one_out(model, ids, labels, outputs)
     rows, times = [], []
     for name, scorer in scorers.items():
-        scores, ms = _scored(name, scorer, texts, ids.lengths, labels, progress)
+        scores, ms = _scored(name, scorer, texts, ids.lengths, labels)
         measures = [*erasure(model, ids, scores, labels, outputs, shares), rank_agreement(scores, alone)]
         if marked is not None:
             measures += plausibility(scores, marked, top)
@@ -253,7 +251,6 @@ def _scored(
     texts: Sequence[str],
     lengths: NDArray[np.int64],
     labels: NDArray[np.int64],
-    progress: Progress,
 ) -> tuple[Scores, float]:
     """The scores of every text for the model's class, and the mean milliseconds for a text."""
     scores, seconds = [], 0.0

@@ -20,7 +20,6 @@ from wfalens.evaluation.selective import SelectiveFidelity
 from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
-from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 
@@ -164,7 +163,6 @@ def reported(
     outputs: NDArray[np.float64],
     reference: Corpus | None,
     rng: np.random.Generator,
-    progress: Progress,
 ) -> Fidelity:
     """Fidelity from texts that were judged; stand-ins and companion are measured on `ids`, with the given outputs."""
     agrees, divergence, truth = judged.agrees, judged.divergence, judged.truth
@@ -180,7 +178,7 @@ def reported(
         by_class=grouped(list(model.class_names), judged.label),
         by_length=grouped(*_length_groups(judged.length)),
         by_rare_words=grouped(*_rare_groups(judged.rare)),
-        baselines=_stand_ins(model, ids, outputs, reference, rng, progress),
+        baselines=_stand_ins(model, ids, outputs, reference, rng),
         trust=SelectiveFidelity.of(judged.margin, agrees),
         undecided=int(np.sum(judged.predicted == UNDECIDED)),
         model_accuracy=None if truth is None else wilson(int(np.sum(judged.label == truth)), len(truth)),
@@ -219,7 +217,6 @@ def _stand_ins(
     outputs: NDArray[np.float64],
     reference: Corpus | None,
     rng: np.random.Generator,
-    progress: Progress,
 ) -> dict[str, Agreement]:
     words = len(model.encoder.vocabulary)
     if reference is None:
@@ -231,7 +228,7 @@ def _stand_ins(
         _, fit_ids = model.encoder.encode(reference.texts).nonempty()
         if len(fit_ids) == 0:
             raise InputError(f"{reference.name}: there is no text with a word in it")
-        fit_outputs = last_outputs(model, fit_ids, progress).astype(np.float64)
+        fit_outputs = last_outputs(model, fit_ids).astype(np.float64)
         guesses = {
             "majority class": majority(fit_outputs, len(ids)),
             BAG_OF_WORDS: bag_of_words(fit_ids, fit_outputs, ids, words),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, bootstrap_ratio
@@ -16,7 +17,6 @@ from wfalens.evaluation.comparison import check_pair
 from wfalens.language.ngrams import NGram, best_ngram
 from wfalens.language.probability import Language, NextSymbolModel
 from wfalens.language.spectral import Hankel, Spectral
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 
@@ -88,7 +88,6 @@ def measure_strings(
     *,
     reference: Corpus | Sequence[str] | Ragged[np.int32] | None = None,
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> StringFidelity:
     """Compare an automaton with its language model on all prefixes of texts.
 
@@ -99,7 +98,6 @@ def measure_strings(
         reference: texts whose answers the stand-ins learn from (best: the extraction texts); without it there are
             none.
         seed: of intervals and samples.
-        progress: is told how far the work is.
 
     Examples:
         >>> from wfalens import measure_strings
@@ -112,14 +110,16 @@ def measure_strings(
     ids = _ids(language, corpus)
     if len(ids) == 0:
         raise InputError("there is no text to compare automaton and model on")
-    rivals = {} if reference is None else baselines(language, _ids(language, reference), seed, progress)
-    measured = _measured(language, {"automaton": wfa, **rivals}, ids, np.random.default_rng(seed), progress)
+    rivals = {} if reference is None else baselines(language, _ids(language, reference), seed)
+    measured = _measured(language, {"automaton": wfa, **rivals}, ids, np.random.default_rng(seed))
     perplexity, wer = _own(language, ids)
     return StringFidelity(len(ids), len(ids.values) + len(ids), perplexity, wer, measured.pop("automaton"), measured)
 
 
 def baselines(
-    language: Language, ids: Ragged[np.int32], seed: int = 0, progress: Progress = SILENT
+    language: Language,
+    ids: Ragged[np.int32],
+    seed: int = 0,
 ) -> dict[str, NextSymbolModel]:
     """What a model costs nothing to replace by: what follows the last symbols, and the spectral method.
 
@@ -173,7 +173,6 @@ def _measured(
     rivals: dict[str, NextSymbolModel],
     ids: Ragged[np.int32],
     rng: np.random.Generator,
-    progress: Progress,
 ) -> dict[str, Likeness]:
     """One pass over the texts for all of them."""
     languages = {name: Language.of(each) for name, each in rivals.items()}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import Comparison, check_pair
@@ -17,7 +18,6 @@ from wfalens.evaluation.fidelity import Fidelity, reported
 from wfalens.evaluation.groups import by_group, positive_classes
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.scale.over_shards import work_over_shards
 from wfalens.scale.row_counts import RowCounts
@@ -43,7 +43,6 @@ def measure_fidelity(
     positive: str | None = None,
     seed: int = 0,
     run: Run | None = None,
-    progress: Progress = SILENT,
 ) -> Fidelity:
     """Compare automaton and model on texts, in memory or in files of any size.
 
@@ -60,7 +59,6 @@ def measure_fidelity(
         seed: of intervals and samples.
         run: how the corpus is read; it does not change the figures, except that stand-ins are measured on a sample
             where files hold more than 300,000 words.
-        progress: is told how far the work is.
 
     Examples:
         >>> from wfalens import measure_fidelity
@@ -72,10 +70,10 @@ def measure_fidelity(
     if groups is not None:
         check_groups(groups, corpus)
         positive_classes(wfa.class_names, positive)
-    source, run = _with_labels(source_of(corpus), progress), run or Run()
+    source, run = _with_labels(source_of(corpus)), run or Run()
     about = {"automaton": wfa.fingerprint, "seed": seed, **_about(model)}
     sample_tokens = DEFAULT_SAMPLE if isinstance(source, TextFiles) else None
-    with run.opened(source, about, sample_tokens, progress) as session, model_threads_limited():
+    with run.opened(source, about, sample_tokens) as session, model_threads_limited():
         fidelity, judged = _measured(wfa, model, reference, seed, session)
     if groups is None:
         return fidelity
@@ -105,7 +103,9 @@ def _with_words(model: PrefixClassifier, corpus: Any) -> list[int]:
     return found
 
 
-def _with_labels(source: Source, progress: Progress) -> Source:
+def _with_labels(
+    source: Source,
+) -> Source:
     """The source, with labels where its files have some."""
     if not isinstance(source, TextFiles) or source.has_labels:
         return source
@@ -123,21 +123,21 @@ def _about(model: PrefixClassifier) -> dict[str, Any]:
 def _measured(
     wfa: WFA, model: PrefixClassifier, reference: Corpus | None, seed: int, session: Session
 ) -> tuple[Fidelity, Comparison]:
-    source, progress = session.source, session.progress
+    source = session.source
     classes = {name: number for number, name in enumerate(wfa.class_names)} if source.has_labels else None
     survey = survey_corpus(session, model.encoder, seed, classes)
     parts = _judge(wfa, model, survey, session)
     tally = RowCounts.of([*parts.tallies.values(), survey.unreadable])
-    tally.say_left_out(progress)
+    tally.say_left_out()
     if tally.texts == 0:
         raise InputError(f"{source.name}: there is no text with a word in it")
     session.check_room(_BYTES_PER_TEXT * tally.texts, f"the evaluation of {tally.texts:,} texts")
     ids = survey.sample.ids
     knows_outputs = survey.is_whole and tally.texts == len(ids)  # unless a shard was left out
-    outputs = parts.outputs() if knows_outputs else last_outputs(model, ids, progress)
+    outputs = parts.outputs() if knows_outputs else last_outputs(model, ids)
     judged = parts.joined(source.has_labels)
     rng = np.random.default_rng(seed)
-    fidelity = reported(wfa, model, judged, ids, outputs.astype(np.float64), reference, rng, progress)
+    fidelity = reported(wfa, model, judged, ids, outputs.astype(np.float64), reference, rng)
     session.journal.write("finish", texts=tally.texts, tokens=tally.tokens, left_out=tally.left_out)
     return fidelity, judged
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import TransitionEmbeddings
 from wfalens.explanation.influence import Influence, influence
 from wfalens.explanation.word_pairs import Pair, Pairs
-from wfalens.progress import SILENT, Progress
 from wfalens.text.similar_words import Nearness
 from wfalens.text.word_vectors import WordVectors
 from wfalens.validation import check_choice, threshold
@@ -91,7 +91,6 @@ def find_pairs(
     per_class: int = 10,
     convention: str = "cosine",
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> Pairs:
     """All pairs of words seen `min_count` times that have a vector, block by block in bounded memory.
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.sweeps import forward_backward
 from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.explanations import erasure, leave_one_out
 from wfalens.explanation.shapley.shapley_values import PAIRS, shapley_each
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 
 Scorer = Callable[[NDArray[np.int32], int], tuple[NDArray[np.float64], int]]  # ids, class -> scores, model passes
@@ -36,7 +36,10 @@ class Faithfulness:
 
 
 def measure_faithfulness(
-    method: str, scorer: Scorer, model: PrefixClassifier, ids: Ragged[np.int32], progress: Progress = SILENT
+    method: str,
+    scorer: Scorer,
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
 ) -> Faithfulness:
     """Score every text's words for the model's class, then remove and keep the best; all variants in one batch."""
     outputs = final_outputs(model, ids)

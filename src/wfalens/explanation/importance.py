@@ -16,7 +16,6 @@ from wfalens.explanation.influence import Influence
 from wfalens.explanation.shapley_blocks import PAIRS, WORDS, Texts, corpus_sums
 from wfalens.explanation.shapley_sums import KeyedSums
 from wfalens.html import table_html
-from wfalens.progress import SILENT, Progress
 from wfalens.scale.run_config import Run
 
 if TYPE_CHECKING:
@@ -118,14 +117,13 @@ def word_importance(
     absence: str = "delete",
     min_count: int = 5,
     run: Run | None = None,
-    progress: Progress = SILENT,
 ) -> Importance:
     """Mean φ and |φ| of every word that occurs `min_count` times in the texts; the model is not asked.
 
     `texts` are texts in memory, or a source of any size such as `TextFiles`. `run` says how they are read (workers, a
     folder from which a stopped run goes on); it has no effect on the figures.
     """
-    sums = corpus_sums(wfa, texts, WORDS, absence, run or Run(), progress).frequent(min_count)
+    sums = corpus_sums(wfa, texts, WORDS, absence, run or Run()).frequent(min_count)
     return Importance.of_sums(wfa, wfa.encoder.vocabulary.decode(sums.keys.astype(np.int32)), sums, absence)
 
 
@@ -136,13 +134,12 @@ def pair_importance(
     absence: str = "delete",
     min_count: int = 5,
     run: Run | None = None,
-    progress: Progress = SILENT,
 ) -> Importance:
     """Mean interaction of every pair of words that occurs `min_count` times in a text, the earlier word first.
 
     `texts` and `run` are those of `word_importance`.
     """
-    sums = corpus_sums(wfa, texts, PAIRS, absence, run or Run(), progress).frequent(min_count)
+    sums = corpus_sums(wfa, texts, PAIRS, absence, run or Run()).frequent(min_count)
     words = wfa.encoder.vocabulary.words
     names = [f"{words[key // len(words)]} × {words[key % len(words)]}" for key in sums.keys]
     return Importance.of_sums(wfa, names, sums, absence)

@@ -11,7 +11,6 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.shapley.game import checked_absence
 from wfalens.explanation.shapley_sums import BlockSums, KeyedSums, pair_sums, word_sums
-from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.scale.checkpoints import Parts
 from wfalens.scale.over_shards import work_over_shards
@@ -90,18 +89,24 @@ class SummedParts:
         return total
 
 
-def corpus_sums(wfa: WFA, texts: Texts, of: str, absence: str, run: Run, progress: Progress) -> KeyedSums:
+def corpus_sums(
+    wfa: WFA,
+    texts: Texts,
+    of: str,
+    absence: str,
+    run: Run,
+) -> KeyedSums:
     """The sums over all texts, of words or of pairs of words."""
     check_choice("sums", of, _SUMS)
     source, absence = source_of(texts), checked_absence(absence)
     about = {"automaton": wfa.fingerprint, "sums": of, "absence": absence}
-    with run.opened(source, about, _NO_SAMPLE, progress) as session:
+    with run.opened(source, about, _NO_SAMPLE) as session:
         survey = survey_corpus(session, wfa.encoder, seed=0)
         parts = SummedParts(session.parts, len(survey.shards), len(wfa.class_names))
         task = SumTask(source, wfa, of, absence, session.skips_bad)
         work_over_shards(session, survey.shards, task, parts, "explaining texts", "explained")
         tally = RowCounts.of([*parts.tallies.values(), survey.unreadable])
-        tally.say_left_out(progress)
+        tally.say_left_out()
         if tally.texts == 0:
             raise InputError(f"{source.name}: there is no text with a word in it")
         total = parts.total(session)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
+from wfalens import progress
 from wfalens.extraction.completion.probing import words_in_a_call
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.models.contract import PrefixClassifier, StatefulClassifier, WholeTextClassifier
-from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 
 _FAST = 10  # prefixes a second that are told without decimals
@@ -20,12 +22,22 @@ _UNITS = ((86400, "days"), (3600, "hours"), (_MINUTE, "minutes"))
 Clock = Callable[[], float]
 
 
-class Forewarned(Progress):
-    """Reports to somebody who was told the forecast of the whole work: those of its parts are left out."""
+_announced: ContextVar[bool] = ContextVar("wfalens.announced", default=False)
 
-    def __init__(self, listener: Progress) -> None:
-        self.start, self.advance = listener.start, listener.advance  # type: ignore[method-assign]
-        self.finish, self.say = listener.finish, listener.say  # type: ignore[method-assign]
+
+@contextmanager
+def announced() -> Iterator[None]:
+    """The cost of the whole work was said: those of its parts are left out."""
+    token = _announced.set(True)
+    try:
+        yield
+    finally:
+        _announced.reset(token)
+
+
+def is_announced() -> bool:
+    """Whether this is a part of work whose cost was said."""
+    return _announced.get()
 
 
 def say_forecast(
@@ -33,14 +45,13 @@ def say_forecast(
     ids: Ragged[np.int32],
     texts: int,
     beyond: int,
-    progress: Progress,
     clock: Clock = time.perf_counter,
 ) -> None:
     """Say how many prefixes a model that cannot be stepped is asked for at most, and how long a small batch foretells.
 
     `texts` are prefixes of the extraction texts, `beyond` those that a limit of queries bounds.
     """
-    if not isinstance(model, StatefulClassifier) and not isinstance(progress, Forewarned):
+    if not isinstance(model, StatefulClassifier) and not _announced.get():
         progress.say(_sentence(texts + beyond, _rate(model, ids, clock), limits=beyond > 0))
 
 

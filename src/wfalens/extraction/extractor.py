@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wfalens import progress
 from wfalens.automaton.completion import Empirical, Fitted, Probe, Shared
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
@@ -17,7 +18,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.completion.fitting import Fitting
-from wfalens.extraction.cost_estimate import Forewarned
+from wfalens.extraction.cost_estimate import is_announced
 from wfalens.extraction.deadline import Clock, Deadline, seconds_of, told_stop
 from wfalens.extraction.effort import NORMAL, distillation_of, fitting_of, sharing_of
 from wfalens.extraction.linear.linear_options import Distillation
@@ -40,7 +41,6 @@ from wfalens.models.checks.unknown import unknown_words
 from wfalens.models.contract import PrefixClassifier, StatefulClassifier
 from wfalens.models.next_symbol import Named, is_language_model
 from wfalens.models.traces import MODEL
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.scale.run_config import Run
 from wfalens.text.corpus import Corpus
@@ -282,7 +282,6 @@ class Extractor:
         self,
         model: PrefixClassifier,
         corpus: Source | Corpus | Sequence[str] | Ragged[np.int32],
-        progress: Progress = SILENT,
         checkpoint: Path | None = None,
         *,
         run: Run | None = None,
@@ -296,7 +295,6 @@ class Extractor:
         Args:
             model: a network that scores every prefix
             corpus: texts in memory, their word ids, or a source such as `TextFiles` (a corpus of any size)
-            progress: is told what is being done, how far it is and what a person should know: any `wfalens.Progress`.
                 `say` gets, before the work begins, how often a model that cannot be stepped will be asked, and whether
                 many words of texts in memory are unknown
             checkpoint: file that keeps the training of a linear automaton after every epoch; a stopped one goes on
@@ -309,12 +307,12 @@ class Extractor:
         """
         deadline = Deadline(None if self.time is None else float(self.time), clock)
         source = source_of(corpus)
-        _say_unknown(model, source, progress)
-        wfa = self._extracted(model, source, run or Run(), checkpoint, progress, deadline)
+        _say_unknown(model, source)
+        wfa = self._extracted(model, source, run or Run(), checkpoint, deadline)
         if deadline.seconds is not None:
             wfa.provenance["time"] = {"limit": deadline.seconds, "used": round(deadline.used, 3)}
         ended = told_stop(wfa.provenance)
-        if ended is not None and not isinstance(progress, Forewarned):
+        if ended is not None and not is_announced():
             progress.say(ended)
         return wfa
 
@@ -324,13 +322,12 @@ class Extractor:
         source: Source,
         run: Run,
         checkpoint: Path | None,
-        progress: Progress,
         deadline: Deadline,
     ) -> WFA:
         queries, seed = self.queries, self.seed
         if self.kind == AUTO:
             return extract_best(
-                self._candidates(model), queries, seed, model, source, run, checkpoint, progress, deadline, self.balance
+                self._candidates(model), queries, seed, model, source, run, checkpoint, deadline, self.balance
             )
         if self.kind == LinearWFA.kind:
             from wfalens.extraction.linear.linear_extraction import extract_linear
@@ -339,25 +336,26 @@ class Extractor:
             told = linear_parameters(shape, self.states, queries, seed) | self._balanced
             about = origin(model, told, vectors=vectors)
             return extract_linear(
-                shape, vectors, queries, seed, model, source, run, about, checkpoint, progress, deadline, self.balance
+                shape, vectors, queries, seed, model, source, run, about, checkpoint, deadline, self.balance
             )
         if self.kind == READABLE or self.completion == Shared.name:
             from wfalens.extraction.readable.readable_extraction import extract_shared
 
             sizes, sharing = self._sizes, self.sharing or sharing_of(self.effort or NORMAL)
             about = origin(model, shared_parameters(self.kind, sizes, sharing, queries, seed) | self._balanced)
-            return extract_shared(
-                sizes, sharing, queries, seed, model, source, run, about, progress, deadline, self.balance
-            )
+            return extract_shared(sizes, sharing, queries, seed, model, source, run, about, deadline, self.balance)
         from wfalens.extraction.stochastic.stochastic_extraction import extract_stochastic
 
         options = replace(self._suited(model).options, deadline=deadline)
         told = stochastic_parameters(options) | self._balanced
         about = origin(model, told, options.completion.augmentation)
-        return extract_stochastic(options, model, source, run, about, progress)
+        return extract_stochastic(options, model, source, run, about)
 
 
-def _say_unknown(model: PrefixClassifier, source: Source, progress: Progress) -> None:
+def _say_unknown(
+    model: PrefixClassifier,
+    source: Source,
+) -> None:
     """Say if many words of texts in memory are unknown to the model."""
     if isinstance(source, MemoryTexts) and not isinstance(source.texts, Ragged):
         remark = unknown_words(model.encoder, source.texts)

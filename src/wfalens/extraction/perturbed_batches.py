@@ -12,7 +12,6 @@ from wfalens.extraction.perturbation import Perturbation, perturbed, random_part
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import output_traces
-from wfalens.progress import SILENT
 from wfalens.ragged import Ragged
 
 
@@ -90,4 +89,4 @@ class PerturbedBatches:
         texts = perturbed(part, self.counts, self.course.perturbation, rng, lowest)
         if number >= self._entered:
             self.ledger.enter(FITTING, len(texts.values))
-        return Lesson(texts, output_traces(self.model, texts, SILENT))
+        return Lesson(texts, output_traces(self.model, texts))

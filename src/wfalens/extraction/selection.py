@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction.balance import LABEL, groups_of, label_classes
 from wfalens.extraction.comparing import DIVERGENCE, ClassRate, Rates, aim_for, leader, rates, rates_by_class
-from wfalens.extraction.cost_estimate import Forewarned, say_forecast
+from wfalens.extraction.cost_estimate import announced, say_forecast
 from wfalens.extraction.deadline import INTERRUPT, NEVER, Deadline, Stop
 from wfalens.extraction.held_out import judged, split
 from wfalens.extraction.provenance import about_corpus, origin
@@ -30,7 +31,6 @@ from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError, que
 from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
-from wfalens.progress import Progress
 from wfalens.scale.bottom_k import TextSample
 from wfalens.scale.run_config import DEFAULT_SAMPLE, Run
 from wfalens.scale.survey import Survey, survey_corpus
@@ -89,31 +89,30 @@ def extract_best(
     source: Source,
     run: Run,
     checkpoint: Path | None,
-    progress: Progress,
     deadline: Deadline = NEVER,
     balance: str | None = None,
 ) -> WFA:
     """The most faithful automaton with its readable companion: of files, all kinds learn from one sample of texts."""
-    survey = _surveyed(model, queries, seed, source, run, progress, balance)
+    survey = _surveyed(model, queries, seed, source, run, balance)
     if len(survey.sample.ids) < 2:
         raise InputError(f"{source.name}: the kind is chosen on held-out texts, which needs two texts with words")
     if checkpoint is None and run.parts is not None:
         checkpoint = run.parts / "training"
     texts = _TIMES_READ * len(survey.sample.ids.values)
-    say_forecast(model, survey.sample.ids, texts, query_limit(queries, model) or 0, progress)
-    progress = Forewarned(progress)
-    search = _Search(model, survey.sample, seed, queries, Run(memory=run.bound(source)), progress, deadline, balance)
-    search.attempt(READABLE, candidates.readable, _READABLE_SHARE)
-    speaks = search.aim == DIVERGENCE
-    search.attempt(LINEAR, candidates.linear, _LINEAR_SHARE if speaks else 1.0, checkpoint)
-    if speaks:
-        search.attempt(STOCHASTIC, candidates.stochastic)
-        search.not_tried[SHARED] = "the symbols of a language model have rows of their own"
-    elif search.linear_is_good:
-        search.not_tried |= dict.fromkeys((STOCHASTIC, SHARED), "the linear automaton is good")
-    else:
-        search.attempt(STOCHASTIC, candidates.stochastic, _STOCHASTIC_SHARE)
-        search.attempt(SHARED, candidates.shared)
+    say_forecast(model, survey.sample.ids, texts, query_limit(queries, model) or 0)
+    with announced():
+        search = _Search(model, survey.sample, seed, queries, Run(memory=run.bound(source)), deadline, balance)
+        search.attempt(READABLE, candidates.readable, _READABLE_SHARE)
+        speaks = search.aim == DIVERGENCE
+        search.attempt(LINEAR, candidates.linear, _LINEAR_SHARE if speaks else 1.0, checkpoint)
+        if speaks:
+            search.attempt(STOCHASTIC, candidates.stochastic)
+            search.not_tried[SHARED] = "the symbols of a language model have rows of their own"
+        elif search.linear_is_good:
+            search.not_tried |= dict.fromkeys((STOCHASTIC, SHARED), "the linear automaton is good")
+        else:
+            search.attempt(STOCHASTIC, candidates.stochastic, _STOCHASTIC_SHARE)
+            search.attempt(SHARED, candidates.shared)
     return search.chosen(about_corpus(source, survey, survey.tally))
 
 
@@ -123,15 +122,14 @@ def _surveyed(
     seed: int,
     source: Source,
     run: Run,
-    progress: Progress,
     balance: str | None,
 ) -> Survey:
     classes = label_classes(balance, model, source)
     about = origin(model, {"kind": "auto", "queries": queries, "seed": seed, "balance": balance})
-    with run.opened(source, about, DEFAULT_SAMPLE if isinstance(source, TextFiles) else None, progress) as session:
+    with run.opened(source, about, DEFAULT_SAMPLE if isinstance(source, TextFiles) else None) as session:
         survey = survey_corpus(session, model.encoder, seed, classes)
-    survey.tally.say_cut(progress, model.encoder.max_length)
-    survey.tally.say_left_out(progress)
+    survey.tally.say_cut(model.encoder.max_length)
+    survey.tally.say_left_out()
     return survey
 
 
@@ -145,11 +143,10 @@ class _Search:
         seed: int,
         queries: int | None,
         run: Run,
-        progress: Progress,
         deadline: Deadline,
         balance: str | None,
     ) -> None:
-        self.model, self.ids, self.run, self.progress, self.deadline = model, sample.ids, run, progress, deadline
+        self.model, self.ids, self.run, self.deadline = model, sample.ids, run, deadline
         self.balance, (held, self.known) = balance, split(len(sample), seed)
         self.held, self.aim = judged(model, self.ids.take(held)), aim_for(model)
         self.ledger = QueryBudget(query_limit(queries, model))
@@ -174,7 +171,7 @@ class _Search:
         texts = self._texts(self._learned_by(kind))
         try:
             wfa = self._paying(extractor, share).extract(
-                self.model, texts, self.progress, checkpoint, run=self.run, clock=self.deadline.clock
+                self.model, texts, checkpoint, run=self.run, clock=self.deadline.clock
             )
         except KeyboardInterrupt:
             if not self.found:
@@ -182,9 +179,10 @@ class _Search:
             self.stop, self.not_tried[kind] = Stop(INTERRUPT, 0, 0), "the extraction was stopped"
             return
         except (TooFewQueriesError, TooFewOutputsError) as refusal:
+            progress.finish()
             self.refusals.append(refusal)
             self.not_tried[kind] = str(refusal)
-            self.progress.say(f"there is no {kind} automaton to choose: {refusal}")
+            progress.say(f"there is no {kind} automaton to choose: {refusal}")
             if isinstance(refusal, TooFewQueriesError) and refusal.asked is not None:
                 self.ledger.add(refusal.asked)
             return

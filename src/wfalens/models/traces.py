@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.models.contract import PrefixClassifier, WholeTextClassifier, checked_probabilities, uniform
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged, concatenate
 from wfalens.threads import passes_of_model
 
@@ -15,7 +15,10 @@ INITIAL = MODEL, UNIFORM = ("model", "uniform")  # whose output stands before an
 _TOKENS_PER_CALL = 50_000
 
 
-def output_traces(model: PrefixClassifier, ids: Ragged[np.int32], progress: Progress) -> Ragged[np.float32]:
+def output_traces(
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
+) -> Ragged[np.float32]:
     """`T(w)` for every text; -> (tokens, classes)"""
 
     def traced(part: Ragged[np.int32]) -> Ragged[np.float32]:
@@ -34,13 +37,16 @@ def output_traces(model: PrefixClassifier, ids: Ragged[np.int32], progress: Prog
     return concatenate(parts)
 
 
-def last_outputs(model: PrefixClassifier, ids: Ragged[np.int32], progress: Progress = SILENT) -> NDArray[np.float32]:
+def last_outputs(
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
+) -> NDArray[np.float32]:
     """The last row of `T(w)` for every text; a model that pays for every prefix is asked for nothing else.
 
     No text may be empty. -> (texts, classes)
     """
     if not isinstance(model, WholeTextClassifier):
-        return output_traces(model, ids, progress).last()
+        return output_traces(model, ids).last()
 
     def asked(part: Ragged[np.int32]) -> NDArray[np.float32]:
         return checked_probabilities(model.final(part), len(part), len(model.class_names), "the model")

@@ -20,7 +20,6 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs, output_traces, prior_of
 from wfalens.monitoring.synonym_defense import Restoration
 from wfalens.monitoring.walks import Walks, reader_of
-from wfalens.progress import SILENT
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 
@@ -103,7 +102,7 @@ def read(
 ) -> TextFeatures:
     """One pass of the network and of the automaton, three of the network with a restoration; ids: no text is empty"""
     wfa, starts, lengths = habits.wfa, ids.offsets[:-1], ids.lengths
-    trace = output_traces(model, ids, SILENT).values.astype(np.float64)
+    trace = output_traces(model, ids).values.astype(np.float64)
     output = trace[ids.offsets[1:] - 1]
     weights = wfa.prediction_weights(ids)
     copy, margin = wfa.probabilities(weights), wfa.margins(weights)

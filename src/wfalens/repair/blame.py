@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from wfalens import progress
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
@@ -23,7 +24,6 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.monitoring.walks import Walks, reader_of
 from wfalens.printable import sentence
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 
@@ -154,7 +154,6 @@ def blame(
     errors: Corpus,
     *,
     each: int = 5,
-    progress: Progress = SILENT,
 ) -> Blame:
     """The training texts that taught the errors of a network.
 

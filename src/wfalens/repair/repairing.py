@@ -10,7 +10,6 @@ import numpy as np
 from wfalens.errors import InputError
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.repair.blame import with_labels
 from wfalens.repair.plan import Plan
 from wfalens.text.corpus import Corpus
@@ -52,7 +51,6 @@ def repair(
     epochs: int = 4,
     learning_rate: float = 1e-3,
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> RNNClassifier:
     """A network that goes on from this one with the mended training set; this one stays as it is."""
     from wfalens.models.rnn.classifier import RNNClassifier
@@ -64,7 +62,7 @@ def repair(
         raise InputError("the plan changes nothing; give more errors, or another way to repair")
     mended = plan.mended(with_labels(train, model.class_names))
     trainer = Trainer(config=model.config, epochs=epochs, patience=epochs, learning_rate=learning_rate, seed=seed)
-    return trainer.train(mended, progress=progress, start=model).model
+    return trainer.train(mended, start=model).model
 
 
 def compared(before: PrefixClassifier, after: PrefixClassifier, corpus: Corpus, name: str) -> Slice:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from wfalens import progress
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 from wfalens.report import views as inspection
 from wfalens.report.views import StateMap, Study, WordTable
 
@@ -29,35 +29,36 @@ class Extent:
 USUAL = Extent()
 
 
-def collect(study: Study, extent: Extent = USUAL, progress: Progress = SILENT) -> dict[str, Any]:
+def collect(
+    study: Study,
+    extent: Extent = USUAL,
+) -> dict[str, Any]:
     """The data of all views; a view that lacks something carries the reason instead."""
     table = WordTable(study)
     state_map = _or_error(lambda: inspection.state_map(study))
     shown = state_map if isinstance(state_map, StateMap) else None
     chosen = [study.influence.words[at] for at in table.strongest(extent.pages, study.usual_count)]
-    picked = _or_error(lambda: inspection.sentences(study, extent.sentences, progress))
+    picked = _or_error(lambda: inspection.sentences(study, extent.sentences))
     texts = [] if "error" in picked else _texts(picked)
-    contrast = _or_error(lambda: inspection.contrast(study, progress=progress))
+    contrast = _or_error(lambda: inspection.contrast(study))
     data = {
         "overview": inspection.overview(study),
-        "fidelity": _or_error(lambda: inspection.fidelity(study, progress=progress)),
+        "fidelity": _or_error(lambda: inspection.fidelity(study)),
         "map": state_map if shown is None else shown.to_json(),
         "moves": {} if shown is None else {word: shown.word_moves(word) for word in chosen},
         "sentences": picked,
         "plays": {text: _or_error(partial(inspection.play, study, text)) for text in texts},
         "pocket": _or_error(lambda: inspection.pocket(study.wfa, shown)),
-        "whys": {}
-        if study.model is None
-        else _each(texts, lambda text: _why(study, text), "asking the network why", progress),
-        "flips": _each(texts, lambda text: inspection.flips(study, text), "looking for flips", progress),
+        "whys": {} if study.model is None else _each(texts, lambda text: _why(study, text), "asking the network why"),
+        "flips": _each(texts, lambda text: inspection.flips(study, text), "looking for flips"),
         "words": carried_words(study, extent),
         "word_pages": dict(zip(chosen, inspection.word_pages(study, chosen), strict=True)),
         "wordmap": _or_error(lambda: inspection.word_map(study)),
         "contrast": contrast,
-        "swaps": {} if "error" in contrast else _swaps(study, contrast, progress),
-        "attacks": _or_error(lambda: inspection.attacks(study, texts=extent.attacked, progress=progress)),
-        "comparison": _or_error(lambda: inspection.comparison(study, progress=progress)),
-        "texts": _or_error(lambda: inspection.texts(study, progress=progress)),
+        "swaps": {} if "error" in contrast else _swaps(study, contrast),
+        "attacks": _or_error(lambda: inspection.attacks(study, texts=extent.attacked)),
+        "comparison": _or_error(lambda: inspection.comparison(study)),
+        "texts": _or_error(lambda: inspection.texts(study)),
     }
     return {**data, "sampling": _sampling(study, data)}
 
@@ -75,7 +76,9 @@ def _texts(picked: dict[str, Any]) -> list[str]:
 
 
 def _each(
-    keys: list[str], make: Callable[[str], dict[str, Any]], task: str, progress: Progress
+    keys: list[str],
+    make: Callable[[str], dict[str, Any]],
+    task: str,
 ) -> dict[str, dict[str, Any]]:
     progress.start(task, len(keys))
     found = {}
@@ -99,7 +102,10 @@ def carried_words(study: Study, extent: Extent) -> dict[str, Any]:
     return {"rows": table.rows(chosen), "of": len(study.influence.words)}
 
 
-def _swaps(study: Study, contrast: dict[str, Any], progress: Progress) -> dict[str, dict[str, Any]]:
+def _swaps(
+    study: Study,
+    contrast: dict[str, Any],
+) -> dict[str, dict[str, Any]]:
     if study.model is None or study.corpus is None:
         return {}
     pairs = {
@@ -107,7 +113,7 @@ def _swaps(study: Study, contrast: dict[str, Any], progress: Progress) -> dict[s
         for kind in ("adversarial", "collaborative")
         for pair in contrast[kind]["pairs"]
     }
-    return _each(list(pairs), lambda key: inspection.swaps(study, *pairs[key]), "swapping pairs in texts", progress)
+    return _each(list(pairs), lambda key: inspection.swaps(study, *pairs[key]), "swapping pairs in texts")
 
 
 def _sampling(study: Study, data: dict[str, Any]) -> dict[str, str]:

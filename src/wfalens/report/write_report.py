@@ -5,16 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from wfalens.progress import SILENT, Progress
 from wfalens.report.collect import USUAL, Extent, collect
 from wfalens.report.page import report_html
 from wfalens.report.views import Study
 from wfalens.writing import write_atomically
 
 
-def write_report(study: Study, path: str | Path, extent: Extent = USUAL, progress: Progress = SILENT) -> int:
+def write_report(
+    study: Study,
+    path: str | Path,
+    extent: Extent = USUAL,
+) -> int:
     """One HTML file; returns its size in bytes."""
-    return write_page(collect(study, extent, progress), path)
+    return write_page(collect(study, extent), path)
 
 
 def write_page(data: dict[str, Any], path: str | Path) -> int:

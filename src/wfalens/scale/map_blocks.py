@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
+from wfalens import progress
 from wfalens.errors import InputError, ModelError
-from wfalens.progress import Progress
 from wfalens.scale.engines.engine import Done, Engine, Failed, Job, Result, Retry, Task
 from wfalens.scale.journal import NO_JOURNAL, Journal
 
@@ -37,7 +37,6 @@ def run_pass(
     work: Pass[Job, Result],
     jobs: Sequence[Job],
     engine: Engine,
-    progress: Progress,
     journal: Journal = NO_JOURNAL,
     after_each: Callable[[], None] | None = None,
 ) -> None:
@@ -53,14 +52,14 @@ def run_pass(
             facts, note = work.keep(outcome.job, outcome.result)
             journal.write(work.event, name=work.name(outcome.job), **facts, seconds=round(outcome.seconds, 3))
         else:
-            _give_up(work, outcome, progress, journal)
+            _give_up(work, outcome, journal)
         if after_each is not None:
             after_each()
         progress.advance(1, note)
     progress.finish()
 
 
-def _give_up(work: Pass[Job, Result], failure: Failed[Job], progress: Progress, journal: Journal) -> None:
+def _give_up(work: Pass[Job, Result], failure: Failed[Job], journal: Journal) -> None:
     """Leave out a job that failed; where nothing may be left out, the run ends."""
     name = work.name(failure.job)
     journal.write("fail", name=name, reason=failure.reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
+from wfalens import progress
 from wfalens.scale.engines.engine import Task
 from wfalens.scale.map_blocks import Facts, Pass, run_pass
 from wfalens.scale.row_counts import RowCounts
@@ -52,7 +53,7 @@ def work_over_shards(
     """
     left = [shard for shard in shards if shard.number not in parts.tallies]
     if len(left) < len(shards):
-        session.progress.say(f"going on: {len(shards) - len(left):,} of {len(shards):,} shards are {done} already")
+        progress.say(f"going on: {len(shards) - len(left):,} of {len(shards):,} shards are {done} already")
     texts = sum(tally.texts for tally in parts.tallies.values())
 
     def keep(shard: Shard, found: Found) -> tuple[Facts, str]:
@@ -72,4 +73,4 @@ def work_over_shards(
         leave_out=parts.skip if session.skips_bad else None,
     )
     after_each = None if check is None else (lambda: check(texts))
-    run_pass(work, left, session.engine, session.progress, session.journal, after_each)
+    run_pass(work, left, session.engine, session.journal, after_each)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from wfalens.progress import Progress
+from wfalens import progress
 from wfalens.storage import StoredFile
 
 _FIRST = 20  # of what was left out, that are named
@@ -55,12 +55,14 @@ class RowCounts:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
-    def say_cut(self, progress: Progress, max_length: int | None) -> None:
+    def say_cut(self, max_length: int | None) -> None:
         """Tell a person what the model could not read to the end."""
         if self.cut:
             progress.say(f"{self.cut:,} of {self.texts:,} texts were cut after {max_length} tokens")
 
-    def say_left_out(self, progress: Progress) -> None:
+    def say_left_out(
+        self,
+    ) -> None:
         if self.left_out:
             more = "; …" if self.left_out > 3 else ""
             progress.say(f"left out {self.left_out:,} rows, shards or files ({'; '.join(self.reasons[:3])}{more})")

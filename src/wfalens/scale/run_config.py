@@ -11,7 +11,6 @@ from typing import Any
 from wfalens.errors import InputError
 from wfalens.memory import parse_size, resident_with_children, shown_size
 from wfalens.models.contract import PrefixClassifier
-from wfalens.progress import SILENT, Progress
 from wfalens.scale.checkpoints import HeldParts, Parts, PartsFolder
 from wfalens.scale.engines.engine import Engine, ModelSource
 from wfalens.scale.engines.engine_choice import LOCAL, open_engine
@@ -81,7 +80,10 @@ class Run:
 
     @contextmanager
     def opened(
-        self, source: Source, about: Mapping[str, Any], sample_tokens: int | None, progress: Progress
+        self,
+        source: Source,
+        about: Mapping[str, Any],
+        sample_tokens: int | None,
     ) -> Iterator[Session]:
         """Begin a run; `about` and the source are all that its result depends on. Call it when the model is loaded.
 
@@ -108,7 +110,6 @@ class Run:
                 skips_bad=self.on_bad == SKIP,
                 model_file=self.model_file,
                 journal=self.journal,
-                progress=progress,
             )
             names = source.file_names
             session.journal.write("start", files=len(names), bytes=sum(source.sizes), resumed=parts.resumed)
@@ -135,7 +136,6 @@ class Session:
     skips_bad: bool = False
     model_file: Path | None = None
     journal: Journal = NO_JOURNAL
-    progress: Progress = SILENT
 
     @property
     def bytes_per_shard(self) -> int:

@@ -144,7 +144,7 @@ def survey_corpus(
     )
 
     def survey_files(engine: Engine, numbers: Sequence[int]) -> None:
-        run_pass(work, numbers, engine, session.progress, session.journal)
+        run_pass(work, numbers, engine, session.journal)
 
     # unless threads are at hand, some files are read here, one after the other: starting processes would take longer,
     # and what they leave no room for need not be parsed in the others

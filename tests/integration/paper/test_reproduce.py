@@ -19,6 +19,7 @@ from benchmarks.paper.section import Results, order_claim
 from benchmarks.paper.store import Store
 
 from tests.cli.test_commands import wfalens
+from wfalens.progress import shown_on
 from wfalens.errors import InputError
 from wfalens.progress import Progress
 
@@ -188,7 +189,8 @@ def test_other_data_and_a_small_scale_are_told_before_any_figure(tmp_path, news_
     news_model.save(tmp_path / "own.rnn")
     heard = Heard()
     given = {"newsroom": [tmp_path / "own.rnn"]}
-    summary = reproduce(tmp_path, ["newsroom"], only=["zipf"], scale=MINIATURE, models=given, progress=heard)
+    with shown_on(heard):
+        summary = reproduce(tmp_path, ["newsroom"], only=["zipf"], scale=MINIATURE, models=given)
     data, scale = heard.told
     assert data.startswith("not the paper's data, but newsroom (generated headlines")
     assert "--data FOLDER or WFALENS_DATA" in data

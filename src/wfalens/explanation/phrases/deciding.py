@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import wilson_bounds
@@ -20,7 +21,6 @@ from wfalens.explanation.phrases.redundancy import Standing, without_redundant
 from wfalens.explanation.phrases.regex import regular_expression
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 from wfalens.validation import Bounds, real, whole
@@ -83,7 +83,6 @@ def deciding_phrases(
     longest: int = 4,
     gap: int = 3,
     min_effect: float | None = None,
-    progress: Progress = SILENT,
 ) -> DecidingPhrases:
     """Words and phrases of up to `longest` words, with at most one gap of up to `gap` words, that decide by themselves.
 
@@ -94,8 +93,8 @@ def deciding_phrases(
     given = {"min_support": min_support, "longest": longest, "gap": gap, "min_effect": min_effect}
     for name, bounds in _BOUNDS.items():
         bounds.checked(name, given[name])
-    judged = _judged(wfa, corpus, model, progress)
-    levels = frequent_phrases(judged.ids, min_support, longest, gap, progress)
+    judged = _judged(wfa, corpus, model)
+    levels = frequent_phrases(judged.ids, min_support, longest, gap)
     table = _table(wfa, judged, levels, RandomContext.of(wfa, judged.ids.lengths, gap))
     largest = table.effects.max(0)
     least = _SHARE * largest if min_effect is None else np.full(len(largest), min_effect)
@@ -104,7 +103,11 @@ def deciding_phrases(
     return _result(wfa, judged, table, rows, rates, gap)
 
 
-def _judged(wfa: WFA, corpus: Corpus | Sequence[str], model: PrefixClassifier | None, progress: Progress) -> _Judged:
+def _judged(
+    wfa: WFA,
+    corpus: Corpus | Sequence[str],
+    model: PrefixClassifier | None,
+) -> _Judged:
     texts = corpus if isinstance(corpus, Corpus) else Corpus.of(list(corpus))
     if model is not None:
         check_pair(wfa, model)
@@ -112,11 +115,14 @@ def _judged(wfa: WFA, corpus: Corpus | Sequence[str], model: PrefixClassifier | 
     worded, ids = wfa.ids(texts.texts).nonempty()
     if len(ids) == 0:
         raise InputError(f"{texts.name} has no text with words")
-    said = wfa.predict(ids) if model is None else _said(model, ids, progress)
+    said = wfa.predict(ids) if model is None else _said(model, ids)
     return _Judged(ids, said, None if true is None else true[worded], "automaton" if model is None else "network")
 
 
-def _said(model: PrefixClassifier, ids: Ragged[np.int32], progress: Progress) -> NDArray[np.int64]:
+def _said(
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
+) -> NDArray[np.int64]:
     """The model's class of every text; -> (texts,)"""
     progress.start("running the model", len(ids.values))
     parts = []

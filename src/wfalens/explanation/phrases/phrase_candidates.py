@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 
@@ -68,7 +68,10 @@ class _Level:
 
 
 def frequent_phrases(
-    ids: Ragged[np.int32], min_support: int, longest: int, gap: int, progress: Progress = SILENT
+    ids: Ragged[np.int32],
+    min_support: int,
+    longest: int,
+    gap: int,
 ) -> list[Candidates]:
     """Phrases of 1, 2, … `longest` words that at least `min_support` texts contain; unknown words are part of none.
 

@@ -15,13 +15,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.kernels.steps import Rows
 from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import output_traces
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.threads import in_parallel
@@ -94,7 +94,6 @@ def fit_rows(
     centres: NDArray[np.float64],
     fitting: Fitting,
     rng: np.random.Generator,
-    progress: Progress,
     ledger: QueryBudget,
     deadline: Deadline = NEVER,
 ) -> FittedRows:
@@ -114,7 +113,7 @@ def fit_rows(
         while number < fitting.rounds and not (number and deadline.is_over):
             texts = _perturbed(ids, words, fitting, rng)
             ledger.enter(FITTING, len(texts.values))
-            wanted = output_traces(model, texts, SILENT).values
+            wanted = output_traces(model, texts).values
             expected *= np.float32(fitting.memory)
             emitted *= fitting.memory
             aim = _expectations(texts, wanted, probed, weights, fitted, every, expected, emitted)

@@ -78,7 +78,7 @@ def probe(
         keep=keep,
     )
     left = [job for job in jobs if parts.read(_name(job), ()) is None]
-    run_pass(work, left, session.engine, session.progress, session.journal)
+    run_pass(work, left, session.engine, session.journal)
     files = [parts.read(_name(job)) for job in jobs]
     # ranges hold rising words, so their keys follow each other
     keys, counts = (

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.extraction.completion.probing import Representatives, affordable, choose_representatives, probing_queries
 from wfalens.extraction.query_budget import FITTING_SHARE, SEARCH, SEARCH_SHARE, QueryBudget
 from wfalens.extraction.states.asking import Continuations
 from wfalens.models.contract import PrefixClassifier
-from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN, UNKNOWN_WORD
 
@@ -44,7 +44,6 @@ class Questions:
         word_counts: NDArray[np.int64],
         rng: np.random.Generator,
         ledger: QueryBudget,
-        progress: Progress,
         attempt: Attempt | None = None,
         asked: Continuations | None = None,
     ) -> Questions:
@@ -56,7 +55,7 @@ class Questions:
         wanted = choose_representatives(ids, path, per_state, rng)
         rest = 1.0 if hardness is None else 1 - FITTING_SHARE
         budget = ledger.left(rest) if attempt is None else ledger.share((1 - SEARCH_SHARE) * rest)
-        words, representatives = _paid(model, word_counts, wanted, budget, asked, progress)
+        words, representatives = _paid(model, word_counts, wanted, budget, asked)
         if attempt is not None:
             words, representatives = _tried(attempt, model, word_counts, words, representatives, asked, ledger)
         return cls(words, representatives, hardness, asked)
@@ -72,7 +71,6 @@ def _paid(
     wanted: Representatives,
     budget: int | None,
     asked: Continuations | None,
-    progress: Progress,
 ) -> tuple[NDArray[np.int32], Representatives]:
     """What a budget pays for, of all words and of the representatives that are wanted."""
     everything = np.arange(model.encoder.lowest_id, len(word_counts), dtype=np.int32)

@@ -14,7 +14,6 @@ from wfalens.extraction.deadline import Deadline, Stop
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.stochastic.options import CORPUS, CompletionOptions
 from wfalens.models.contract import PrefixClassifier
-from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 
 
@@ -42,11 +41,10 @@ def fitted(
     centres: NDArray[np.float64],
     rng: np.random.Generator,
     ledger: QueryBudget,
-    progress: Progress,
     deadline: Deadline,
 ) -> tuple[Fitted, NDArray[np.float64], Stop | None]:
     """Rows that are fitted from probed ones, the centres (n, C), which fitting moves, and what ended it early."""
     within = fitting.within(ledger.left(), ids)
-    found = fit_rows(model, ids, probe.rows, centres, within, rng, progress, ledger, deadline)
+    found = fit_rows(model, ids, probe.rows, centres, within, rng, ledger, deadline)
     drift = float(np.abs(found.centres - centres).sum(1).mean())
     return Fitted(found.rows, drift), found.centres, found.stop

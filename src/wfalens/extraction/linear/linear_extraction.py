@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.linear import LinearWFA
 from wfalens.errors import InputError
 from wfalens.extraction.balance import groups_of, label_classes
@@ -28,7 +29,6 @@ from wfalens.extraction.query_budget import QueryBudget, query_limit
 from wfalens.models.checks.causality import check_causal
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs, prior_of
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.scale.run_config import DEFAULT_SAMPLE, Run
 from wfalens.scale.survey import survey_corpus
@@ -50,19 +50,18 @@ def extract_linear(
     run: Run,
     about: dict[str, Any],
     checkpoint: Path | None,
-    progress: Progress,
     deadline: Deadline = NEVER,
     balance: str | None = None,
 ) -> LinearWFA:
     """A linear extraction from end to end: of files, the automaton is trained on a sample of their texts."""
-    with run.opened(source, about, DEFAULT_SAMPLE if isinstance(source, TextFiles) else None, progress) as session:
+    with run.opened(source, about, DEFAULT_SAMPLE if isinstance(source, TextFiles) else None) as session:
         survey = survey_corpus(session, model.encoder, seed, label_classes(balance, model, source))
         ids = survey.sample.ids
         if len(ids) == 0:
             raise InputError(f"{source.name}: there is no text with a word in it to extract from")
         check_causal(model, ids)
-        survey.tally.say_cut(progress, model.encoder.max_length)
-        survey.tally.say_left_out(progress)
+        survey.tally.say_cut(model.encoder.max_length)
+        survey.tally.say_left_out()
         if checkpoint is None and run.parts is not None:
             checkpoint = run.parts / "training"
         ledger = QueryBudget(query_limit(queries, model))
@@ -76,7 +75,6 @@ def extract_linear(
             seed=seed,
             checkpoint=checkpoint,
             provenance={"corpus": about_corpus(source, survey, survey.tally), **about},
-            progress=progress,
             deadline=deadline,
         )
 
@@ -92,7 +90,6 @@ def distil(
     seed: int = 0,
     checkpoint: Path | None = None,
     provenance: dict[str, Any],
-    progress: Progress = SILENT,
     deadline: Deadline = NEVER,
 ) -> LinearWFA:
     """Train an automaton against `model` on texts and on perturbed copies of them.
@@ -116,8 +113,8 @@ def distil(
     ledger.texts += len(tests.values)
     most = most_probing(model, len(chosen.state), words, int(fit.lengths.max()))
     most += most_training(shape.epochs, shape.tokens, fit)
-    say_forecast(model, fit, len(tests.values), within(ledger, most), progress)
-    inputs = word_inputs(model, representatives, vectors, counts, shape.inputs, ledger, progress)
+    say_forecast(model, fit, len(tests.values), within(ledger, most))
+    inputs = word_inputs(model, representatives, vectors, counts, shape.inputs, ledger)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
         generator = Generator(shape, inputs, classes, int(fit.lengths.max()))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.extraction.completion.probing import Representatives, affordable, ask, probing_queries, words_per_call
 from wfalens.extraction.query_budget import PROBING, QueryBudget
 from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, StatefulClassifier
 from wfalens.models.stepping import states_after
-from wfalens.progress import Progress
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.text.word_vectors import WordVectors
 
@@ -32,7 +32,6 @@ def word_inputs(
     counts: NDArray[np.int64],
     components: int,
     ledger: QueryBudget,
-    progress: Progress,
 ) -> NDArray[np.float32]:
     """What the model, or vectors given for it, tell of each word: principal components over the words seen.
 
@@ -45,7 +44,7 @@ def word_inputs(
     everything = np.arange(model.encoder.lowest_id, alphabet, dtype=np.int32)
     words, chosen = affordable(model, everything, counts, representatives, ledger.left(_QUERY_SHARE))
     ledger.enter(PROBING, probing_queries(model, chosen, len(words)))
-    columns = [_reactions(model, chosen, words, progress)]
+    columns = [_reactions(model, chosen, words)]
     if isinstance(model, EmbeddingClassifier):
         columns.append(np.asarray(model.embedding, np.float32))
     if vectors is not None:
@@ -74,7 +73,9 @@ def _components(table: NDArray[np.float32], seen: NDArray[np.bool_], most: int) 
 
 
 def _reactions(
-    model: PrefixClassifier, representatives: Representatives, words: NDArray[np.int32], progress: Progress
+    model: PrefixClassifier,
+    representatives: Representatives,
+    words: NDArray[np.int32],
 ) -> NDArray[np.float32]:
     """What each word does to the model after the given prefixes; -> (V, ·)"""
     prefixes = len(representatives.state)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.course import Course
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError, WfalensError
@@ -28,7 +29,6 @@ from wfalens.extraction.readable.start import Effects, effects, views
 from wfalens.models.checks.causality import check_causal
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
-from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.scale.run_config import DEFAULT_SAMPLE, Run
 from wfalens.scale.survey import survey_corpus
@@ -50,20 +50,19 @@ def extract_shared(
     source: Source,
     run: Run,
     about: dict[str, Any],
-    progress: Progress,
     deadline: Deadline = NEVER,
     balance: str | None = None,
 ) -> StochasticWFA:
     """An extraction from end to end: of files, the automaton is fitted to a sample of their texts."""
     sample = DEFAULT_SAMPLE if isinstance(source, TextFiles) else None
-    with run.opened(source, about, sample, progress) as session, model_threads_limited():
+    with run.opened(source, about, sample) as session, model_threads_limited():
         survey = survey_corpus(session, model.encoder, seed, label_classes(balance, model, source))
         ids = survey.sample.ids
         if len(ids) < 2:
             raise InputError(f"{source.name}: fitting needs at least two texts with words in them")
         check_causal(model, ids)
-        survey.tally.say_cut(progress, model.encoder.max_length)
-        survey.tally.say_left_out(progress)
+        survey.tally.say_cut(model.encoder.max_length)
+        survey.tally.say_left_out()
         ledger = QueryBudget(query_limit(queries, model))
         ledger.texts += len(ids.values)
         most = sum(
@@ -73,11 +72,11 @@ def extract_shared(
             for size in sizes.tried
         )
         most += most_training(sharing.passes, sharing.tokens, ids)
-        say_forecast(model, ids, len(ids.values), within(ledger, most), progress)
+        say_forecast(model, ids, len(ids.values), within(ledger, most))
         provenance = {"corpus": about_corpus(source, survey, survey.tally), **about}
         with ledger.telling():
             groups = groups_of(balance, model, survey.sample, ledger)
-            sharer = _Sharer(model, ids, sharing, seed, ledger, progress, deadline, groups)
+            sharer = _Sharer(model, ids, sharing, seed, ledger, deadline, groups)
             wfa = sharer.smallest(sizes, provenance)
         wfa.provenance["queries"] = ledger.to_json()
         if wfa.anatomy is not None:
@@ -107,12 +106,11 @@ class _Sharer:
         sharing: Sharing,
         seed: int,
         ledger: QueryBudget,
-        progress: Progress,
         deadline: Deadline,
         groups: NDArray[np.int64] | None,
     ) -> None:
         self.model, self.ids, self.sharing, self.seed = model, ids, sharing, seed
-        self.ledger, self.progress, self.deadline = ledger, progress, deadline
+        self.ledger, self.deadline = ledger, deadline
         held, self.known = divided(ids, seed, groups)
         self.held = judged(model, held)
         self.wanted = last_outputs(model, self.held)
@@ -142,10 +140,8 @@ class _Sharer:
         for name in names:
             if found and deadline.share_used > _FORMING:
                 break  # one start took long enough
-            found.append(
-                effects(self.model, self.known, size.states, name, sharing.prefixes, rng, self.ledger, self.progress)
-            )
-        self.progress.start(title, passes)
+            found.append(effects(self.model, self.known, size.states, name, sharing.prefixes, rng, self.ledger))
+        progress.start(title, passes)
         formed: list[Fit] = []
         for number, each in enumerate(found):
             start = started(each, sharing.spread * size.classes, rng)
@@ -164,7 +160,7 @@ class _Sharer:
             ended = self._ended(course, sum(planned))
         else:
             ended = ended._replace(reached=formed[best], passes=0)
-        self.progress.finish()
+        progress.finish()
         told = provenance | {"view": names[best]} | ended.told(sharing.epochs + sharing.settling)
         return automaton_of(ended.reached, self.model, self.ids, told)
 
@@ -177,7 +173,7 @@ class _Sharer:
                 if passes % _PASSES_PER_LOOK == 0:
                     cr, jsd = self.measured(automaton_of(reached, self.model, self.held, {}))
                     said = f"CR {cr:.3f}, JSD {jsd:.4f}"
-                self.progress.advance(1, said)
+                progress.advance(1, said)
         except KeyboardInterrupt:
             if reached is None:
                 raise

@@ -12,6 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from wfalens import progress
 from wfalens.extraction.completion.probing import (
     Representatives,
     affordable,
@@ -26,7 +27,6 @@ from wfalens.extraction.states.views import LookAhead, Outputs, View, continuati
 from wfalens.models.contract import PrefixClassifier, StatefulClassifier
 from wfalens.models.stepping import states_after
 from wfalens.models.traces import prior_of
-from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.threads import passes_of_model
 
@@ -66,11 +66,10 @@ def effects(
     prefixes: int,
     rng: np.random.Generator,
     ledger: QueryBudget,
-    progress: Progress,
 ) -> Effects:
     """Form the states of texts in a view, and ask the model where every word leads from each of them."""
     view = make_view(view_name, model, ids, rng, ledger)
-    seen = see(model, ids, view, progress)
+    seen = see(model, ids, view)
     try:
         formed = cluster(seen.points, states, _PER_STATE, rng)
     except TooFewOutputsError as error:
@@ -84,7 +83,7 @@ def effects(
     wanted = choose_representatives(ids, path, min(prefixes, most), rng)
     words, chosen = affordable(model, alphabet, counts, wanted, ledger.left(_QUERY_SHARE), asked)
     ledger.enter(PROBING, probing_queries(model, chosen, len(words), asked))
-    points = _points(model, chosen, view, words, progress)
+    points = _points(model, chosen, view, words)
     visits = np.bincount(path, minlength=len(formed)).astype(np.float64)
     visits[0] = len(ids)
     numbers = _numbers(points, chosen, visits, words, counts)
@@ -96,7 +95,6 @@ def _points(
     representatives: Representatives,
     view: View,
     words: NDArray[np.int32],
-    progress: Progress,
 ) -> NDArray[np.float32]:
     """Where each word leads from each representative; -> (words, representatives, D)"""
     saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None

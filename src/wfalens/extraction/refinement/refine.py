@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.completion import Fitted, Shared
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
@@ -32,7 +33,6 @@ from wfalens.extraction.stochastic.tuning import Tuning
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.next_symbol import is_language_model
 from wfalens.models.traces import last_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged, concatenate
 from wfalens.text.corpus import Corpus
 from wfalens.validation import Bounds, check_numbers, real, whole
@@ -122,7 +122,6 @@ class Refiner:
     how: Refinement
     seed: int
     grows: bool
-    progress: Progress = SILENT
     split: Split | None = None
     history: list[Round] = field(default_factory=list)
 
@@ -132,12 +131,12 @@ class Refiner:
 
     def refined(self, wfa: WFA) -> WFA:
         """The automaton after all rounds; what was done stands in its provenance, the proof in `["guarantee"]`."""
-        self.progress.start("asking back", self.how.rounds)
+        progress.start("asking back", self.how.rounds)
         for better in self.rounds(wfa):
             wfa = better
             last = self.history[-1]
-            self.progress.advance(1, f"agreement {last.agreement:.4f}, {last.differing} differ, {last.states} states")
-        self.progress.finish()
+            progress.advance(1, f"agreement {last.agreement:.4f}, {last.differing} differ, {last.states} states")
+        progress.finish()
         wfa.provenance["refinement"] = {**asdict(self.how), "rounds": [asdict(each) for each in self.history]}
         wfa.provenance["guarantee"] = self.proof(wfa).to_json()
         return wfa
@@ -218,7 +217,6 @@ def refine(
     model: PrefixClassifier,
     corpus: Corpus | Sequence[str] | Ragged[np.int32],
     how: Refinement | None = None,
-    progress: Progress = SILENT,
 ) -> WFA:
     """Extract an automaton, then ask back until a fresh sample agrees; it ends with a proof in its provenance.
 
@@ -228,7 +226,6 @@ def refine(
         model: to ask.
         corpus: extraction texts.
         how: how much is asked (None: `Refinement()`).
-        progress: is told how far the work is.
 
     Examples:
         >>> from wfalens import Refinement, refine
@@ -243,7 +240,7 @@ def refine(
     if len(ids) == 0:
         raise InputError("there is no text with a word in it to extract from")
     how = how or Refinement()
-    first = extractor.extract(model, ids, progress)
+    first = extractor.extract(model, ids)
     settled = _settled(extractor, first)
     is_open = settled.kind == StochasticWFA.kind and extractor.states in (None, AUTO) and settled.states is not None
     if is_open and settled.abstraction in tuple(ABSTRACTIONS):
@@ -251,7 +248,7 @@ def refine(
         again, split = splitting.extract, splitting.split
     else:
         again, split = partial(_again, model, settled), None
-    refiner = Refiner(model, ids, again, how, extractor.seed, is_open, progress, split)
+    refiner = Refiner(model, ids, again, how, extractor.seed, is_open, split)
     wfa = refiner.refined(first)
     carried = first.companion
     return wfa if carried is None or wfa.companion is not None else wfa.with_readable(carried)

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from wfalens import progress
 from wfalens.errors import InputError, ModelError
 from wfalens.extraction.query_budget import LOOK_AHEAD, LOOK_AHEAD_SHARE, QueryBudget
 from wfalens.extraction.states.asking import MOST_ASKED, Continuations, drawn, regression, telling
 from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier, checked_probabilities
 from wfalens.models.stepping import state_traces, states_after
 from wfalens.models.traces import output_traces
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged, positions
 from wfalens.threads import passes_of_model
 
@@ -242,20 +242,26 @@ class PrefixOutputs:
         return PrefixOutputs(ids, self.outputs[tokens], self.points[tokens])
 
 
-def see(model: PrefixClassifier, ids: Ragged[np.int32], view: View, progress: Progress = SILENT) -> PrefixOutputs:
+def see(
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
+    view: View,
+) -> PrefixOutputs:
     """One pass of the model over the texts."""
-    return see_in(model, ids, [view], progress)[0]
+    return see_in(model, ids, [view])[0]
 
 
 def see_in(
-    model: PrefixClassifier, ids: Ragged[np.int32], views: Sequence[View], progress: Progress = SILENT
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
+    views: Sequence[View],
 ) -> list[PrefixOutputs]:
     """One pass of the model over the texts, in several views at once."""
     if not any(view.needs_states for view in views):
-        outputs = output_traces(model, ids, progress).values
+        outputs = output_traces(model, ids).values
         return [PrefixOutputs(ids, outputs, view.points(outputs, None)) for view in views]
     if any(continuations_of(view) is not None for view in views):
-        return _see_asking(model, ids, views, progress)
+        return _see_asking(model, ids, views)
     model = steppable(model)
     outputs = np.empty((len(ids.values), len(model.class_names)), np.float32)
     points: list[NDArray[np.float32]] = []
@@ -283,10 +289,12 @@ def see_in(
 
 
 def _see_asking(
-    model: PrefixClassifier, ids: Ragged[np.int32], views: Sequence[View], progress: Progress
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
+    views: Sequence[View],
 ) -> list[PrefixOutputs]:
     """The same where views ask for what follows."""
-    outputs = output_traces(model, ids, progress).values
+    outputs = output_traces(model, ids).values
     found = []
     for view in views:
         asked = continuations_of(view)

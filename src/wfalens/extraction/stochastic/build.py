@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.completion import Completion, Fitted, Probe
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.extraction.balance import evened
@@ -65,7 +66,6 @@ def build(
                 observed.word_counts,
                 rng,
                 ledger,
-                session.progress,
                 attempt,
                 continuations_of(plan.view),
             )
@@ -91,7 +91,7 @@ def build(
     tuning = plan.tuning
     if options.fits and isinstance(completion, Probe):
         with ledger.telling():
-            wfa, tuning = _fitted(wfa, completion, plan, model, ids, groups, rng, session)
+            wfa, tuning = _fitted(wfa, completion, plan, model, ids, groups, rng)
     if tuning is not None:
         wfa.provenance["tuning"] = tuning.to_json()
     wfa.provenance["queries"] = ledger.to_json()
@@ -106,15 +106,14 @@ def _fitted(
     ids: Ragged[np.int32],
     groups: NDArray[np.int64] | None,
     rng: np.random.Generator,
-    session: Session,
 ) -> tuple[StochasticWFA, Tuning | None]:
     """The automaton with fitted rows, or as it is where these were worse on held-out texts; and what was seen there."""
     held, tuning = plan.held, plan.tuning
     known = np.arange(len(ids)) if held is None else held.others(len(ids))
     texts = evened(ids.take(known), None if groups is None else groups[known])
-    options, progress = plan.options, session.progress
+    options = plan.options
     completion, centres, stop = fitted(
-        options.completion.fitting, model, texts, probe, start.centres, rng, plan.ledger, progress, options.deadline
+        options.completion.fitting, model, texts, probe, start.centres, rng, plan.ledger, options.deadline
     )
     wfa = start.with_rule(0.0, completion, centres)
     if stop is not None:
@@ -124,7 +123,7 @@ def _fitted(
     chosen = Rates(tuning.chosen.cr, tuning.chosen.jsd)
     delivered = Delivered.better(held.measured(wfa, ids), chosen, tuning.texts, tuning.aim)
     if delivered.rows == Probe.name:
-        session.progress.say(
+        progress.say(
             f"fitted rows have a CR of {delivered.fit.cr:.3f} on {tuning.texts:,} held-out texts, less faithful than "
             f"the probed ones that they began from ({chosen.cr:.3f}), which are kept"
         )

@@ -62,7 +62,7 @@ def settle(
     names = _views(model, ids, ledger, whole=whole) if given == AUTO else (given,)
     views = [named_abstraction(name).view(model, ids, stream_of(options.seed, Step.VIEW), ledger) for name in names]
     ledger.texts += len(ids.values)
-    seen = see_in(model, ids, views, session.progress)
+    seen = see_in(model, ids, views)
     if not options.is_open:
         return Settled(options, seen[0], views[0], None, None)
     candidates = [replace(options, states=replace(options.states, abstraction=name)) for name in names]
@@ -141,7 +141,7 @@ def _search(
         share = SEARCH_SHARE / views / ladder.usual
         tried = _sized(plain, states, model)
         here = session.aside()
-        plan = Plan.of(tried, view, part, prior, ledger, here.progress)
+        plan = Plan.of(tried, view, part, prior, ledger)
         evidence = CountParts(here.parts)
         evidence.add([0], evidence_of(part, plan.path, plan.states, RowCounts(len(part.ids), len(part.ids.values))))
         return build(plan, evidence, model, part.ids, here, {}, Attempt(words, share))
@@ -157,7 +157,6 @@ def _search(
         BETAS if completion.beta == AUTO else (),
         options.choice.budget,
         stream_of(options.seed, Step.SEARCH),
-        session.progress,
         options.deadline.part(_SEARCHED),
         aim_for(model),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.abstraction import States, named_abstraction, state_centres
@@ -15,7 +16,6 @@ from wfalens.extraction.states.asking import Continuations
 from wfalens.extraction.states.views import LookAhead, Outputs, PrefixOutputs, View
 from wfalens.extraction.stochastic.options import Options
 from wfalens.extraction.stochastic.tuning import Held, Tuning
-from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.storage import StoredFile, Tensors, compact
 
@@ -41,7 +41,6 @@ class Plan:
         seen: PrefixOutputs,
         prior: NDArray[np.float32],
         ledger: QueryBudget,
-        progress: Progress,
         tuning: Tuning | None = None,
         held: Held | None = None,
     ) -> Plan:

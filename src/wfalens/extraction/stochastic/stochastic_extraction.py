@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wfalens import progress
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
 from wfalens.extraction.balance import groups_of, label_classes
@@ -35,7 +36,6 @@ from wfalens.memory import resident_with_children
 from wfalens.models.checks.causality import check_causal
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import initial_output
-from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 from wfalens.scale.bottom_k import TextSample
 from wfalens.scale.map_blocks import Facts, Pass, run_pass
@@ -57,27 +57,26 @@ def extract_stochastic(
     source: Source,
     run: Run,
     about: dict[str, Any],
-    progress: Progress,
 ) -> StochasticWFA:
     """`about` tells what the automaton depends on beside the texts, and stands in its provenance."""
     if run.parts is not None and options.states.abstraction not in (AUTO, *ABSTRACTIONS):
         raise InputError(
             f"a run that keeps parts knows the abstractions {', '.join(ABSTRACTIONS)} and {AUTO} only; keep none"
         )
-    with run.opened(source, about, _sample_tokens(options, source), progress) as session, model_threads_limited():
+    with run.opened(source, about, _sample_tokens(options, source)) as session, model_threads_limited():
         balance = options.completion.balance
         survey = survey_corpus(session, model.encoder, options.seed, label_classes(balance, model, source))
         check_texts(source, survey)
         check_causal(model, survey.sample.ids)
-        _say_forecast(options, model, survey.sample.ids, progress)
+        _say_forecast(options, model, survey.sample.ids)
         plan, evidence = _planned(options, model, survey, session)
         if not survey.is_whole:
             _count(plan, evidence, model, survey, session)
         tally = RowCounts.of([evidence.tally(), RowCounts() if survey.is_whole else survey.unreadable])
         if tally.texts == 0:
             raise InputError(f"{source.name}: there is no text with a word in it to extract from")
-        tally.say_cut(progress, model.encoder.max_length)
-        tally.say_left_out(progress)
+        tally.say_cut(model.encoder.max_length)
+        tally.say_left_out()
         provenance = {"corpus": about_corpus(source, survey, tally), **about}
         groups = groups_of(balance, model, survey.sample, plan.ledger)
         wfa = build(plan, evidence, model, survey.sample.ids, session, provenance, groups=groups)
@@ -85,7 +84,11 @@ def extract_stochastic(
         return wfa
 
 
-def _say_forecast(options: Options, model: PrefixClassifier, ids: Ragged[np.int32], progress: Progress) -> None:
+def _say_forecast(
+    options: Options,
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
+) -> None:
     completion, ledger = options.completion, QueryBudget(options.completion.query_limit(model))
     queries = completion.augmentation.epochs * len(ids.values) if completion.augmentation else 0
     if completion.asks_model:
@@ -97,7 +100,7 @@ def _say_forecast(options: Options, model: PrefixClassifier, ids: Ragged[np.int3
         queries += (ledger.share(SEARCH_SHARE) or 0) if options.is_open else 0
     if completion.fits:
         queries += most_training(completion.fitting.rounds, completion.fitting.tokens, ids)
-    say_forecast(model, ids, len(ids.values), within(ledger, queries), progress)
+    say_forecast(model, ids, len(ids.values), within(ledger, queries))
 
 
 def check_texts(source: Source, survey: Survey) -> None:
@@ -124,12 +127,10 @@ def _planned(options: Options, model: PrefixClassifier, survey: Survey, session:
     ids = survey.sample.ids
     settled = settle(options, model, ids, ledger, session, whole=survey.is_whole)
     prior = initial_output(model, options.states.initial)
-    plan = Plan.of(
-        settled.options, settled.view, settled.seen, prior, ledger, session.progress, settled.tuning, settled.held
-    )
+    plan = Plan.of(settled.options, settled.view, settled.seen, prior, ledger, settled.tuning, settled.held)
     evidence = CountParts(session.parts)
     if survey.is_whole:
-        evidence.add(range(max(1, len(survey.shards))), _evidence_of_seen(plan, settled.seen, model, survey, session))
+        evidence.add(range(max(1, len(survey.shards))), _evidence_of_seen(plan, settled.seen, model, survey))
     session.parts.write("plan", *plan.stored())
     tokens = len(ids.values)
     session.journal.write("plan", states=len(plan.states), sample_texts=len(ids), sample_tokens=tokens)
@@ -137,19 +138,20 @@ def _planned(options: Options, model: PrefixClassifier, survey: Survey, session:
     return plan, evidence
 
 
-def _evidence_of_seen(
-    plan: Plan, seen: PrefixOutputs, model: PrefixClassifier, survey: Survey, session: Session
-) -> Evidence:
+def _evidence_of_seen(plan: Plan, seen: PrefixOutputs, model: PrefixClassifier, survey: Survey) -> Evidence:
     resampling = _resampling(plan.options.completion.augmentation, plan.options.seed, model)
     if resampling is None:
         return evidence_of(seen, plan.path, plan.states, survey.tally)
     plan.ledger.enter(AUGMENTATION, resampling.epochs * len(seen.ids.values))
-    fresh = _augmented(resampling, plan, model, survey.sample, session.progress)
+    fresh = _augmented(resampling, plan, model, survey.sample)
     return evidence_of(seen, plan.path, plan.states, survey.tally, fresh)
 
 
 def _augmented(
-    resampling: Resampling, plan: Plan, model: PrefixClassifier, sample: TextSample, progress: Progress
+    resampling: Resampling,
+    plan: Plan,
+    model: PrefixClassifier,
+    sample: TextSample,
 ) -> Iterator[PrefixOutputs]:
     """New texts for those of a whole corpus, block by block as if they were read from files."""
     blocks = sample.address[:, :2]
@@ -157,7 +159,7 @@ def _augmented(
     for first, last in pairwise([*starts, len(sample)]):
         ids = sample.ids.take(np.arange(first, last))
         for fresh in resampling.texts(ids, *blocks[first].tolist()):
-            yield see(model, fresh, plan.view, progress)
+            yield see(model, fresh, plan.view)
 
 
 def _resampling(augmentation: Augmentation | None, seed: int, model: PrefixClassifier) -> Resampling | None:
@@ -180,7 +182,7 @@ def _count(plan: Plan, evidence: CountParts, model: PrefixClassifier, survey: Su
             "augmenting a corpus beyond its sample asks the model as often as the corpus is long, which no limit on "
             "queries can foresee; leave out one of the two"
         )
-    shards, progress, began = survey.shards, session.progress, time.monotonic()
+    shards, began = survey.shards, time.monotonic()
     left = [shard for shard in shards if shard.number not in evidence.covered]
     if len(left) < len(shards):
         progress.say(f"going on: {len(shards) - len(left):,} of {len(shards):,} shards are counted already")
@@ -227,7 +229,7 @@ def _count(plan: Plan, evidence: CountParts, model: PrefixClassifier, survey: Su
         keep=keep,
         leave_out=leave_out if session.skips_bad else None,
     )
-    run_pass(work, left, session.engine, progress, session.journal, tidy)
+    run_pass(work, left, session.engine, session.journal, tidy)
     counted = evidence.tally().tokens
     ledger.texts += counted
     if augmentation is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.completion import Empirical, Fitted, Probe
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
@@ -20,7 +21,6 @@ from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.extraction.states.views import PrefixOutputs
 from wfalens.extraction.stochastic.memory_budget import Room
 from wfalens.extraction.stochastic.size_grid import Ladder
-from wfalens.progress import Progress
 from wfalens.ragged import Ragged
 
 ALPHAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4)
@@ -145,7 +145,6 @@ def choose(
     betas: Sequence[float],
     budget: int | None,
     rng: np.random.Generator,
-    progress: Progress,
     deadline: Deadline = NEVER,
     aim: str = CONSISTENCY,
 ) -> Tuning:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.models.rnn.training import Trainer
-from wfalens.progress import SILENT, Progress
 from wfalens.text.corpus import Corpus
 from wfalens.text.word_vectors import WordVectors
 
@@ -64,7 +63,6 @@ def compare_pretraining(
     starts: Mapping[str, WordVectors | None],
     trainer: Trainer,
     seeds: Sequence[int] = (0, 1, 2),
-    progress: Progress = SILENT,
 ) -> Pretraining:
     """Train with every start (None: random) and seed, for all of the trainer's epochs.
 
@@ -83,7 +81,7 @@ def compare_pretraining(
             setup = replace(
                 trainer, config=replace(trainer.config, embedding=width), seed=seed, patience=trainer.epochs
             )
-            training = setup.train(train, vectors, progress, held_out=test)
+            training = setup.train(train, vectors, held_out=test)
             if training.interrupted:
                 raise KeyboardInterrupt  # a curve that ends early compares to nothing
             runs.append([(epoch.validation_loss, epoch.validation_accuracy) for epoch in training.epochs])

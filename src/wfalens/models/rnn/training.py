@@ -12,11 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.models.next_symbol import symbol_classes
 from wfalens.models.rnn.classifier import RNNClassifier, RNNConfig
 from wfalens.models.rnn.training_tasks import CLASS, NEXT, TASKS, NextSymbols, TextClasses, TrainingBatches
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 from wfalens.text.encoder import LENGTHS, TextEncoder
@@ -138,7 +138,6 @@ class Trainer:
         self,
         corpus: Corpus,
         vectors: WordVectors | None = None,
-        progress: Progress = SILENT,
         held_out: Corpus | None = None,
         start: RNNClassifier | None = None,
     ) -> Training:
@@ -147,7 +146,6 @@ class Trainer:
         Args:
             corpus: labelled texts (for `task="next"` any texts)
             vectors: word vectors that the embedding begins with; None: random ones
-            progress: is told of every epoch
             held_out: texts on which the best epoch is chosen; None: a share of the corpus, which is set aside
             start: a network to go on from, with its words and its shape; it is copied
 

@@ -172,13 +172,13 @@ def answered(result: Any, status: int = 200) -> Response:
 
 def _tasks(study: Study) -> dict[str, Task]:
     return {
-        "fidelity": lambda progress: inspection.fidelity(study, _MEASURED_TEXTS, progress),
-        "sentences": lambda progress: inspection.sentences(study, progress=progress),
-        "wordmap": lambda _progress: inspection.word_map(study),
-        "contrast": lambda progress: inspection.contrast(study, progress=progress),
-        "attacks": lambda progress: inspection.attacks(study, progress=progress),
-        "comparison": lambda progress: inspection.comparison(study, progress=progress),
-        "texts": lambda progress: inspection.texts(study, progress=progress),
+        "fidelity": lambda: inspection.fidelity(study, _MEASURED_TEXTS),
+        "sentences": lambda: inspection.sentences(study),
+        "wordmap": lambda: inspection.word_map(study),
+        "contrast": lambda: inspection.contrast(study),
+        "attacks": lambda: inspection.attacks(study),
+        "comparison": lambda: inspection.comparison(study),
+        "texts": lambda: inspection.texts(study),
     }
 
 

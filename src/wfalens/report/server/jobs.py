@@ -9,11 +9,11 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from wfalens.errors import WfalensError
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 
 _LOG = logging.getLogger(__name__)
 CANCELLED = "this was cancelled"
-Task = Callable[[Progress], dict[str, Any]]
+Task = Callable[[], dict[str, Any]]
 
 
 class Jobs:
@@ -36,7 +36,7 @@ class Jobs:
         with self._lock:
             if name not in self._begun:
                 share = _Share()
-                self._begun[name] = _Begun(self._pool.submit(self._tasks[name], share), share)
+                self._begun[name] = _Begun(self._pool.submit(_reported, self._tasks[name], share), share)
 
     def cancel(self, name: str) -> None:
         """Forget a task that is not done; if it runs, it ends at its next report of progress."""
@@ -70,6 +70,11 @@ class Jobs:
         for begun in list(self._begun.values()):
             begun.share.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _reported(task: Task, share: _Share) -> dict[str, Any]:
+    with shown_on(share):
+        return task()
 
 
 class _StoppedError(Exception):

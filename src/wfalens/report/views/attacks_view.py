@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from wfalens.progress import SILENT, Progress
 from wfalens.report.study import Study
 from wfalens.robustness.attack.edit_attack import run_edit_attack
 from wfalens.robustness.attack.outcome import SUCCEEDED, Example, Outcome
@@ -34,16 +33,20 @@ _ABOUT_EDITS = {
 }
 
 
-def attacks(study: Study, *, texts: int = 400, examples: int = 60, progress: Progress = SILENT) -> dict[str, Any]:
+def attacks(
+    study: Study,
+    *,
+    texts: int = 400,
+    examples: int = 60,
+) -> dict[str, Any]:
     """One word is changed in each of some texts (one character, where tokens are characters), by several recipes."""
     corpus = study.texts.sample(texts, study.seed)
     if reads_characters(study.wfa.encoder):
-        return _by_edits(study, corpus, examples, progress)
+        return _by_edits(study, corpus, examples)
     words = np.unique(study.wfa.encoder.encode(corpus.texts).values)
-    arsenal = AttackContext.prepare(study.wfa, study.nearness, only=words, progress=progress)
+    arsenal = AttackContext.prepare(study.wfa, study.nearness, only=words)
     outcomes = [
-        run_attack(name, 1, arsenal.recipe(name, 1), study.classifier, corpus, seed=study.seed, progress=progress)
-        for name in _RECIPES
+        run_attack(name, 1, arsenal.recipe(name, 1), study.classifier, corpus, seed=study.seed) for name in _RECIPES
     ]
     return {
         "vectors": study.meanings.source,
@@ -53,11 +56,14 @@ def attacks(study: Study, *, texts: int = 400, examples: int = 60, progress: Pro
     }
 
 
-def _by_edits(study: Study, corpus: Corpus, examples: int, progress: Progress) -> dict[str, Any]:
+def _by_edits(
+    study: Study,
+    corpus: Corpus,
+    examples: int,
+) -> dict[str, Any]:
     """The same by edits of characters, each of which leads to a text."""
     outcomes = [
-        run_edit_attack(name, 1, study.wfa, study.classifier, corpus, seed=study.seed, progress=progress)
-        for name in _EDIT_RECIPES
+        run_edit_attack(name, 1, study.wfa, study.classifier, corpus, seed=study.seed) for name in _EDIT_RECIPES
     ]
     return {"vectors": None, **_told(corpus, outcomes, _ABOUT_EDITS, examples, _whole)}
 

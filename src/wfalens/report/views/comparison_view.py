@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 from wfalens.report.study import Study, short
 from wfalens.report.views.map_building import state_map
 from wfalens.report.views.readable_view import reading
@@ -23,7 +22,12 @@ _STATES = 40
 _POINTS = 300  # words of the scatter
 
 
-def comparison(study: Study, *, words: int = 200, texts: int = 40, progress: Progress = SILENT) -> dict[str, Any]:
+def comparison(
+    study: Study,
+    *,
+    words: int = 200,
+    texts: int = 40,
+) -> dict[str, Any]:
     """Both automata side by side, the words whose influence changed most, the texts that prove it, and the states.
 
     All figures are of one sample of the texts.
@@ -31,9 +35,7 @@ def comparison(study: Study, *, words: int = 200, texts: int = 40, progress: Pro
     if study.other is None:
         raise InputError("there is nothing to compare with; give an earlier automaton with --compare")
     corpus = () if study.corpus is None else study.corpus.sample(_TEXTS_READ, study.seed)
-    found = compare(
-        study.other, study.wfa, corpus, models=study.compared_models, min_count=study.usual_count, progress=progress
-    )
+    found = compare(study.other, study.wfa, corpus, models=study.compared_models, min_count=study.usual_count)
     summary = found.to_json(top=_STATES)
     changed = found.words.top(words)
     return {

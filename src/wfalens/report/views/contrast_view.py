@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.explanation.contrast import adversarial_pairs, collaborative_pairs
 from wfalens.explanation.word_pairs import Pairs
 from wfalens.models.traces import last_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 
@@ -24,16 +24,18 @@ _SWAPPED_TEXTS = 200
 _SHOWN_TEXTS = 5
 
 
-def contrast(study: Study, *, per_class: int = 12, progress: Progress = SILENT) -> dict[str, Any]:
+def contrast(
+    study: Study,
+    *,
+    per_class: int = 12,
+) -> dict[str, Any]:
     """Both kinds of pairs, bounds by quantiles of the distances over random pairs.
 
     Where there are a network and texts, every pair is swapped in texts, and pairs come by their verified effect on the
     network: adversarial pairs by the largest effect, collaborative ones by the smallest. Pairs in no text come last.
     """
     found = {
-        kind: find(
-            study.wfa, study.meanings, low, high, per_class=per_class, min_count=study.usual_count, progress=progress
-        )
+        kind: find(study.wfa, study.meanings, low, high, per_class=per_class, min_count=study.usual_count)
         for kind, (find, low, high) in _FINDERS.items()
     }
     return {
@@ -41,12 +43,15 @@ def contrast(study: Study, *, per_class: int = 12, progress: Progress = SILENT) 
         "unit": study.wfa.unit,
         "vectors": study.meanings.source,
         "verified": study.model is not None and study.corpus is not None,
-        **{kind: _as_json(study, pairs, progress) for kind, pairs in found.items()},
+        **{kind: _as_json(study, pairs) for kind, pairs in found.items()},
     }
 
 
-def _as_json(study: Study, pairs: Pairs, progress: Progress) -> dict[str, Any]:
-    verified = _verified(study, pairs, progress)
+def _as_json(
+    study: Study,
+    pairs: Pairs,
+) -> dict[str, Any]:
+    verified = _verified(study, pairs)
     order = range(len(pairs.pairs)) if verified is None else _by_effect(verified, pairs.kind == "adversarial")
     return {
         "total": pairs.total,
@@ -68,7 +73,10 @@ def _as_json(study: Study, pairs: Pairs, progress: Progress) -> dict[str, Any]:
     }
 
 
-def _verified(study: Study, pairs: Pairs, progress: Progress) -> list[dict[str, Any]] | None:
+def _verified(
+    study: Study,
+    pairs: Pairs,
+) -> list[dict[str, Any]] | None:
     """What the network does when the words of each pair are swapped; None without network or texts."""
     if study.model is None or study.corpus is None:
         return None

@@ -13,7 +13,6 @@ from wfalens.evaluation.language_models import measure_strings
 from wfalens.evaluation.measure_fidelity import measure_fidelity
 from wfalens.language.probability import Language
 from wfalens.models.next_symbol import is_language_model
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study
 from wfalens.report.views.readable_view import reading
@@ -58,26 +57,30 @@ def overview(study: Study) -> dict[str, Any]:
     }
 
 
-def fidelity(study: Study, texts: int | None = None, progress: Progress = SILENT) -> dict[str, Any]:
+def fidelity(
+    study: Study,
+    texts: int | None = None,
+) -> dict[str, Any]:
     """CR and JSD with intervals, by class and by confidence, on all texts or on some drawn at random.
 
     Of a language model also what holds on all beginnings of these texts ("strings").
     """
     corpus = study.texts.sample(texts, study.seed)
-    measured = measure_fidelity(
-        study.wfa, study.classifier, corpus, reference=study.reference, seed=study.seed, progress=progress
-    )
+    measured = measure_fidelity(study.wfa, study.classifier, corpus, reference=study.reference, seed=study.seed)
     return {
         "corpus": corpus.name,
         "texts": len(corpus),
         "of": len(study.texts),
         **measured.to_json(),
         "weak_stand_in": None if study.reference else study.reference_missing or "the extraction texts were not given",
-        "strings": _on_all_beginnings(study, corpus, progress) if is_language_model(study.wfa) else None,
+        "strings": _on_all_beginnings(study, corpus) if is_language_model(study.wfa) else None,
     }
 
 
-def _on_all_beginnings(study: Study, corpus: Corpus, progress: Progress) -> dict[str, Any] | None:
+def _on_all_beginnings(
+    study: Study,
+    corpus: Corpus,
+) -> dict[str, Any] | None:
     """Of the texts whose symbols all have a probability; None if there is none."""
     network: Any = study.classifier
     language = Language.of(network)
@@ -90,7 +93,7 @@ def _on_all_beginnings(study: Study, corpus: Corpus, progress: Progress) -> dict
     known = None if study.reference is None else spoken(study.reference.texts)
     if len(ids) == 0:
         return None
-    return measure_strings(study.wfa, network, ids, reference=known, seed=study.seed, progress=progress).to_json()
+    return measure_strings(study.wfa, network, ids, reference=known, seed=study.seed).to_json()
 
 
 def _top_words(study: Study) -> list[list[str]]:

@@ -13,7 +13,6 @@ from wfalens.evaluation.agreement import wilson_bounds
 from wfalens.explanation.artefacts import find_artefacts
 from wfalens.explanation.phrases import deciding_phrases
 from wfalens.models.traces import output_traces
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 from wfalens.text.corpus import Corpus
@@ -104,13 +103,15 @@ def _against_labels(study: Study, ids: Ragged[np.int32], truth: NDArray[np.int64
 
 
 def misleading_phrases(
-    study: Study, texts: tuple[str, ...], truth: NDArray[np.int64] | None, progress: Progress = SILENT
+    study: Study,
+    texts: tuple[str, ...],
+    truth: NDArray[np.int64] | None,
 ) -> list[dict[str, Any]] | None:
     """Phrases that decide for a class more often than the truth does; None without labels or network."""
     if truth is None or study.model is None:
         return None
     corpus = Corpus(texts, truth, study.wfa.class_names, study.texts.name)
-    found = deciding_phrases(study.wfa, corpus, study.model, min_support=_LEAST_TEXTS, longest=3, progress=progress)
+    found = deciding_phrases(study.wfa, corpus, study.model, min_support=_LEAST_TEXTS, longest=3)
     if found.true_hits is None or len(found) == 0:
         return []
     share, true_share = found.hits / found.support, found.true_hits / found.support
@@ -143,7 +144,6 @@ def partings(
     ids: Ragged[np.int32],
     said: NDArray[np.int64] | None,
     automaton: NDArray[np.int64],
-    progress: Progress = SILENT,
 ) -> list[dict[str, Any]] | None:
     """The rows (a word, in a state) that cost most agreement; None without the network.
 
@@ -156,7 +156,7 @@ def partings(
     if len(lost) == 0:
         return []
     part = ids.take(lost)
-    theirs = output_traces(study.classifier, part, progress).values.argmax(1)
+    theirs = output_traces(study.classifier, part).values.argmax(1)
     vectors = study.wfa.state_vectors(part, every=True)
     ours = study.wfa.decide(study.wfa.read_out(vectors))
     places = part.offsets[:-1] + _after_the_last(Ragged(theirs == ours, part.offsets))

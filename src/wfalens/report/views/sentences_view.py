@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 
 from wfalens.models.traces import output_traces
-from wfalens.progress import SILENT, Progress
 from wfalens.report.study import Study, short
 
 
-def sentences(study: Study, each: int = 100, progress: Progress = SILENT) -> dict[str, Any]:
+def sentences(
+    study: Study,
+    each: int = 100,
+) -> dict[str, Any]:
     """Up to `each` texts of every sort from the sample, in random order; without a model nothing disagrees."""
     wfa, corpus = study.wfa, study.texts.relabelled(study.wfa.class_names)
     ids = study.encoded.take(study.sample)
     weights = wfa.weights(ids)
     decided, confidence = wfa.decide(weights), wfa.margins(weights)
-    said = None if study.model is None else output_traces(study.model, ids, progress).last().argmax(1)
+    said = None if study.model is None else output_traces(study.model, ids).last().argmax(1)
     order = np.random.default_rng(study.seed).permutation(len(ids))
     chosen = {
         "any": order[:each],

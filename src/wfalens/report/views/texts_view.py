@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import UNDECIDED
 from wfalens.models.traces import last_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 from wfalens.report.views import problems
@@ -35,10 +34,14 @@ class ReadTexts:
         return None if self.network is None else self.network.argmax(1)
 
     @classmethod
-    def of(cls, study: Study, most: int, progress: Progress = SILENT) -> ReadTexts:
+    def of(
+        cls,
+        study: Study,
+        most: int,
+    ) -> ReadTexts:
         corpus = study.texts.relabelled(study.wfa.class_names).sample(most, study.seed)
         worded, ids = study.wfa.encoder.encode(corpus.texts).nonempty()
-        network = None if study.model is None else last_outputs(study.model, ids, progress).astype(np.float64)
+        network = None if study.model is None else last_outputs(study.model, ids).astype(np.float64)
         weights = study.wfa.prediction_weights(ids)
         return cls(
             tuple(corpus.texts[at] for at in worded),
@@ -50,12 +53,16 @@ class ReadTexts:
         )
 
 
-def texts(study: Study, *, most: int = 3000, progress: Progress = SILENT) -> dict[str, Any]:
+def texts(
+    study: Study,
+    *,
+    most: int = 3000,
+) -> dict[str, Any]:
     """A table of texts, the confusions among truth, network and automaton, and lists of problems: all on one sample."""
-    read = ReadTexts.of(study, most, progress)
+    read = ReadTexts.of(study, most)
     classes = len(study.wfa.class_names)
     said = read.said
-    parted = problems.partings(study, read.ids, said, read.automaton, progress)
+    parted = problems.partings(study, read.ids, said, read.automaton)
     return {
         "corpus": study.texts.name,
         "of": len(study.texts),
@@ -68,7 +75,7 @@ def texts(study: Study, *, most: int = 3000, progress: Progress = SILENT) -> dic
         "problems": {
             "label_errors": problems.label_errors(read.truth, read.network),
             "words": problems.artefact_words(study, read.ids, read.truth),
-            "phrases": problems.misleading_phrases(study, read.texts, read.truth, progress),
+            "phrases": problems.misleading_phrases(study, read.texts, read.truth),
             "broken": problems.broken_texts(read.texts),
             "partings": None if parted is None else parted[: problems.MOST],
         },

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.explanation.embeddings import TransitionEmbeddings
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import offsets_of
 from wfalens.text.similar_words import Nearness
 
@@ -33,13 +33,12 @@ class Candidates:
         first: NDArray[np.int32],
         second: NDArray[np.int32],
         semantic: NDArray[np.float32],
-        progress: Progress = SILENT,
     ) -> Candidates:
         """Pairs of word ids in any order, each with its d_S; d_T is worked out here."""
         order = np.argsort(first, kind="stable")
         first, second = first[order], second[order]
         counts = np.bincount(first, minlength=len(wfa.encoder.vocabulary))
-        return cls(offsets_of(counts), second, semantic[order], transition_distances(wfa, first, second, progress))
+        return cls(offsets_of(counts), second, semantic[order], transition_distances(wfa, first, second))
 
     def of(self, word: int) -> slice:
         return slice(int(self.start[word]), int(self.start[word + 1]))
@@ -69,7 +68,6 @@ def near_candidates(
     *,
     tag: Callable[[str], str] | None = None,
     only: NDArray[np.int32] | None = None,
-    progress: Progress = SILENT,
 ) -> Candidates:
     """For every word the words that are near in meaning; d_S is the cosine distance.
 
@@ -82,11 +80,13 @@ def near_candidates(
         tags = np.array([tag(word) for word in nearness.words])
         found = found.only(tags[found.first] == tags[found.second])
     ids = np.array([vocabulary.id_of(word) for word in nearness.words], np.int32)
-    return Candidates.of_pairs(wfa, ids[found.first], ids[found.second], found.distance, progress)
+    return Candidates.of_pairs(wfa, ids[found.first], ids[found.second], found.distance)
 
 
 def transition_distances(
-    wfa: WFA, first: NDArray[np.int32], second: NDArray[np.int32], progress: Progress = SILENT
+    wfa: WFA,
+    first: NDArray[np.int32],
+    second: NDArray[np.int32],
 ) -> NDArray[np.float32]:
     """d_T of pairs of word ids, in blocks whose matrices fit into a few MB; -> (pairs,)"""
     result = np.empty(len(first), np.float32)

@@ -9,8 +9,8 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.errors import InputError
-from wfalens.progress import SILENT, Progress
 from wfalens.scale.bottom_k import draws
 from wfalens.text.corpus import Corpus
 from wfalens.text.sources.blocks import Block, classes_of
@@ -33,7 +33,6 @@ def draw_texts(
     *,
     label_column: str | None = None,
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> Corpus:
     """Draw `number` labelled texts uniformly from all files (all texts, if there are fewer), in the order of the files.
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged, concatenate
 from wfalens.robustness.attack.attack_search import TRIES
 from wfalens.robustness.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome
@@ -53,7 +53,6 @@ def run_edit_attack(
     kinds: Collection[str] = KINDS,
     budget: int | None = None,
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> Outcome:
     """Attack every text that the model classifies correctly by up to `k` edits of characters; others are skipped.
 

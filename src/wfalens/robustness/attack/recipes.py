@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.influence import influence
-from wfalens.progress import SILENT, Progress
 from wfalens.robustness.attack.attack_candidates import Candidates, near_candidates
 from wfalens.robustness.attack.attack_search import Blind, Fixed, Guided, Search
 from wfalens.text.similar_words import Nearness
@@ -53,7 +52,6 @@ class AttackContext:
         *,
         tag: Callable[[str], str] | None = None,
         only: NDArray[np.int32] | None = None,
-        progress: Progress = SILENT,
     ) -> AttackContext:
         """Candidates are words near in meaning. The scale of distances differs between automata and between vectors, so
         bounds are quantiles over all pairs of a word and its candidates, such as "q0.5"; numbers are taken as they are.
@@ -62,7 +60,7 @@ class AttackContext:
         min_transition  lower bound on d_T of all recipes but "nearest"
         only            ids of the words that may be replaced; those of the texts suffice, and others cost time
         """
-        near = near_candidates(wfa, nearness, tag=tag, only=only, progress=progress)
+        near = near_candidates(wfa, nearness, tag=tag, only=only)
         low, high = (_bound(value, near.semantic) for value in (weak, strong))
         if low > high:
             raise InputError(f"the weak bound on d_S must be at most the strong one, not {weak} and {strong}")

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.robustness.attack.attack_search import Search, Target
 from wfalens.robustness.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome
@@ -33,7 +32,6 @@ def run_attack(
     *,
     budget: int | None = None,
     seed: int = 0,
-    progress: Progress = SILENT,
     engine: Engine | None = None,
 ) -> Outcome:
     """Attack every text that the model classifies correctly; the others are skipped.
@@ -72,7 +70,7 @@ def run_attack(
         name=lambda batch: f"attacking texts of {corpus.name}, batch {batch.number + 1} of {len(jobs)}",
         keep=keep,
     )
-    run_pass(work, jobs, engine, progress)
+    run_pass(work, jobs, engine)
     return Outcome(name, k, tuple(example for number in sorted(found) for example in found[number]))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
@@ -17,7 +18,6 @@ from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.robustness.certify.certificate import BROKEN, CERTIFIED, OPEN, Certificate, certify_choices
 from wfalens.robustness.certify.danger import Danger
 from wfalens.robustness.certify.edits import Choices, Edits, some_picks, spelled
@@ -134,7 +134,6 @@ def certify_texts(
     effort: int = 0,
     samples: int = 200,
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> Robustness:
     """Certify texts, and try each certificate: all variants if there are at most `samples`, else that many at random.
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
@@ -20,7 +21,6 @@ from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.printable import visible
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.robustness.certify.certificate import BROKEN, CERTIFIED, OPEN
 from wfalens.text.character_edits import KINDS, edited_texts
@@ -87,7 +87,6 @@ def certify_edits(
     changes: int = 1,
     kinds: Collection[str] = KINDS,
     budget: int = 20_000,
-    progress: Progress = SILENT,
 ) -> EditRobustness:
     """Read every text within `changes` edits of each text: by the network if `model` is given, else by the automaton.
 

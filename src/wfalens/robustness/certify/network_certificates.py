@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
@@ -26,7 +27,6 @@ from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.robustness.certify.certificate import CERTIFIED, certify_choices
 from wfalens.robustness.certify.certify_texts import without, worded
 from wfalens.robustness.certify.danger import Danger
@@ -148,7 +148,6 @@ def certify_network(
     budget: int = BUDGET,
     guided: bool = True,
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> NetworkRobustness:
     """Prove of the network that no allowed change changes the class of a text, or find one that does.
 
@@ -161,7 +160,6 @@ def certify_network(
         budget: variants of a text that the network may read at most.
         guided: ask in the order of the automaton; else variants with few changes first.
         seed: of random draws.
-        progress: is told how far the work is.
 
     Examples:
         >>> from wfalens.robustness import Edits, Substitutes, certify_network

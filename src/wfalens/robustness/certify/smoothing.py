@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.serving import stochastic_of
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
@@ -28,7 +29,6 @@ from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.robustness.certify.certify_texts import worded
 from wfalens.robustness.certify.edits import Edits, random_picks, spelled
 from wfalens.robustness.certify.substitutes import Substitutes
@@ -114,7 +114,6 @@ def smooth(
     *,
     samples: int = 1000,
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> Smoothed:
     """The network's mean output over random substitutions, and how many substitutions cannot change its class.
 
@@ -125,7 +124,6 @@ def smooth(
         substitutes: words that may replace each word.
         samples: random variants of each text.
         seed: of these.
-        progress: is told how far the work is.
 
     Examples:
         >>> from wfalens.robustness import Substitutes, smooth

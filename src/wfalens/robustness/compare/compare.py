@@ -16,7 +16,6 @@ from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.influence import influence_of
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.traces import last_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.robustness.compare.changes import StateMatch, TextChanges, WordChanges
 from wfalens.robustness.compare.difference import Difference
@@ -34,7 +33,6 @@ def compare(
     models: Models = (None, None),
     min_count: int = 5,
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> Difference:
     """What changed from `before` to `after`: states, words, and how both read `texts`.
 
@@ -46,7 +44,6 @@ def compare(
             themselves.
         min_count: words that both saw less often are left out.
         seed: of intervals.
-        progress: is told how far the work is.
 
     Examples:
         >>> from wfalens.robustness import compare
@@ -73,7 +70,7 @@ def compare(
         return Difference(before.class_names, states, words)
     corpus, ids = _worded(before, after, corpus)
     rng = np.random.default_rng(seed)
-    read = [_Reading(wfa, model, each, progress) for wfa, model, each in zip((before, after), models, ids, strict=True)]
+    read = [_Reading(wfa, model, each) for wfa, model, each in zip((before, after), models, ids, strict=True)]
     divergence = jensen_shannon(read[0].outputs, read[1].outputs[:, columns])
     agrees = read[0].decisions == _renumbered(read[1].decisions, columns)
     truth = corpus.relabelled(before.class_names).labels
@@ -158,10 +155,15 @@ def _word_changes(before: WFA, after: WFA, columns: list[int], min_count: int) -
 class _Reading:
     """What an automaton, and its model where there is one, make of texts."""
 
-    def __init__(self, wfa: WFA, model: PrefixClassifier | None, ids: Ragged[np.int32], progress: Progress) -> None:
+    def __init__(
+        self,
+        wfa: WFA,
+        model: PrefixClassifier | None,
+        ids: Ragged[np.int32],
+    ) -> None:
         weights = wfa.prediction_weights(ids)
         self.outputs, self.decisions = wfa.probabilities(weights), wfa.decide(weights)
-        self.model_outputs = None if model is None else last_outputs(model, ids, progress).astype(np.float64)
+        self.model_outputs = None if model is None else last_outputs(model, ids).astype(np.float64)
 
     def fidelity(self, rng: np.random.Generator) -> Agreement | None:
         if self.model_outputs is None:

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction.refinement.guarantee import Guarantee
 from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
-from wfalens.progress import SILENT, Progress
 from wfalens.ragged import Ragged
 from wfalens.robustness.dfa.machines import Machine, minimal
 
@@ -85,7 +85,6 @@ def learn_machine(
     texts: Ragged[np.int32] | None = None,
     samples: int = 2000,
     seed: int = 0,
-    progress: Progress = SILENT,
 ) -> LearnedMachine:
     """The minimal machine that reads `letters` as the model does, as far as a sample shows.
 

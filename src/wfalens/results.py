@@ -1,0 +1,102 @@
+"""What all results share: plain data, a table, and a short form for people. Words are escaped in `html` alone."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wfalens.html import table_html
+from wfalens.printable import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_PRINTED = 1_500  # characters of a printed result: notebooks store what they show
+_MOST_ROWS = 200  # of a table in a notebook
+
+
+class Result:
+    """Mixin of dataclasses that a user gets back.
+
+    A subclass gives `rows()`, the table that says most about it, and may give `title` and `summary()`; what is computed
+    (properties) and should stand in `to_dict` is named in `computed`.
+    """
+
+    computed: tuple[str, ...] = ()
+
+    def rows(self) -> Iterable[Mapping[str, Any]]:
+        """The result as a table, one mapping per row with the same keys."""
+        return [self.to_dict()]
+
+    @property
+    def title(self) -> str:
+        """What the table is headed by."""
+        return type(self).__name__
+
+    def summary(self) -> str:
+        """The result in a line or a few, without the user's texts."""
+        return self.title
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as plain dictionaries, lists, numbers and strings, ready for JSON."""
+        names = [each.name for each in fields(self) if each.repr]  # type: ignore[arg-type]
+        return {name: plain(getattr(self, name)) for name in (*names, *self.computed)}
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """The rows as a pandas table."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows()))
+
+    def to_html(self) -> str:
+        """The rows as an HTML table, every word escaped."""
+        rows = list(self.rows())
+        columns = list(rows[0]) if rows else []
+        cells = [[_cell(row[name]) for name in columns] for row in rows[:_MOST_ROWS]]
+        return table_html(self.title, columns, cells)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return shortened(self.summary())
+
+    __str__ = __repr__
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it; dataclasses become dictionaries, arrays lists, paths and enums strings."""
+    if isinstance(value, Result):
+        return value.to_dict()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, Path | enum.Enum):
+        return str(value.value if isinstance(value, enum.Enum) else value)
+    return value
+
+
+def shortened(text: str) -> str:
+    """A text for a terminal or a notebook, cut where it would be long."""
+    text = "\n".join(map(printable, text.split("\n")))
+    return text if len(text) <= _MOST_PRINTED else f"{text[:_MOST_PRINTED]}…"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float | np.floating):
+        return f"{value:.3f}"
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return f"{value:,}"
+    return str(value)
