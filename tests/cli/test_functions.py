@@ -7,7 +7,6 @@ from importlib import import_module
 import pytest
 
 from tests.streams import some_labels, some_texts, write_texts
-from wfalens.progress import shown_on
 from wfalens.cli.app import PHASES
 from wfalens.cli.evaluate import evaluate
 from wfalens.cli.explain import explain, explain_text
@@ -22,7 +21,7 @@ from wfalens.cli.words import WordChoice
 from wfalens.errors import InputError
 from wfalens.models.rnn.classifier import RNNConfig
 from wfalens.models.rnn.training import Trainer
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 
 SMALL = {"embedding": 8, "hidden": 8}
 ROWS = {"states": 4, "completion": "empirical", "alpha": 0.4, "beta": 0.3, "abstraction": "outputs"}

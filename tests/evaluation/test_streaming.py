@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from tests.streams import BLOCK, corpus_files, small_model, some_labels, some_texts, write_texts
-from wfalens.progress import shown_on
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.evaluation import measure_fidelity
 from wfalens.evaluation.comparison_task import ComparisonTask
 from wfalens.extraction import Extractor
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.scale.engines.local import ThreadEngine
 from wfalens.scale.journal import FileJournal, Journal
 from wfalens.scale.run_config import Run
@@ -36,8 +35,7 @@ def streamed(tmp_path, setting, name="parts", *, label_column=None, **options):
     files, model, _, wfa = setting
     run = Run(**{"parts": tmp_path / name, "memory": 10**12, **options})
     source = replace(files, label_column=label_column)
-    with shown_on(progress or Progress()):
-        return measure_fidelity(wfa, model, source, run=run)
+    return measure_fidelity(wfa, model, source, run=run)
 
 
 def with_files(setting, *paths):

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from wfalens.progress import shown_on
 from wfalens.cli import extract as command
 from wfalens.evaluation.baseline_check import BaselineCheck, check_baseline
 from wfalens.extraction import Distillation, Extractor, Sharing
 from wfalens.extraction.held_out import divided
 from wfalens.extraction.selection import Candidates
 from wfalens.models import CallableClassifier
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.text import Corpus, TextEncoder, Vocabulary
 
 WORDS = list("abcdefgh")

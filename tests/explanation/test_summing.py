@@ -6,12 +6,11 @@ import pytest
 
 from tests.automata import linear_sample
 from tests.streams import corpus_files, small_model, some_texts
-from wfalens.progress import shown_on
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.explanation import pair_importance, word_importance
 from wfalens.explanation.shapley_blocks import SumTask
 from wfalens.extraction import Extractor
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.scale.journal import Journal
 from wfalens.scale.run_config import Run
 from wfalens.text import Corpus
@@ -29,8 +28,7 @@ def setting(tmp_path_factory):
 def measured(setting, of="words", *, texts=None, wfa=None, absence="delete", **options):
     files, _, usual = setting
     run = Run(**{"memory": 10**12, "shard_bytes": 1, **options})
-    with shown_on(progress or Progress()):
-        found = MEASURES[of](wfa or usual, texts or files, min_count=1, absence=absence, run=run)
+    found = MEASURES[of](wfa or usual, texts or files, min_count=1, absence=absence, run=run)
     return json.dumps(found.to_json())
 
 

@@ -12,7 +12,6 @@ from wfalens.extraction import Distillation, Extractor, Fitting
 from wfalens.extraction.balance import evened
 from wfalens.extraction.held_out import divided
 from wfalens.extraction.selection import extract_best
-
 from wfalens.ragged import Ragged
 from wfalens.scale import Run
 from wfalens.text import Corpus

@@ -8,7 +8,6 @@ import pytest
 
 from tests.extraction.test_distillation import Stops
 from tests.language.grammar import Grammar
-from wfalens.progress import shown_on
 from wfalens.automaton import WFA, LinearWFA, Shared
 from wfalens.errors import FormatError, InputError
 from wfalens.evaluation.baseline_check import check_baseline
@@ -19,7 +18,7 @@ from wfalens.extraction.held_out import divided
 from wfalens.extraction.selection import Candidates, extract_best
 from wfalens.language import sample
 from wfalens.models import CallableClassifier
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.scale import Run
 from wfalens.text.sources.memory_texts import source_of
 

@@ -7,7 +7,6 @@ import pytest
 
 from tests.extraction.test_best import CHEAP, LINEAR, QUICK
 from tests.language.grammar import Grammar
-from wfalens.progress import shown_on
 from wfalens.automaton import LinearWFA, Shared
 from wfalens.errors import InputError
 from wfalens.extraction import Distillation, Extractor, Fitting
@@ -15,7 +14,7 @@ from wfalens.extraction.deadline import NEVER, Deadline, Stop, seconds_of, told_
 from wfalens.extraction.effort import EFFORTS, distillation_of, fitting_of, sharing_of
 from wfalens.extraction.selection import extract_best
 from wfalens.extraction.stochastic import tuning
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.scale import Run
 from wfalens.text.sources.memory_texts import source_of
 
@@ -203,9 +202,8 @@ def test_what_ended_the_work_is_a_sentence(stop, said):
 
 
 def test_ctrl_c_before_a_first_pass_is_no_result(news_model, headlines):
-    with pytest.raises(KeyboardInterrupt):
-        with shown_on(Interrupts("reading every word", 1)):
-            KINDS["linear"].extract(news_model, headlines.texts[:100])
+    with pytest.raises(KeyboardInterrupt), shown_on(Interrupts("reading every word", 1)):
+        KINDS["linear"].extract(news_model, headlines.texts[:100])
 
 
 def test_ctrl_c_before_the_second_kind_delivers_the_first(news_model, headlines):

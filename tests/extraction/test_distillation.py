@@ -8,7 +8,6 @@ import torch
 
 from tests.files import contents, write_contents
 from tests.models.test_adapters import CLASSES, count_letters
-from wfalens.progress import shown_on
 from wfalens.automaton import LinearWFA
 from wfalens.errors import FormatError, InputError
 from wfalens.evaluation import jensen_shannon
@@ -23,7 +22,7 @@ from wfalens.extraction.linear.word_inputs import word_inputs
 from wfalens.extraction.perturbation import Perturbation, batches, perturbed
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 from wfalens.text import Corpus, TextEncoder, Vocabulary, WordVectors
 from wfalens.text.datasets import newsroom

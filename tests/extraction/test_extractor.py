@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tests import oracle
-from wfalens.progress import shown_on
 from wfalens.automaton import WFA, Empirical, Probe
 from wfalens.automaton.rows import dense
 from wfalens.errors import InputError
@@ -15,7 +14,7 @@ from wfalens.extraction.completion.augmentation import augmented
 from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.states.abstraction import States, cluster
 from wfalens.models import CallableClassifier
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary, WordVectors
 from wfalens.text.datasets import newsroom

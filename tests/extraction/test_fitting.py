@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import sample
-from wfalens.progress import shown_on
 from wfalens.automaton import WFA, Fitted
 from wfalens.automaton.rows import entries_per_row
 from wfalens.errors import InputError
@@ -18,7 +17,7 @@ from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.soft import mixtures
 from wfalens.extraction.states.views import LookAhead, Outputs, see
 from wfalens.models import CallableClassifier, RNNConfig, Trainer
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 from wfalens.text import load_dataset
 

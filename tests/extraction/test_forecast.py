@@ -5,11 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from wfalens.progress import shown_on
 from wfalens.extraction import Distillation, Extractor, Fitting, Sharing
 from wfalens.extraction.cost_estimate import most_probing, say_forecast
 from wfalens.models import CallableClassifier
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 
 TEXTS = [" ".join(np.random.default_rng(seed).choice(list("abcdefgh"), 2 + seed % 5)) for seed in range(80)]
 SHORT = Distillation(layers=2, width=4, factors=8, hidden=16, epochs=2)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.progress import shown_on
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Extractor, Fitting
 from wfalens.extraction.completion.probing import affordable, ask, choose_representatives, probing_queries
@@ -19,7 +18,7 @@ from wfalens.extraction.query_budget import (
 from wfalens.models import CallableClassifier
 from wfalens.models.checks.causality import check_causal
 from wfalens.models.stepping import states_after
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 from wfalens.text.datasets import newsroom
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wfalens.progress import shown_on
 from wfalens.automaton import WFA, Shared
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Sharing
@@ -16,7 +15,7 @@ from wfalens.extraction.readable.fit import Fit, merged
 from wfalens.extraction.readable.readable_automaton import automaton_of
 from wfalens.extraction.readable.readable_options import Rung, Size, Sizes
 from wfalens.models import CallableClassifier
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary, load_dataset
 from wfalens.text.datasets import newsroom, opinions

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from tests.streams import WORDS, corpus_files, small_model, some_texts, write_texts
-from wfalens.progress import shown_on
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Augmentation, Extractor
 from wfalens.extraction.counts import count_parts
 from wfalens.extraction.counts.count_parts import CountParts
 from wfalens.models import CallableClassifier
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.scale.checkpoints import PartsFolder
 from wfalens.scale.engines.local import SerialEngine, ThreadEngine
 from wfalens.scale.journal import FileJournal, Journal

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tests.intents import intents, last_classes
-from wfalens.progress import shown_on
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor, Fitting
@@ -17,7 +16,7 @@ from wfalens.extraction.stochastic.size_grid import Ladder, representatives_for
 from wfalens.extraction.stochastic.tuning import Delivered, Held, Trial, Tuning, _best, _goes_on, split
 from wfalens.memory import free, resident_with_children
 from wfalens.models.traces import last_outputs
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.scale.run_config import Session
 from wfalens.text.sources.memory_texts import source_of
 

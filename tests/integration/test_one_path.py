@@ -9,7 +9,6 @@ from tests.streams import WORDS, small_model, some_labels, some_texts, write_tex
 from wfalens import Augmentation, Extractor, WordVectors, measure_fidelity, read_corpus
 from wfalens.extraction import Distillation, Fitting, Sharing
 from wfalens.extraction.selection import Candidates, extract_best
-
 from wfalens.scale import Run, open_engine
 from wfalens.scale.engines.local import ThreadEngine
 from wfalens.text.sources.memory_texts import source_of

@@ -7,14 +7,13 @@ import pytest
 
 from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, WORTH, texts
-from wfalens.progress import shown_on
 from wfalens.errors import ModelError
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, Preprocessing, check_preprocessing, load_keras
 from wfalens.models.checks.preprocessing_check import ReadingWarning, require_reading
 from wfalens.models.checks.unknown import UnknownWordsWarning, unknown_words
 from wfalens.models.padded import TableForm, TextTableClassifier, TokenTableClassifier
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.text import Corpus
 
 WIDTH = 12

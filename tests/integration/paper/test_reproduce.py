@@ -19,9 +19,8 @@ from benchmarks.paper.section import Results, order_claim
 from benchmarks.paper.store import Store
 
 from tests.cli.test_commands import wfalens
-from wfalens.progress import shown_on
 from wfalens.errors import InputError
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 
 MINIATURE = Scale(
     train_texts=600, test_texts=150, epochs=3, pretraining_epochs=1, attack_texts=20, augmentation_epochs=1
