@@ -8,10 +8,11 @@ DEMO_STAMP := $(VENV)/.demo-installed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 BENCHMARKS := $(filter-out benchmarks/common.py benchmarks/report%.py,$(wildcard benchmarks/*.py))
 BENCH_ARGS ?= --quick
+PAPER_ARGS ?=
 
 PIP_ARGS ?=
 
-.PHONY: help install demo test test-slow lint lint-pages bench bench-report docs dist clean
+.PHONY: help install demo test test-slow lint lint-pages bench bench-report paper docs dist clean
 
 help:
 	@echo "make demo       install what it needs, then train, extract and evaluate on real text (two to three minutes)"
@@ -21,6 +22,7 @@ help:
 	@echo "make lint-pages Prettier and ESLint on the page's JavaScript and CSS (needs npm; skipped without)"
 	@echo "make bench      all benchmarks, quick (WFALENS_DATA: folder with the real data)"
 	@echo "make bench-report  the same, kept as JSON and written into the docs with date, machine and versions (BENCH_ARGS= for full size)"
+	@echo "make paper      every table and figure of the paper (PAPER_ARGS=--quick for a small version)"
 	@echo "make docs       the documentation site, into build/site; offline, fails on a warning"
 	@echo "make dist       wheel and sdist into dist/; the wheel is tried in fresh environments, also with the lowest versions"
 	@echo "make install    .venv with every extra (PIP_ARGS: further arguments of pip)"
@@ -64,6 +66,9 @@ test-slow: install
 
 bench: install
 	for program in $(BENCHMARKS); do $(BIN)/python $$program --quick || exit 1; done
+
+paper: install
+	$(BIN)/python -m benchmarks.paper $(PAPER_ARGS)
 
 bench-report: install
 	$(BIN)/python benchmarks/report.py $(BENCH_ARGS)

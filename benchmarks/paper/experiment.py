@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.extraction import Augmentation, Extractor
-
 from wfalens.ragged import Ragged
 from wfalens.text import Corpus, WordVectors, read_vectors, wordllama_vectors
 from wfalens.text.datasets import newsroom

@@ -16,7 +16,6 @@ from benchmarks.paper.store import Result, Store
 
 from wfalens import progress
 from wfalens.errors import InputError, WfalensError
-
 from wfalens.text.datasets.catalogue import DATASETS, load_dataset
 from wfalens.validation import check_choice
 

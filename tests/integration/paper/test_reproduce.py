@@ -1,15 +1,18 @@
 """The whole reproduction in miniature, on generated headlines."""
 
+import io
 import json
 import re
 import signal
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from html import unescape
 
 import numpy as np
 import pytest
 from benchmarks.paper import FULL, QUICK, Scale, reproduce
+from benchmarks.paper.__main__ import main
 from benchmarks.paper.caveats import ACCURACY, caveats, network_sentence, title
 from benchmarks.paper.contents import SECTIONS
 from benchmarks.paper.experiment import Step
@@ -18,9 +21,18 @@ from benchmarks.paper.result_folder import claims_sentence, measuring_sentence
 from benchmarks.paper.section import Results, order_claim
 from benchmarks.paper.store import Store
 
-from tests.cli.test_commands import wfalens
 from wfalens.errors import InputError
 from wfalens.progress import Progress, shown_on
+
+
+def command(*arguments, cwd="."):
+    """`python -m benchmarks.paper` in this process, without the data folder."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, chdir(cwd), redirect_stdout(out), redirect_stderr(err):
+        patch.delenv("WFALENS_DATA", raising=False)
+        code = main([str(argument) for argument in arguments])
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
+
 
 MINIATURE = Scale(
     train_texts=600, test_texts=150, epochs=3, pretraining_epochs=1, attack_texts=20, augmentation_epochs=1
@@ -124,8 +136,9 @@ def test_stopped_half_way_it_goes_on_and_ends_alike(miniature, tmp_path, monkeyp
 
 KILLED_AT_THE_SECOND_MEASUREMENT = """
 import os, signal
-from wfalens.cli.main import run
+import sys
 from benchmarks.paper import store
+from benchmarks.paper.__main__ import main
 
 write, done = store.write_atomically, []
 
@@ -136,21 +149,21 @@ def write_or_die(path, content):
     write(path, content)
 
 store.write_atomically = write_or_die
-run()
+main(sys.argv[1:])
 """
 
 
 @pytest.mark.slow
 def test_a_killed_process_loses_only_what_it_was_doing(tmp_path):
-    arguments = ["reproduce", "--quick", "--dataset", "newsroom", "--only", "table1", "--out", str(tmp_path)]
-    command = [sys.executable, "-c", KILLED_AT_THE_SECOND_MEASUREMENT, *arguments]
-    killed = subprocess.run(command, capture_output=True, check=False)
+    arguments = ["--quick", "--dataset", "newsroom", "--only", "table1", "--out", str(tmp_path)]
+    program = [sys.executable, "-c", KILLED_AT_THE_SECOND_MEASUREMENT, *arguments]
+    killed = subprocess.run(program, capture_output=True, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     kept = tmp_path / "measurements"
     assert not (tmp_path / "index.html").exists()
     before = {file.name: file.read_bytes() for file in kept.glob("*.json")}
     assert len(before) == 1
-    again = wfalens(*arguments)
+    again = command(*arguments)
     assert again.returncode == 0, again.stderr
     assert "statements of the paper held on other data than the paper's" in again.stdout
     assert {name: (kept / name).read_bytes() for name in before} == before
@@ -262,14 +275,14 @@ def test_an_order_is_held_or_not(tmp_path):
 )
 def test_bad_input_is_one_sentence(tmp_path, arguments, message):
     (tmp_path / "taken").write_text("")
-    done = wfalens("reproduce", *arguments, cwd=tmp_path)
+    done = command(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_the_json_of_the_command_is_the_file(tmp_path):
-    done = wfalens("reproduce", "--quick", "--dataset", "newsroom", "--only", "zipf", "-o", "r", "--json", cwd=tmp_path)
+    done = command("--quick", "--dataset", "newsroom", "--only", "zipf", "-o", "r", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == json.loads((tmp_path / "r" / "results.json").read_text())
 
