@@ -1,7 +1,8 @@
 """Progress of long work where there is no terminal to draw on."""
 
-from wfalens.cli import progress
 from wfalens.cli.progress import TerminalProgress
+
+from wfalens.cli import progress
 
 
 def test_into_a_pipe_a_line_from_time_to_time_tells_how_far_it_is(monkeypatch, capsys):

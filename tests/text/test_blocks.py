@@ -12,11 +12,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 from wfalens.text import Corpus
 from wfalens.text.packed import PackedTexts
@@ -163,14 +161,6 @@ def test_what_was_left_out_of_a_corpus_is_told_with_its_first_block():
     assert (second.empty.number, second.place(0)) == (0, "mine: text 3")
     (again,) = MemoryTexts.of(corpus, 1).blocks(0, second.start, 1)
     assert again.empty.number == 0
-
-
-@pytest.mark.parametrize(
-    ("given", "message"), [("a text", "wrap a single text in a list"), (["a", None], "text 2 is of type NoneType")]
-)
-def test_what_is_no_list_of_texts_is_refused(given, message):
-    with pytest.raises(InputError, match=message):
-        MemoryTexts.of(given)
 
 
 def test_sources_can_be_sent_to_other_processes():

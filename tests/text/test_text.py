@@ -1,13 +1,16 @@
 """Tokenizers, vocabulary, encoder, corpus."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.errors import raises
 from wfalens.errors import InputError
+from wfalens.models import CallableClassifier
 from wfalens.ragged import Ragged, concatenate
-from wfalens.text import Corpus, TextEncoder, Vocabulary
+from wfalens.text import Corpus, TextEncoder, Vocabulary, as_texts
 from wfalens.text.tokenizers import basic_english, characters, whitespace
 
 
@@ -43,14 +46,77 @@ def test_vocabulary_limits_and_refusals():
     assert Vocabulary.build([["a", "a", "b"]], min_count=2).words[2:] == ("a",)
     assert Vocabulary.build([["a", "a", "b", "c"]], max_size=1).words[2:] == ("a",)
     assert Vocabulary.of_words(["<unk>", "x"]).words == ("<pad>", "<unk>", "x")
-    assert Vocabulary.of_words({"b": 3, "<pad>": 0, "a": 2, "<unk>": 1}).words == ("<pad>", "<unk>", "a", "b")
-    assert Vocabulary.of_words({"b": 0.5, "a": 0.1}).words[2:] == ("b", "a")  # no ids
-    with pytest.raises(InputError, match="a different whole number each"):
-        Vocabulary.of_words({"a": 2, "b": 2})
     with pytest.raises(InputError, match="'x' stands twice"):
         Vocabulary.of_words(["x", "x"])
     with pytest.raises(InputError, match="starts with"):
         Vocabulary(["a"])
+
+
+def test_a_dictionary_keeps_its_ids_and_swaps_nothing():
+    vocabulary, ids = Vocabulary.from_ids({"<unk>": 0, "<pad>": 1, "film": 9, "good": 4})
+    assert dict(zip(vocabulary.words, ids.tolist(), strict=True)) == {"<unk>": 0, "<pad>": 1, "film": 9, "good": 4}
+    vocabulary, ids = Vocabulary.from_ids({"": 0, "[UNK]": 1, "a": 2})  # as Keras has it
+    assert (vocabulary.words, ids.tolist()) == (("<pad>", "<unk>", "a"), [0, 1, 2])
+    assert Vocabulary.from_ids({"a": 1}, closed=True)[1].tolist() == [0, 0, 1]
+    for ids_of, code in (
+        ({"a": 1, "b": 1, "<unk>": 0}, "ids"),
+        ({"a": 0.5, "<unk>": 0}, "ids"),
+        ({"a": -1}, "ids"),
+        ({"a": 1}, "no-unknown-word"),
+    ):
+        with raises(code):
+            Vocabulary.from_ids(ids_of)
+    with raises("ids"):
+        Vocabulary.of_words({"a": 2})
+
+
+TWO = ("one text", "another")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [list(TWO), TWO, np.array(TWO), np.array(TWO, object), pd.Series(TWO, index=[7, 3]), Corpus.of(TWO), iter(TWO)],
+    ids=lambda given: type(given).__name__,
+)
+def test_texts_may_come_in_any_container(given):
+    assert tuple(as_texts(given)) == TWO
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "a single text",
+        None,
+        6,
+        ["a", None],
+        [1, 2],
+        [["a", "b"]],
+        pd.Series(["a", float("nan")]),
+        np.zeros((2, 2)),
+        pd.DataFrame({"text": TWO}),
+        {"a": 1},
+        Ragged.from_lists([[1]], np.int32),
+        CallableClassifier,
+    ],
+    ids=repr,
+)
+def test_what_holds_no_texts_is_refused_in_one_sentence(given):
+    with raises("texts") as caught:
+        as_texts(given)
+    assert len(str(caught.value)) < 200
+
+
+def test_a_corpus_is_made_of_tables_and_prints_without_its_texts():
+    corpus = Corpus.of(pd.Series(["secret one", "secret two", "x"]), np.array([1, 0, 1]), name="mine")
+    assert corpus.class_names == ("0", "1")
+    for shown in (repr(corpus), str(corpus), corpus._repr_html_()):
+        assert "mine" in shown
+        assert "secret" not in shown
+    assert "3 texts, 2 classes (0 1, 1 2)" in repr(corpus)
+    assert len(repr(Corpus.of(["a"] * 900, [f"{at}" * 90 for at in range(900)]))) < 2000
+    for labels in (["a"], "ab", 6, ["a", None, "b"]):
+        with raises("labels"):
+            Corpus.of(["a", "b", "c"], labels)
 
 
 def test_encoder_cuts_and_takes_any_callable():

@@ -1,6 +1,6 @@
 """Text in: readers, tokenizers, vocabulary, word vectors and data sets by name."""
 
-from wfalens.text.corpus import Corpus
+from wfalens.text.corpus import Corpus, as_texts
 from wfalens.text.datasets.catalogue import DATASETS, load_dataset
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.readers import read_corpus, read_groups
@@ -18,6 +18,7 @@ __all__ = [
     "Vocabulary",
     "WordVectors",
     "allow_tokenizer",
+    "as_texts",
     "load_dataset",
     "read_corpus",
     "read_groups",

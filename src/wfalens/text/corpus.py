@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 from wfalens.html import table_html
 from wfalens.messages import listed, quoted
+from wfalens.ragged import Ragged
 
-_SHOWN_TEXTS, _SHOWN_CHARACTERS = 3, 120  # in a notebook
+_MOST_ROWS = 50  # of a table in a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,36 +63,48 @@ class Corpus:
             texts: the texts
             labels: the name of a class for each; None: unlabelled
             class_names: all classes in their order; None: those of the labels, sorted (numbers by value)
-            name: told in messages and kept in files
+            name: how messages and files call the corpus
             skipped: what was left out while reading, in a sentence each
 
         Examples:
             >>> Corpus.of(["a good film", "a bad film"], ["pos", "neg"]).class_names
             ('neg', 'pos')
         """
+        texts = as_texts(texts)
         if labels is None:
             return cls(tuple(texts), None, tuple(class_names or ()), name, tuple(skipped))
+        labels = as_labels(labels, len(texts))
         names = tuple(class_names) if class_names is not None else tuple(sorted(set(labels), key=_label_order))
         index = {label: position for position, label in enumerate(names)}
         try:
             ids = np.fromiter((index[label] for label in labels), np.int64, len(labels))
         except KeyError as error:
             raise InputError(
-                f"label {quoted(error.args[0])} of {name} is not one of the classes {listed(names)}"
+                f"label {quoted(error.args[0])} of {name} is not one of the classes {listed(names)}", code="labels"
             ) from None
         return cls(tuple(texts), ids, names, name, tuple(skipped))
 
     def __len__(self) -> int:
         return len(self.texts)
 
+    @property
+    def class_counts(self) -> dict[str, int]:
+        """How many texts each class has; empty without labels."""
+        if self.labels is None:
+            return {}
+        counts = np.bincount(self.labels, minlength=len(self.class_names))
+        return dict(zip(self.class_names, counts.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        """A line without the texts: notebooks store what they show."""
+        counts = listed(f"{name} {count:,}" for name, count in self.class_counts.items())
+        classes = f"{len(self.class_names)} classes ({counts})" if self.labels is not None else "no labels"
+        skipped = f", {len(self.skipped):,} rows skipped" if self.skipped else ""
+        return f"Corpus {quoted(self.name)}: {len(self):,} texts, {classes}{skipped}"
+
     def _repr_html_(self) -> str:
-        """A few lines, however many texts there are."""
-        labels = np.zeros(0, np.int64) if self.labels is None else self.labels
-        counts = np.bincount(labels, minlength=len(self.class_names))
-        classes = ", ".join(f"{name} {count:,}" for name, count in zip(self.class_names, counts, strict=True))
-        about = [["texts", f"{len(self):,}"], ["classes", classes if len(labels) else "no labels"]]
-        first = [["", text[:_SHOWN_CHARACTERS]] for text in self.texts[:_SHOWN_TEXTS]]
-        return table_html(self.name, ["", ""], about + first)
+        rows = [["texts", f"{len(self):,}"], *([name, f"{count:,}"] for name, count in self.class_counts.items())]
+        return table_html(self.name, ["", "number"], rows[:_MOST_ROWS])
 
     def subset(self, items: NDArray[np.int64]) -> Corpus:
         """The given texts with their labels, in the given order.
@@ -149,12 +163,62 @@ class Corpus:
         )
 
 
+def as_texts(given: Any, name: str = "texts") -> Sequence[str]:
+    """Texts as a list, of whatever holds them; all else is refused in one sentence (code "texts").
+
+    Args:
+        given: a list, tuple or other iterable of strings, a pandas Series, a numpy array, or a Corpus
+        name: how the sentence calls the argument
+
+    Examples:
+        >>> as_texts(np.array(["a good film", "a bad film"]))
+        ['a good film', 'a bad film']
+    """
+    if isinstance(given, Corpus):
+        return given.texts
+    if isinstance(given, str | bytes):
+        raise InputError(f"{name} must be a list of texts; put a single text into a list: [text]", code="texts")
+    if isinstance(given, Mapping | Ragged) or not isinstance(given, Iterable) or hasattr(given, "predict_proba"):
+        kind = type(given).__name__
+        raise InputError(f"{name} must be a list of texts, not {kind}; are the arguments in order?", code="texts")
+    texts = given if isinstance(given, Sequence) else _listed(given)
+    if (axes := getattr(given, "ndim", 1)) != 1:
+        raise InputError(f"{name} must be a list of texts, not an array of {axes} axes", code="texts")
+    if not {*map(type, texts)} <= {str}:
+        for number, text in enumerate(texts):
+            if not isinstance(text, str):
+                what = "is missing" if text is None or text != text else f"is of type {type(text).__name__}"
+                raise InputError(f"{name}[{number}] {what}; every text must be a string", code="texts")
+    return texts
+
+
+def _listed(given: Any) -> list[Any]:
+    """The items of a pandas Series, a numpy array or any other iterable, as Python has them."""
+    return list(given.tolist() if hasattr(given, "tolist") else given)
+
+
+def as_labels(given: Any, texts: int) -> list[str]:
+    """The names of the labels of so many texts, of a list, pandas Series or numpy array; numbers become text."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise InputError(f"labels must be a list with a name for each text, not {type(given).__name__}", code="labels")
+    labels = _listed(given)
+    if len(labels) != texts:
+        raise InputError(f"{texts} texts but {len(labels)} labels", code="labels")
+    missing = next((at for at, label in enumerate(labels) if label is None or label != label), None)
+    if missing is not None:
+        raise InputError(f"labels[{missing}] is missing; every text needs a label", code="labels")
+    return [str(label) for label in labels]
+
+
 def named_classes(names: Iterable[object]) -> tuple[str, ...]:
     """Class names as text; at least two, all different."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InputError(f"classes must be a list of names, not {names!r}", code="classes")
     classes = tuple(str(name) for name in names)
     if len(classes) < 2 or len(set(classes)) != len(classes):
         raise InputError(
-            f"a classifier has at least two classes with different names, not {', '.join(classes) or 'none'}"
+            f"a classifier has at least two classes with different names, not {', '.join(classes) or 'none'}",
+            code="classes",
         )
     return classes
 

@@ -11,6 +11,7 @@ import numpy as np
 from wfalens.errors import InputError
 from wfalens.messages import quoted
 from wfalens.ragged import Ragged, concatenate
+from wfalens.text.corpus import as_texts
 from wfalens.text.packed import PackedTexts
 from wfalens.text.tokenizers import (
     CUSTOM,
@@ -169,8 +170,8 @@ class TextEncoder:
             >>> encoder.encode(["a good film", "unheard"]).lengths
             array([3, 1])
         """
-        if isinstance(texts, str):
-            raise InputError("encode takes a list of texts; wrap a single text in a list")
+        if not isinstance(texts, PackedTexts):
+            texts = as_texts(texts)
         if self.tokenizer_name in _COMPILED and (len(texts) >= _MANY or self.vocabulary.has_table):
             ids = self._encode_many(texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts))
         else:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PADDING, UNKNOWN = 0, 1
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unk>"
+_PADDING_NAMES = (PADDING_WORD, "[PAD]", "<PAD>", "")  # "": as Keras' TextVectorization calls it
+_UNKNOWN_NAMES = (UNKNOWN_WORD, "[UNK]", "<UNK>", "<oov>", "<OOV>")
 
 
 class Vocabulary:
@@ -43,20 +45,54 @@ class Vocabulary:
             raise InputError(f"the word {repeated!r} stands twice in the vocabulary")
 
     @classmethod
-    def of_words(cls, words: Iterable[str] | Mapping[str, int]) -> Vocabulary:
-        """The given words behind padding (id 0) and `<unk>` (id 1), in their order, or in the order of their ids.
+    def of_words(cls, words: Iterable[str]) -> Vocabulary:
+        """The given words behind padding (id 0) and `<unk>` (id 1), in their order.
 
         Args:
-            words: all of them different; or each with its id, as in a Keras `word_index`, in any order
+            words: all of them different; words with ids of their own go to `Vocabulary.from_ids`
 
         Examples:
             >>> Vocabulary.of_words(["good", "bad"]).words
             ('<pad>', '<unk>', 'good', 'bad')
         """
-        reserved = (PADDING_WORD, UNKNOWN_WORD)
         if isinstance(words, Mapping):
-            words = _in_order(words)
+            raise InputError("a dictionary of ids goes to Vocabulary.from_ids, which keeps the ids", code="ids")
+        reserved = (PADDING_WORD, UNKNOWN_WORD)
         return cls([*reserved, *(word for word in words if word not in reserved)])
+
+    @classmethod
+    def from_ids(cls, ids: Mapping[str, int], *, closed: bool = False) -> tuple[Vocabulary, NDArray[np.int64]]:
+        """A vocabulary of a model's own dictionary, and the model's id of each of its words.
+
+        The words stand in the order of their ids, behind `<pad>` and `<unk>`. What the dictionary calls `[PAD]`,
+        `[UNK]`, `<oov>` and the like is padding and `<unk>` here; without a word for padding, that is id 0.
+
+        Args:
+            ids: a different whole number from 0 up for each word
+            closed: there are no unknown words, so the dictionary needs no word for them
+
+        Examples:
+            >>> vocabulary, word_ids = Vocabulary.from_ids({"<unk>": 0, "<pad>": 1, "film": 7, "good": 3})
+            >>> vocabulary.words, word_ids.tolist()
+            (('<pad>', '<unk>', 'good', 'film'), [1, 0, 3, 7])
+        """
+        for word, number in ids.items():
+            is_id = isinstance(number, int | np.integer) and not isinstance(number, bool) and number >= 0
+            if not isinstance(word, str) or not is_id:
+                raise InputError(f"a vocabulary maps words to ids from 0 up, not {word!r} to {number!r}", code="ids")
+        padding = next((name for name in _PADDING_NAMES if name in ids), None)
+        unknown = next((name for name in _UNKNOWN_NAMES if name in ids), None)
+        if unknown is None and not closed:
+            raise InputError(
+                'the vocabulary has no word for unknown words; add one with its id, for example {"<unk>": 0}',
+                code="no-unknown-word",
+            )
+        words = sorted((word for word in ids if word not in (padding, unknown)), key=ids.__getitem__)
+        if len({ids[word] for word in words}) < len(words):
+            raise InputError("words with ids need a different whole number each", code="ids")
+        pad = 0 if padding is None else ids[padding]
+        reserved = (pad, pad if unknown is None else ids[unknown])
+        return cls.of_words(words), np.array([*reserved, *(ids[word] for word in words)], np.int64)
 
     @classmethod
     def build(cls, texts: Iterable[Iterable[str]], min_count: int = 1, max_size: int | None = None) -> Vocabulary:
@@ -126,12 +162,3 @@ class Vocabulary:
 
     def decode(self, ids: NDArray[np.int32]) -> list[str]:
         return [self.words[position] for position in ids]
-
-
-def _in_order(ids: Mapping[str, int]) -> list[str]:
-    """Words by rising id; what stands beside the words may also be something else, and their order then stays."""
-    if not all(isinstance(each, int | np.integer) for each in ids.values()):
-        return list(ids)
-    if len(set(ids.values())) < len(ids):
-        raise InputError("words with ids need a different whole number each")
-    return sorted(ids, key=ids.__getitem__)

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import InputError
 from wfalens.ragged import Ragged
-from wfalens.text.corpus import Corpus
+from wfalens.text.corpus import Corpus, as_texts
 from wfalens.text.packed import PackedTexts
 from wfalens.text.sources.blocks import BLOCK_BYTES, MOST_NAMED, Block, LeftOut, Naming, Place, Source
 from wfalens.text.sources.row_blocks import Stretch, Texts, blocks_of, part_of
@@ -38,7 +37,7 @@ class MemoryTexts:
             labels = None if given.labels is None else [given.class_names[label] for label in given.labels.tolist()]
             return cls(given.texts, given.name, labels, given.skipped, block_bytes)
         if not isinstance(given, Ragged | PackedTexts):
-            _check(given)
+            given = as_texts(given)
         return cls(given, "ids" if isinstance(given, Ragged) else "texts", block_bytes=block_bytes)
 
     @property
@@ -80,15 +79,6 @@ class MemoryTexts:
 def source_of(given: Source | Corpus | Texts) -> Source:
     """What is given as a source of blocks: itself if it is one, else texts in memory."""
     return MemoryTexts.of(given) if isinstance(given, Corpus | Sequence | Ragged) else given
-
-
-def _check(texts: Sequence[str]) -> None:
-    """Refuse what is no list of texts."""
-    if isinstance(texts, str):
-        raise InputError("texts must be a list; wrap a single text in a list")
-    for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):
-            raise InputError(f"text {number} is of type {type(text).__name__}, not a text")
 
 
 class _MemoryRows:
