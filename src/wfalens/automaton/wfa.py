@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.doors import Doors
 from wfalens.automaton.walk import Walk
 from wfalens.errors import InputError
 from wfalens.printable import printable
@@ -24,15 +24,13 @@ from wfalens.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     from wfalens.automaton.stochastic import StochasticWFA
-    from wfalens.models.contract import PrefixClassifier
-    from wfalens.report.notebook import Card
 
 Texts = Sequence[str] | Ragged[np.int32]
 UNDECIDED = -1
 _FLOATS_AT_ONCE = 1 << 24  # of state vectors held while texts are read
 
 
-class WFA(ABC):
+class WFA(Doors, ABC):
     """A weighted finite automaton over words: `A(w) = I·Ê_w1·…·Ê_wL·F`. Immutable.
 
     A kind supplies the state vectors, the read-out and the matrices; everything else follows here.
@@ -344,15 +342,6 @@ class WFA(ABC):
         )
         return way if self.companion is None else replace(way, readable=self.companion.walk(text))
 
-    def show(self, text: str, model: PrefixClassifier | None = None) -> Card:
-        """The card of a sentence for notebooks: what is said, why, and, with the model, where the two part."""
-        found: Card = _notebook().card(self, text, model)
-        return found
-
-    def _repr_html_(self) -> str:
-        shown: str = _notebook().automaton_html(self)
-        return shown
-
     def _names_along(self, ids: NDArray[np.int32]) -> dict[str, Any]:  # noqa: ARG002
         """Names of the states and of the classes of words for a walk, where there are any. ids: (words,)"""
         return {}
@@ -360,11 +349,6 @@ class WFA(ABC):
     def ids(self, texts: Texts) -> Ragged[np.int32]:
         """Word ids of texts; ids that are given already are checked."""
         return self.encoder.checked(texts) if isinstance(texts, Ragged) else self.encoder.encode(texts)
-
-
-def _notebook() -> Any:
-    """What notebooks show is put together far to the right of this package, so it is looked up only when one asks."""
-    return import_module("wfalens.report.notebook")
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

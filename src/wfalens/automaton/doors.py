@@ -1,0 +1,163 @@
+"""What users ask of an automaton that other packages answer: each method imports its package when it is called.
+
+The packages of these methods depend on the automaton, so this is the only module that imports upwards (see the import
+contract in `pyproject.toml`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from wfalens.automaton.wfa import WFA
+    from wfalens.evaluation import Fidelity
+    from wfalens.explanation import Explanation
+    from wfalens.export import Exported
+    from wfalens.models.contract import PrefixClassifier
+    from wfalens.report.notebook import Card
+    from wfalens.scale import Run
+    from wfalens.text import Corpus
+
+
+class Doors:
+    """Mixin of `WFA`: fidelity, explanations, reports, exports and notebook cards as methods of the automaton."""
+
+    def fidelity(
+        self,
+        model: PrefixClassifier,
+        texts: Any,
+        *,
+        reference: Corpus | None = None,
+        groups: Sequence[str] | None = None,
+        group_column: str = "group",
+        positive: str | None = None,
+        seed: int = 0,
+        run: Run | None = None,
+        progress: bool = False,
+    ) -> Fidelity:
+        """Compare this automaton with the model that it was extracted from, on texts that neither has seen.
+
+        Args:
+            model: the model that the automaton was extracted from.
+            texts: a list of texts, a corpus, a pandas Series, a numpy array, word ids, or `TextFiles`.
+            reference: texts that the bag-of-words baseline is fitted on (best: the extraction texts); without it,
+                each fifth of `texts` is predicted from the other four.
+            groups: a name for each text in memory; `Fidelity.by_group` then compares model and automaton by group.
+            group_column: what the groups are called.
+            positive: the class whose selection, true- and false-positive rates are reported by group (default: of two
+                classes the second, else every class).
+            seed: of intervals and samples.
+            run: how files beyond memory are read.
+            progress: show a progress bar.
+
+        Examples:
+            >>> fidelity = wfa.fidelity(model, ["not a good film", "a bad film"], reference=corpus)
+            >>> fidelity.overall.cr.value
+            1.0
+        """
+        from wfalens.evaluation.measure_fidelity import measure_fidelity
+        from wfalens.progress import shown
+
+        with shown(progress):
+            return measure_fidelity(
+                self._wfa,
+                model,
+                texts,
+                reference=reference,
+                groups=groups,
+                group_column=group_column,
+                positive=positive,
+                seed=seed,
+                run=run,
+            )
+
+    def explain(
+        self,
+        text: str,
+        model: PrefixClassifier | None = None,
+        *,
+        absence: str = "delete",
+        queries: int | None = None,
+        seed: int = 0,
+    ) -> Explanation:
+        """Shapley values of every word of a text for every class.
+
+        Args:
+            text: to explain.
+            model: the network; with it, the values are the network's own, else those of the automaton.
+            absence: what an absent word is: "delete", "unknown" or, without a model, "background".
+            queries: model calls at most.
+            seed: of random orders.
+
+        Examples:
+            >>> wfa.explain("a good film").words
+            ('a', 'good', 'film')
+        """
+        from wfalens.explanation.shapley import network_shapley, shapley
+
+        if model is None:
+            return shapley(self._wfa, text, absence=absence, seed=seed)
+        return network_shapley(model, self._wfa, text, queries=queries, absence=absence, seed=seed)
+
+    def report(
+        self,
+        path: str | Path,
+        model: PrefixClassifier | None = None,
+        texts: Any = None,
+        *,
+        name: str | None = None,
+        seed: int = 0,
+    ) -> int:
+        """Write one HTML page that shows this automaton and works offline; returns its size in bytes.
+
+        Args:
+            path: the page.
+            model: the network, which is then shown beside the automaton.
+            texts: texts to show, best with labels.
+            name: in the title of the page (default: the file's name).
+            seed: of samples.
+        """
+        from wfalens.report.study import Study
+        from wfalens.report.write_report import write_report
+        from wfalens.text import Corpus
+
+        corpus = texts if texts is None or isinstance(texts, Corpus) else Corpus.of(list(texts))
+        study = Study(name or Path(path).stem, self._wfa, model, corpus, seed=seed)
+        return write_report(study, path)
+
+    def export(self, path: str | Path, format: str | None = None, **options: Any) -> Exported:
+        """Write this automaton for another tool.
+
+        Args:
+            path: the file; formats of several files put the others beside it.
+            format: one of `wfalens.export.FORMATS` (default: by the ending of the path).
+            options: `words`, `states`, `threshold`, `class_name`, `flows` of `wfalens.export.export_files`.
+
+        Examples:
+            >>> wfa.export("films.dot", words=["good", "bad"]).words
+            2
+        """
+        from wfalens.export.formats import export_files, format_of
+        from wfalens.writing import write_atomically
+
+        exported = export_files(self._wfa, Path(path), format or format_of(Path(path)), **options)
+        for file, content in exported.files.items():
+            write_atomically(file, content)
+        return exported
+
+    def show(self, text: str, model: PrefixClassifier | None = None) -> Card:
+        """One text for notebooks: the outputs, the word contributions and, with the model, where the two differ."""
+        from wfalens.report.notebook import card
+
+        return card(self._wfa, text, model)
+
+    def _repr_html_(self) -> str:
+        from wfalens.report.notebook import automaton_html
+
+        return automaton_html(self._wfa)
+
+    @property
+    def _wfa(self) -> WFA:
+        return cast("WFA", self)
