@@ -10,7 +10,7 @@ from wfalens import report
 from wfalens.cli import demo as command
 from wfalens.extraction import Extractor
 from wfalens.report.collect import Extent
-from wfalens.text import datasets
+from wfalens.text.datasets import catalogue
 
 FEW = Extent(sentences=2, words=60, strongest=5, pages=2, attacked=20)
 
@@ -20,11 +20,11 @@ def done(tmp_path, monkeypatch, news_model, headlines, test_headlines):
     def corpus(_name, split, _data=None):
         return headlines if split == "train" else test_headlines
 
-    monkeypatch.setattr(datasets, "load_dataset", corpus)
+    monkeypatch.setattr(catalogue, "load_dataset", corpus)
     monkeypatch.setattr(command, "_trained", lambda *_: news_model)
     monkeypatch.setattr(Extractor, "_candidates", lambda *_: CHEAP)
     collect = report.collect
-    monkeypatch.setattr(report, "collect", lambda study, _extent,: collect(study, FEW))
+    monkeypatch.setattr(report, "collect", lambda study, _extent: collect(study, FEW))
     return command.demo(tmp_path / "demo", "newsroom")
 
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.integration.browser.conftest import EXTENT, go
+from wfalens import progress
 from wfalens.report import collect, write_page
 from wfalens.report import views as inspection
 from wfalens.report.server import app as application
@@ -73,7 +74,7 @@ def test_problems_are_told(visit, address, found):
 def test_a_long_job_is_cancelled_and_started_again(visit, study, monkeypatch, serving):
     gate, began = threading.Event(), []
 
-    def slow(progress):
+    def slow():
         began.append(1)
         progress.start("taking its time", 1000)
         while len(began) == 1:

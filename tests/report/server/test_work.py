@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.waiting import wait_until
+from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.report import views as inspection
 from wfalens.report.server import app as application
@@ -50,6 +51,25 @@ def play(client, text="the match"):
 
 def flips(client, text="the match"):
     return client.post("/api/flips", json={"text": text})
+
+
+def wait_for(jobs, name, event):
+    """Wait for what a job does; a job that fails instead fails the test at once."""
+
+    def happened():
+        answer = jobs.answer(name)
+        assert answer["state"] != "failed", answer
+        return event.is_set()
+
+    wait_until(happened)
+
+
+def finished(jobs, name):
+    """The result of a job; a job that fails fails the test at once."""
+    wait_until(lambda: jobs.answer(name)["state"] != "working")
+    answer = jobs.answer(name)
+    assert answer["state"] == "done", answer
+    return answer["result"]
 
 
 def test_slow_requests_do_not_block_others(study, held):
@@ -112,7 +132,7 @@ def test_too_many_that_wait_are_sent_away(study, held, monkeypatch):
 def test_a_job_runs_once_and_tells_how_far_it_is():
     go, begun, runs = Gate(), threading.Event(), []
 
-    def task(progress):
+    def task():
         runs.append(1)
         progress.start("reading", 4)
         progress.advance(3)
@@ -121,27 +141,25 @@ def test_a_job_runs_once_and_tells_how_far_it_is():
         return {"found": 7}
 
     jobs = Jobs({"view": task})
-    jobs.answer("view")
-    begun.wait()
     with go:
+        wait_for(jobs, "view", begun)
         assert jobs.answer("view") == {"state": "working", "task": "reading", "share": 0.75}
-    wait_until(lambda: jobs.answer("view")["state"] == "done")
-    assert jobs.answer("view") == {"state": "done", "result": {"found": 7}}
+    assert finished(jobs, "view") == {"found": 7}
     assert len(runs) == 1
     jobs.close()
 
 
 def test_a_job_that_fails_tells_a_sentence_and_the_next_one_runs(caplog):
-    def refuse(_progress):
+    def refuse():
         raise InputError("give texts with --corpus")
 
-    def broken(_progress):
+    def broken():
         raise RuntimeError("a secret of ours")
 
-    jobs = Jobs({"refused": refuse, "broken": broken, "fine": lambda _progress: {"found": 1}})
+    jobs = Jobs({"refused": refuse, "broken": broken, "fine": lambda: {"found": 1}})
     for name in jobs.names:
         jobs.begin(name)
-    wait_until(lambda: jobs.answer("fine")["state"] == "done")
+    assert finished(jobs, "fine") == {"found": 1}
     assert jobs.answer("refused") == {"state": "failed", "error": "give texts with --corpus"}
     assert "secret" not in jobs.answer("broken")["error"]
     assert "a secret of ours" in caplog.text
@@ -151,7 +169,7 @@ def test_a_job_that_fails_tells_a_sentence_and_the_next_one_runs(caplog):
 def test_a_job_does_not_outlive_the_server():
     begun, ended = threading.Event(), threading.Event()
 
-    def endless(progress):
+    def endless():
         try:
             while True:
                 progress.advance()
@@ -160,10 +178,9 @@ def test_a_job_does_not_outlive_the_server():
             ended.set()
 
     jobs = Jobs({"endless": endless})
-    jobs.begin("endless")
-    begun.wait()
+    wait_for(jobs, "endless", begun)
     jobs.close()
-    ended.wait()
+    wait_until(ended.is_set)
 
 
 def test_views_that_take_seconds_are_jobs(study):
@@ -203,26 +220,25 @@ def test_when_no_port_is_free_it_is_told(monkeypatch):
 
 
 def test_a_job_can_be_cancelled_and_started_again():
-    runs, gate = [], Gate()
+    runs, begun, gate = [], threading.Event(), Gate()
 
-    def work(progress):
+    def work():
         runs.append(len(runs))
+        begun.set()
         progress.start("counting", 2)
         gate.wait()
         progress.advance()
         return {"run": len(runs)}
 
-    jobs = Jobs({"counting": work, "other": lambda _progress: {"run": "other"}})
+    jobs = Jobs({"counting": work, "other": lambda: {"run": "other"}})
     try:
         with gate:
-            jobs.begin("counting")
-            wait_until(lambda: bool(runs))
+            wait_for(jobs, "counting", begun)
             assert jobs.answer("counting")["state"] == "working"
             jobs.cancel("counting")
             assert jobs.answer("other")["state"] == "working"  # the cancelled one has not noticed yet
-        wait_until(lambda: jobs.answer("other")["state"] == "done")
-        wait_until(lambda: jobs.answer("counting")["state"] == "done")
-        assert jobs.answer("counting")["result"] == {"run": 2}
+        assert finished(jobs, "other") == {"run": "other"}
+        assert finished(jobs, "counting") == {"run": 2}
         jobs.cancel("counting")  # what is done stays
         assert jobs.answer("counting")["state"] == "done"
     finally:
