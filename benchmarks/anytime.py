@@ -19,7 +19,7 @@ from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
-from wfalens.writing import write_atomically
+from wfalens.storage import write_atomically
 
 KINDS = {"readable": "readable", "fitted": "stochastic", "linear": "linear"}
 LIMITS: tuple[float, ...] = (5, 10, 20, 60, 180)  # processor seconds

@@ -34,9 +34,9 @@ from wfalens.evaluation.baselines import bag_of_words
 from wfalens.extraction import Augmentation, Extractor
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
+from wfalens.storage import write_atomically
 from wfalens.text import load_dataset
 from wfalens.text.datasets.catalogue import is_available
-from wfalens.writing import write_atomically
 
 SETTINGS = {"jigsaw_toxic": (20, 0.2)}  # K, α of the paper's method; else 40, .4
 NAMES = ("tagmynews", "jigsaw_toxic", "rotten_tomatoes", "clickbait", "imdb")

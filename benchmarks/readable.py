@@ -36,9 +36,9 @@ from common import CACHE, arguments, finish, show, trained_model
 from wfalens.evaluation import jensen_shannon
 from wfalens.explanation import deciding_phrases
 from wfalens.extraction import Extractor, Sharing
+from wfalens.storage import write_atomically
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.datasets.catalogue import is_available
-from wfalens.writing import write_atomically
 
 SIZES = {"tiny": (8, 12), "page": (12, 32), "poster": (24, 64)}
 SHARED = (40, 256)

@@ -35,9 +35,9 @@ from wfalens.explanation.shapley.game import coalition_texts
 from wfalens.extraction import Distillation, Extractor, Fitting
 from wfalens.models.final import final_outputs
 from wfalens.ragged import Ragged
+from wfalens.storage import write_atomically
 from wfalens.text import load_dataset
 from wfalens.text.datasets.catalogue import is_available
-from wfalens.writing import write_atomically
 
 KINDS = ("fitted", "linear")
 QUERIES = (30, 60, 120)  # 120: nine pairs of orders of a text of eight words

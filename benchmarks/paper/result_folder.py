@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from wfalens import __version__
 from wfalens.html import anchored_html, figure_html, page_html, text_html, verdicts_html, wide_table_html
-from wfalens.writing import write_atomically
+from wfalens.storage import write_atomically
 
 _FORMATS = ("png", "pdf")
 _MINUTES_FROM = 120  # seconds; less is told in seconds

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wfalens.errors import InputError
-from wfalens.writing import write_atomically
+from wfalens.storage import write_atomically
 
 _FORMAT = 1
 Result = dict[str, Any]

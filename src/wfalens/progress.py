@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from wfalens.printable import printable
+from wfalens.messages import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wfalens.html import table_html
-from wfalens.printable import printable
+from wfalens.messages import printable
 
 if TYPE_CHECKING:
     import pandas as pd

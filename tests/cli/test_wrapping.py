@@ -17,7 +17,7 @@ from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, Preprocessing, load_keras, open_model
 from wfalens.models.keras.keras_file import read_keras
 from wfalens.text import Corpus, TextEncoder, tokenizers
-from wfalens.text.word_lists import read_word_list
+from wfalens.text.vocabulary import read_word_list
 
 WORDS = ENCODER.vocabulary.words
 OPTIONS = ("--kind", "stochastic", "-k", "8", "--completion", "probe", "--alpha", "0", "--abstraction", "outputs")

@@ -9,7 +9,7 @@ from wfalens.explanation.artefacts import RARE
 from wfalens.extraction import Extractor
 from wfalens.models.callable import CallableClassifier
 from wfalens.text import TextEncoder
-from wfalens.text.mojibake import ENCODING, MARKUP
+from wfalens.text.word_checks import ENCODING, MARKUP
 
 _USUAL = [f"w{number}" for number in range(40)]
 _TAUGHT = {"ä±": 0.9, "qwz": 0.9, "w0": 0.7, "w1": 0.3}

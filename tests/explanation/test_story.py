@@ -9,7 +9,7 @@ from tests.automata import sample
 from tests.readable import NEGATION_CENTRES, at_random, negation, readable
 from wfalens.errors import InputError
 from wfalens.explanation import describe
-from wfalens.printable import percent
+from wfalens.messages import percent
 
 SURE = 0.8
 

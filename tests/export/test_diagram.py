@@ -14,7 +14,7 @@ from wfalens.export.diagram import Diagram
 from wfalens.export.diagram_dot import drawn_by_graphviz, has_graphviz, to_diagram_dot
 from wfalens.export.diagram_files import DIAGRAM_FORMATS, diagram_of, draw_diagram
 from wfalens.export.diagram_plain import drawn_plainly, middles
-from wfalens.printable import percent
+from wfalens.messages import percent
 
 needs_graphviz = pytest.mark.skipif(not has_graphviz(), reason="needs Graphviz (dot)")
 SIGNATURES = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}

@@ -21,8 +21,8 @@ from wfalens.evaluation import measure_fidelity
 from wfalens.explanation import word_importance
 from wfalens.extraction import Extractor
 from wfalens.scale.run_config import Run
+from wfalens.storage import write_atomically
 from wfalens.text.sources.text_files import TextFiles
-from wfalens.writing import write_atomically
 
 
 def run_in(folder: Path) -> Run:

@@ -14,7 +14,7 @@ import numpy as np
 
 from wfalens.models import PrefixClassifier, Preprocessing, load_keras
 from wfalens.text import Corpus, load_dataset
-from wfalens.text.word_lists import read_word_list
+from wfalens.text.vocabulary import read_word_list
 
 PUBLISHED = ("census", "wiki", "florida", "dgaintel")
 PACKAGES = {"census": "ethnicolr", "wiki": "ethnicolr", "florida": "ethnicolr", "dgaintel": "dgaintel"}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.text.stop_words import has_letter, is_stop_word
 from wfalens.text.vocabulary import UNKNOWN, Vocabulary
+from wfalens.text.word_checks import has_letter, is_stop_word
 
 START, NO_WORDS = "start", "unknown words"
 SURE, LEANING, LEANING_OF_TWO = 0.8, 0.5, 0.6  # the least probability of the likeliest class

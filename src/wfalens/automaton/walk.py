@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.html import table_html
-from wfalens.printable import printable
+from wfalens.messages import printable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.doors import Doors
 from wfalens.automaton.walk import Walk
 from wfalens.errors import InputError
-from wfalens.printable import printable
+from wfalens.messages import printable
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import named_classes
 from wfalens.text.encoder import TextEncoder

@@ -22,8 +22,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.memory import check_in_use
 from wfalens.storage import StoredFile, Tensors, compact, read_file, write_file
-from wfalens.text.encoder import TextEncoder
-from wfalens.text.encoder_file import restore_encoder, store_encoder
+from wfalens.text.encoder import TextEncoder, restore_encoder, store_encoder
 from wfalens.text.tokenizers import Tokenizer
 
 FORMAT, VERSION = "wfa", 1

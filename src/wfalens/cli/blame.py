@@ -12,8 +12,8 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, write_csv, write_html
 from wfalens.cli.inputs import USUAL, Reader, open_vectors
 from wfalens.cli.output import print_json, print_table, say
+from wfalens.messages import sentence
 from wfalens.models.opening import open_model
-from wfalens.printable import sentence
 
 if TYPE_CHECKING:
     from wfalens.repair import Blame, LabelSuspect, SpuriousWord

@@ -13,7 +13,7 @@ from wfalens.cli.files import check_outputs
 from wfalens.cli.inputs import USUAL, Reader
 from wfalens.cli.output import note, print_json, say
 from wfalens.errors import InputError
-from wfalens.writing import write_atomically
+from wfalens.storage import write_atomically
 
 if TYPE_CHECKING:
     from wfalens.report.card import Card

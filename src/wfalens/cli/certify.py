@@ -16,7 +16,7 @@ from wfalens.cli.inputs import Reader, check_share, open_vectors
 from wfalens.cli.output import print_json, say
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
-from wfalens.text.stop_words import is_stop_word
+from wfalens.text.word_checks import is_stop_word
 from wfalens.validation import check_choice
 
 if TYPE_CHECKING:

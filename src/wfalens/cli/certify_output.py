@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wfalens.cli.output import note, print_table, remark, say
-from wfalens.printable import visible
+from wfalens.messages import visible
 from wfalens.robustness import EditRobustness, NetworkRobustness, Robustness, Smoothed
 from wfalens.robustness.certify.certify_texts import without
 from wfalens.robustness.certify.network_certificates import COPY_ONLY, PROVEN, STATUSES

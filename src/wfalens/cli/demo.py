@@ -110,7 +110,7 @@ def demo(
     from wfalens.extraction import Extractor
     from wfalens.report import Extent, collect, write_page
     from wfalens.report.views import Study
-    from wfalens.text.wordllama import wordllama_vectors
+    from wfalens.text.word_vectors import wordllama_vectors
 
     tell(f"step 1 of 4: training an LSTM on {len(train_texts):,} texts of {dataset}")
     model = _trained(train_texts, DATASETS[dataset])
@@ -170,8 +170,7 @@ def _beginnings(words: Sequence[str]) -> WordVectors:
     """Where the embeddings of words begin: at their WordLlama vectors, or at 0, which says nothing, without one."""
     import numpy as np
 
-    from wfalens.text.word_vectors import WordVectors
-    from wfalens.text.wordllama import wordllama_vectors
+    from wfalens.text.word_vectors import WordVectors, wordllama_vectors
 
     known = wordllama_vectors(words)
     place = {word: at for at, word in enumerate(words)}

@@ -21,7 +21,7 @@ from wfalens.cli.reference import Reference, extraction_texts
 from wfalens.cli.streams import NO_SHARDS, Shards
 from wfalens.errors import InputError
 from wfalens.models.opening import open_model
-from wfalens.writing import check_writable
+from wfalens.storage import check_writable
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA

@@ -13,7 +13,7 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs, check_plot, write_html, write_plot
 from wfalens.cli.output import OUT, UNITS, note, print_json, print_table, remark, say
 from wfalens.errors import InputError
-from wfalens.printable import printable, visible
+from wfalens.messages import printable, visible
 
 if TYPE_CHECKING:
     from wfalens.explanation import Attribution, Counterfactuals, Influence, ReducedEmbeddings, Replacement

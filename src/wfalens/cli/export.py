@@ -13,7 +13,7 @@ from wfalens.cli.files import check_outputs
 from wfalens.cli.output import print_json, remark, say
 from wfalens.cli.words import WordChoice
 from wfalens.errors import InputError
-from wfalens.writing import write_atomically
+from wfalens.storage import write_atomically
 
 if TYPE_CHECKING:
     from wfalens.export.formats import Exported

@@ -21,8 +21,8 @@ from wfalens.cli.reading import allow_own, labelled_texts, say_reading
 from wfalens.cli.stopping import resumable
 from wfalens.cli.streams import NO_SHARDS, Shards
 from wfalens.errors import InputError
+from wfalens.messages import printable
 from wfalens.models.opening import open_model, reads_texts
-from wfalens.printable import printable
 from wfalens.text.tokenizers import is_import_path
 
 if TYPE_CHECKING:

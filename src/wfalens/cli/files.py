@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wfalens.cli.output import note
 from wfalens.errors import InputError
-from wfalens.writing import check_writable, write_atomically
+from wfalens.storage import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from wfalens.cli.stopping import Stopped, listen, listen_no_more
 from wfalens.errors import WfalensError, WfalensWarning, naming_extras
-from wfalens.printable import sentence
+from wfalens.messages import sentence
 
 DONE, FAILED, USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
 BROKEN_PIPE = 141  # as a shell reports a program that SIGPIPE has ended

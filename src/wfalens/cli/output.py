@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from wfalens.printable import printable, sentence
+from wfalens.messages import printable, sentence
 from wfalens.progress import TerminalProgress
 
 OUT = Console(highlight=False)

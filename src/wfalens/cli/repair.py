@@ -15,10 +15,10 @@ from wfalens.cli.files import check_folder
 from wfalens.cli.inputs import USUAL, Reader
 from wfalens.cli.output import note, print_json, print_table, say
 from wfalens.errors import InputError
+from wfalens.messages import sentence
 from wfalens.models.opening import open_model
-from wfalens.printable import sentence
+from wfalens.storage import write_atomically
 from wfalens.validation import check_choice
-from wfalens.writing import write_atomically
 
 if TYPE_CHECKING:
     from wfalens.repair import Plan, Slice

@@ -11,7 +11,7 @@ from wfalens.cli import options as opt
 from wfalens.cli.files import check_outputs
 from wfalens.cli.output import note, print_json, print_table, remark, say
 from wfalens.errors import InputError
-from wfalens.writing import write_atomically
+from wfalens.storage import write_atomically
 
 if TYPE_CHECKING:
     from wfalens.explanation import MoveTable

@@ -196,7 +196,7 @@ def wrap(
     """Write the card of a model whose other `entries` are those of `Preprocessing`, after checking it."""
     from wfalens.models.contract import StatefulClassifier
     from wfalens.models.preprocessing import Preprocessing
-    from wfalens.text.word_lists import read_word_list
+    from wfalens.text.vocabulary import read_word_list
 
     if model.suffix.lower() not in _ENDINGS:
         raise InputError(f"{model}: only Keras files and ONNX graphs have cards ({', '.join(_ENDINGS)})")

@@ -17,8 +17,8 @@ from wfalens.automaton.wfa import WFA
 from wfalens.explanation.embeddings import words_seen
 from wfalens.explanation.influence import influence_of
 from wfalens.html import table_html
-from wfalens.printable import percent, visible
-from wfalens.text.mojibake import damage
+from wfalens.messages import percent, visible
+from wfalens.text.word_checks import find_mojibake
 from wfalens.validation import Bounds, real, whole
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Artefact:
     """A suspicious word, what makes it so, and what it does."""
 
     word: str
-    kind: str  # one of `damage.DAMAGES`, or "strong and rare"
+    kind: str  # one of `MOJIBAKE_KINDS`, or "strong and rare"
     count: int  # in the extraction corpus
     class_name: str  # the class that it speaks for most
     influence: float  # on the probability of that class
@@ -123,7 +123,7 @@ def find_artefacts(
     ids = words_seen(wfa, 1)
     words, counts = wfa.encoder.vocabulary.decode(ids), wfa.word_counts[ids]
     scores = influence_of(wfa, ids, "probability")
-    kinds = [damage(word) for word in words]
+    kinds = [find_mojibake(word) for word in words]
     damaged = np.array([kind is not None for kind in kinds])
     strength = np.linalg.norm(scores, axis=1)
     usual = (counts > rare) & ~damaged

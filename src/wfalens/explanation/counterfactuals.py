@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.html import table_html
+from wfalens.messages import visible
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
-from wfalens.printable import visible
 from wfalens.ragged import Ragged
 from wfalens.text.character_edits import KINDS, Edit, edited_texts
 

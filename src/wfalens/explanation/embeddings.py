@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.storage import write_atomically
 from wfalens.text.word_vectors import WordVectors
 from wfalens.validation import Bounds, whole
-from wfalens.writing import write_atomically
 
 _BLOCK_FLOATS = 1 << 22  # of the table held at a time
 _OVERSAMPLING, _POWER_STEPS = 10, 3

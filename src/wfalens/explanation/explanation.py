@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 from wfalens.explanation.intervals import half_widths
 from wfalens.html import heat_html, table_html
-from wfalens.printable import printable
+from wfalens.messages import printable
 
 if TYPE_CHECKING:
     import pandas as pd

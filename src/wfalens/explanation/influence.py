@@ -13,7 +13,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
 from wfalens.html import table_html
-from wfalens.printable import printable
+from wfalens.messages import printable
 from wfalens.validation import check_choice
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.html import table_html
-from wfalens.printable import percent, sentence
+from wfalens.messages import percent, sentence
 
 if TYPE_CHECKING:
     import pandas as pd

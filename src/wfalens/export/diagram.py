@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.naming import HARDLY, LEANING, LEANING_OF_TWO, SURE, WordClass
 from wfalens.explanation.moves import MoveTable, shown_name, shown_words
+from wfalens.messages import percent, sentence
 from wfalens.palette import GREY, class_colour, mixed
-from wfalens.printable import percent, sentence
 from wfalens.validation import Bounds, check_numbers, real, whole
 
 MOST_EDGES, ENOUGH = 40, 0.9  # arrows at most, and the share of the moves that they should carry

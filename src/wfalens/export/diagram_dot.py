@@ -11,8 +11,8 @@ import numpy as np
 
 from wfalens.errors import InputError
 from wfalens.export.diagram import KIND_TITLES, Diagram, Edge, Kind, self_contained
+from wfalens.messages import percent
 from wfalens.palette import mixed
-from wfalens.printable import percent
 from wfalens.validation import check_choice
 
 GRAPHVIZ_FORMATS = ("svg", "pdf", "png")

@@ -8,7 +8,7 @@ from wfalens.explanation.moves import moves, teller_of
 from wfalens.export.diagram import ENOUGH, MOST_EDGES, Diagram
 from wfalens.export.diagram_dot import GRAPHVIZ_FORMATS, drawn_by_graphviz, has_graphviz, to_diagram_dot
 from wfalens.export.diagram_plain import drawn_plainly
-from wfalens.printable import percent
+from wfalens.messages import percent
 from wfalens.validation import check_choice
 
 DIAGRAM_FORMATS = (*GRAPHVIZ_FORMATS, "dot")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.export.diagram import KIND_TITLES, Diagram, Edge, Kind, rows_by_class, self_contained
+from wfalens.messages import percent
 from wfalens.palette import mixed
-from wfalens.printable import percent
 
 _WIDTH, _HEIGHT = 2.0, 0.72  # of a box; everything is in inches
 _COLUMN, _ROW = 4.0, 1.5  # between the middles of boxes

@@ -21,7 +21,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import FormatError, InputError
 from wfalens.export.subset import Subset
 from wfalens.export.symbols import CLASS, WORD, escape, unescape
-from wfalens.printable import printable, sentence
+from wfalens.messages import printable, sentence
 
 _THINNEST, _WIDEST = 0.3, 6.0
 _LONGEST_NAME = 60  # characters of a state's

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from wfalens.errors import FormatError, InputError
 from wfalens.models.checks.readout import readout_named
 from wfalens.models.contract import checked_prior
+from wfalens.storage import write_atomically
 from wfalens.text.corpus import named_classes
 from wfalens.text.encoder import RIGHT, SIDES, TextEncoder
 from wfalens.text.tokenizers import Tokenizer
 from wfalens.text.vocabulary import PADDING_WORD, UNKNOWN_WORD, Vocabulary
 from wfalens.validation import Bounds, check_choice, check_numbers, whole
-from wfalens.writing import write_atomically
 
 VERSION = 1
 READINGS = STEPS, EXACT = ("steps", "exact")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wfalens.html import table_html
-from wfalens.printable import printable
+from wfalens.messages import printable
 
 if TYPE_CHECKING:
     from wfalens.models.contract import PrefixClassifier

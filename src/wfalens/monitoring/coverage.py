@@ -20,8 +20,8 @@ from wfalens.automaton.wfa import WFA, Texts
 from wfalens.errors import InputError
 from wfalens.explanation.moves import anatomy_and_names, shown_name, shown_words
 from wfalens.html import table_html
+from wfalens.messages import percent
 from wfalens.monitoring.walks import Walks, reader_of
-from wfalens.printable import percent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 from wfalens.monitoring.surprise import FEATURES
 from wfalens.monitoring.synonym_defense import Restoration
-from wfalens.writing import write_atomically
+from wfalens.storage import write_atomically
 
 FORMAT = "wfalens detector"
 _FEW = 10  # texts of each kind below which nothing can be learned

@@ -20,10 +20,10 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
+from wfalens.messages import sentence
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.final import final_outputs
 from wfalens.monitoring.walks import Walks, reader_of
-from wfalens.printable import sentence
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 

@@ -13,7 +13,7 @@ from typing import Any
 from wfalens.automaton.wfa import WFA
 from wfalens.evaluation import Estimate, Fidelity, GroupReport
 from wfalens.explanation.artefacts import COLUMNS, Artefacts, find_artefacts
-from wfalens.printable import visible
+from wfalens.messages import visible
 
 _UNMEASURED = "not measured: give the classifier (--model) and texts that extraction has not seen (--corpus)"
 _NO_GROUPS = "not compared: name a column of the texts (--by)"

@@ -18,7 +18,7 @@ from wfalens.explanation.explanation import PROBABILITY
 from wfalens.explanation.influence import influence
 from wfalens.explanation.shapley import network_shapley, shapley
 from wfalens.html import figure_html, heat_html, table_html, text_html
-from wfalens.printable import percent
+from wfalens.messages import percent
 
 if TYPE_CHECKING:
     from wfalens.models.contract import PrefixClassifier

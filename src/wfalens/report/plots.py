@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.printable import printable
+from wfalens.messages import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ from typing import Any
 from wfalens.report.collect import USUAL, Extent, collect
 from wfalens.report.page import report_html
 from wfalens.report.views import Study
-from wfalens.writing import write_atomically
+from wfalens.storage import write_atomically
 
 
 def write_report(

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import FormatError, InputError
-from wfalens.storage import SlicedFile, StoredFile, Tensors, read_file, verify_file, write_file
-from wfalens.writing import write_atomically
+from wfalens.storage import SlicedFile, StoredFile, Tensors, read_file, verify_file, write_atomically, write_file
 
 FORMAT, VERSION = "part", 3
 _MANIFEST, _LOCK, _ENDING = "manifest.json", "lock", ".part"

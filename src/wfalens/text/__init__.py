@@ -7,8 +7,7 @@ from wfalens.text.readers import read_corpus, read_groups
 from wfalens.text.sources.text_files import TextFiles
 from wfalens.text.tokenizers import allow_tokenizer
 from wfalens.text.vocabulary import Vocabulary
-from wfalens.text.word_vectors import WordVectors, read_vectors
-from wfalens.text.wordllama import wordllama_vectors
+from wfalens.text.word_vectors import WordVectors, read_vectors, wordllama_vectors
 
 __all__ = [
     "DATASETS",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from wfalens.errors import InputError
+from wfalens.errors import InputError, WfalensError
 from wfalens.messages import quoted
-from wfalens.ragged import Ragged, concatenate
+from wfalens.ragged import Ragged, concatenate, offsets_of
+from wfalens.storage import StoredFile, Tensors, compact
 from wfalens.text.corpus import as_texts
 from wfalens.text.packed import PackedTexts
 from wfalens.text.tokenizers import (
@@ -22,6 +25,7 @@ from wfalens.text.tokenizers import (
     is_import_path,
     joined,
     path_of,
+    stored_tokenizer,
     tokenizer_named,
 )
 from wfalens.text.vocabulary import UNKNOWN, Vocabulary
@@ -224,3 +228,35 @@ class TextEncoder:
         # a text of n characters has at most 2n + 1 tokens of the usual kinds; spare the short ones
         usual = self._is_built_in
         return sum(len(self._all_tokens(text)) > limit for text in texts if len(text) * 2 >= limit or not usual)
+
+
+def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
+    """Header entries and tensors of an encoder."""
+    spelled = encoder.vocabulary.packed.content
+    return encoder.told, {"alphabet_bytes": spelled.values, "alphabet_lengths": compact(spelled.lengths)}
+
+
+def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> TextEncoder:
+    """The stored encoder; a given tokenizer takes the place of a stored "custom" one."""
+    values = file.tensor("alphabet_bytes", "u")
+    limit, stored = file.header.get("max_length"), file.field("tokenizer", str)
+    side, closed = file.header.get("cutting_side", RIGHT), file.header.get("closed", False)
+    if not isinstance(closed, bool):
+        raise file.fail("whether its alphabet is closed is not told by true or false")
+    if values.dtype != np.uint8:
+        raise file.fail("its words are not bytes")
+    try:
+        spelled = Ragged(values, _offsets(file))
+        blob, places = spelled.values.tobytes(), spelled.offsets.tolist()
+        words = [blob[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(places)]
+        known = tokenizer if tokenizer and stored == CUSTOM else stored_tokenizer(stored)
+        return TextEncoder(Vocabulary(words), known, limit, side, closed)
+    except (WfalensError, UnicodeDecodeError) as error:
+        raise file.fail(str(error)) from None
+
+
+def _offsets(file: StoredFile) -> NDArray[np.int64]:
+    """Where the words begin; files of earlier versions hold just that in place of the words' lengths."""
+    if "alphabet_offsets" in file.tensors:
+        return file.tensor("alphabet_offsets", "i").astype(np.int64)
+    return offsets_of(file.tensor("alphabet_lengths", "u").astype(np.int64))

@@ -19,11 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.text.stop_words import is_stop_word
+from wfalens.text.word_checks import ENDINGS, is_stop_word
 from wfalens.text.word_vectors import WordVectors
 from wfalens.validation import threshold
 
-ENDINGS = frozenset({"s", "es", "d", "ed", "ing", "ly", "er", "ers", "est", "ful", "less", "ness"})
 _LONGEST_PIECE = 3  # letters: longer beginnings that two words share mostly tell of a common meaning
 REACH = 10  # each word must be among so many nearest words of the other
 _NEAR_SHARE = 0.001  # of random pairs of words that are as near as near words must be

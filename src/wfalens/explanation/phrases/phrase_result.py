@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wfalens.evaluation.agreement import wilson_bounds
 from wfalens.explanation.explanation import class_column
 from wfalens.html import table_html
-from wfalens.printable import sentence
+from wfalens.messages import sentence
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.explanation.moves import anatomy_and_names, shown_name, shown_words, teller_of
 from wfalens.explanation.story.story import Sentence, Story
 from wfalens.explanation.story.story_figures import Figures, mainly
-from wfalens.printable import percent
+from wfalens.messages import percent
 from wfalens.text.vocabulary import UNKNOWN
 
 _KINDS_TOLD = 4  # classes of words named for each class

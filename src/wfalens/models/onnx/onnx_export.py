@@ -13,7 +13,7 @@ from wfalens.models.next_symbol import is_language_model
 from wfalens.models.onnx.graph_ports import METADATA
 from wfalens.models.preprocessing import Preprocessing
 from wfalens.models.rnn.classifier import RNNClassifier
-from wfalens.writing import write_atomically
+from wfalens.storage import write_atomically
 
 _OPERATORS = {"lstm": "LSTM", "gru": "GRU", "elman": "RNN"}
 # torch's gates in the order of ONNX: input, output, forget, cell; update, reset, hidden

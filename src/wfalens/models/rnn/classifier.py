@@ -22,8 +22,7 @@ from wfalens.models.rnn.gates import GATES, grid
 from wfalens.models.shown import Shown
 from wfalens.ragged import Ragged
 from wfalens.storage import StoredFile, read_file, write_file
-from wfalens.text.encoder import TextEncoder
-from wfalens.text.encoder_file import restore_encoder, store_encoder
+from wfalens.text.encoder import TextEncoder, restore_encoder, store_encoder
 from wfalens.text.tokenizers import Tokenizer
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 from wfalens.text.word_vectors import WordVectors

@@ -16,7 +16,7 @@ from wfalens.models.traces import output_traces
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 from wfalens.text.corpus import Corpus
-from wfalens.text.mojibake import damage
+from wfalens.text.word_checks import find_mojibake
 
 MOST = 100  # entries of a list
 AGAINST = "against its labels"
@@ -133,7 +133,7 @@ def broken_texts(texts: tuple[str, ...]) -> list[dict[str, Any]]:
     """Texts with control characters, broken encodings or left-over markup, the most damaged first."""
     found = []
     for at, text in enumerate(texts):
-        kinds = Counter(kind for kind in map(damage, text.split()) if kind is not None)
+        kinds = Counter(kind for kind in map(find_mojibake, text.split()) if kind is not None)
         if kinds:
             found.append({"text": at, "words": kinds.total(), "kinds": ", ".join(sorted(kinds))})
     return sorted(found, key=lambda each: -int(str(each["words"])))[:MOST]

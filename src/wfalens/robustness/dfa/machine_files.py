@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from wfalens.errors import FormatError, InputError
-from wfalens.printable import printable
+from wfalens.messages import printable
 from wfalens.robustness.dfa.machines import Machine
-from wfalens.writing import write_atomically
+from wfalens.storage import write_atomically
 
 FORMAT, VERSION = "wfalens-machine", 1
 _MOST_SHOWN = 8  # letters on an edge

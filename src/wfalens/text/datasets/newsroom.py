@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.text.corpus import Corpus
-from wfalens.text.datasets.zipf import draw_word
 from wfalens.text.word_vectors import WordVectors
 
 _CARRIERS = {
@@ -216,3 +216,9 @@ def _headline(
     words += [draw_word(TRUTH.neutral, rng) for _ in range(rng.integers(4, 7))]
     rng.shuffle(words)
     return " ".join(words)
+
+
+def draw_word(words: Sequence[str], rng: np.random.Generator) -> str:
+    """A word with probability falling as 1 / (rank + 2), by inverting the harmonic sum's logarithm."""
+    rank = int(np.expm1(rng.random() * np.log1p(len(words) / 2)) * 2)
+    return words[min(rank, len(words) - 1)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wfalens.text.corpus import Corpus
-from wfalens.text.datasets.zipf import draw_word
+from wfalens.text.datasets.newsroom import draw_word
 
 CLASSES = ("negative", "positive")
 

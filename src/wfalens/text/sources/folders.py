@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wfalens.errors import InputError
-from wfalens.printable import printable
+from wfalens.messages import printable
 from wfalens.text.sources.blocks import Naming, Place
 from wfalens.text.sources.row_blocks import BYTES, LABEL_COLUMN, ROWS, Row, Stretch, taken_apart
 

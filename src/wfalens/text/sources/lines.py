@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from wfalens.errors import InputError
-from wfalens.messages import quoted, reason_of
-from wfalens.printable import printable
+from wfalens.messages import printable, quoted, reason_of
 from wfalens.text.sources.blocks import Naming, Place
 from wfalens.text.sources.row_blocks import (
     BYTES,

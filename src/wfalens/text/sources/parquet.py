@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.messages import listed, quoted, reason_of
-from wfalens.printable import printable
+from wfalens.messages import listed, printable, quoted, reason_of
 from wfalens.ragged import Ragged
 from wfalens.text.packed import PackedTexts
 from wfalens.text.sources.blocks import Naming, Place

@@ -11,7 +11,7 @@ from stat import S_ISDIR
 from typing import Any
 
 from wfalens.errors import InputError
-from wfalens.printable import printable
+from wfalens.messages import printable
 from wfalens.text.sources.blocks import BLOCK_BYTES, MOST_NAMED, Block, Place
 from wfalens.text.sources.folders import FolderRows, class_folder
 from wfalens.text.sources.lines import DelimitedRows, JsonRows, PlainRows

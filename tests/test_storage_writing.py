@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from wfalens import writing
+from wfalens import storage
 from wfalens.errors import InputError
-from wfalens.writing import check_writable, write_atomically
+from wfalens.storage import check_writable, write_atomically
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from wfalens.writing import write_atomically
+from wfalens.storage import write_atomically
 os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 write_atomically(Path(sys.argv[1]), b"half")
 """
@@ -43,9 +43,9 @@ def test_a_killed_writer_leaves_the_old_file_and_the_next_write_cleans_up(tmp_pa
 
 def test_only_files_of_that_name_and_of_dead_processes_are_removed(tmp_path, monkeypatch):
     killed_writer(tmp_path / "b.wfa")
-    alive = tmp_path / writing._temporary(tmp_path / "a.wfa").name
-    monkeypatch.setattr(writing, "_machine", lambda: "00000000")
-    elsewhere = tmp_path / writing._temporary(tmp_path / "a.wfa").name.replace(f"-{os.getpid()}", "-999999999")
+    alive = tmp_path / storage._temporary(tmp_path / "a.wfa").name
+    monkeypatch.setattr(storage, "_machine", lambda: "00000000")
+    elsewhere = tmp_path / storage._temporary(tmp_path / "a.wfa").name.replace(f"-{os.getpid()}", "-999999999")
     monkeypatch.undo()
     strange = [tmp_path / name for name in (".a.wfa.part", ".a.wfa.1234abcd.part", "a.wfa.part")]
     for path in (alive, elsewhere, *strange):

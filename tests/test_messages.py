@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.printable import percent, printable, sentence, visible
+from wfalens.messages import percent, printable, sentence, visible
 
 
 def test_what_moves_the_cursor_is_replaced():

@@ -1,6 +1,9 @@
-"""Words that carry no content of their own: they stand for a class of words only if it has no others."""
+"""What kind of token a word is: a stop word, or one that no writer typed (mojibake, control characters, markup)."""
 
 from __future__ import annotations
+
+import re
+import unicodedata
 
 _ENGLISH = """
 a about above after again against all also although always am an and another any anyone anything are around as at
@@ -16,6 +19,7 @@ upon us very was way we well were what whatever when where whether which while w
 within without would yet you your yours yourself ll re ve don didn doesn isn wasn aren won wouldn couldn shouldn
 hasn haven hadn ain n't 's 're 've 'll 'm 'd
 """
+ENDINGS = frozenset({"s", "es", "d", "ed", "ing", "ly", "er", "ers", "est", "ful", "less", "ness"})
 _STOP_WORDS = frozenset(_ENGLISH.split())
 
 
@@ -26,3 +30,27 @@ def is_stop_word(word: str) -> bool:
 
 def has_letter(word: str) -> bool:
     return any(character.isalpha() for character in word)
+
+
+CONTROL, ENCODING, MARKUP = MOJIBAKE_KINDS = ("control character", "broken encoding", "markup")
+_REPLACEMENT = "\ufffd"
+_TYPED = "\u200c\u200d\t\n\r"  # joiners within emoji and some scripts; ends of lines
+_NOT_TYPED = ("Cc", "Cf", "Cn", "Co", "Cs")  # control, format, unassigned, private use, half of a pair
+# UTF-8 that was read as Latin-1 or Windows-1252: the first byte of a letter, then one between 80 and BF.
+# Lower case too, because texts are often lowered after they were damaged; there, marks that may end a word must not.
+_LEADS = "ÂÃÄÅÎÏÐÑ×ØÙÚ"
+_WINDOWS = "".join(bytes([byte]).decode("cp1252", "ignore") for byte in range(0x80, 0xA0))
+_MISREAD = re.compile(
+    f"[{_LEADS}][\x80-\xbf{_WINDOWS}]|[{_LEADS.lower()}](?:[\x80-\x9f\xa1-\xba\xbc-\xbe]|»\\w)"
+    "|â(?:€|‚¬|\x80)|ï(?:»¿|¿½)"  # quotes and dashes, the euro sign, the marks of files and of earlier damage
+)
+_MARKUP = re.compile(r"&#?\w+;?|</?\w+/?>?|\w+/?>")
+
+
+def find_mojibake(word: str) -> str | None:
+    """What is wrong with a word, one of `MOJIBAKE_KINDS`; None if nothing is."""
+    if _REPLACEMENT in word or _MISREAD.search(word):
+        return ENCODING
+    if any(unicodedata.category(char) in _NOT_TYPED and char not in _TYPED for char in word):
+        return CONTROL
+    return MARKUP if _MARKUP.fullmatch(word) else None
