@@ -140,7 +140,7 @@ class Doors:
             2
         """
         from wfalens.export.formats import export_files, format_of
-        from wfalens.writing import write_atomically
+        from wfalens.storage import write_atomically
 
         exported = export_files(self._wfa, Path(path), format or format_of(Path(path)), **options)
         for file, content in exported.files.items():
