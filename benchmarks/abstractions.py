@@ -32,7 +32,7 @@ from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, cluster
 from wfalens.extraction.states.views import Outputs, steppable
 from wfalens.models.contract import PrefixClassifier, State
-from wfalens.models.stepping import states_after
+from wfalens.models.inference import states_after
 from wfalens.ragged import Ragged, positions
 
 STATES = {"jigsaw_toxic": 20}  # else 40

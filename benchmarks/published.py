@@ -23,7 +23,7 @@ import numpy as np
 from common import arguments, finish, show, zoo
 from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Distillation, Extractor
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 
 GOALS = {"census": 0.965, "wiki": 0.90, "florida": 0.90, "dgaintel": 0.91}
 LEAST_TEXTS = 10  # of a class that a rate is told for

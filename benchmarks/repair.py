@@ -15,8 +15,7 @@ import numpy as np
 
 from common import CACHE, arguments, finish, news, readable_automaton, show
 from wfalens.models import RNNClassifier, Trainer
-from wfalens.models.final import final_outputs
-from wfalens.models.stepping import state_traces
+from wfalens.models.inference import final_outputs, state_traces
 from wfalens.repair import Plan, blame, compared, errors_of, label_suspects, plan_for, relabelled, repair
 from wfalens.text import Corpus
 from wfalens.text.datasets.catalogue import DATASETS

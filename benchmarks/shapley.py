@@ -33,7 +33,7 @@ from wfalens.explanation.faithfulness import (
 )
 from wfalens.explanation.shapley.game import coalition_texts
 from wfalens.extraction import Distillation, Extractor, Fitting
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.storage import write_atomically
 from wfalens.text import load_dataset

@@ -31,8 +31,8 @@ from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.language import Language
 from wfalens.models import PrefixClassifier, StatefulClassifier, open_model
-from wfalens.models.final import final_outputs
-from wfalens.models.next_symbol import is_language_model
+from wfalens.models.contract import is_language_model
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged, concatenate
 from wfalens.robustness import Machine, learn_machine
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.models.contract import uniform
-from wfalens.models.stepping import state_traces
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs, state_traces
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary
 

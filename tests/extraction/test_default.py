@@ -10,7 +10,7 @@ from wfalens.evaluation import measure_fidelity
 from wfalens.evaluation.baselines import bag_of_words
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.text import load_dataset
 
 pytestmark = pytest.mark.slow  # nothing is made smaller but the networks

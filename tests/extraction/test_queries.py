@@ -16,8 +16,8 @@ from wfalens.extraction.query_budget import (
     query_sentence,
 )
 from wfalens.models import CallableClassifier
-from wfalens.models.checks.causality import check_causal
-from wfalens.models.stepping import states_after
+from wfalens.models.checks import check_causal
+from wfalens.models.inference import states_after
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 from wfalens.text.datasets import newsroom

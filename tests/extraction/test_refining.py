@@ -16,7 +16,7 @@ from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.extraction.refinement.refine import Refiner, refinement_summary
 from wfalens.extraction.states.splitting import Splitting, contradictions
 from wfalens.extraction.states.views import see
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.text.datasets import tomita
 

@@ -15,7 +15,7 @@ from wfalens.extraction.stochastic.memory_budget import Room
 from wfalens.extraction.stochastic.size_grid import Ladder, representatives_for
 from wfalens.extraction.stochastic.tuning import Delivered, Held, Trial, Tuning, _best, _goes_on, split
 from wfalens.memory import free, resident_with_children
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.progress import Progress, shown_on
 from wfalens.scale.run_config import Session
 from wfalens.text.sources.memory_texts import source_of

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from wfalens.models.next_symbol import END
+from wfalens.models.contract import END
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary
 

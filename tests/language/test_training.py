@@ -10,7 +10,7 @@ from wfalens.extraction import Distillation, Extractor
 from wfalens.extraction.held_out import judged
 from wfalens.language import perplexity, sample
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
-from wfalens.models.next_symbol import END, is_language_model
+from wfalens.models.contract import END, is_language_model
 from wfalens.text import Corpus
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from wfalens.extraction import Extractor
 from wfalens.models import PrefixClassifier, StatefulClassifier, check_causal
-from wfalens.models.stepping import state_grid, states_after, step_grid
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs, state_grid, states_after, step_grid
 from wfalens.ragged import Ragged
 
 

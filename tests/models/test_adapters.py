@@ -13,9 +13,8 @@ from tests.models.conformance import SteppableConformance, StepwiseConformance
 from wfalens.errors import ModelError
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, check_causal, wrap_module
-from wfalens.models.checks.causality import LookAheadWarning
-from wfalens.models.final import final_outputs
-from wfalens.models.prefixes import prefix_tree
+from wfalens.models.checks import LookAheadWarning
+from wfalens.models.inference import final_outputs, prefix_tree
 from wfalens.models.torch_module import TorchModule
 from wfalens.ragged import Ragged
 
@@ -179,7 +178,7 @@ class Attention(nn.Module):
         return self.out(self.layers(self.embedding(ids) + self.places.weight[:time], mask=mask, is_causal=self.causal))
 
 
-@pytest.mark.filterwarnings("ignore::wfalens.models.checks.causality.LookAheadWarning")
+@pytest.mark.filterwarnings("ignore::wfalens.models.checks.LookAheadWarning")
 @pytest.mark.parametrize("kind", ["bidirectional", "attention", "causal attention", "one row per text"])
 class TestLookAheadModule(StepwiseConformance):
     @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.studies import counting_model
-from wfalens.models.final import final_outputs, prior_output
+from wfalens.models.inference import final_outputs, initial_output
 from wfalens.ragged import Ragged
 
 
@@ -48,8 +48,8 @@ def test_a_black_box_is_asked_for_whole_texts_only_in_batches():
 
 
 def test_the_prior_is_the_models_own_where_it_has_one(newsroom_model):
-    np.testing.assert_allclose(prior_output(newsroom_model), newsroom_model.initial_output)
-    np.testing.assert_allclose(prior_output(Traced()), [1 / 3] * 3)
+    np.testing.assert_allclose(initial_output(newsroom_model), newsroom_model.initial_output)
+    np.testing.assert_allclose(initial_output(Traced()), [1 / 3] * 3)
 
 
 def test_answers_that_are_no_probabilities_are_refused():

@@ -14,7 +14,7 @@ from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, word_scores
 from wfalens.errors import MissingDependencyError, ModelError
 from wfalens.models import wrap_keras
-from wfalens.models.checks.readout import softmax
+from wfalens.models.checks import softmax
 
 CLASSES = ("x", "y", "z")
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # Keras' own

@@ -17,10 +17,10 @@ import keras
 from tests.models.conformance import SteppableConformance, StepwiseConformance
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.models import Preprocessing, load_keras, open_model, wrap_keras
+from wfalens.models.inference import last_outputs
 from wfalens.models.keras.keras_file import read_keras
 from wfalens.models.keras.keras_network import plain_network
 from wfalens.models.keras.legacy import load_old
-from wfalens.models.traces import last_outputs
 
 CLASSES = ("x", "y", "z")
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # Keras' own

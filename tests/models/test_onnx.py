@@ -16,7 +16,7 @@ from wfalens.errors import FormatError, InputError, MissingDependencyError, Mode
 from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Extractor
 from wfalens.models import Preprocessing, RNNClassifier, RNNConfig, export_onnx, load_onnx
-from wfalens.models.checks.readout import softmax
+from wfalens.models.checks import softmax
 
 CLASSES = ("x", "y", "z")
 
@@ -67,7 +67,7 @@ class TestGraphOfFixedWidth(StepwiseConformance):
         return make
 
 
-@pytest.mark.filterwarnings("ignore::wfalens.models.checks.causality.LookAheadWarning")
+@pytest.mark.filterwarnings("ignore::wfalens.models.checks.LookAheadWarning")
 @pytest.mark.parametrize("reverse", [0, 1])
 class TestGraphOfTokens(StepwiseConformance):
     @pytest.fixture

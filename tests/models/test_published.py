@@ -11,11 +11,11 @@ import keras
 
 from tests.models.zoo import PACKAGES, PUBLISHED, folder_of, is_installed, published, published_texts
 from wfalens.models import StatefulClassifier, check_preprocessing
+from wfalens.models.inference import last_outputs
 from wfalens.models.keras.keras_file import read_keras
 from wfalens.models.keras.keras_network import plain_network
 from wfalens.models.keras.keras_tables import table_network
 from wfalens.models.keras.legacy import load_old
-from wfalens.models.traces import last_outputs
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning", "ignore:The structure of")
 MISSING = {name: not is_installed(name) for name in PUBLISHED}

@@ -10,9 +10,9 @@ from tests.models.toy import CLASSES, ENCODER, WORTH, texts
 from wfalens.errors import ModelError
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, Preprocessing, check_preprocessing, load_keras
-from wfalens.models.checks.preprocessing_check import ReadingWarning, require_reading
-from wfalens.models.checks.unknown import UnknownWordsWarning, unknown_words
+from wfalens.models.checks import UnknownWordsWarning, unknown_words
 from wfalens.models.padded import TableForm, TextTableClassifier, TokenTableClassifier
+from wfalens.models.preprocessing_check import ReadingWarning, require_reading
 from wfalens.progress import Progress, shown_on
 from wfalens.text import Corpus
 

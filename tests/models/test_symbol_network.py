@@ -12,9 +12,9 @@ from safetensors.numpy import load_file, save_file
 from wfalens.errors import InputError
 from wfalens.language import log_probability
 from wfalens.models import StatefulClassifier, check_causal, open_model
-from wfalens.models.callable import BlackBoxClassifier
-from wfalens.models.final import final_outputs
-from wfalens.models.next_symbol import END, is_language_model
+from wfalens.models.base import BlackBoxClassifier
+from wfalens.models.contract import END, is_language_model
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 
 LETTERS, START, STOP, SYMBOLS, HIDDEN = 3, 3, 4, 5, 6

@@ -11,7 +11,7 @@ from tests.files import contents, write_contents
 from wfalens.errors import FormatError, InputError
 from wfalens.evaluation.baselines import bag_of_words
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
-from wfalens.models.batches import trace_padded
+from wfalens.models.inference import trace_padded
 from wfalens.models.rnn.training import accuracy
 from wfalens.progress import Progress, shown_on
 from wfalens.text import Corpus, WordVectors, load_dataset

@@ -9,7 +9,7 @@ import pytest
 from tests.readable import readable
 from wfalens.errors import InputError
 from wfalens.models import RNNClassifier, RNNConfig
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.monitoring import Alarms, Detector, ReferenceStats, Restoration, Watcher, auroc, cover, fill_gaps, read
 from wfalens.monitoring.drift import against_extraction, against_reference
 from wfalens.monitoring.surprise import FEATURES

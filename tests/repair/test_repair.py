@@ -8,7 +8,7 @@ import pytest
 
 from tests.flaws import PLANTED
 from wfalens.errors import InputError
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.repair import (
     Plan,

@@ -202,7 +202,7 @@ def evaluate_cli(
 def _of_language_model(automaton: Path) -> WFA | None:
     """The automaton, if it is one of a language model."""
     from wfalens.automaton import WFA
-    from wfalens.models.next_symbol import is_language_model
+    from wfalens.models.contract import is_language_model
 
     wfa = WFA.load(automaton)
     return wfa if is_language_model(wfa) else None

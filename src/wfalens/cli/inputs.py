@@ -91,8 +91,7 @@ USUAL = Reader()
 
 def open_vectors(spec: str, words: tuple[str, ...], model: PrefixClassifier | None = None) -> WordVectors:
     """Vectors by name (wordllama, model) or from a file."""
-    from wfalens.models.contract import EmbeddingClassifier
-    from wfalens.models.embedding import model_vectors
+    from wfalens.models.contract import EmbeddingClassifier, model_vectors
     from wfalens.text import read_vectors, wordllama_vectors
 
     if spec == "wordllama":

@@ -79,7 +79,7 @@ def say_reading(
 
     Labels are read only for a model that can be read in other ways.
     """
-    from wfalens.models.checks.preprocessing_check import Rereadable, check_preprocessing, steps_apart
+    from wfalens.models.preprocessing_check import Rereadable, check_preprocessing, steps_apart
 
     known = labelled() if isinstance(model, Rereadable) else None
     found = None if known is None else check_preprocessing(model, known)

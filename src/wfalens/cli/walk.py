@@ -89,7 +89,7 @@ def walk(automaton: Path, text: str, model: str | None = None) -> Walked:
 
 
 def _print(name: str, done: Walked) -> None:
-    from wfalens.models.next_symbol import END
+    from wfalens.models.contract import END
 
     way = done.way
     kinds, told = ["", *way.row_kinds], way.readable or way  # who names the states

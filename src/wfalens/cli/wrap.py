@@ -17,9 +17,9 @@ from wfalens.cli.reading import allow_own
 from wfalens.errors import InputError
 
 if TYPE_CHECKING:
-    from wfalens.models.checks.preprocessing_check import Misreading, StepsApart
     from wfalens.models.contract import PrefixClassifier
     from wfalens.models.preprocessing import Preprocessing
+    from wfalens.models.preprocessing_check import Misreading, StepsApart
     from wfalens.text.corpus import Corpus
 
 WORDS, TABLES = "Words", "Tables of a fixed width"
@@ -219,9 +219,9 @@ def _read_best(
     labelled: Corpus | None,
 ) -> tuple[Preprocessing, PrefixClassifier]:
     """The model as the card tells; where that tells no side of padding, as labels speak for."""
-    from wfalens.models.checks.preprocessing_check import agreement
     from wfalens.models.keras.recurrent import load_keras
     from wfalens.models.onnx.onnx_model import load_onnx
+    from wfalens.models.preprocessing_check import agreement
 
     load = load_onnx if model.suffix.lower() == ".onnx" else load_keras
     if card.padding_side is not None or labelled is None or labelled.labels is None:
@@ -241,7 +241,7 @@ def _say_untold_side(
     classifier: PrefixClassifier,
     card: Preprocessing,
 ) -> None:
-    from wfalens.models.checks.preprocessing_check import Rereadable
+    from wfalens.models.preprocessing_check import Rereadable
 
     width = classifier.form.width if isinstance(classifier, Rereadable) else None
     if width is not None and card.padding_side is None:
@@ -255,8 +255,8 @@ def _checked(
     classifier: PrefixClassifier,
     labelled: Corpus | None,
 ) -> tuple[float | None, Misreading | None, StepsApart | None]:
-    from wfalens.models.checks.preprocessing_check import agreement, check_preprocessing, steps_apart
-    from wfalens.models.checks.unknown import unknown_words
+    from wfalens.models.checks import unknown_words
+    from wfalens.models.preprocessing_check import agreement, check_preprocessing, steps_apart
 
     if labelled is None:
         return None, None, None

@@ -9,9 +9,8 @@ import numpy as np
 from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.baselines import bag_of_words
 from wfalens.extraction.held_out import divided
-from wfalens.models.contract import PrefixClassifier
-from wfalens.models.next_symbol import is_language_model
-from wfalens.models.traces import last_outputs
+from wfalens.models.contract import PrefixClassifier, is_language_model
+from wfalens.models.inference import last_outputs
 from wfalens.text.corpus import Corpus
 
 _FEWEST = 30  # held-out texts from which on the two rates are compared

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.comparison import Comparison
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.scale.engines.engine import ModelSource
 from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.shards import Shard, encoded

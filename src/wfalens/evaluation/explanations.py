@@ -25,7 +25,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation.agreement import MANY, Estimate, bootstrap_mean, normal_mean
 from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 
 if TYPE_CHECKING:

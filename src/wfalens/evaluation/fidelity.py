@@ -19,7 +19,7 @@ from wfalens.evaluation.groups import GroupReport
 from wfalens.evaluation.selective import SelectiveFidelity
 from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 

@@ -17,7 +17,7 @@ from wfalens.evaluation.comparison_task import ComparisonTask
 from wfalens.evaluation.fidelity import Fidelity, reported
 from wfalens.evaluation.groups import by_group, positive_classes
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.scale.over_shards import work_over_shards
 from wfalens.scale.row_counts import RowCounts

@@ -14,7 +14,7 @@ from wfalens.errors import InputError
 from wfalens.html import table_html
 from wfalens.messages import visible
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.text.character_edits import KINDS, Edit, edited_texts
 

@@ -18,7 +18,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.explanations import erasure, leave_one_out
 from wfalens.explanation.shapley.shapley_values import PAIRS, shapley_each
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 
 Scorer = Callable[[NDArray[np.int32], int], tuple[NDArray[np.float64], int]]  # ids, class -> scores, model passes

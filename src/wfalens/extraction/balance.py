@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.scale.bottom_k import TextSample
 from wfalens.text.sources.blocks import Source

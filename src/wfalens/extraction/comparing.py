@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.divergence import jensen_shannon
-from wfalens.models.next_symbol import Named, is_language_model
+from wfalens.models.contract import Named, is_language_model
 from wfalens.ragged import Ragged
 
 CONSISTENCY, DIVERGENCE = ("consistency", "divergence")  # what counts first

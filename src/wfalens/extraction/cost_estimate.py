@@ -12,7 +12,7 @@ import numpy as np
 from wfalens import progress
 from wfalens.extraction.completion.probing import words_in_a_call
 from wfalens.extraction.query_budget import QueryBudget
-from wfalens.models.contract import PrefixClassifier, StatefulClassifier, WholeTextClassifier
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier, asks_every_prefix
 from wfalens.ragged import Ragged
 
 _FAST = 10  # prefixes a second that are told without decimals
@@ -57,7 +57,7 @@ def say_forecast(
 
 def most_probing(model: PrefixClassifier, prefixes: int, words: int, longest: int) -> int:
     """What reading so many words after so many prefixes asks at most; `longest` is the length of a prefix at most."""
-    if isinstance(model, WholeTextClassifier):
+    if asks_every_prefix(model):
         return prefixes * words
     calls = -(-words // words_in_a_call(prefixes))
     return prefixes * (words + calls * longest)

@@ -37,10 +37,9 @@ from wfalens.extraction.stochastic.options import (
     StateOptions,
     check_used,
 )
-from wfalens.models.checks.unknown import unknown_words
-from wfalens.models.contract import PrefixClassifier, StatefulClassifier
-from wfalens.models.next_symbol import Named, is_language_model
-from wfalens.models.traces import MODEL
+from wfalens.models.checks import unknown_words
+from wfalens.models.contract import Named, PrefixClassifier, StatefulClassifier, is_language_model
+from wfalens.models.inference import MODEL
 from wfalens.ragged import Ragged
 from wfalens.scale.run_config import Run
 from wfalens.text.corpus import Corpus

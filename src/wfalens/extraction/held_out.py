@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.extraction.balance import evened
-from wfalens.models.next_symbol import Named, is_language_model
+from wfalens.models.contract import Named, is_language_model
 from wfalens.ragged import Ragged, positions
 
 _SHARE, _MOST = 0.1, 2000  # of the texts, and texts at most

@@ -11,7 +11,7 @@ import numpy as np
 from wfalens.extraction.perturbation import Perturbation, perturbed, random_part
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import output_traces
+from wfalens.models.inference import output_traces
 from wfalens.ragged import Ragged
 
 

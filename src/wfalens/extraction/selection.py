@@ -30,7 +30,7 @@ from wfalens.extraction.provenance import about_corpus, origin
 from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError, query_limit
 from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.scale.bottom_k import TextSample
 from wfalens.scale.run_config import DEFAULT_SAMPLE, Run
 from wfalens.scale.survey import Survey, survey_corpus

@@ -4,7 +4,7 @@ from wfalens.language.most_likely import Likely, most_likely
 from wfalens.language.ngrams import NGram, best_ngram
 from wfalens.language.probability import Language, log_probability, perplexity
 from wfalens.language.sampling import Drawn, sample
-from wfalens.models.next_symbol import END, is_language_model
+from wfalens.models.contract import END, is_language_model
 
 __all__ = [
     "END",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 from wfalens.language.probability import Language
 from wfalens.models.contract import State, StatefulClassifier
-from wfalens.models.stepping import state_traces
+from wfalens.models.inference import state_traces
 from wfalens.ragged import Ragged
 from wfalens.text.encoder import TextEncoder
 from wfalens.validation import Bounds, real, whole

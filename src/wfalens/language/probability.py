@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import Texts
 from wfalens.errors import InputError
-from wfalens.models.contract import checked_probabilities
-from wfalens.models.next_symbol import Named, classes_of_symbols, end_class
+from wfalens.models.contract import Named, checked_probabilities, classes_of_symbols, end_class
 from wfalens.ragged import Ragged, offsets_of
 
 _FLOATS_AT_ONCE = 1 << 23

@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wfalens.errors import ModelError
-from wfalens.models.batches import trace_padded
-from wfalens.models.callable import BlackBoxClassifier
-from wfalens.models.checks.causality import looks_ahead
-from wfalens.models.checks.readout import LOGITS, check_logits, readout_named
+from wfalens.models.base import BlackBoxClassifier, Classifier
+from wfalens.models.checks import LOGITS, check_logits, looks_ahead, readout_named
 from wfalens.models.contract import checked_prior, checked_probabilities
-from wfalens.models.shown import Shown
+from wfalens.models.inference import trace_padded
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import named_classes
 from wfalens.text.encoder import RIGHT, SIDES, TextEncoder
@@ -166,7 +164,7 @@ def token_classifier(
     return TextTableClassifier(last_row(run), encoder, class_names, **options)
 
 
-class TokenTableClassifier(Shown):
+class TokenTableClassifier(Classifier):
     """Wraps `run(ids (batch, time)) -> (batch, time, classes)`: one pass scores all prefixes of a text."""
 
     def __init__(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import FormatError, InputError
-from wfalens.models.checks.readout import readout_named
+from wfalens.models.checks import readout_named
 from wfalens.models.contract import checked_prior
 from wfalens.storage import write_atomically
 from wfalens.text.corpus import named_classes

@@ -14,14 +14,12 @@ from torch import nn
 
 from wfalens.errors import ModelError
 from wfalens.messages import reason_of
-from wfalens.models.batches import TOKENS_PER_BATCH, trace_padded
-from wfalens.models.checks.causality import looks_ahead, probes
-from wfalens.models.checks.preprocessing_check import require_reading
-from wfalens.models.checks.readout import LOGITS, readout_named, softmax
+from wfalens.models.base import Classifier
+from wfalens.models.checks import LOGITS, looks_ahead, probes, readout_named, softmax
 from wfalens.models.contract import PrefixClassifier, State, checked_probabilities, uniform
+from wfalens.models.inference import TOKENS_PER_BATCH, state_traces, trace_padded
 from wfalens.models.padded import TableForm, TextTableClassifier, check_told, checked_word_ids, last_row
-from wfalens.models.shown import Shown
-from wfalens.models.stepping import state_traces
+from wfalens.models.preprocessing_check import require_reading
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus, named_classes
 from wfalens.text.encoder import RIGHT, TextEncoder
@@ -120,7 +118,7 @@ def _wrapped(
     return whole
 
 
-class TorchModule(Shown):
+class TorchModule(Classifier):
     """Black box: only the logits of all prefixes are used."""
 
     def __init__(

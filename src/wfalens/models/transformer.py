@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
 from wfalens.errors import InputError, MissingDependencyError, ModelError
-from wfalens.models.batches import TOKENS_PER_BATCH
+from wfalens.models.inference import TOKENS_PER_BATCH
 from wfalens.models.torch_module import weights_fingerprint
 from wfalens.models.whole_texts import TextClassifier
 from wfalens.ragged import Ragged, concatenate

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wfalens.models.callable import BlackBoxClassifier
+from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.contract import checked_probabilities
 from wfalens.ragged import Ragged
 from wfalens.text.encoder import TextEncoder

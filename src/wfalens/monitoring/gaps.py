@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.monitoring.coverage import Coverage
 from wfalens.monitoring.walks import Walks
 from wfalens.ragged import Ragged

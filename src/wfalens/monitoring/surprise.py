@@ -17,7 +17,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.divergence import jensen_shannon
 from wfalens.explanation.moves import anatomy_and_names
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs, output_traces, prior_of
+from wfalens.models.inference import initial_output, last_outputs, output_traces
 from wfalens.monitoring.synonym_defense import Restoration
 from wfalens.monitoring.walks import Walks, reader_of
 from wfalens.ragged import Ragged
@@ -110,7 +110,7 @@ def read(
     surprise = np.einsum("tn,tn->t", walks.before, habits.surprise[walks.classes])
     rarity = habits.rarity[ids.values]
     unseen = ((wfa.word_counts[ids.values] == 0) | (ids.values == UNKNOWN)).astype(np.float64)
-    steps = _steps(trace, starts, prior_of(model).astype(np.float64))
+    steps = _steps(trace, starts, initial_output(model).astype(np.float64))
     label, agrees = output.argmax(1), output.argmax(1) == wfa.decide(weights)
     told = walks.wfa.read_out(walks.after[ids.offsets[1:] - 1])
     reliance, fragility = _reliance(walks, told)

@@ -22,7 +22,7 @@ from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
 from wfalens.messages import sentence
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.monitoring.walks import Walks, reader_of
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.repair.blame import Blame, TurningWord
 from wfalens.repair.suspects import LabelSuspect
 from wfalens.text.corpus import Corpus

@@ -9,7 +9,7 @@ import numpy as np
 
 from wfalens.errors import InputError
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.repair.blame import with_labels
 from wfalens.repair.plan import Plan
 from wfalens.text.corpus import Corpus

@@ -10,7 +10,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.evaluation.baselines import cross_fitted_bag_of_words
 from wfalens.explanation.influence import influence
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.repair.blame import with_labels
 from wfalens.text.corpus import Corpus
 from wfalens.text.similar_words import Nearness

@@ -15,7 +15,7 @@ from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.explanation import attribute
 from wfalens.extraction import Extractor
-from wfalens.models.final import final_outputs, prior_output
+from wfalens.models.inference import final_outputs, initial_output
 from wfalens.report.page import to_json
 from wfalens.report.views import Study, flips, play, swaps, why
 from wfalens.text import Corpus
@@ -118,7 +118,7 @@ def test_both_readers_tell_why_in_probabilities(study):
         found = why(tested, text)
         to_json(found)
         ids = tested.wfa.encoder.encode([text])
-        said = final_outputs(tested.model, ids)[0] - prior_output(tested.model)
+        said = final_outputs(tested.model, ids)[0] - initial_output(tested.model)
         assert np.allclose(np.sum(found["network"], 0), said, atol=2e-3)
         own = tested.wfa.predict_proba([text])[0]
         start = tested.wfa.probabilities(tested.wfa.read_out(tested.wfa.initial[None]))[0]

@@ -12,7 +12,7 @@ from tests.automata import linear_sample
 from wfalens.errors import InputError
 from wfalens.explanation import nearness_of
 from wfalens.models import RNNClassifier, RNNConfig
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.robustness import Edits, Substitutes, certify_network, read_lists, smooth
 from wfalens.robustness.certify.danger import Danger

@@ -20,7 +20,7 @@ from wfalens.explanation.phrases.phrase_result import DecidingPhrases, more_than
 from wfalens.explanation.phrases.redundancy import Standing, without_redundant
 from wfalens.explanation.phrases.regex import regular_expression
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 from wfalens.validation import Bounds, real, whole

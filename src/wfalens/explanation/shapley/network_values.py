@@ -40,7 +40,7 @@ from wfalens.explanation.shapley.sampled import (
 )
 from wfalens.explanation.shapley.shapley_values import ENUMERATED, MOST_SAMPLED, probability_values
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs, prior_output
+from wfalens.models.inference import final_outputs, initial_output
 
 METHOD = "Shapley values of the network"
 QUERIES = 500
@@ -136,7 +136,7 @@ class _Asked:
     def __init__(self, model: PrefixClassifier, ids: NDArray[np.int32], absence: str, budget: int) -> None:
         self._model, self._ids, self.absence, self.budget = model, ids, absence, budget
         self.length = len(ids)
-        self._outputs = prior_output(model)[None]
+        self._outputs = initial_output(model)[None]
         self._known: dict[bytes, int] = {}
         if absence == DELETE:  # a text without words is not asked: its output is the model's prior
             self._known[_keys(np.zeros((1, self.length), bool))[0]] = 0

@@ -21,7 +21,7 @@ from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import output_traces
+from wfalens.models.inference import output_traces
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.threads import in_parallel

@@ -17,12 +17,10 @@ from wfalens.models.contract import (
     PrefixClassifier,
     State,
     StatefulClassifier,
-    WholeTextClassifier,
+    asks_every_prefix,
     checked_probabilities,
 )
-from wfalens.models.prefixes import prefix_tree
-from wfalens.models.stepping import state_grid, states_after, step_grid
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs, prefix_tree, state_grid, states_after, step_grid
 from wfalens.ragged import Ragged, offsets_of, positions
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.threads import passes_of_model
@@ -73,7 +71,7 @@ def probing_queries(
         return len(representatives.prefixes.values) + len(representatives.state) * words
     lengths = representatives.prefixes.lengths[_first_ones(representatives)[0]]
     further = 0 if asked is None else words * asked.queries(model, lengths + 1)
-    if isinstance(model, WholeTextClassifier):
+    if asks_every_prefix(model):
         return len(lengths) * words + further
     calls = -(-words // words_per_call(representatives))
     return calls * len(prefix_tree(representatives.prefixes)) + len(lengths) * words + further

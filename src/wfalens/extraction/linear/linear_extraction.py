@@ -26,9 +26,9 @@ from wfalens.extraction.linear.word_inputs import prefixes_read, word_inputs
 from wfalens.extraction.perturbed_batches import PerturbedBatches
 from wfalens.extraction.provenance import about_corpus
 from wfalens.extraction.query_budget import QueryBudget, query_limit
-from wfalens.models.checks.causality import check_causal
+from wfalens.models.checks import check_causal
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs, prior_of
+from wfalens.models.inference import initial_output, last_outputs
 from wfalens.ragged import Ragged
 from wfalens.scale.run_config import DEFAULT_SAMPLE, Run
 from wfalens.scale.survey import survey_corpus
@@ -120,7 +120,7 @@ def distil(
         generator = Generator(shape, inputs, classes, int(fit.lengths.max()))
     wanted = last_outputs(model, tests)
     run = Training(
-        generator, prior_of(model), PerturbedBatches(model, fit, shape, seed, ledger), deadline.part(_TRAINED)
+        generator, initial_output(model), PerturbedBatches(model, fit, shape, seed, ledger), deadline.part(_TRAINED)
     )
     manifest = {
         "shape": asdict(shape),

@@ -9,7 +9,7 @@ from wfalens import progress
 from wfalens.extraction.completion.probing import Representatives, affordable, ask, probing_queries, words_per_call
 from wfalens.extraction.query_budget import PROBING, QueryBudget
 from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, StatefulClassifier
-from wfalens.models.stepping import states_after
+from wfalens.models.inference import states_after
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.text.word_vectors import WordVectors
 

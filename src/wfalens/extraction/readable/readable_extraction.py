@@ -26,9 +26,9 @@ from wfalens.extraction.readable.fit import Fit, fit, merged, started
 from wfalens.extraction.readable.readable_automaton import automaton_of
 from wfalens.extraction.readable.readable_options import Rung, Sharing, Size, Sizes
 from wfalens.extraction.readable.start import Effects, effects, views
-from wfalens.models.checks.causality import check_causal
+from wfalens.models.checks import check_causal
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.scale.run_config import DEFAULT_SAMPLE, Run
 from wfalens.scale.survey import survey_corpus

@@ -25,8 +25,7 @@ from wfalens.extraction.query_budget import PROBING, QueryBudget
 from wfalens.extraction.states.abstraction import States, TooFewOutputsError, cluster, state_centres
 from wfalens.extraction.states.views import LookAhead, Outputs, View, continuations_of, make_view, see
 from wfalens.models.contract import PrefixClassifier, StatefulClassifier
-from wfalens.models.stepping import states_after
-from wfalens.models.traces import prior_of
+from wfalens.models.inference import initial_output, states_after
 from wfalens.ragged import Ragged
 from wfalens.threads import passes_of_model
 
@@ -75,7 +74,7 @@ def effects(
     except TooFewOutputsError as error:
         formed = cluster(seen.points, error.distinct, _PER_STATE, rng)
     formed, path = formed.visited(seen.points)
-    centres = state_centres(seen.outputs, path, prior_of(model), len(formed))
+    centres = state_centres(seen.outputs, path, initial_output(model), len(formed))
     counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
     alphabet = np.arange(model.encoder.lowest_id, len(counts), dtype=np.int32)
     asked = continuations_of(view)

@@ -30,9 +30,8 @@ from wfalens.extraction.states.abstraction import ABSTRACTIONS, TooFewOutputsErr
 from wfalens.extraction.states.splitting import Splitting
 from wfalens.extraction.stochastic.options import AUTO
 from wfalens.extraction.stochastic.tuning import Tuning
-from wfalens.models.contract import PrefixClassifier
-from wfalens.models.next_symbol import is_language_model
-from wfalens.models.traces import last_outputs
+from wfalens.models.contract import PrefixClassifier, is_language_model
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged, concatenate
 from wfalens.text.corpus import Corpus
 from wfalens.validation import Bounds, check_numbers, real, whole

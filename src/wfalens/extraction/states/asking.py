@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.models.contract import PrefixClassifier, WholeTextClassifier
-from wfalens.models.prefixes import prefix_tree
-from wfalens.models.traces import last_outputs
+from wfalens.models.contract import PrefixClassifier, asks_every_prefix
+from wfalens.models.inference import last_outputs, prefix_tree
 from wfalens.ragged import Ragged, offsets_of, positions
 from wfalens.threads import passes_of_model
 
@@ -29,7 +28,7 @@ class Continuations:
 
     def queries(self, model: PrefixClassifier, lengths: NDArray[np.int64]) -> int:
         """What asking them behind prefixes of these lengths costs: a model that traces scores all words of a text."""
-        if isinstance(model, WholeTextClassifier):
+        if asks_every_prefix(model):
             return len(self) * len(lengths)
         return len(self) * int(lengths.sum()) + len(lengths) * len(self.texts.values)
 

@@ -19,7 +19,7 @@ from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.abstraction import Abstraction, States, named_abstraction
 from wfalens.extraction.states.views import PrefixOutputs, View, see
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged, concatenate, positions
 
 if TYPE_CHECKING:

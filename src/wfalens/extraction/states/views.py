@@ -19,8 +19,7 @@ from wfalens.errors import InputError, ModelError
 from wfalens.extraction.query_budget import LOOK_AHEAD, LOOK_AHEAD_SHARE, QueryBudget
 from wfalens.extraction.states.asking import MOST_ASKED, Continuations, drawn, regression, telling
 from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier, checked_probabilities
-from wfalens.models.stepping import state_traces, states_after
-from wfalens.models.traces import output_traces
+from wfalens.models.inference import output_traces, state_traces, states_after
 from wfalens.ragged import Ragged, positions
 from wfalens.threads import passes_of_model
 

@@ -24,9 +24,8 @@ from wfalens.extraction.stochastic.options import AUTO, CORPUS, Options
 from wfalens.extraction.stochastic.plan import Plan
 from wfalens.extraction.stochastic.size_grid import Ladder, representatives_for
 from wfalens.extraction.stochastic.tuning import ALPHAS, BETAS, Held, Tuning, choose, split
-from wfalens.models.contract import PrefixClassifier, StatefulClassifier
-from wfalens.models.next_symbol import is_language_model
-from wfalens.models.traces import initial_output
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier, is_language_model
+from wfalens.models.inference import initial_output
 from wfalens.ragged import Ragged
 from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.run_config import Session

@@ -16,7 +16,7 @@ from wfalens.extraction.effort import EFFORTS
 from wfalens.extraction.query_budget import query_limit
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, Abstraction, named_abstraction
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import INITIAL
+from wfalens.models.inference import INITIAL
 from wfalens.validation import Bounds, real, whole
 
 AUTO, CORPUS = "auto", "corpus"

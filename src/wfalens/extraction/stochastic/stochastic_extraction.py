@@ -33,9 +33,9 @@ from wfalens.extraction.stochastic.model_selection import most_representatives, 
 from wfalens.extraction.stochastic.options import AUTO, Options
 from wfalens.extraction.stochastic.plan import Plan
 from wfalens.memory import resident_with_children
-from wfalens.models.checks.causality import check_causal
+from wfalens.models.checks import check_causal
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import initial_output
+from wfalens.models.inference import initial_output
 from wfalens.ragged import Ragged
 from wfalens.scale.bottom_k import TextSample
 from wfalens.scale.map_blocks import Facts, Pass, run_pass

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wfalens.errors import MissingDependencyError, ModelError
-from wfalens.models.checks.preprocessing_check import require_reading
 from wfalens.models.padded import (
     TableForm,
     TextTableClassifier,
@@ -21,6 +20,7 @@ from wfalens.models.padded import (
     checked_word_ids,
     token_classifier,
 )
+from wfalens.models.preprocessing_check import require_reading
 from wfalens.text.encoder import RIGHT, TextEncoder
 
 if TYPE_CHECKING:

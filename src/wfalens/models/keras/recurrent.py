@@ -14,15 +14,15 @@ from torch import Tensor
 
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.messages import reason_of
-from wfalens.models.checks.readout import readout_named
+from wfalens.models.base import Classifier
+from wfalens.models.checks import readout_named
 from wfalens.models.contract import PrefixClassifier, State, checked_probabilities
+from wfalens.models.inference import state_traces
 from wfalens.models.keras.keras_file import StoredModel, read_keras
 from wfalens.models.keras.keras_network import RecurrentNetwork, plain_network, table_width
 from wfalens.models.keras.keras_tables import TableNetwork, table_network
 from wfalens.models.padded import TableForm, TextTableClassifier
 from wfalens.models.preprocessing import EXACT, Preprocessing, found_card
-from wfalens.models.shown import Shown
-from wfalens.models.stepping import state_traces
 from wfalens.ragged import Ragged
 from wfalens.text.encoder import LEFT, TextEncoder
 from wfalens.text.vocabulary import PADDING
@@ -64,7 +64,7 @@ def load_keras(
             ...
         wfalens.errors.InputError: missing.keras: no such file
     """
-    from wfalens.models.checks.preprocessing_check import require_reading
+    from wfalens.models.preprocessing_check import require_reading
 
     path = Path(path)
     stored = read_keras(path)
@@ -132,7 +132,7 @@ def exact_classifier(
     )
 
 
-class KerasRecurrentClassifier(Shown):
+class KerasRecurrentClassifier(Classifier):
     """White box: goes on from a state, which starts after a number of pads."""
 
     is_concurrent = True

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.models.next_symbol import is_language_model
+from wfalens.models.contract import is_language_model
 from wfalens.models.onnx.graph_ports import METADATA
 from wfalens.models.preprocessing import Preprocessing
 from wfalens.models.rnn.classifier import RNNClassifier

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError, ModelError
-from wfalens.models.checks.preprocessing_check import require_reading
-from wfalens.models.checks.readout import readout_named
+from wfalens.models.base import Classifier
+from wfalens.models.checks import readout_named
 from wfalens.models.contract import PrefixClassifier, State, checked_probabilities
+from wfalens.models.inference import state_traces
 from wfalens.models.onnx.graph_ports import OnnxGraph, StatePort, stored_metadata
 from wfalens.models.padded import TableForm, TextTableClassifier, check_told, token_classifier
 from wfalens.models.preprocessing import Preprocessing, found_card
-from wfalens.models.shown import Shown
-from wfalens.models.stepping import state_traces
+from wfalens.models.preprocessing_check import require_reading
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 from wfalens.text.encoder import RIGHT
@@ -108,7 +108,7 @@ def _check_card(path: Path, card: Preprocessing, rows_of: Callable[[int], NDArra
         ) from None
 
 
-class OnnxStepClassifier(Shown):
+class OnnxStepClassifier(Classifier):
     """White box: the graph goes on from a state, which starts at zero."""
 
     def __init__(self, graph: OnnxGraph, card: Preprocessing) -> None:

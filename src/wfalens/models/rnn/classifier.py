@@ -15,11 +15,10 @@ from torch import Tensor, nn
 
 from wfalens.errors import InputError
 from wfalens.memory import check_in_use
-from wfalens.models.batches import TOKENS_PER_BATCH, trace_padded
-from wfalens.models.contract import State, checked_probabilities
-from wfalens.models.next_symbol import is_language_model
+from wfalens.models.base import Classifier
+from wfalens.models.contract import State, checked_probabilities, is_language_model
+from wfalens.models.inference import TOKENS_PER_BATCH, trace_padded
 from wfalens.models.rnn.gates import GATES, grid
-from wfalens.models.shown import Shown
 from wfalens.ragged import Ragged
 from wfalens.storage import StoredFile, read_file, write_file
 from wfalens.text.encoder import TextEncoder, restore_encoder, store_encoder
@@ -101,7 +100,7 @@ class RNNNetwork(nn.Module):
         return logits
 
 
-class RNNClassifier(Shown):
+class RNNClassifier(Classifier):
     """A trained network with its vocabulary and classes: a steppable classifier.
 
     Args:
@@ -183,14 +182,6 @@ class RNNClassifier(Shown):
         # (batch, time) -> (batch, time, classes)
         logits: Tensor = self.network.begun(table)[:, 1:] if self._begins else self.network(table)
         return logits.softmax(-1).numpy()
-
-    def predict_proba(self, texts: list[str]) -> NDArray[np.float32]:
-        """Class distributions after the last word; (texts, classes). A text without words gets the prior."""
-        worded, ids = self.encoder.encode(texts).nonempty()
-        outputs = np.tile(self.initial_output, (len(texts), 1))
-        if len(worded):
-            outputs[worded] = self.trace(ids).last()
-        return outputs
 
     @property
     def initial_output(self) -> NDArray[np.float32]:

@@ -18,9 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from wfalens.errors import InputError
-from wfalens.models.callable import BlackBoxClassifier
-from wfalens.models.contract import PrefixClassifier
-from wfalens.models.next_symbol import END
+from wfalens.models.base import BlackBoxClassifier
+from wfalens.models.contract import END, PrefixClassifier
 from wfalens.models.torch_module import weights_fingerprint, wrap_module
 from wfalens.ragged import Ragged
 from wfalens.text.encoder import TextEncoder

@@ -14,7 +14,7 @@ from torch import nn
 
 from wfalens import progress
 from wfalens.errors import InputError
-from wfalens.models.next_symbol import symbol_classes
+from wfalens.models.contract import symbol_classes
 from wfalens.models.rnn.classifier import RNNClassifier, RNNConfig
 from wfalens.models.rnn.training_tasks import CLASS, NEXT, TASKS, NextSymbols, TextClasses, TrainingBatches
 from wfalens.ragged import Ragged

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wfalens.models.next_symbol import classes_of_symbols, end_class
+from wfalens.models.contract import classes_of_symbols, end_class
 from wfalens.models.rnn.classifier import RNNClassifier, RNNNetwork
 from wfalens.ragged import Ragged, positions
 

@@ -12,7 +12,7 @@ from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.explanation.contrast import adversarial_pairs, collaborative_pairs
 from wfalens.explanation.word_pairs import Pairs
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 

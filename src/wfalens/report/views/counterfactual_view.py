@@ -16,7 +16,7 @@ from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.embeddings import words_seen
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study
 from wfalens.report.views.edited import edit_flips

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged, concatenate
 from wfalens.report.study import Study
 from wfalens.text.character_edits import Edit, edited_texts

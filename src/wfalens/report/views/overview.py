@@ -12,7 +12,7 @@ from wfalens.automaton.serving import companion_summary, recorded
 from wfalens.evaluation.language_models import measure_strings
 from wfalens.evaluation.measure_fidelity import measure_fidelity
 from wfalens.language.probability import Language
-from wfalens.models.next_symbol import is_language_model
+from wfalens.models.contract import is_language_model
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study
 from wfalens.report.views.readable_view import reading

@@ -12,7 +12,7 @@ from wfalens.automaton.walk import row_kinds
 from wfalens.evaluation.agreement import wilson_bounds
 from wfalens.explanation.artefacts import find_artefacts
 from wfalens.explanation.phrases import deciding_phrases
-from wfalens.models.traces import output_traces
+from wfalens.models.inference import output_traces
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 from wfalens.text.corpus import Corpus

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wfalens.models.traces import output_traces
+from wfalens.models.inference import output_traces
 from wfalens.report.study import Study, short
 
 

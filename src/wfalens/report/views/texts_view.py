@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import UNDECIDED
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 from wfalens.report.views import problems

@@ -16,7 +16,7 @@ from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged, concatenate
 from wfalens.robustness.attack.attack_search import TRIES
 from wfalens.robustness.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.robustness.attack.attack_search import Search, Target
 from wfalens.robustness.attack.outcome import FAILED, SKIPPED, SUCCEEDED, Example, Outcome

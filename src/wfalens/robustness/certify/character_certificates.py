@@ -20,7 +20,7 @@ from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
 from wfalens.messages import visible
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.robustness.certify.certificate import BROKEN, CERTIFIED, OPEN
 from wfalens.text.character_edits import KINDS, edited_texts

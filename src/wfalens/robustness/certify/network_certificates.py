@@ -26,7 +26,7 @@ from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.robustness.certify.certificate import CERTIFIED, certify_choices
 from wfalens.robustness.certify.certify_texts import without, worded
 from wfalens.robustness.certify.danger import Danger

@@ -28,7 +28,7 @@ from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import check_pair
 from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.robustness.certify.certify_texts import worded
 from wfalens.robustness.certify.edits import Edits, random_picks, spelled
 from wfalens.robustness.certify.substitutes import Substitutes

@@ -15,7 +15,7 @@ from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
 from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.influence import influence_of
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.robustness.compare.changes import StateMatch, TextChanges, WordChanges
 from wfalens.robustness.compare.difference import Difference

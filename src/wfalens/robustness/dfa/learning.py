@@ -20,7 +20,7 @@ from wfalens.errors import InputError
 from wfalens.extraction.refinement.guarantee import Guarantee
 from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.final import final_outputs
+from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.robustness.dfa.machines import Machine, minimal
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.traces import last_outputs, prior_of
+from wfalens.models.inference import initial_output, last_outputs
 from wfalens.ragged import Ragged
 
 
@@ -37,7 +37,7 @@ def read_by_model(model: PrefixClassifier, text: str, words: tuple[str, ...], co
 def _output(model: PrefixClassifier, ids: NDArray[np.int32]) -> NDArray[np.float64]:
     if len(ids):
         return np.asarray(last_outputs(model, Ragged(ids, np.array([0, len(ids)])))[0], np.float64)
-    return prior_of(model).astype(np.float64)
+    return initial_output(model).astype(np.float64)
 
 
 def _two_texts(reader: WFA | PrefixClassifier, text: str, words: tuple[str, ...]) -> Ragged[np.int32]:

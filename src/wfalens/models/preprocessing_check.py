@@ -13,10 +13,10 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import binomtest
 
 from wfalens.errors import ModelError
-from wfalens.models.checks.unknown import UnknownWordsWarning, unknown_words
+from wfalens.models.checks import UnknownWordsWarning, unknown_words
 from wfalens.models.contract import PrefixClassifier
+from wfalens.models.inference import last_outputs
 from wfalens.models.padded import TableForm
-from wfalens.models.traces import last_outputs
 from wfalens.text.corpus import Corpus
 from wfalens.text.encoder import LEFT, RIGHT, TextEncoder
 from wfalens.text.vocabulary import PADDING, UNKNOWN

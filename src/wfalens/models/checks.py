@@ -1,21 +1,28 @@
-"""Whether a model's output for a prefix depends on what follows: a check, and what is said where it does."""
+"""Checks of a model: look-ahead (its output for a prefix depends on what follows), logits or probabilities, words."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from wfalens.errors import ModelError, WfalensWarning
+from wfalens.errors import InputError, ModelError, WfalensWarning
 from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged, positions
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import UNKNOWN
+from wfalens.validation import check_choice
 
 _TOLERANCE = 1e-3
 _SEQUENCES, _LENGTH = 8, 12
 _PROBED = ((6, 12), (2, 40), (1, 150))  # random texts: how many, of how many words
+_SUM_TOLERANCE = 1e-4
+_SAMPLE = 500  # texts whose words are looked up
+_MANY = 1 / 3  # of their words
+Readout = Callable[[NDArray[np.floating]], NDArray[np.floating]]
 
 
 class LookAheadWarning(WfalensWarning):
@@ -98,3 +105,57 @@ def _tried(model: PrefixClassifier, texts: Ragged[np.int32]) -> Contradiction | 
         if texts.lengths.max() <= _LENGTH:
             raise
         return None  # a model that cannot read so long a text will say so when it is given one
+
+
+def softmax(logits: NDArray[np.floating]) -> NDArray[np.floating]:
+    # (…, classes) -> (…, classes)
+    powers = np.exp(logits - logits.max(-1, keepdims=True))
+    shares: NDArray[np.floating] = powers / powers.sum(-1, keepdims=True)
+    return shares
+
+
+def two_sided(second: NDArray[np.floating]) -> NDArray[np.floating]:
+    """The probability of the second of two classes, beside that of the first: (…, 1) -> (…, 2)."""
+    return np.concatenate([1 - second, second], -1)
+
+
+PROBABILITIES, LOGITS, BINARY = "probabilities", "logits", "binary"
+READOUTS: dict[str, Readout] = {
+    PROBABILITIES: lambda values: values,
+    LOGITS: softmax,
+    BINARY: two_sided,
+}
+
+
+def readout_named(name: str) -> Readout:
+    check_choice("outputs", name, READOUTS)
+    return READOUTS[name]
+
+
+def check_logits(rows: NDArray[np.floating], who: str) -> None:
+    """Refuse rows that are distributions already: a softmax over them would blur them. rows: (…, classes)"""
+    if rows.shape[-1] > 1 and np.all(rows >= 0) and np.allclose(rows.sum(-1), 1, atol=_SUM_TOLERANCE):
+        raise ModelError(
+            f'{who} gives probabilities, and was said to give logits; give outputs="probabilities" (in a card: '
+            '"outputs")'
+        )
+
+
+class UnknownWordsWarning(WfalensWarning):
+    """A large share of the words of some texts is unknown to a model."""
+
+
+def unknown_words(encoder: TextEncoder, texts: Sequence[str], seed: int = 0) -> str | None:
+    """A sentence, if more than a third of the words of some texts are unknown; else None."""
+    chosen = np.random.default_rng(seed).permutation(len(texts))[:_SAMPLE]
+    try:
+        ids = encoder.encode([texts[item] for item in chosen]).values
+    except InputError:  # whoever reads the texts says it
+        return None
+    share = float(np.mean(ids == UNKNOWN)) if len(ids) else 0.0
+    if share <= _MANY:
+        return None
+    return (
+        f"{share:.0%} of the words of these texts are unknown to the model: is the tokenizer "
+        f"({encoder.tokenizer_name}) the one that it was trained with?"
+    )

@@ -1,0 +1,277 @@
+"""Asking a model in batches: outputs after every word (paper §2), after the last word, and states after prefixes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens import progress
+from wfalens.errors import InputError
+from wfalens.models.contract import (
+    BatchSteppable,
+    PrefixClassifier,
+    State,
+    StatefulClassifier,
+    asks_every_prefix,
+    checked_probabilities,
+    uniform,
+)
+from wfalens.ragged import Ragged, concatenate, positions
+from wfalens.text.vocabulary import PADDING
+from wfalens.threads import passes_of_model
+
+INITIAL = MODEL, UNIFORM = ("model", "uniform")  # whose output stands before any word
+TOKENS_PER_BATCH = 8192  # padded tokens that go through a model at once
+_TOKENS_PER_CALL = 50_000
+_TEXTS_PER_BATCH = 1024  # that are stepped at once
+_SHARED = 0.5  # prefixes, as a share of all words, below which stepping is quicker than reading whole texts
+_WORD_BITS = 32
+_WORD_MASK = (1 << _WORD_BITS) - 1
+
+
+def output_traces(model: PrefixClassifier, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+    """`T(w)` for every text; -> (tokens, classes)"""
+
+    def traced(part: Ragged[np.int32]) -> Ragged[np.float32]:
+        trace = model.trace(part)
+        checked_probabilities(trace.values, len(part.values), len(model.class_names), "the model")
+        if not np.array_equal(trace.offsets, part.offsets):
+            raise InputError("the model's trace does not have one row per token of each text", code="output-shape")
+        return trace
+
+    progress.start("running the model", len(ids.values))
+    parts = []
+    for trace in passes_of_model(model, traced, ids.chunks(_TOKENS_PER_CALL)):
+        parts.append(trace)
+        progress.advance(len(trace.values))
+    progress.finish()
+    return concatenate(parts)
+
+
+def last_outputs(model: PrefixClassifier, texts: Ragged[np.int32]) -> NDArray[np.float32]:
+    """The last row of `T(w)` for every text, the initial output for a text without words; -> (texts, classes)
+
+    A model whose trace costs a query per prefix is asked for whole texts only.
+    """
+    worded, ids = texts.nonempty()
+    if len(worded) == 0:
+        outputs = np.empty((0, len(model.class_names)), np.float32)
+    else:
+        outputs = _whole_texts(model, ids) if asks_every_prefix(model) else output_traces(model, ids).last()
+    if len(worded) == len(texts):
+        return outputs
+    filled = np.tile(initial_output(model), (len(texts), 1))
+    filled[worded] = outputs
+    return filled
+
+
+def _whole_texts(model: Any, ids: Ragged[np.int32]) -> NDArray[np.float32]:
+    def asked(part: Ragged[np.int32]) -> NDArray[np.float32]:
+        return checked_probabilities(model.final(part), len(part), len(model.class_names), "the model")
+
+    progress.start("asking the model", len(ids))
+    parts = []
+    for outputs in passes_of_model(model, asked, ids.chunks(_TOKENS_PER_CALL)):
+        parts.append(outputs)
+        progress.advance(len(outputs))
+    progress.finish()
+    return np.concatenate(parts)
+
+
+def initial_output(model: PrefixClassifier, initial: str = MODEL) -> NDArray[np.float32]:
+    """`ρ(0)`: the model's own output before any word, uniform where it has none or `initial` says so; (classes,)"""
+    own = getattr(model, "initial_output", None) if initial == MODEL else None
+    return uniform(len(model.class_names)) if own is None else np.asarray(own, np.float32)
+
+
+def final_outputs(model: PrefixClassifier, texts: Ragged[np.int32]) -> NDArray[np.float64]:
+    """The same as `last_outputs`, for texts that repeat or begin one another, such as variants of one text.
+
+    A trace has the outputs of all prefixes, so a text that begins another one costs nothing; a model that is asked for
+    every prefix is asked for each distinct text. A stateful model reads shared beginnings once where they are frequent.
+    """
+    tree = prefix_tree(texts)
+    ends = np.full(len(texts), -1)
+    worded = np.flatnonzero(texts.lengths)
+    ends[worded] = tree.of_token[texts.offsets[worded + 1] - 1]
+    needed = np.unique(ends[worded])
+    outputs = np.empty((len(tree) + 1, len(model.class_names)))  # the last row, -1, is the output before any word
+    outputs[-1] = initial_output(model)
+    if asks_every_prefix(model):
+        outputs[needed] = last_outputs(model, tree.spelled(needed))
+    elif len(tree):
+        leaves = np.setdiff1d(np.arange(len(tree)), tree.parent)
+        if isinstance(model, StatefulClassifier) and len(tree) < _SHARED * int(tree.depth[leaves].sum()):
+            outputs[:-1] = _stepped(model, tree)
+            return np.asarray(outputs[ends])
+        spelled = tree.spelled(leaves)
+        values = model.trace(spelled).values
+        checked_probabilities(values, len(spelled.values), len(model.class_names), "the model")
+        outputs[_prefixes_of(tree.parent, leaves, spelled.lengths)] = values
+    return np.asarray(outputs[ends])
+
+
+def _stepped(model: StatefulClassifier, tree: PrefixTree) -> NDArray[np.float32]:
+    """The output after every prefix, all prefixes of a length at a time; -> (prefixes, classes)"""
+    outputs = np.empty((len(tree), len(model.class_names)), np.float32)
+    first = np.searchsorted(tree.depth, np.arange(1, int(tree.depth[-1]) + 2))
+    state, previous = model.initial_state(1), -1  # the number of the first prefix that is one word shorter
+    for start, end in pairwise(first):
+        state, outputs[start:end] = model.step(state[tree.parent[start:end] - previous], tree.word[start:end])
+        previous = start
+    return checked_probabilities(outputs, len(tree), len(model.class_names), "the model")
+
+
+def _prefixes_of(parent: NDArray[np.int64], leaves: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The prefixes along the way to each leaf, one leaf after the other; -> (sum of lengths,)"""
+    ends = np.cumsum(lengths)
+    found = np.empty(int(lengths.sum()), np.int64)
+    here, place = leaves.copy(), ends - 1
+    going = np.arange(len(leaves))
+    while len(going):
+        found[place[going]] = here[going]
+        here[going] = parent[here[going]]
+        place[going] -= 1
+        going = going[here[going] >= 0]
+    return found
+
+
+@dataclass(frozen=True)
+class PrefixTree:
+    """All distinct non-empty prefixes; a parent stands before its children."""
+
+    parent: NDArray[np.int64]  # (prefixes,): the prefix without its last word, -1 for none
+    word: NDArray[np.int32]  # (prefixes,): the last word
+    depth: NDArray[np.int64]  # (prefixes,): the number of words
+    of_token: NDArray[np.int64]  # (tokens,): the prefix that ends at each token
+
+    def __len__(self) -> int:
+        return len(self.word)
+
+    def sequences(self, batch: int) -> Iterator[tuple[NDArray[np.int64], Ragged[np.int32]]]:
+        """The prefixes as sequences, in batches with their numbers; equal lengths stand together."""
+        for start in range(0, len(self), batch):
+            numbers = np.arange(start, min(start + batch, len(self)))
+            yield numbers, self.spelled(numbers)
+
+    def spelled(self, numbers: NDArray[np.int64]) -> Ragged[np.int32]:
+        lengths = self.depth[numbers]
+        table = np.zeros((len(numbers), int(lengths.max(initial=0))), np.int32)
+        here = numbers.copy()
+        for column in range(table.shape[1]):
+            alive = here >= 0
+            table[alive, column] = self.word[here[alive]]
+            here[alive] = self.parent[here[alive]]
+        # words were read from the end: turn each row round
+        columns = lengths[:, None] - 1 - np.arange(table.shape[1])
+        real = columns >= 0
+        turned = np.take_along_axis(table, np.maximum(columns, 0), 1)
+        return Ragged.from_lengths(turned[real], lengths)
+
+
+def prefix_tree(ids: Ragged[np.int32]) -> PrefixTree:
+    """One vectorised pass per position over all sequences."""
+    lengths, starts = ids.lengths, ids.offsets[:-1]
+    of_token = np.empty(len(ids.values), np.int64)
+    here = np.full(len(ids), -1, np.int64)
+    parents, words, depths, count = [], [], [], 0
+    reading = np.flatnonzero(lengths > 0)
+    position = 0
+    while len(reading):
+        # prefix and word in one number, which sorts like the pair
+        pairs = (here[reading] + 1 << _WORD_BITS) | ids.values[starts[reading] + position]
+        distinct, inverse = np.unique(pairs, return_inverse=True)
+        here[reading] = count + inverse.ravel()
+        of_token[starts[reading] + position] = here[reading]
+        parents.append((distinct >> _WORD_BITS) - 1)
+        words.append((distinct & _WORD_MASK).astype(np.int32))
+        depths.append(np.full(len(distinct), position + 1))
+        count += len(distinct)
+        position += 1
+        reading = reading[lengths[reading] > position]
+    empty = np.zeros(0, np.int64)
+    return PrefixTree(
+        np.concatenate([empty, *parents]),
+        np.concatenate([empty.astype(np.int32), *words]),
+        np.concatenate([empty, *depths]),
+        of_token,
+    )
+
+
+def states_after(model: StatefulClassifier, prefixes: Ragged[np.int32]) -> State:
+    """The internal state after each prefix, empty ones included; one batched step per position."""
+    # -> (prefixes, width)
+    state = model.initial_state(len(prefixes))
+    table, lengths = prefixes.padded(), prefixes.lengths
+    for position in range(table.shape[1]):
+        reading = np.flatnonzero(lengths > position)
+        state[reading], _ = model.step(state[reading], table[reading, position])
+    return state
+
+
+def step_grid(model: StatefulClassifier, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Outputs after reading every word from every state: (states, width), (words,) -> (states, words, classes)."""
+    if isinstance(model, BatchSteppable) and model.has_grid:
+        return model.step_grid(state, ids)
+    return state_grid(model, state, ids)[1]
+
+
+def state_grid(model: StatefulClassifier, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+    """The new states, (states, words, width), and the outputs as `step_grid` gives them."""
+    if isinstance(model, BatchSteppable) and model.has_grid:
+        return model.state_grid(state, ids)
+    states, outputs = model.step(np.repeat(state, len(ids), axis=0), np.tile(ids, len(state)))
+    shape = len(state), len(ids), -1
+    return states.reshape(shape), outputs.reshape(shape)
+
+
+def state_traces(
+    model: StatefulClassifier, ids: Ragged[np.int32]
+) -> Iterator[tuple[NDArray[np.int64], State, NDArray[np.float32]]]:
+    """Internal states and outputs after every word: for batches of tokens, their positions, states and outputs."""
+    order = np.argsort(-ids.lengths, kind="stable")
+    for first in range(0, len(order), _TEXTS_PER_BATCH):
+        texts = order[first : first + _TEXTS_PER_BATCH]  # the longest first: the texts that go on are the first ones
+        starts, lengths = ids.offsets[texts], ids.lengths[texts]
+        state = model.initial_state(len(texts))
+        for position in range(int(lengths[0])):
+            reading = int(np.searchsorted(-lengths, -position))
+            tokens = starts[:reading] + position
+            state, outputs = model.step(state[:reading], ids.values[tokens])
+            yield tokens, state, outputs
+
+
+def trace_padded(
+    ids: Ragged[np.int32],
+    classes: int,
+    run: Callable[[NDArray[np.int32]], NDArray[np.float32]],
+    tokens: int = TOKENS_PER_BATCH,
+) -> Ragged[np.float32]:
+    """One row per token, from `run(ids (batch, time)) -> (batch, time, classes)`; what stands on padding is dropped."""
+    values = np.empty((len(ids.values), classes), np.float32)
+    for batch in length_sorted_batches(ids.lengths, tokens):
+        sequences = ids.take(batch)
+        table = sequences.padded(PADDING)
+        real = np.arange(table.shape[1]) < sequences.lengths[:, None]
+        values[positions(ids.offsets[batch], sequences.lengths)] = run(table)[real]
+    return Ragged(values, ids.offsets)
+
+
+def length_sorted_batches(lengths: NDArray[np.int64], tokens: int) -> list[NDArray[np.int64]]:
+    """Items sorted by length and cut into batches of at most `tokens` padded tokens (one item at least)."""
+    order = np.argsort(lengths, kind="stable")
+    ordered = lengths[order]
+    batches, start = [], int(np.searchsorted(ordered, 1))  # empty items need no pass
+    while start < len(order):
+        # the longest item decides the width: find the largest batch that fits
+        candidates = ordered[start : start + tokens]
+        fits = candidates * np.arange(1, len(candidates) + 1) <= tokens
+        stop = start + max(1, int(fits.sum()))
+        batches.append(order[start:stop])
+        start = stop
+    return batches
