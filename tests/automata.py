@@ -214,6 +214,6 @@ def linear_like(wfa: StochasticWFA, seed: int = 0) -> LinearWFA:
 
 
 def carrier(seed: int = 0, n: int = 6, words: int = 9) -> LinearWFA:
-    """A linear automaton that carries a companion."""
-    companion = sample("shared", seed, n=n, words=words).wfa
-    return linear_like(companion, seed).with_readable(companion)
+    """A linear automaton that carries a readable automaton."""
+    readable = sample("shared", seed, n=n, words=words).wfa
+    return linear_like(readable, seed).with_readable(readable)

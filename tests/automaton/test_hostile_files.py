@@ -59,8 +59,8 @@ def test_changed_files_are_refused_or_predict(originals, tmp_path):
         if wfa is not None:
             loaded += 1
             assert_finite(wfa)
-            if wfa.companion is not None:
-                assert_finite(wfa.companion)
+            if wfa.attached_readable is not None:
+                assert_finite(wfa.attached_readable)
 
     with little_memory():
         check()

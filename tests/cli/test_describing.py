@@ -97,7 +97,7 @@ def test_an_automaton_that_is_not_readable_gets_the_way_to_one(tmp_path, command
     sample("fit", 0).wfa.save(tmp_path / "fit.wfa")
     done = wfalens(command, "fit.wfa", cwd=tmp_path)
     assert done.returncode == 2
-    assert "`wfalens extract MODEL` makes one that carries a readable companion" in done.stderr
+    assert "`wfalens extract MODEL` makes one that carries a readable automaton" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

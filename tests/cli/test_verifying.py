@@ -157,7 +157,7 @@ def test_check_of_a_property(folder):
         (("certify", "late.wfa", "--text", "the senate", "--changes", "9"), "more than the longest text has words (2)"),
         (("certify", "late.wfa", "--text", "the", "--delete", "--insert", "zz"), "does not know 'zz', which --insert"),
         (("certify", "late.wfa", "--text", "the", "--neighbours", "late.rnn"), "late.rnn: not UTF-8 text"),
-        (("certify", "late.wfa", "--text", "the", "--delete", "--of", "companion"), "carries no readable companion"),
+        (("certify", "late.wfa", "--text", "the", "--delete", "--of", "readable"), "carries no readable automaton"),
         (("check", "broken.wfa", "--ask", "push", "--class", "us", "-w", "the"), "broken.wfa"),
         (("check", "late.wfa", "--class", "us", "-w", "the"), "give either --ask or --property"),
         (("check", "late.wfa", "--ask", "push", "-w", "the"), "say which --class"),

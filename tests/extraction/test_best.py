@@ -122,7 +122,7 @@ def test_the_readable_one_is_the_result_where_it_is_the_most_faithful(news_model
     wfa = extracted(news_model, headlines, last)
     assert wfa.provenance["choice"]["chosen"] == "readable"
     assert wfa.readable is wfa
-    assert wfa.companion is None
+    assert wfa.attached_readable is None
 
 
 def black_box(news_model):
@@ -151,7 +151,7 @@ def test_a_kind_that_cannot_be_paid_for_is_told_and_the_other_delivered(news_mod
     choice = wfa.provenance["choice"]
     assert "readable" in choice["not_tried"]
     assert choice["chosen"] == "linear"
-    assert wfa.companion is None
+    assert wfa.attached_readable is None
     assert wfa.provenance["queries"]["total"] <= 90
     assert any("there is no readable automaton to choose" in message for message in ear.heard)
 
@@ -176,7 +176,7 @@ def test_a_stopped_training_goes_on_and_ends_in_the_same_bytes(good, news_model,
     with shown_on(Stops(3)):
         best = extracted(news_model, headlines, checkpoint=tmp_path / "training")
     assert best.provenance["stopped"]["by"] == "interrupt"
-    assert best.companion is not None
+    assert best.attached_readable is not None
     assert (tmp_path / "training").exists()
     again = extracted(news_model, headlines, checkpoint=tmp_path / "training")
     assert not (tmp_path / "training").exists()

@@ -150,7 +150,7 @@ def test_time_is_shared_by_the_kinds(news_model, headlines):
     texts = source_of(headlines.subset(np.arange(300)))
     wfa = extract_best(candidates, None, 0, news_model, texts, Run(), None, deadline=Deadline(900, Ticks()))
     assert isinstance(wfa, LinearWFA)
-    assert Stop.of(wfa.provenance).by == Stop.of(wfa.companion.provenance).by == "time"
+    assert Stop.of(wfa.provenance).by == Stop.of(wfa.attached_readable.provenance).by == "time"
 
 
 def test_no_other_kind_is_begun_when_time_is_over(news_model, headlines):

@@ -27,7 +27,7 @@ def test_it_beats_a_bag_of_words_on_film_reviews(once):
     wfa = Extractor().extract(model, train)
     found = measure_fidelity(wfa, model, test, reference=train)
     assert found.overall.cr.value > found.baselines["bag of words"].cr.value + 0.03
-    assert found.companion.cr.value > found.baselines["bag of words"].cr.value - 0.05
+    assert found.readable.cr.value > found.baselines["bag of words"].cr.value - 0.05
     assert wfa.readable is not wfa
 
 

@@ -62,7 +62,7 @@ def linear(given):
         mean_state=np.array(given["mean_state"]),
         word_counts=np.array(given["word_counts"]),
     )
-    return wfa.with_readable(automaton(given["companion"])) if "companion" in given else wfa
+    return wfa.with_readable(automaton(given["readable"])) if "readable" in given else wfa
 
 
 def encoder_of(given):

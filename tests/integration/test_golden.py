@@ -333,8 +333,8 @@ def baselines(wfa, model):
     return {name: agreement(each) for name, each in measured(wfa, model).baselines.items()}
 
 
-def companion_fidelity(wfa, model):
-    return agreement(measured(wfa, model).companion)
+def readable_fidelity(wfa, model):
+    return agreement(measured(wfa, model).readable)
 
 
 def groups(wfa, model):
@@ -646,7 +646,7 @@ def figures_with_the_model(name: str) -> dict[str, Figure]:
         ],
     }
     if name == "linear_plain":
-        found["fidelity of the companion"] = lambda: companion_fidelity(wfa(), model())
+        found["fidelity of the readable automaton"] = lambda: readable_fidelity(wfa(), model())
     return found
 
 
@@ -659,7 +659,7 @@ def figures_of_readable() -> dict[str, Figure]:
         "story": lambda: story(wfa()),
         "figures of the story": lambda: story_figures(wfa()),
         "diagram": lambda: diagram(wfa()),
-        "story of the companion": lambda: story(build.automaton("linear_plain")),
+        "story of the readable automaton": lambda: story(build.automaton("linear_plain")),
         "coverage": lambda: coverage(wfa(), held[:6]),
         "gaps": lambda: gaps(wfa(), model(), held[:6]),
         "habits": lambda: habits(wfa()),

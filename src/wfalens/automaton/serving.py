@@ -1,4 +1,4 @@
-"""Which automaton serves: the one that answers or, where that one cannot, the readable companion that it carries."""
+"""Which automaton serves: the one that answers or, where that one cannot, the readable automaton that it carries."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def recorded(provenance: Mapping[str, Any]) -> Recorded | None:
     return size or kind or _of_training(provenance)
 
 
-def companion_summary(wfa: WFA) -> dict[str, Any] | None:
-    """What a person asks first about a companion; None: there is none."""
-    if wfa.companion is None:
+def readable_summary(wfa: WFA) -> dict[str, Any] | None:
+    """What a person asks first about a readable automaton; None: there is none."""
+    if wfa.attached_readable is None:
         return None
-    found, about = recorded(wfa.companion.provenance), wfa.companion.summary()
+    found, about = recorded(wfa.attached_readable.provenance), wfa.attached_readable.summary()
     rates = {"cr": None, "jsd": None} if found is None else {"cr": found.cr, "jsd": found.jsd}
     return {"states": about["states"], "word_classes": about["word_classes"], **rates}
 
@@ -79,4 +79,4 @@ def _remark(wfa: WFA, serving: StochasticWFA) -> str | None:
         return None
     found = recorded(serving.provenance)
     rate = "" if found is None else f" (CR {found.cr:.3f} with the network on {found.texts:,} held-out texts)"
-    return f"told by the readable companion{rate}, not by the {wfa.kind} automaton that answers"
+    return f"told by the readable automaton{rate}, not by the {wfa.kind} automaton that answers"

@@ -92,7 +92,9 @@ class StochasticWFA(WFA):
 
     @property
     def readable(self) -> StochasticWFA | None:
-        return self if self.companion is None and isinstance(self.completion, Shared) else self.companion
+        return (
+            self if self.attached_readable is None and isinstance(self.completion, Shared) else self.attached_readable
+        )
 
     @cached_property
     def names(self) -> Names | None:

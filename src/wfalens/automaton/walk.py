@@ -37,7 +37,7 @@ class Walk:
         unit: what weights are measured in: probability or log-odds.
         state_names: names of the states, where they have some.
         word_classes: (words,) the class of each word, where words have one.
-        readable: the way of the same text through the readable companion, where there is one.
+        readable: the way of the same text through the readable automaton, where there is one.
 
     Examples:
         >>> way = wfa.walk("a good film")
@@ -55,7 +55,7 @@ class Walk:
     unit: str  # of the automaton
     state_names: tuple[str, ...] | None = None  # where states have names
     word_classes: tuple[str, ...] | None = None  # (words,): the class of each word, where words have one
-    readable: Walk | None = None  # the way of the same text through the readable companion, where there is one
+    readable: Walk | None = None  # the way of the same text through the readable automaton, where there is one
 
     def __str__(self) -> str:
         """The likeliest class after every word, a line each."""

@@ -50,7 +50,7 @@ class WFA(Doors, ABC):
     """
 
     kind: ClassVar[str]
-    companion: StochasticWFA | None = None  # a readable automaton of the same model, which tells the story of this one
+    attached_readable: StochasticWFA | None = None  # a readable automaton of the same model, stored in the same file
 
     def __init__(
         self,
@@ -162,30 +162,32 @@ class WFA(Doors, ABC):
 
     @property
     def readable(self) -> StochasticWFA | None:
-        """The readable automaton that tells the story: the companion, or this one if it has no companion and can.
+        """The readable automaton that explains this one: the attached one, or this one itself if it is readable.
 
         Examples:
             >>> readable.readable is readable
             True
         """
-        return self.companion
+        return self.attached_readable
 
-    def with_readable(self, companion: StochasticWFA) -> Self:
-        """An equal automaton that carries a companion.
+    def with_readable(self, readable: StochasticWFA) -> Self:
+        """An equal automaton with a readable automaton attached.
 
         Args:
-            companion: a readable automaton of the same words and classes
+            readable: a readable automaton of the same words and classes
 
         Examples:
             >>> wfa.with_readable(readable).readable is readable
             True
         """
-        if companion.readable is not companion:
-            raise InputError("the companion must be a readable automaton: words that share rows, and no companion")
-        if companion.encoder != self.encoder or companion.class_names != self.class_names:
-            raise InputError("the companion reads other words, or has other classes, than the automaton")
+        if readable.readable is not readable:
+            raise InputError(
+                "only an automaton whose words share rows, with none attached, can be attached as readable"
+            )
+        if readable.encoder != self.encoder or readable.class_names != self.class_names:
+            raise InputError("the readable automaton has other words or classes than the automaton", code="other-alphabet")
         carrier = copy(self)
-        carrier.provenance, carrier.companion = dict(self.provenance), companion
+        carrier.provenance, carrier.attached_readable = dict(self.provenance), readable
         return carrier
 
     @cached_property
@@ -340,7 +342,7 @@ class WFA(Doors, ABC):
             self.unit,
             **self._names_along(ids.values),
         )
-        return way if self.companion is None else replace(way, readable=self.companion.walk(text))
+        return way if self.attached_readable is None else replace(way, readable=self.attached_readable.walk(text))
 
     def _names_along(self, ids: NDArray[np.int32]) -> dict[str, Any]:  # noqa: ARG002
         """Names of the states and of the classes of words for a walk, where there are any. ids: (words,)"""

@@ -29,7 +29,7 @@ FORMAT, VERSION = "wfa", 1
 _SUM_TOLERANCE = 1e-6
 _MOST_COUNTED = 1 << 53
 _LARGEST_FACTOR = 1e9
-_READABLE = "readable"  # header entry of a companion, and the beginning of its tensors' names
+_READABLE = "readable"  # header entry of a readable automaton, and the beginning of its tensors' names
 _INDICES, _WIDEST_INDEX = ("per_word", "entries", "state", "target"), 4  # tensors of rows; bytes
 
 
@@ -44,18 +44,18 @@ def save_linear(wfa: LinearWFA, path: str | Path) -> None:
 def _save(wfa: WFA, path: str | Path, bytes_in_use: int) -> None:
     header, tensors = _STORES[wfa.kind](wfa)
     _check_in_use(tensors, bytes_in_use)
-    if wfa.companion is not None:
-        fields, parts = _store_companion(wfa.companion)
+    if wfa.attached_readable is not None:
+        fields, parts = _store_readable(wfa.attached_readable)
         header[_READABLE] = fields
         tensors |= {f"{_READABLE}.{name}": part for name, part in parts.items()}
     write_file(path, FORMAT, VERSION, header, tensors)
 
 
-def _store_companion(companion: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
-    """What is stored of a companion beside what it shares with the automaton: the words, the classes."""
-    common, alphabet = store_encoder(companion.encoder)
-    fields, parts = _store_stochastic(companion)
-    _check_in_use(parts, stochastic.bytes_in_use(companion.states))
+def _store_readable(readable: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
+    """What is stored of a readable automaton beside what it shares with the automaton: the words, the classes."""
+    common, alphabet = store_encoder(readable.encoder)
+    fields, parts = _store_stochastic(readable)
+    _check_in_use(parts, stochastic.bytes_in_use(readable.states))
     own = {name: value for name, value in fields.items() if name not in (*common, "class_names")}
     return own, {name: part for name, part in parts.items() if name not in alphabet}
 
@@ -122,16 +122,16 @@ def load(path: str | Path, tokenizer: Tokenizer | None = None) -> WFA:
     try:
         encoder = restore_encoder(file, tokenizer)
         wfa = _LOADERS[kind](file.without(_READABLE), encoder)
-        return wfa if _READABLE not in file.header else wfa.with_readable(_load_companion(file, encoder))
+        return wfa if _READABLE not in file.header else wfa.with_readable(_load_readable(file, encoder))
     except InputError as error:
         raise file.fail(str(error)) from None
 
 
-def _load_companion(file: StoredFile, encoder: TextEncoder) -> StochasticWFA:
-    """The companion, checked as any automaton is; words and classes are those of the automaton."""
+def _load_readable(file: StoredFile, encoder: TextEncoder) -> StochasticWFA:
+    """The readable automaton, checked as any automaton is; words and classes are those of the automaton."""
     part = file.part(_READABLE, ("class_names",))
     if part.field("kind", str) != StochasticWFA.kind:
-        raise file.fail("its companion is not stochastic")
+        raise file.fail("its readable automaton is not stochastic")
     return _load_stochastic(part, encoder)
 
 

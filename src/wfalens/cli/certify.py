@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Found = Robustness | NetworkRobustness | Smoothed | EditRobustness
 
 CHANGES, EFFORT = "Allowed changes", "Effort"
-OF = AUTOMATON, COMPANION, NETWORK, SMOOTHED = ("automaton", "companion", "network", "smoothed")
+OF = AUTOMATON, READABLE, NETWORK, SMOOTHED = ("automaton", "readable", "network", "smoothed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ def certify_cli(
         typer.Option(
             "--of",
             metavar="WHAT",
-            help="Whose class is proven: automaton, companion (the readable automaton that it carries), network (every "
+            help="Whose class is proven: automaton, readable (the readable automaton that it carries), network (every "
             "variant is read), or smoothed (the network's mean over random substitutions); the last two need --model.",
         ),
     ] = AUTOMATON,
@@ -215,7 +215,7 @@ def certify_cli(
 ) -> None:
     """Prove that no change of words changes a text's class, or show one that does.
 
-    On the automaton (or its companion) a bound covers all variants at once: certified, broken (the shown variant is of
+    On the automaton (or its readable one) a bound covers all variants: certified, broken (the shown variant is of
     another class), or open. With --model, the classifier reads some of them too.
 
     On the network, all variants with few changes are read, the most dangerous first: proven on the network, broken, or,
@@ -291,7 +291,7 @@ def certify(
     samples: int | None = None,
     seed: int = 0,
 ) -> Found:
-    """Certify texts against changes: of an automaton, of its companion, of the network, or of the smoothed network."""
+    """Certify texts: of an automaton, of its readable one, of the network, or of the smoothed network."""
     from wfalens.automaton import WFA
     from wfalens.robustness import certify_edits, certify_network, certify_texts, smooth
     from wfalens.text.character_edits import reads_characters
@@ -318,9 +318,9 @@ def certify(
         return found
     if of == SMOOTHED:
         return smooth(wfa, classifier, texts, edits.substitutes, samples=samples or 1000, seed=seed)
-    asked: WFA | None = wfa.companion if of == COMPANION else wfa
+    asked: WFA | None = wfa.attached_readable if of == READABLE else wfa
     if asked is None:
-        raise InputError("the automaton carries no readable companion; give --of automaton")
+        raise InputError("the automaton carries no readable automaton; give --of automaton")
     return certify_texts(
         asked,
         list(texts),

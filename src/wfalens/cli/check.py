@@ -27,7 +27,7 @@ class Checked:
 
     value: bool | float
     words: int
-    remark: str | None  # who was asked, where that is a companion of the automaton
+    remark: str | None  # who was asked, where that is the attached readable automaton
 
 
 def check_cli(

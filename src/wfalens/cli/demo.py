@@ -229,8 +229,8 @@ def _print_rates(done: Demo) -> None:
         for name, item in found.baselines.items()
         if name.startswith(_BAG)
     ]
-    if found.companion is not None:
-        rows.append(["the readable copy, which fits on a page, agrees on", f"{found.companion.cr.value:.1%}"])
+    if found.readable is not None:
+        rows.append(["the readable copy, which fits on a page, agrees on", f"{found.readable.cr.value:.1%}"])
     chosen = found.trust.at_coverage(0.8)
     rows.append(
         [f"on the {chosen.coverage:.0%} of which it is surest, the automaton agrees on", f"{chosen.cr.value:.1%}"]

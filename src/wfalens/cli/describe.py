@@ -24,7 +24,7 @@ def describe_cli(
     First how faithful it is and how large; then what the first word does, when it is sure and how long it stays so,
     which kinds of words turn towards which class, what turns a sure opinion, and what it remembers without saying it.
 
-    The automaton must carry a readable companion, as `wfalens extract` makes it unless told otherwise, or be a readable
+    The automaton must carry a readable automaton, as `wfalens extract` makes it unless told otherwise, or be a readable
     one itself (`--kind readable`): one with few states and kinds of words.
 
     Examples:

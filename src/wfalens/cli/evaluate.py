@@ -131,7 +131,7 @@ def evaluate_cli(
     """Measure how faithful an automaton is: consistency rate (CR) and divergence (JSD), each with its interval.
 
     CR is the share of texts on which automaton and classifier choose the same class; JSD is the mean Jensen-Shannon
-    divergence of their outputs (0: equal, 0.69: opposite). A readable companion in the file has a line of its own.
+    divergence of their outputs (0: equal, 0.69: opposite). A readable automaton in the file has a line of its own.
 
     Confidence is the automaton's margin between its two likeliest classes. A --min-confidence that was chosen by
     --coverage or --at-cr on some texts should be confirmed on others; `wfalens predict` takes it.
@@ -281,7 +281,7 @@ def print_fidelity(title: str, fidelity: Fidelity) -> None:
 
     columns = ["", "texts", "CR [95 %]", "JSD [95 %]"]
     rows = [row("automaton, all texts", fidelity.overall)]
-    rows += [] if fidelity.companion is None else [row("its readable companion", fidelity.companion)]
+    rows += [] if fidelity.readable is None else [row("its readable automaton", fidelity.readable)]
     rows += [row(f"stand-in: {name}", item) for name, item in fidelity.baselines.items()]
     print_table(title, columns, rows)
     for name, groups in (

@@ -70,8 +70,8 @@ def export_cli(
     completion, --states or --threshold left without a target goes to an extra state "lost".
 
     A linear automaton, whose weights are real numbers, goes to dot, json and onnx. To the other formats, which hold
-    probabilities, its readable companion goes in its place, with a remark that tells the companion's CR; without a
-    companion it is refused. For model checkers (Storm, PRISM), extract with --kind stochastic.
+    probabilities, its readable automaton goes in its place, with a remark that gives its CR; without one it is
+    refused. For model checkers (Storm, PRISM), extract with --kind stochastic.
 
     Example:
       wfalens export films.wfa --top 500 -o films.drn

@@ -62,7 +62,7 @@ def extract_cli(
         str,
         typer.Option(
             metavar="KIND",
-            help="auto: the most faithful kind on held-out texts, with a readable companion in the same file; "
+            help="auto: the most faithful kind on held-out texts, with a readable automaton in the same file; "
             "stochastic: states are label distributions, to verify (the paper's); linear: real weights trained "
             "against the classifier (takes minutes); readable: few states and few kinds of words, with names, that "
             "fit on a page. Options that belong to one kind choose it.",
@@ -618,7 +618,7 @@ def _bytes(megabytes: float | None) -> int | None:
 
 def _told(done: Extracted, out: Path, seconds: float) -> dict[str, Any]:
     """What one wants to know first, and then the rest."""
-    from wfalens.automaton.serving import companion_summary, recorded
+    from wfalens.automaton.serving import readable_summary, recorded
 
     wfa, asked, choice = done.wfa, done.wfa.provenance.get("queries"), done.wfa.provenance.get("choice")
     found = recorded(wfa.provenance)
@@ -627,7 +627,7 @@ def _told(done: Extracted, out: Path, seconds: float) -> dict[str, Any]:
         "kind": wfa.kind,
         "cr_on_held_out_texts": None if found is None else found.cr,
         "jsd_on_held_out_texts": None if found is None else found.jsd,
-        "readable_companion": companion_summary(wfa),
+        "readable": readable_summary(wfa),
         "cr_of_a_bag_of_words": None if done.worth is None else done.worth.bag_of_words,
         "cr_on_the_same_texts": None if done.worth is None else done.worth.cr,
         **wfa.summary(),
@@ -651,7 +651,7 @@ def _row(name: str, value: object, wfa: WFA) -> list[str]:
 def _shown(name: str, value: object) -> str:
     if name == "bytes" and isinstance(value, int):
         return f"{value / 1e6:.2f} MB"
-    if isinstance(value, dict):  # the companion
+    if isinstance(value, dict):  # the readable automaton
         rate = "" if value["cr"] is None else f"CR {value['cr']:.3f} with "
         return f"{rate}{value['states']} states, {value['word_classes']} kinds of words"
     if isinstance(value, float):

@@ -46,7 +46,7 @@ def say(text: str) -> None:
 
 
 def remark(text: str | None) -> None:
-    """Say who told what was said, where that was a companion of the automaton."""
+    """Say who told what was said, where that was the attached readable automaton."""
     if text is not None:
         say(f"({text})")
 

@@ -49,7 +49,7 @@ def show_cli(
 ) -> None:
     """Show a readable automaton: as a drawing, or as a table of what words do between its states.
 
-    Of an automaton that carries a readable companion, that companion is shown, which is said.
+    Of an automaton that carries a readable automaton, the latter is shown, with a note.
 
     The drawing has the start at the left, undecided states in the middle and sure ones at the right. Arrows are
     labelled with kinds of words and as wide as they are frequent; only as many are drawn as carry 90 % of the moves,

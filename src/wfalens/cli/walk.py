@@ -30,7 +30,7 @@ def walk_cli(
 
     observed: the word was seen in this state; completed: the rule for missing rows; unknown: the word was never
     seen and reads as <unk>. The states of a linear automaton are not shown, as they are directions and none is likely;
-    those of its readable companion are, where it carries one. With --model the network reads along, and the word at
+    those of its readable automaton are, where it carries one. With --model the network reads along, and the word at
     which the two part is named.
 
     Examples:
@@ -108,7 +108,7 @@ def _print(name: str, done: Walked) -> None:
         say(f"the network says {comes}{says}{parted}")
     if way.readable is not None:
         label = way.readable.label or "undecided"
-        remark(f"kinds of words and states are those of the readable companion, whose own answer is {label}")
+        remark(f"kinds of words and states are those of the readable automaton, whose own answer is {label}")
 
 
 def _said(names: tuple[str, ...], output: NDArray[np.floating]) -> str:

@@ -45,7 +45,7 @@ class Fidelity:
         undecided: number of texts on which the automaton lost all mass.
         model_accuracy: on labels; None without labels.
         automaton_accuracy: on labels; None without labels.
-        companion: agreement of the readable companion, where there is one.
+        readable: agreement of the readable automaton, where there is one.
         by_group: rates by group, where groups were given.
         fitted_on: what the bag of words was fitted on.
 
@@ -67,7 +67,7 @@ class Fidelity:
     undecided: int
     model_accuracy: Estimate | None
     automaton_accuracy: Estimate | None
-    companion: Agreement | None = None  # of the readable companion, on the texts of the stand-ins
+    readable: Agreement | None = None  # of the readable automaton, on the texts of the stand-ins
     by_group: GroupReport | None = None  # where groups were given
     fitted_on: str | None = None  # texts that the bag of words learned from; None: the other fifths of the same texts
 
@@ -115,7 +115,7 @@ class Fidelity:
             "length": self.by_length,
             "rare words": self.by_rare_words,
             "stand-in": self.baselines,
-            **({} if self.companion is None else {"companion": {"readable companion": self.companion}}),
+            **({} if self.readable is None else {"readable": {"readable automaton": self.readable}}),
             **(
                 {}
                 if self.by_group is None
@@ -164,7 +164,7 @@ def reported(
     reference: Corpus | None,
     rng: np.random.Generator,
 ) -> Fidelity:
-    """Fidelity from texts that were judged; stand-ins and companion are measured on `ids`, with the given outputs."""
+    """Fidelity from texts that were judged; baselines and the readable automaton on `ids`, with the given outputs."""
     agrees, divergence, truth = judged.agrees, judged.divergence, judged.truth
 
     def grouped(names: list[str], group: NDArray[np.integer]) -> dict[str, Agreement]:
@@ -183,7 +183,7 @@ def reported(
         undecided=int(np.sum(judged.predicted == UNDECIDED)),
         model_accuracy=None if truth is None else wilson(int(np.sum(judged.label == truth)), len(truth)),
         automaton_accuracy=None if truth is None else wilson(int(np.sum(judged.predicted == truth)), len(truth)),
-        companion=None if wfa.companion is None else _agreement_of(wfa.companion, ids, outputs, rng),
+        readable=None if wfa.attached_readable is None else _agreement_of(wfa.attached_readable, ids, outputs, rng),
         fitted_on=None if reference is None else reference.name,
     )
 

@@ -43,7 +43,7 @@ class MoveTable:
     class_names: tuple[str, ...]
     centres: NDArray[np.float64]  # (n, C)
     flows: NDArray[np.float64]  # (G, n, n): share of all words that are of a class and lead from a state to another
-    remark: str | None = None  # whose table it is, where that is a companion of the automaton
+    remark: str | None = None  # whose table it is, where that is the attached readable automaton
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
@@ -169,10 +169,10 @@ class MoveTable:
 
 
 def moves(wfa: WFA) -> MoveTable:
-    """The moves of a readable automaton, or of the companion that an automaton carries.
+    """The moves of a readable automaton, or of the readable one that an automaton carries.
 
     Args:
-        wfa: a readable automaton, or one that carries a readable companion.
+        wfa: a readable automaton, or one that carries a readable automaton.
 
     Examples:
         >>> from wfalens.explanation import moves
@@ -191,7 +191,7 @@ def teller_of(wfa: WFA) -> Serving:
     if told is None:
         raise InputError(
             f"this automaton has {wfa.states} states and rows for single words, too much to read on a page; "
-            "`wfalens extract MODEL` makes one that carries a readable companion, `--kind readable` the companion alone"
+            "`wfalens extract MODEL` makes one that carries a readable automaton, `--kind readable` makes that alone"
         )
     return told
 

@@ -43,7 +43,7 @@ class Exported:
     states: int
     transitions: int | None  # None where they are not written out
     kind: str = StochasticWFA.kind  # of the automaton that is in them
-    remark: str | None = None  # who that is, where it is a companion of the automaton
+    remark: str | None = None  # who that is, where it is the attached readable automaton
 
 
 def format_of(path: Path) -> str:
@@ -69,7 +69,7 @@ def export_files(
 ) -> Exported:
     """The automaton in a format: the file at `path`, and beside it what else the format needs.
 
-    Of a linear automaton, formats that hold probabilities get the readable companion.
+    Of a linear automaton, formats that hold probabilities get the readable automaton.
     """
     if name not in FORMATS:
         raise InputError(f"unknown format {name!r}; choose one of {', '.join(FORMATS)}")

@@ -81,7 +81,7 @@ class Extractor:
     Args:
         kind: stochastic (states are label distributions: the paper's), linear (real weights, trained against the
             model: mostly the most faithful), readable (few states and few classes of words: it fits on a page) or
-            auto (default): the most faithful on held-out texts, which carries the readable one as its companion,
+            auto (default): the most faithful on held-out texts, with the readable one attached,
             `wfa.readable`; what was tried stands in `provenance["choice"]`. Options that belong to one kind choose
             it; `states` alone chooses stochastic.
         states: K, the number of clusters; the automaton has one state more, the initial one (default: "auto").

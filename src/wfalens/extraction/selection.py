@@ -3,7 +3,7 @@
 A readable automaton is extracted first, then a linear one. Both are fitted to the same nine tenths of the texts, and
 compared on the others. Only where the linear one is not clearly good, rows are fitted for every word, and rows for more
 classes of words than a page holds. Of a language model, whose symbols are few, a stochastic one with as many states as
-pay is always tried. The readable one goes with whichever is chosen, as its companion.
+pay is always tried. The readable one goes with whichever is chosen, attached to it.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def extract_best(
     deadline: Deadline = NEVER,
     balance: str | None = None,
 ) -> WFA:
-    """The most faithful automaton with its readable companion: of files, all kinds learn from one sample of texts."""
+    """The most faithful automaton with its readable automaton: of files, all kinds learn from one sample of texts."""
     survey = _surveyed(model, queries, seed, source, run, balance)
     if len(survey.sample.ids) < 2:
         raise InputError(f"{source.name}: the kind is chosen on held-out texts, which needs two texts with words")

@@ -145,7 +145,7 @@ class Coverage:
 
 
 def cover(wfa: WFA, texts: Texts) -> Coverage:
-    """What texts exercise of a readable automaton, or of the companion that an automaton carries."""
+    """What texts exercise of a readable automaton, or of the readable one that an automaton carries."""
     from wfalens.explanation.moves import teller_of
 
     readable = reader_of(wfa)

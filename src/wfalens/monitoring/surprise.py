@@ -38,7 +38,7 @@ FEATURES = (
     "last step",
     "reliance",  # the most that the readable automaton's probability of its class falls without one word
     "fragility",  # share of the words without which its class would be another
-    "disagreement of the companion",
+    "disagreement of the readable automaton",
     "length",  # log of the number of words
     "restored",  # what the network's probability of its class loses when usual words replace near rare ones
     "restored class",  # whether its class changes then

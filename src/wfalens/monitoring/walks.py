@@ -70,7 +70,7 @@ class Walks:
 
 
 def reader_of(wfa: WFA) -> StochasticWFA:
-    """The readable automaton by which texts are followed: the automaton itself, or its companion."""
+    """The readable automaton by which texts are followed: the automaton itself, or the attached one."""
     told = teller_of(wfa).wfa
     anatomy_and_names(told)
     return told

@@ -55,8 +55,8 @@ def label_suspects(wfa: WFA, model: PrefixClassifier, train: Corpus) -> list[Lab
     assert train.labels is not None  # noqa: S101 - checked above
     labels = train.labels[worded]
     readers = [final_outputs(model, ids), wfa.predict_proba(ids)]
-    if wfa.companion is not None:
-        readers.append(wfa.companion.predict_proba(ids))
+    if wfa.attached_readable is not None:
+        readers.append(wfa.attached_readable.predict_proba(ids))
     given = np.eye(len(wfa.class_names))[labels]
     others = cross_fitted_bag_of_words(ids, given, len(wfa.encoder.vocabulary))
     if others is not None:

@@ -144,7 +144,7 @@ class Card:
             return
         found = self.fidelity
         measured = {"automaton": found.overall}
-        measured |= {} if found.companion is None else {"its readable companion": found.companion}
+        measured |= {} if found.readable is None else {"its readable automaton": found.readable}
         measured |= {f"stand-in: {name}": each for name, each in found.baselines.items()}
         yield from _paragraph(
             f"On {_plain(self.texts or 'texts')}, {found.overall.texts:,} texts, with 95 % intervals:"

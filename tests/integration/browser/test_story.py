@@ -91,7 +91,7 @@ def test_a_state_shows_its_moves(visit, story, made):
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """The report of an automaton with more states than one reads at once, and no companion."""
+    """The report of an automaton with more states than one reads at once, and no readable automaton."""
     study = Study("a.wfa", sample("empirical", 3, n=30).wfa)
     path = tmp_path_factory.mktemp("many") / "report.html"
     write_report(study, path, SMALL)

@@ -83,6 +83,6 @@ def test_the_command_certifies_texts_of_characters(tmp_path):
     assert "broken: dana (a) --> " in done.stdout
     told = json.loads(wfalens("certify", "names.wfa", "--text", "dana", "--json", cwd=tmp_path).stdout)
     assert told["texts"][0]["witness"][-1] != "a"
-    refused = wfalens("certify", "names.wfa", "--text", "dana", "--of", "companion", cwd=tmp_path)
+    refused = wfalens("certify", "names.wfa", "--text", "dana", "--of", "readable", cwd=tmp_path)
     assert refused.returncode == 2
     assert "texts of characters are certified of the automaton or the network" in refused.stderr

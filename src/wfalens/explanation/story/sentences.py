@@ -23,10 +23,10 @@ _FEW_CASES = 0.0005  # of all words: kinds of words that are rarer are not named
 
 
 def describe(wfa: WFA) -> Story:
-    """The story of a readable automaton, or of the companion that an automaton carries; others are refused.
+    """The story of a readable automaton, or of the readable one that an automaton carries; others are refused.
 
     Args:
-        wfa: a readable automaton, or one that carries a readable companion.
+        wfa: a readable automaton, or one that carries a readable automaton.
 
     Examples:
         >>> from wfalens.explanation import describe

@@ -22,7 +22,7 @@ class Story:
     """What an automaton does, in sentences; the first says how far to trust the others."""
 
     sentences: tuple[Sentence, ...]
-    remark: str | None = None  # who tells it, where that is a companion of the automaton
+    remark: str | None = None  # who tells it, where that is the attached readable automaton
 
     @property
     def text(self) -> str:

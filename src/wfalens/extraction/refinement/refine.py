@@ -249,8 +249,8 @@ def refine(
         again, split = partial(_again, model, settled), None
     refiner = Refiner(model, ids, again, how, extractor.seed, is_open, split)
     wfa = refiner.refined(first)
-    carried = first.companion
-    return wfa if carried is None or wfa.companion is not None else wfa.with_readable(carried)
+    carried = first.attached_readable
+    return wfa if carried is None or wfa.attached_readable is not None else wfa.with_readable(carried)
 
 
 def _again(model: PrefixClassifier, settled: Extractor, known: Ragged[np.int32], states: int | None) -> WFA:

@@ -15,7 +15,7 @@ function story({ story: told, remark, held_out: held }) {
     'section',
     null,
     h('h2', null, 'What it does'),
-    remark && h('p', { class: 'note' }, `This is ${lens.visible(remark)}.`, ' ', lens.what('readable companion')),
+    remark && h('p', { class: 'note' }, `This is ${lens.visible(remark)}.`, ' ', lens.what('readable automaton')),
     !remark &&
       held &&
       h(
@@ -341,7 +341,7 @@ lens.views.push({
                 { class: 'note' },
                 overview.reading?.error
                   ? lens.visible(overview.reading.error)
-                  : 'This automaton carries no readable companion that could tell its story; \u201cwfalens extract MODEL\u201d makes one that does.',
+                  : 'This automaton carries no readable automaton that could tell its story; \u201cwfalens extract MODEL\u201d makes one that does.',
               ),
               way,
               words,
@@ -350,7 +350,7 @@ lens.views.push({
           'h2',
           null,
           told
-            ? overview.companion
+            ? overview.readable
               ? `The faithful ${overview.kind} automaton beside it`
               : 'The same states on a map'
             : 'States and flows',

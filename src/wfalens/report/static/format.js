@@ -44,7 +44,7 @@ lens.mix = (names, values, { signed = false, digits = 1, unit = '', most = 1 } =
 };
 
 // a readable automaton is stochastic, too, but is not called so
-lens.kindOf = (overview) => (overview.reading && !overview.companion ? 'readable' : overview.kind);
+lens.kindOf = (overview) => (overview.reading && !overview.readable ? 'readable' : overview.kind);
 
 // what an output says, in two words: how sure, and of which class; the bounds are those of the names of states
 const SURE = 0.8,

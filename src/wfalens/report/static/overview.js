@@ -44,7 +44,7 @@ function faithful(data, names) {
     estimate: item.cr,
     colour: lens.colour(names.indexOf(name)),
   }));
-  const beside = { ...(data.companion && { 'readable companion': data.companion }), ...data.baselines };
+  const beside = { ...(data.readable && { 'readable automaton': data.readable }), ...data.baselines };
   const others = Object.entries(beside).map(([name, item]) => ({
     label: name,
     estimate: item.cr,
@@ -284,15 +284,15 @@ function picture(overview) {
   if (!reading) return sketch(overview);
   if (reading.error) return h('p', { class: 'note' }, lens.visible(reading.error));
   return lens.figure({
-    title: overview.companion ? 'The automaton in short: its readable companion' : 'The automaton',
-    term: overview.companion ? 'readable companion' : 'automaton',
+    title: overview.readable ? 'The automaton in short: its readable automaton' : 'The automaton',
+    term: overview.readable ? 'readable automaton' : 'automaton',
     least: lens.diagramWidth,
     legend: lens.classLegend(overview.class_names),
     draw: (svg, width) => lens.drawDiagram(svg, width, reading),
     note: h(
       'span',
       null,
-      overview.companion &&
+      overview.readable &&
         'The automaton that answers is larger; this one is a second, smaller copy of the network, and less faithful (see below). ',
       'A box is a state, an arrow what words do: how many of the words read there take it, and which ones stand out; dashed arrows lead back to a less sure state. ',
       h('a', { href: lens.link('map') }, 'The whole story'),
@@ -315,11 +315,11 @@ function provenance(data) {
         : 'unknown',
     ],
     ['States', lens.whole(data.summary.states)],
-    ...(data.companion
+    ...(data.readable
       ? [
           [
-            'Readable companion',
-            `${lens.whole(data.companion.states)} states, ${lens.whole(data.companion.word_classes)} kinds of words`,
+            'Readable automaton',
+            `${lens.whole(data.readable.states)} states, ${lens.whole(data.readable.word_classes)} kinds of words`,
           ],
         ]
       : []),

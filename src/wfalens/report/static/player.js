@@ -172,14 +172,14 @@ class Player {
 
   diagram() {
     return lens.figure({
-      title: this.overview.companion ? 'Its way through the readable companion' : 'Its way through the automaton',
-      term: this.overview.companion ? 'readable companion' : 'move',
+      title: this.overview.readable ? 'Its way through the readable automaton' : 'Its way through the automaton',
+      term: this.overview.readable ? 'readable automaton' : 'move',
       least: lens.diagramWidth,
       legend: lens.classLegend(this.names),
       draw: (svg, width) =>
         this.found &&
         lens.drawDiagram(svg, width, this.reading, { lit: lens.litAt(this.reading, this.found, this.at) }),
-      note: `Where the ${this.overview.companion ? 'companion' : 'automaton'} is after the words read so far, and what the last of them moved. A word may lead to several states: the shares say how likely each is. Play shows the whole way.`,
+      note: `Where the ${this.overview.readable ? 'readable automaton' : 'automaton'} is after the words read so far, and what the last of them moved. A word may lead to several states: the shares say how likely each is. Play shows the whole way.`,
     });
   }
 

@@ -8,7 +8,7 @@ const TERMS = {
   JSD: 'Jensen-Shannon divergence between the two outputs: 0 if they are equal, 0.69 if they have nothing in common.',
   interval: 'With 95 % confidence the true figure, on all texts of this sort, lies within the interval.',
   'bag of words': 'A simple rival that only counts words and ignores their order; it was fitted to the same network.',
-  'readable companion':
+  'readable automaton':
     'A small automaton that was fitted to the same network so that people can read it. It is as a rule less faithful than the one that answers.',
   confidence: 'How far the likeliest class is ahead of the second: 0 is a tie, 1 is certain.',
   rows: 'How the automaton knows what a word does: observed (seen in this state), completed (the word was seen, but not in this state), unknown (the word was never seen). A report by itself knows some words only: carried are those that it has, absent the others.',

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wfalens.automaton.serving import companion_summary, recorded
+from wfalens.automaton.serving import readable_summary, recorded
 from wfalens.evaluation.language_models import measure_strings
 from wfalens.evaluation.measure_fidelity import measure_fidelity
 from wfalens.language.probability import Language
@@ -39,7 +39,7 @@ def overview(study: Study) -> dict[str, Any]:
         "next_symbol": is_language_model(wfa),  # of a language model: a class is what comes next
         "unit": wfa.unit,
         "summary": wfa.summary(),
-        "companion": companion_summary(wfa),
+        "readable": readable_summary(wfa),
         "words_seen": int((seen > 0).sum()),
         "tokens_seen": int(seen.sum()),
         "reading": reading(wfa),

@@ -22,7 +22,7 @@ _LEAST_MOVE = 1e-4  # of all words: rarer moves are left out
 def reading(wfa: WFA) -> dict[str, Any] | None:
     """The story, the states, the kinds of words and the moves; None for automata that cannot be read on a page.
 
-    Where a companion tells them, the remark says so. What cannot be told carries the reason instead.
+    Where a readable automaton tells them, the remark says so. What cannot be told carries the reason instead.
     """
     if wfa.readable is None:
         return None

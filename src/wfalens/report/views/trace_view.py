@@ -1,4 +1,4 @@
-"""One sentence, word by word: automaton, model and readable companion side by side."""
+"""One sentence, word by word: automaton, model and readable automaton side by side."""
 
 from __future__ import annotations
 

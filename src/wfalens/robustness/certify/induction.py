@@ -97,7 +97,7 @@ def backward_induction(steps: Steps, final: NDArray[np.float64], changes: int | 
 
 
 def stochastic_only(wfa: WFA, what: str) -> Serving:
-    """The automaton if it is a Markov decision process, else its companion, else the reason why it cannot be asked."""
+    """The automaton if it is an MDP, else the attached one, else the reason why it cannot be asked."""
     serving = stochastic_of(wfa)
     if serving is None:
         raise InputError(

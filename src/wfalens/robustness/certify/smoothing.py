@@ -63,7 +63,7 @@ class Smoothed:
     texts: tuple[SmoothedText, ...]
     class_names: tuple[str, ...]
     samples: int
-    remark: str | None  # whose means are exact, where that is a companion of the automaton
+    remark: str | None  # whose means are exact, where that is the attached readable automaton
 
     def certified(self, changes: int | None) -> Estimate:
         """The share of texts whose smoothed class no such number of substitutions changes (None: any number)."""

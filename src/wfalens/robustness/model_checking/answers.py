@@ -57,7 +57,7 @@ class Answer:
     own_value: float
     by_words: tuple[float, ...] | None  # our own for 0, 1, … words; None for any number
     witness: Witness
-    remark: str | None = None  # who was asked, where that is a companion of the automaton
+    remark: str | None = None  # who was asked, where that is the attached readable automaton
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "model_agrees": self.witness.model_agrees}
