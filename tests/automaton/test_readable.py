@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from tests.errors import raises
 from tests.automata import carrier, linear_like, sample
 from tests.automaton.test_file import assert_same
+from tests.errors import raises
 from tests.files import contents, write_contents
 from tests.readable import negation
 from wfalens.automaton import WFA, LinearWFA
 from wfalens.automaton.serving import readable_of, stochastic_of
-from wfalens.errors import FormatError, InputError
+from wfalens.errors import FormatError
 
 FRONTIER = {"frontier": {"texts": 1000, "loss": 0.0, "chosen": 0, "tried": [{"cr": 0.9, "jsd": 0.1}]}}
 

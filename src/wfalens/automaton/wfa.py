@@ -182,10 +182,10 @@ class WFA(Doors, ABC):
         """
         if readable.readable is not readable:
             raise InputError(
-                "only an automaton whose words share rows, with none attached, can be attached as readable"
+                "only an automaton whose words share rows can be attached as readable", code="not-readable"
             )
         if readable.encoder != self.encoder or readable.class_names != self.class_names:
-            raise InputError("the readable automaton has other words or classes than the automaton", code="other-alphabet")
+            raise InputError("the readable automaton has other words or other classes", code="other-alphabet")
         carrier = copy(self)
         carrier.provenance, carrier.attached_readable = dict(self.provenance), readable
         return carrier
