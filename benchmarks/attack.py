@@ -10,12 +10,12 @@ import sys
 from dataclasses import asdict
 
 import numpy as np
-from benchmarks.paper.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_arsenal
+from benchmarks.paper.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_context
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
 from wfalens.extraction import Extractor
 from wfalens.robustness.attack import RECIPES, run_attack
-from wfalens.robustness.attack.outcome import summary_columns, summary_rows
+from wfalens.robustness.attack.attack_result import AttackResult
 from wfalens.text import Corpus
 
 STATES = {"jigsaw_toxic": 20}
@@ -25,18 +25,19 @@ def attacks(options, name: str, train: Corpus, test: Corpus, texts: int) -> dict
     model = trained_model(name, train, options.quick)
     vectors = word_vectors(options, model)
     wfa = Extractor.paper(states=STATES.get(name, 40), completion="probe", alpha=0.0).extract(model, train)
-    arsenal = paper_arsenal(wfa, vectors, WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG))
+    context = paper_context(wfa, vectors, WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG))
     part = test.subset(np.sort(np.random.default_rng(0).permutation(len(test))[:texts]))
     outcomes, result = [], {}
     for recipe in RECIPES:
         for k in (1, 2):
-            outcome = run_attack(recipe, k, arsenal.recipe(recipe, k), model, part)
+            outcome = run_attack(recipe, k, context.recipe(recipe, k), model, part)
             outcomes.append(outcome)
-            summary = asdict(outcome.summary)
+            summary = asdict(outcome.rates)
             keys = ("asr_all", "asr_correct", "words_changed", "queries", "accuracy_before", "accuracy_after")
             result.setdefault(recipe, {})[str(k)] = {key: summary[key] for key in keys}
             print(f"{name}: {recipe} k={k} {summary['asr_correct']:.3f}", file=sys.stderr)
-    show(f"{name}: success on {len(part):,} test texts", summary_columns("words"), summary_rows(outcomes))
+    rows = list(AttackResult(name, len(part), "near words", "words", tuple(outcomes)).rows())
+    show(f"{name}: success on {len(part):,} test texts", list(rows[0]), [list(row.values()) for row in rows])
     guided = next(item for item in outcomes if item.recipe == "guided")
     for example in [item for item in guided.examples if item.status == "succeeded"][:3]:
         print(example)

@@ -15,7 +15,7 @@ import sys
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from benchmarks.paper.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_arsenal
+from benchmarks.paper.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_context
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
 from wfalens.automaton import WFA
@@ -25,7 +25,7 @@ from wfalens.extraction import Extractor
 from wfalens.ragged import Ragged
 from wfalens.robustness.attack import AttackContext, run_attack
 from wfalens.robustness.attack.attack_candidates import Candidates
-from wfalens.robustness.attack.attack_search import Change, Guided, Search, Target
+from wfalens.robustness.attack.recipes import Change, Guided, Search, Target
 
 STATES = {"jigsaw_toxic": 20}
 TEXTS = {"tagmynews": 2000, "jigsaw_toxic": 500}
@@ -88,31 +88,31 @@ class ByWord(Ranked):
         return [[options[at]] for at in np.argsort(values, kind="stable")[: self.tries]]
 
 
-def searches(arsenal: AttackContext, k: int, tries: int, titles: bool) -> dict[str, Search]:
-    strong = arsenal.strong
+def searches(context: AttackContext, k: int, tries: int, titles: bool) -> dict[str, Search]:
+    strong = context.strong
     largest = strong.only_best(-strong.transition)
-    found: dict[str, Search] = {"influence": arsenal.recipe("strong", k)} if tries == 1 else {}
+    found: dict[str, Search] = {"influence": context.recipe("strong", k)} if tries == 1 else {}
     found |= {
-        "positions": ByPosition(k, largest, arsenal.wfa, tries),
-        "both": ByPositionAndOutput(k, strong, arsenal.wfa, tries),
+        "positions": ByPosition(k, largest, context.wfa, tries),
+        "both": ByPositionAndOutput(k, strong, context.wfa, tries),
     }
     if titles:
-        found["words"] = ByWord(k, strong, arsenal.wfa, tries)
-    return {**found, "output": Guided(k, strong, arsenal.wfa, tries)}
+        found["words"] = ByWord(k, strong, context.wfa, tries)
+    return {**found, "output": Guided(k, strong, context.wfa, tries)}
 
 
 def compared(options, name: str, train, test) -> dict[str, dict[str, float]]:
     model = trained_model(name, train, options.quick)
     wfa = Extractor.paper(states=STATES.get(name, 40), completion="probe", alpha=0.0).extract(model, train)
     bounds = WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG)
-    arsenal = paper_arsenal(wfa, word_vectors(options, model), *bounds)
+    context = paper_context(wfa, word_vectors(options, model), *bounds)
     number = 200 if options.quick else TEXTS.get(name, 1000)
     part = test.subset(np.sort(np.random.default_rng(0).permutation(len(test))[:number]))
     result: dict[str, dict[str, float]] = {}
     for tries in (1, 5):
         for k in (1, 2):
-            for ranking, search in searches(arsenal, k, tries, name != "jigsaw_toxic").items():
-                summary = asdict(run_attack(ranking, k, search, model, part).summary)
+            for ranking, search in searches(context, k, tries, name != "jigsaw_toxic").items():
+                summary = asdict(run_attack(ranking, k, search, model, part).rates)
                 row = {key: summary[key] for key in ("asr_all", "asr_correct", "words_changed", "queries")}
                 result[f"{ranking}, k = {k}, tries = {tries}"] = row
                 print(f"{name}: {ranking} k={k} tries={tries} {row['asr_correct']:.3f}", file=sys.stderr)

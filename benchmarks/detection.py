@@ -39,13 +39,13 @@ class Attacked:
         some = test.sample(texts, 1)
         self.halves = some.split(0.5, np.random.default_rng(0))
         only = np.unique(self.model.encoder.encode(some.texts).values)
-        self.arsenal = AttackContext.prepare(self.wfa, near, only=only)
+        self.context = AttackContext.prepare(self.wfa, near, only=only)
 
     def features(self, half: int, kind: str | None) -> np.ndarray:
         corpus = self.halves[half]
         ids = self.model.encoder.encode(corpus.texts)
         if kind is not None:
-            outcome = run_attack(kind, CHANGES, self.arsenal.recipe(kind, CHANGES), self.model, corpus)
+            outcome = run_attack(kind, CHANGES, self.context.recipe(kind, CHANGES), self.model, corpus)
             felled = [list(each.after) for each in outcome.examples if each.status == "succeeded"]
             ids = self.model.encoder.vocabulary.encode(felled)
         _, ids = ids.nonempty()

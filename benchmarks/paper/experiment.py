@@ -76,7 +76,7 @@ class Experiment:
     variant: str = TRAIN
     given: Path | None = None  # a trained model to take instead of training one
     _automata: dict[Any, StochasticWFA] = field(default_factory=dict)
-    _arsenals: dict[Any, AttackContext] = field(default_factory=dict)
+    _contexts: dict[Any, AttackContext] = field(default_factory=dict)
 
     @property
     def paper(self) -> Printed:
@@ -157,14 +157,14 @@ class Experiment:
             self._automata[key] = wfa
         return self._automata[key]
 
-    def arsenal(self, completion: str, *, context: bool = False, augmented: bool = False) -> AttackContext:
-        from benchmarks.paper.paper_attacks import paper_arsenal
+    def context(self, completion: str, *, context: bool = False, augmented: bool = False) -> AttackContext:
+        from benchmarks.paper.paper_attacks import paper_context
 
         key = completion, context, augmented
-        if key not in self._arsenals:
+        if key not in self._contexts:
             wfa = self.automaton(completion, context=context, augmented=augmented)
-            self._arsenals[key] = paper_arsenal(wfa, self.vectors, self.paper.weak, self.paper.strong)
-        return self._arsenals[key]
+            self._contexts[key] = paper_context(wfa, self.vectors, self.paper.weak, self.paper.strong)
+        return self._contexts[key]
 
     @cached_property
     def identity(self) -> dict[str, Any]:

@@ -201,10 +201,10 @@ def attack(experiment: Experiment, automaton: str, recipe: str, k: int) -> Resul
     """Success of a recipe; as in the paper, a text without an allowed replacement counts as a failure."""
     from wfalens.robustness.attack import run_attack
 
-    arsenal = experiment.arsenal(**_AUTOMATA[automaton])
+    context = experiment.context(**_AUTOMATA[automaton])
     texts = experiment.test.sample(experiment.scale.attack_texts, experiment.seed)
-    outcome = run_attack(recipe, k, arsenal.recipe(recipe, k), experiment.model, texts, seed=experiment.seed)
-    summary = asdict(outcome.summary)
+    outcome = run_attack(recipe, k, context.recipe(recipe, k), experiment.model, texts, seed=experiment.seed)
+    summary = asdict(outcome.rates)
     return {name: summary[name] or 0.0 for name in ("asr_all", "asr_correct", "words_changed", "queries")} | {
         "texts": len(texts)
     }

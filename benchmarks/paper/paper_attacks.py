@@ -18,7 +18,7 @@ DEFAULT_WEAK, DEFAULT_STRONG = 0.15, 0.18
 _BLOCK = 1024  # words whose distances to all others are held at a time
 
 
-def paper_arsenal(
+def paper_context(
     wfa: WFA, vectors: WordVectors, weak: float, strong: float, min_transition: float = MIN_TRANSITION
 ) -> AttackContext:
     """Bounds on d_S of the weak recipe and of all others, and the lower bound on d_T."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,25 +20,12 @@ from wfalens.text.character_edits import reads_characters
 if TYPE_CHECKING:
     import pandas as pd
 
-    from wfalens.automaton import WFA
-    from wfalens.models.contract import PrefixClassifier
-    from wfalens.robustness.attack.outcome import Outcome
+    from wfalens.robustness.attack import AttackOptions, AttackResult
     from wfalens.text.corpus import Corpus
+    from wfalens.text.sources.text_files import TextFiles
 
 CONSTRAINTS, WORK = "Constraints", "Where it runs"
-USUAL_RECIPES = ("strong", "random-order", "random-word", "guided", "random-tries")
-CONTROLS = ("random-order", "random-word", "random-tries")
 ONE_WORKER = Shards(engine="local", workers=1)
-
-
-@dataclass(frozen=True)
-class Attacked:
-    """The texts that were attacked, and what each recipe reached."""
-
-    texts: Corpus
-    outcomes: list[Outcome]
-    by: str  # what may be changed: words that are near in meaning by some vectors, or characters
-    units: str = "words"  # what texts consist of
 
 
 def attack_cli(
@@ -152,36 +138,48 @@ def attack_cli(
       wfalens attack films.wfa -m films.rnn -c rotten_tomatoes --limit 500
       wfalens attack news.wfa -m news.rnn -c 'new/*.parquet' --limit 2000
     """
-    from wfalens.robustness.attack.outcome import SUCCEEDED, summary_columns, summary_rows
+    from wfalens.robustness.attack import DEFAULT_RECIPES, AttackOptions
 
     check_outputs(csv, html, force=force)
     done = attack(
         automaton,
         model,
         corpus,
-        recipes=recipe or USUAL_RECIPES,
-        words=k,
+        recipes=recipe or DEFAULT_RECIPES,
+        options=AttackOptions(
+            changes=k,
+            weak=weak,
+            strong=strong,
+            min_transition=min_transition,
+            spare_stop_words=stop_words,
+            same_part_of_speech=same_tag,
+            budget=budget,
+        ),
         limit=limit,
         vectors=vectors,
-        weak=weak,
-        strong=strong,
-        min_transition=min_transition,
-        spare_stop_words=stop_words,
-        same_tag=same_tag,
-        budget=budget,
         seed=seed,
         reader=Reader(data, text_column, label_column, encoding),
         engine=Shards(engine=engine, workers=workers, address=address),
     )
-    write_csv(csv, lambda: _table(done.outcomes))
-    write_html(html, f"{automaton.name}: attacks on {done.texts.name}", *(each.to_html() for each in done.outcomes))
+    write_csv(csv, lambda: _table(done))
+    write_html(html, f"{automaton.name}: attacks on {done.corpus}", *(each.to_html() for each in done.recipes))
     if as_json:
-        print_json([outcome.to_json() for outcome in done.outcomes])
+        print_json([each.to_dict() for each in done.recipes])
         return
-    title = f"Success of attacks on {len(done.texts):,} texts of {done.texts.name}, {done.by}"
-    print_table(title, summary_columns(done.units), summary_rows(done.outcomes))
-    for example in [each for each in examples_of(done.outcomes).examples if each.status == SUCCEEDED][:examples]:
+    rows = list(done.rows())
+    print_table(done.title, list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
+    for example in done.examples[:examples]:
         say(f"{example}\n")
+
+
+def _cell(value: object) -> str:
+    return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _table(done: AttackResult) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.concat([each.to_dataframe() for each in done.recipes])
 
 
 def attack(
@@ -189,121 +187,39 @@ def attack(
     model: str,
     corpus: str,
     *,
-    recipes: Sequence[str] = USUAL_RECIPES,
-    words: int = 1,
+    recipes: Sequence[str],
+    options: AttackOptions,
     limit: int | None = None,
     vectors: str = "wordllama",
-    weak: float | str = "q0.5",
-    strong: float | str = "q1",
-    min_transition: float | str = "q0.5",
-    spare_stop_words: bool = False,
-    same_tag: bool = False,
-    budget: int | None = None,
     seed: int = 0,
     reader: Reader = USUAL,
     engine: Shards = ONE_WORKER,
-) -> Attacked:
-    """Attack a classifier by recipes that change up to `words` words of a text.
-
-    `weak` and `strong` are the bounds on d_S of the weak recipe and of all others.
-    """
-    import numpy as np
-
+) -> AttackResult:
+    """Attack a classifier by recipes."""
     from wfalens.automaton import WFA
-    from wfalens.explanation import nearness_of
-    from wfalens.robustness.attack import RECIPES, AttackContext, run_attack
-    from wfalens.robustness.attack.part_of_speech import installed_tagger
+    from wfalens.robustness.attack import attack as attack_model
 
-    for name in recipes:
-        if name not in RECIPES:
-            raise InputError(f"unknown recipe {name!r}; choose one of {', '.join(RECIPES)}")
     wfa = WFA.load(automaton)
     classifier = open_model(model, wfa.encoder)
-    if wfa.encoder.vocabulary != classifier.encoder.vocabulary or wfa.class_names != tuple(classifier.class_names):
-        raise InputError(
-            f"{automaton} was extracted from a model with another vocabulary or other classes than {model}"
-        )
-    texts = _texts(corpus, classifier.class_names, limit, seed, reader)
-    if reads_characters(wfa.encoder):
-        return _by_edits(wfa, classifier, texts, recipes, words, budget, seed)
-    known = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
-    arsenal = AttackContext.prepare(
-        wfa,
-        nearness_of(wfa, known, spare_stop_words=spare_stop_words),
-        weak,
-        strong,
-        min_transition,
-        tag=installed_tagger() if same_tag else None,
-        only=np.unique(wfa.encoder.encode(texts.texts).values),
-    )
-    if not arsenal.strong.has_any.any():
-        raise InputError(
-            f"no word of these texts has a replacement that is near in meaning ({known.source}) with "
-            f"d_S ≤ {strong} and d_T ≥ {min_transition}; widen the bounds or give other --vectors"
-        )
+    texts = _texts(corpus, limit, reader)
+    known = None if reads_characters(wfa.encoder) else open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
     with engine.opened_engine() as place:
-        outcomes = [
-            run_attack(
-                name,
-                words,
-                arsenal.recipe(name, words),
-                classifier,
-                texts,
-                budget=budget,
-                seed=seed,
-                engine=place,
-            )
-            for name in recipes
-        ]
-    return Attacked(texts, outcomes, f"near words by {known.source}")
+        return attack_model(
+            classifier, texts, wfa, recipes, options, vectors=known, limit=limit, seed=seed, engine=place
+        )
 
 
-def examples_of(outcomes: Sequence[Outcome]) -> Outcome:
-    """The outcome whose examples are shown: the last that is no random control."""
-    return next((each for each in reversed(outcomes) if each.recipe not in CONTROLS), outcomes[-1])
-
-
-def _by_edits(
-    wfa: WFA,
-    classifier: PrefixClassifier,
-    texts: Corpus,
-    recipes: Sequence[str],
-    edits: int,
-    budget: int | None,
-    seed: int,
-) -> Attacked:
-    """Attack a classifier that reads characters: nothing but the text can be changed."""
-    from wfalens.robustness.attack import EDIT_RECIPES, run_edit_attack
-
-    chosen = [name for name in recipes if name in EDIT_RECIPES]
-    if not chosen or (recipes != USUAL_RECIPES and len(chosen) < len(recipes)):
-        raise InputError(f"texts of characters are attacked by edits; choose recipes among {', '.join(EDIT_RECIPES)}")
-    outcomes = [run_edit_attack(name, edits, wfa, classifier, texts, budget=budget, seed=seed) for name in chosen]
-    return Attacked(texts, outcomes, "by edits of characters", "characters")
-
-
-def _texts(
-    corpus: str,
-    class_names: Sequence[str],
-    limit: int | None,
-    seed: int,
-    reader: Reader,
-) -> Corpus:
+def _texts(corpus: str, limit: int | None, reader: Reader) -> Corpus | TextFiles:
     """The texts to attack; of files that need not all be held, only those that are drawn."""
-    from wfalens.robustness.attack import draw_texts
-    from wfalens.text.sources.text_files import is_pattern
+    from wfalens.text.sources.text_files import is_pattern, with_labels
 
     many = dataset_of(corpus) is None and is_pattern(corpus)
     if limit is None and many:
         raise InputError(f"{corpus} stands for many files; tell with --limit how many of their texts to attack")
     alone = dataset_of(corpus) is None and Path(corpus).exists()
     if limit is not None and (many or alone):
-        files = reader.files(corpus)
-        return draw_texts(files, limit, class_names, label_column=reader.label_column, seed=seed)
-    return reader.corpus(corpus, "test").sample(limit, seed)
-
-
-def _table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.concat([outcome.to_dataframe().assign(recipe=outcome.recipe, k=outcome.k) for outcome in outcomes])
+        files, remark = with_labels(reader.files(corpus), reader.label_column)
+        if files.label_column is None:
+            raise InputError(remark or f"{files.name} has no labels; an attack needs to know the true classes")
+        return files
+    return reader.corpus(corpus, "test")

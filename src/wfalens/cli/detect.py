@@ -203,8 +203,8 @@ class _Attacks:
         from wfalens.robustness.attack import AttackContext, run_attack
 
         only = np.unique(self.model.encoder.encode(corpus.texts).values)
-        arsenal = AttackContext.prepare(self.habits.wfa, self.near, only=only)
-        search = arsenal.recipe(kind, self.changes)
+        context = AttackContext.prepare(self.habits.wfa, self.near, only=only)
+        search = context.recipe(kind, self.changes)
         outcome = run_attack(kind, self.changes, search, self.model, corpus, seed=self.seed)
         return [list(each.after) for each in outcome.examples if each.status == "succeeded"]
 

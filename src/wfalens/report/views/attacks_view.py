@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from wfalens.report.study import Study
-from wfalens.robustness.attack.edit_attack import run_edit_attack
-from wfalens.robustness.attack.outcome import SUCCEEDED, Example, Outcome
+from wfalens.robustness.attack.attack_result import Example, RecipeResult
 from wfalens.robustness.attack.recipes import AttackContext
-from wfalens.robustness.attack.run_attack import run_attack
+from wfalens.robustness.attack.run_attack import run_attack, run_edit_attack
 from wfalens.text.character_edits import reads_characters
 from wfalens.text.corpus import Corpus
 
@@ -44,14 +43,14 @@ def attacks(
     if reads_characters(study.wfa.encoder):
         return _by_edits(study, corpus, examples)
     words = np.unique(study.wfa.encoder.encode(corpus.texts).values)
-    arsenal = AttackContext.prepare(study.wfa, study.nearness, only=words)
+    context = AttackContext.prepare(study.wfa, study.nearness, only=words)
     outcomes = [
-        run_attack(name, 1, arsenal.recipe(name, 1), study.classifier, corpus, seed=study.seed) for name in _RECIPES
+        run_attack(name, 1, context.recipe(name, 1), study.classifier, corpus, seed=study.seed) for name in _RECIPES
     ]
     return {
         "vectors": study.meanings.source,
         "farthest": round(study.nearness.farthest, 3),
-        "candidates": len(arsenal.strong.word),
+        "candidates": len(context.strong.word),
         **_told(corpus, outcomes, _ABOUT, examples, _as_json),
     }
 
@@ -70,7 +69,7 @@ def _by_edits(
 
 def _told(
     corpus: Corpus,
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[RecipeResult],
     about: Mapping[str, str],
     examples: int,
     as_json: Callable[[Example], dict[str, Any]],
@@ -79,13 +78,12 @@ def _told(
         "texts": len(corpus),
         "corpus": corpus.name,
         "recipes": [
-            {"recipe": outcome.recipe, "about": about[outcome.recipe], **asdict(outcome.summary)}
-            for outcome in outcomes
+            {"recipe": outcome.recipe, "about": about[outcome.recipe], **asdict(outcome.rates)} for outcome in outcomes
         ],
         "examples": [
             {"recipe": outcome.recipe, **as_json(example)}
             for outcome in outcomes
-            for example in [item for item in outcome.examples if item.status == SUCCEEDED][:examples]
+            for example in outcome.successes[:examples]
         ],
         "shown_per_recipe": examples,
     }

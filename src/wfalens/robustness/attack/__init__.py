@@ -1,25 +1,28 @@
 """Adversarial examples: candidates × constraints × search, and the paper's attacks as recipes."""
 
 from wfalens.robustness.attack.attack_candidates import Candidates, near_candidates
-from wfalens.robustness.attack.attack_search import Blind, Fixed, Guided, Search
-from wfalens.robustness.attack.draw_texts import draw_texts
-from wfalens.robustness.attack.edit_attack import EDIT_RECIPES, run_edit_attack
-from wfalens.robustness.attack.outcome import Example, Outcome, Summary
-from wfalens.robustness.attack.recipes import RECIPES, AttackContext
-from wfalens.robustness.attack.run_attack import run_attack
+from wfalens.robustness.attack.attack_model import DEFAULT_RECIPES, attack, draw_texts
+from wfalens.robustness.attack.attack_result import AttackRates, AttackResult, Example, RecipeResult
+from wfalens.robustness.attack.recipes import RECIPES, AttackContext, AttackOptions, Blind, Fixed, Guided, Search
+from wfalens.robustness.attack.run_attack import EDIT_RECIPES, run_edit_attack
+from wfalens.robustness.attack.run_attack import run_attack as run_attack
 
 __all__ = [
+    "DEFAULT_RECIPES",
     "EDIT_RECIPES",
     "RECIPES",
     "AttackContext",
+    "AttackOptions",
+    "AttackRates",
+    "AttackResult",
     "Blind",
     "Candidates",
     "Example",
     "Fixed",
     "Guided",
-    "Outcome",
+    "RecipeResult",
     "Search",
-    "Summary",
+    "attack",
     "draw_texts",
     "near_candidates",
     "run_attack",

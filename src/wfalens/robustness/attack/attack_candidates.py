@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from wfalens import progress
 from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
 from wfalens.explanation.embeddings import TransitionEmbeddings
 from wfalens.ragged import offsets_of
 from wfalens.text.similar_words import Nearness
@@ -91,7 +92,7 @@ def transition_distances(
     """d_T of pairs of word ids, in blocks whose matrices fit into a few MB; -> (pairs,)"""
     result = np.empty(len(first), np.float32)
     step = max(1, _FLOATS // (2 * wfa.states**2))
-    progress.start("comparing what words do", len(first))
+    progress.start("comparing transition matrices of words", len(first))
     for start in range(0, len(first), step):
         chunk = slice(start, min(start + step, len(first)))
         # neighbouring pairs share words: each word's matrix is made once per chunk
@@ -104,3 +105,24 @@ def transition_distances(
         progress.advance(chunk.stop - start)
     progress.finish()
     return result
+
+
+def installed_tagger() -> Callable[[str], str]:
+    """NLTK's tagger as a function from a word to its tag."""
+    try:
+        import nltk
+    except ImportError:
+        raise InputError(
+            "no part-of-speech tagger is installed; install one with: pip install nltk", code="missing-package"
+        ) from None
+    try:
+        nltk.pos_tag(["word"])
+    except LookupError:
+        raise InputError(
+            "nltk has no tagger yet; get it with: python -m nltk.downloader averaged_perceptron_tagger_eng"
+        ) from None
+
+    def tag(word: str) -> str:
+        return str(nltk.pos_tag([word])[0][1])[:2]  # NN and NNS are both nouns
+
+    return tag

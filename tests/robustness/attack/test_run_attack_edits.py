@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from tests.cli.test_commands import wfalens
+from tests.errors import raises
 from tests.models.graphs import summing_graph
-from wfalens.cli.attack import examples_of
-from wfalens.errors import InputError
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier, Preprocessing
 from wfalens.robustness.attack import EDIT_RECIPES, run_edit_attack
-from wfalens.robustness.attack.outcome import Example, Outcome
+from wfalens.robustness.attack.attack_result import AttackResult, Example, RecipeResult
 from wfalens.text import Corpus, TextEncoder
 from wfalens.text.character_edits import single_edits
 
@@ -65,7 +64,7 @@ def test_marks_stand_where_the_texts_differ(before, after, marked):
 def test_the_automaton_knows_where_to_edit(pair):
     wfa, model = pair
     rates = {
-        recipe: run_edit_attack(recipe, 1, wfa, model, TEXTS).summary for recipe in ("guided", "random-tries", "greedy")
+        recipe: run_edit_attack(recipe, 1, wfa, model, TEXTS).rates for recipe in ("guided", "random-tries", "greedy")
     }
     assert rates["guided"].asr_correct == rates["greedy"].asr_correct > 0.9  # some names need two edits
     assert rates["random-tries"].asr_correct < 0.9
@@ -74,7 +73,7 @@ def test_the_automaton_knows_where_to_edit(pair):
 
 def test_more_edits_reach_farther_and_a_budget_is_kept(pair):
     wfa, model = pair
-    one, two = (run_edit_attack("random-tries", k, wfa, model, TEXTS, seed=3).summary for k in (1, 2))
+    one, two = (run_edit_attack("random-tries", k, wfa, model, TEXTS, seed=3).rates for k in (1, 2))
     assert two.asr_correct >= one.asr_correct
     assert max(each.queries for each in run_edit_attack("greedy", 2, wfa, model, TEXTS, budget=3).examples) <= 3
 
@@ -88,9 +87,9 @@ def test_texts_that_are_wrong_already_are_skipped(pair):
 
 def test_bad_input_is_refused(pair):
     wfa, model = pair
-    with pytest.raises(InputError, match="unknown recipe 'strong'; choose one of guided"):
+    with raises("option-value"):
         run_edit_attack("strong", 1, wfa, model, TEXTS)
-    with pytest.raises(InputError, match="no labels"):
+    with raises("no-labels"):
         run_edit_attack("guided", 1, wfa, model, Corpus.of(["anna"]))
 
 
@@ -109,7 +108,7 @@ def test_the_command_attacks_characters_by_edits(tmp_path):
     assert attacked.returncode == 0, attacked.stderr
     assert [outcome["recipe"] for outcome in json.loads(attacked.stdout)] == ["guided", "random-tries"]
     shown = wfalens(*attack, cwd=tmp_path).stdout.replace("\n", " ")
-    assert "by edits of characters" in shown
+    assert "edits of characters" in shown
     assert "words" not in shown  # what is changed are characters
     refused = wfalens(*attack, "--recipe", "strong", cwd=tmp_path)
     assert refused.returncode == 2
@@ -117,6 +116,6 @@ def test_the_command_attacks_characters_by_edits(tmp_path):
 
 
 def test_examples_are_those_of_an_attack_and_not_of_its_control():
-    guided, control = (Outcome(name, 1, ()) for name in ("guided", "random-tries"))
-    assert examples_of([guided, control]) is guided
-    assert examples_of([control]) is control
+    guided, control = (RecipeResult(name, 1, ()) for name in ("guided", "random-tries"))
+    assert AttackResult("names", 0, "edits", "characters", (guided, control)).best is guided
+    assert AttackResult("names", 0, "edits", "characters", (control,)).best is control

@@ -1,17 +1,26 @@
 """Attacks: constraints hold, every status is true, and the guided search beats the controls."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from tests.errors import raises
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.explanation import nearness_of
 from wfalens.extraction import Extractor
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
-from wfalens.robustness.attack import RECIPES, AttackContext, near_candidates, run_attack
-from wfalens.robustness.attack.outcome import FAILED, NOTHING_TRIED, SKIPPED, SUCCEEDED, Example, Outcome, summary_rows
+from wfalens.robustness.attack import RECIPES, AttackContext, AttackOptions, attack, near_candidates, run_attack
+from wfalens.robustness.attack.attack_result import (
+    FAILED,
+    SKIPPED,
+    SUCCEEDED,
+    AttackResult,
+    Example,
+    RecipeResult,
+)
 from wfalens.scale.engines.local import ThreadEngine
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.datasets import newsroom
@@ -35,7 +44,7 @@ def near(setting):
 
 
 @pytest.fixture(scope="module")
-def arsenal(setting, near):
+def context(setting, near):
     return AttackContext.prepare(setting[1], near, 0.2, 0.3, 0.001)
 
 
@@ -101,17 +110,17 @@ def test_pairs_are_compared_in_small_blocks(setting, near, monkeypatch):
 def test_quantiles_leave_candidates_whatever_the_size_of_the_automaton(setting, near, states):
     model, _, _, corpus = setting
     wfa = Extractor.paper(states=states, completion="empirical").extract(model, load_dataset("newsroom"))
-    arsenal = AttackContext.prepare(wfa, near)
+    context = AttackContext.prepare(wfa, near)
     for recipe in RECIPES:
-        outcome = run_attack(recipe, 1, arsenal.recipe(recipe, 1), model, corpus.subset(np.arange(40)))
-        assert outcome.summary.tried > 0
+        outcome = run_attack(recipe, 1, context.recipe(recipe, 1), model, corpus.subset(np.arange(40)))
+        assert outcome.rates.tried > 0
 
 
-def test_controls_get_as_many_tries_as_what_they_control(setting, arsenal):
+def test_controls_get_as_many_tries_as_what_they_control(setting, context):
     model, _, _, corpus = setting
     for recipe, controls in {"strong": ["random-order", "random-word"], "guided": ["random-tries"]}.items():
         found = {
-            name: run_attack(name, 1, arsenal.recipe(name, 1), model, corpus.subset(np.arange(80)))
+            name: run_attack(name, 1, context.recipe(name, 1), model, corpus.subset(np.arange(80)))
             for name in [recipe, *controls]
         }
         for control in controls:
@@ -123,10 +132,10 @@ def test_controls_get_as_many_tries_as_what_they_control(setting, arsenal):
 
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_every_recipe_tells_the_truth(setting, arsenal, recipe, k):
+def test_every_recipe_tells_the_truth(setting, context, recipe, k):
     model, wfa, vectors, corpus = setting
     corpus = corpus.subset(np.arange(60))
-    outcome = run_attack(recipe, k, arsenal.recipe(recipe, k), model, corpus)
+    outcome = run_attack(recipe, k, context.recipe(recipe, k), model, corpus)
     assert len(outcome.examples) == len(corpus)
     for example, text, label in zip(outcome.examples, corpus.texts, corpus.labels, strict=True):
         truth = corpus.class_names[label]
@@ -152,10 +161,10 @@ def test_every_recipe_tells_the_truth(setting, arsenal, recipe, k):
                 assert msq(wfa.embedding(old), wfa.embedding(new)) >= 0.001 - 1e-6
 
 
-def test_guided_search_beats_controls_and_asks_less_than_greedy(setting, arsenal):
+def test_guided_search_beats_controls_and_asks_less_than_greedy(setting, context):
     model, _, _, corpus = setting
     rates = {
-        recipe: run_attack(recipe, 1, arsenal.recipe(recipe, 1), model, corpus).summary
+        recipe: run_attack(recipe, 1, context.recipe(recipe, 1), model, corpus).rates
         for recipe in ("random-order", "random-word", "strong", "guided-once", "guided", "greedy")
     }
     assert rates["guided-once"].asr_correct > rates["strong"].asr_correct
@@ -164,23 +173,23 @@ def test_guided_search_beats_controls_and_asks_less_than_greedy(setting, arsenal
     assert rates["greedy"].asr_correct >= rates["guided"].asr_correct
 
 
-def test_the_budget_bounds_the_queries(setting, arsenal):
+def test_the_budget_bounds_the_queries(setting, context):
     model, _, _, corpus = setting
-    outcome = run_attack("greedy", 2, arsenal.recipe("greedy", 2), model, corpus.subset(np.arange(40)), budget=3)
+    outcome = run_attack("greedy", 2, context.recipe("greedy", 2), model, corpus.subset(np.arange(40)), budget=3)
     assert max(example.queries for example in outcome.examples) <= 3
 
 
-def test_same_seed_same_attack(setting, arsenal):
+def test_same_seed_same_attack(setting, context):
     model, _, _, corpus = setting
     part = corpus.subset(np.arange(40))
-    runs = [run_attack("random-word", 1, arsenal.recipe("random-word", 1), model, part, seed=3) for _ in range(2)]
+    runs = [run_attack("random-word", 1, context.recipe("random-word", 1), model, part, seed=3) for _ in range(2)]
     assert runs[0].examples == runs[1].examples
 
 
-def test_the_outcome_does_not_depend_on_the_engine(setting, arsenal, monkeypatch):
+def test_the_outcome_does_not_depend_on_the_engine(setting, context, monkeypatch):
     model, _, _, corpus = setting
-    monkeypatch.setattr("wfalens.robustness.attack.run_attack._TEXTS_AT_ONCE", 16)
-    part, search = corpus.subset(np.arange(60)), arsenal.recipe("random-word", 2)
+    monkeypatch.setattr(sys.modules["wfalens.robustness.attack.run_attack"], "_TEXTS_AT_ONCE", 16)
+    part, search = corpus.subset(np.arange(60)), context.recipe("random-word", 2)
     outcomes = [run_attack("random-word", 2, search, model, part, engine=engine) for engine in (None, ThreadEngine(3))]
     assert outcomes[0].examples == outcomes[1].examples
     assert len(outcomes[0].examples) == 60
@@ -190,38 +199,54 @@ def test_summary_by_hand():
     def example(status, changed=(), queries=0):
         return Example(status, ("a", "b"), ("a", "b"), changed, "x", "x", 0.9, "y", 0.8, queries)
 
-    outcome = Outcome(
+    outcome = RecipeResult(
         "r", 1, (example(SUCCEEDED, (1,), 3), example(FAILED, (), 5), example(SKIPPED), example(SUCCEEDED, (0, 1), 1))
     )
-    total = outcome.summary
+    total = outcome.rates
     assert (total.succeeded, total.failed, total.skipped, total.texts) == (2, 1, 1, 4)
     assert total.asr_all == 0.5
     assert total.asr_correct == pytest.approx(2 / 3)
     assert (total.accuracy_before, total.accuracy_after) == (0.75, 0.25)
     assert total.words_changed == 0.75
     assert total.queries == 3
-    assert summary_rows([outcome])[0][2] == "0.500"
+    assert next(AttackResult("news", 4, "near words", "words", (outcome,)).rows())["success (all)"] == 0.5
     assert str(outcome.examples[0]).splitlines() == ["[[x (90%)]] --> [[y (80%)]]", "a [[b]]", "a [[b]]"]
-    assert "[[b]]" in outcome.to_html()
+    assert "66.7%" in repr(outcome)
+    assert "<td>a b</td>" in outcome.to_html()
     assert len(outcome.to_dataframe()) == 4
-    assert outcome.to_json()["summary"]["succeeded"] == 2
+    assert outcome.to_dict()["rates"]["succeeded"] == 2
 
 
-def test_bad_input_is_refused(setting, arsenal):
+def test_bad_input_is_refused(setting, context):
     model, wfa, vectors, corpus = setting
-    with pytest.raises(InputError, match="unknown recipe 'magic'; choose one of nearest"):
-        arsenal.recipe("magic", 1)
-    with pytest.raises(InputError, match="k must lie between 1 and"):
-        arsenal.recipe("weak", 0)
-    with pytest.raises(InputError, match="at most the strong one"):
+    with raises("option-value"):
+        context.recipe("magic", 1)
+    with raises("option-value"):
+        context.recipe("weak", 0)
+    with raises("attack-bounds"):
         AttackContext.prepare(wfa, nearness_of(wfa, vectors), 0.9, 0.5)
-    with pytest.raises(InputError, match="a threshold is a number"):
+    with pytest.raises(InputError):
         AttackContext.prepare(wfa, nearness_of(wfa, vectors), "weak")
-    search = arsenal.recipe("weak", 1)
-    with pytest.raises(InputError, match="has no labels"):
+    search = context.recipe("weak", 1)
+    with raises("no-labels"):
         run_attack("weak", 1, search, model, Corpus.of(corpus.texts))
-    with pytest.raises(InputError, match="no text with a word"):
+    with raises("no-words"):
         run_attack("weak", 1, search, model, Corpus.of([" "], ["us"], corpus.class_names))
+
+
+def test_the_door_runs_recipes_and_uses_the_models_classes_where_there_are_no_labels(setting):
+    model, wfa, vectors, corpus = setting
+    part = corpus.subset(np.arange(40))
+    options = AttackOptions(weak=0.2, strong=0.3, min_transition=0.001, budget=4)
+    result = attack(model, part, wfa, ("guided", "random-tries"), options, vectors=vectors, limit=30)
+    assert [each.recipe for each in result.recipes] == ["guided", "random-tries"]
+    assert result.texts == len(result["guided"].examples) == 30
+    assert result.best is result["guided"]
+    assert all(text not in repr(result) for text in part.texts)
+    bare = attack(model, list(part.texts), wfa, "guided", options, vectors=vectors)
+    assert bare["guided"].rates.skipped == 0
+    with raises("no-candidates"):
+        attack(model, part, wfa, "guided", AttackOptions(strong=0.0, weak=0.0), vectors=vectors)
 
 
 def test_a_recipe_without_a_candidate_says_that_nothing_was_tried(setting, near):
@@ -229,6 +254,6 @@ def test_a_recipe_without_a_candidate_says_that_nothing_was_tried(setting, near)
     corpus = Corpus.of(["zzzz senate zzzz"], ["us"], model.class_names)
     outcome = run_attack("guided", 2, AttackContext.prepare(wfa, near, 0, 0).recipe("guided", 2), model, corpus)
     assert (outcome.examples[0].status, outcome.examples[0].queries) == (FAILED, 0)
-    total = outcome.summary
+    total = outcome.rates
     assert (total.tried, total.asr_all, total.asr_correct, total.accuracy_after) == (0, None, None, None)
-    assert NOTHING_TRIED in summary_rows([outcome])[0]
+    assert "no text has an allowed change" in repr(outcome)
