@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.cli.test_commands import wfalens
-from tests.robustness.attack.test_editing import NAMES, ends_in_a
+from tests.robustness.attack.test_run_attack_edits import NAMES, ends_in_a
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier
 from wfalens.text import TextEncoder

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.cli.test_commands import wfalens
-from tests.robustness.attack.test_editing import NAMES, ends_in_a
+from tests.robustness.attack.test_run_attack_edits import NAMES, ends_in_a
 from wfalens.errors import InputError
 from wfalens.extraction import Extractor
 from wfalens.models import CallableClassifier

@@ -28,8 +28,7 @@ from wfalens.text.character_edits import reads_characters
 from wfalens.text.corpus import Corpus
 from wfalens.text.sources.blocks import Block, classes_of
 from wfalens.text.sources.text_files import TextFiles, with_labels
-from wfalens.text.word_vectors import WordVectors
-from wfalens.text.wordllama import wordllama_vectors
+from wfalens.text.word_vectors import WordVectors, wordllama_vectors
 from wfalens.validation import check_choice
 
 DEFAULT_RECIPES = ("strong", "random-order", "random-word", "guided", "random-tries")
@@ -149,7 +148,7 @@ def _chosen(
         if limit is None:
             raise InputError(f"say how many texts of {texts.name} to attack: give a limit", code="no-limit")
         return draw_texts(texts, limit, classes, seed=seed)
-    return (texts if isinstance(texts, Corpus) else Corpus.of(list(texts), name="texts")).sample(limit, seed)
+    return (texts if isinstance(texts, Corpus) else Corpus.of(texts, name="texts")).sample(limit, seed)
 
 
 def _labelled(model: PrefixClassifier, corpus: Corpus) -> Corpus:
