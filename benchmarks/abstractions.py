@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.evaluation import jensen_shannon
-from wfalens.extraction import Abstraction, Extractor, Fitting, PrefixOutputs, States, View
+from wfalens.extraction import Abstraction, PrefixOutputs, States, Stochastic, View, extract
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, cluster
 from wfalens.extraction.states.views import Outputs, steppable
@@ -206,22 +206,26 @@ def compare(options, name: str, train, seed: int) -> dict[str, dict[str, dict[st
     model = trained_model(name, train, options.quick, seed)
     ids, tests = parts(options, model, train)
     wanted = model.trace(tests).last()
-    rule = Fitting(rounds=2) if options.quick else Fitting(rounds=8)
+    rounds = 2 if options.quick else 8
     states = 20 if options.quick else STATES.get(name, 40)
     rows, table = [], {}
     for completion in ("probe", "fit"):
         reference = None
         for way in WAYS:
             began = time.process_time()
-            wfa = Extractor.paper(
-                states=states,
-                abstraction=way,
-                completion=completion,
-                alpha=0.0,
-                representatives=3 if options.quick else 5,
-                fitting=rule if completion == "fit" else None,
+            wfa = extract(
+                model,
+                ids,
+                Stochastic(
+                    states=states,
+                    abstraction=way,
+                    completion=completion,
+                    alpha=0.0,
+                    representatives=3 if options.quick else 5,
+                    rounds=rounds,
+                ),
                 seed=seed,
-            ).extract(model, ids)
+            )
             seconds = time.process_time() - began
             agrees = wfa.predict(tests) == wanted.argmax(1)
             reference = agrees if reference is None else reference

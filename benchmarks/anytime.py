@@ -1,6 +1,6 @@
 """CR and JSD on test texts against processor seconds, for the readable, the fitted and the linear kind.
 
-Each kind is extracted anew with growing limits of time (`Extractor(time=…)`), by a clock of processor seconds, until it
+Each kind is extracted anew with growing limits of time (`extract(…, time=…)`), by a clock of processor seconds, until it
 ends before its limit. A figure is drawn with --figure FILE.
 """
 
@@ -16,9 +16,12 @@ import numpy as np
 
 from common import CACHE, arguments, code_version, finish, news, show, trained_model
 from wfalens.evaluation import jensen_shannon
-from wfalens.extraction import Extractor
+from wfalens.extraction import METHODS, Request
+from wfalens.extraction.deadline import Deadline
+from wfalens.extraction.extract import extract_requested
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
+from wfalens.text.sources.memory_texts import source_of
 from wfalens.storage import write_atomically
 
 KINDS = {"readable": "readable", "fitted": "stochastic", "linear": "linear"}
@@ -37,7 +40,9 @@ def point(
     wanted: np.ndarray,
 ) -> dict[str, float | bool]:
     began = time.process_time()
-    wfa = Extractor(kind=kind, time=limit).extract(model, ids, clock=time.process_time)
+    wfa = extract_requested(
+        Request(model=model, source=source_of(ids), deadline=Deadline(limit, time.process_time)), METHODS[kind]()
+    )
     spent = time.process_time() - began
     cr = float(np.mean(wfa.predict(texts) == wanted.argmax(1)))
     jsd = float(jensen_shannon(wfa.predict_proba(texts), wanted).mean())

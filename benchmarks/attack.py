@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.paper.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_context
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.robustness.attack import RECIPES, run_attack
 from wfalens.robustness.attack.attack_result import AttackResult
 from wfalens.text import Corpus
@@ -24,7 +24,9 @@ STATES = {"jigsaw_toxic": 20}
 def attacks(options, name: str, train: Corpus, test: Corpus, texts: int) -> dict[str, object]:
     model = trained_model(name, train, options.quick)
     vectors = word_vectors(options, model)
-    wfa = Extractor.paper(states=STATES.get(name, 40), completion="probe", alpha=0.0).extract(model, train)
+    wfa = extract(
+        model, train, Stochastic(states=STATES.get(name, 40), completion="probe", alpha=0.0, abstraction="outputs")
+    )
     context = paper_context(wfa, vectors, WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG))
     part = test.subset(np.sort(np.random.default_rng(0).permutation(len(test))[:texts]))
     outcomes, result = [], {}

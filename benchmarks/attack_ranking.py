@@ -21,7 +21,7 @@ from common import arguments, data_sets, finish, show, trained_model, word_vecto
 from wfalens.automaton import WFA
 from wfalens.explanation import shapley_each
 from wfalens.explanation.attribution import forward_backward, replacement_outputs
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.ragged import Ragged
 from wfalens.robustness.attack import AttackContext, run_attack
 from wfalens.robustness.attack.attack_candidates import Candidates
@@ -103,7 +103,9 @@ def searches(context: AttackContext, k: int, tries: int, titles: bool) -> dict[s
 
 def compared(options, name: str, train, test) -> dict[str, dict[str, float]]:
     model = trained_model(name, train, options.quick)
-    wfa = Extractor.paper(states=STATES.get(name, 40), completion="probe", alpha=0.0).extract(model, train)
+    wfa = extract(
+        model, train, Stochastic(states=STATES.get(name, 40), completion="probe", alpha=0.0, abstraction="outputs")
+    )
     bounds = WEAK.get(name, DEFAULT_WEAK), STRONG.get(name, DEFAULT_STRONG)
     context = paper_context(wfa, word_vectors(options, model), *bounds)
     number = 200 if options.quick else TEXTS.get(name, 1000)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from common import arguments, data_sets, finish, show, trained_model
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.robustness import Question, check, question
 
 POLITE = (  # noqa: SIM905 - as a list it would fill a page
@@ -53,9 +53,16 @@ def main() -> None:
     name, train, test = list(data_sets(options))[-1]
     model = trained_model(name, train, options.quick)
     toxic = name == "jigsaw_toxic"
-    wfa = Extractor.paper(
-        states=20 if toxic or options.quick else 40, completion="probe" if options.quick else "fit", alpha=0.0
-    ).extract(model, train)
+    wfa = extract(
+        model,
+        train,
+        Stochastic(
+            states=20 if toxic or options.quick else 40,
+            abstraction="outputs",
+            completion="probe" if options.quick else "fit",
+            alpha=0.0,
+        ),
+    )
     order = np.random.default_rng(0).permutation(len(test))
     labels = wfa.predict([test.texts[at] for at in order])
     for title, words, start, about in TOXIC if toxic else NEWS:

@@ -22,7 +22,7 @@ from tests.models import zoo  # noqa: F401 - handed on
 
 import wfalens
 from wfalens.automaton import WFA, StochasticWFA
-from wfalens.extraction import Extractor
+from wfalens.extraction import Readable, extract
 from wfalens.models import RNNClassifier, Trainer
 from wfalens.monitoring.walks import reader_of
 from wfalens.text import Corpus, WordVectors, load_dataset, read_vectors, wordllama_vectors
@@ -89,8 +89,7 @@ def readable_automaton(name: str, model: RNNClassifier, train: Corpus, quick: bo
     if not path.exists() or WFA.load(path).provenance["model"]["fingerprint"] != model.fingerprint:
         print(f"extracting {path.name} …", file=sys.stderr)
         some = train.sample(4000, seed) if quick else train
-        extractor = Extractor(kind="readable", **({"states": 12, "classes": 32} if quick else {}))
-        extractor.extract(model, some).save(path)
+        extract(model, some, Readable()).save(path)
     return reader_of(WFA.load(path))
 
 

@@ -15,7 +15,7 @@ from benchmarks.paper.paper import printed
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
 from wfalens.evaluation import jensen_shannon
-from wfalens.extraction import Augmentation, Extractor
+from wfalens.extraction import Augmentation, completion_method, extract
 from wfalens.models.rnn.training import accuracy
 from wfalens.text import Corpus
 
@@ -34,14 +34,14 @@ def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:
     for completion, augmented, in_context in product(
         ("null", "uniform", "empirical", "probe"), (False, True), (False, True)
     ):
-        extractor = Extractor.paper(
+        extractor = completion_method(
+            completion,
             states=states,
-            completion=completion,
             alpha=context if in_context else 0.0,
             augmentation=rule if augmented else None,
         )
         began = time.perf_counter()
-        wfa = extractor.extract(model, ids)
+        wfa = extract(model, ids, extractor)
         seconds = time.perf_counter() - began
         cr = float(np.mean(wfa.predict(tests) == outputs.argmax(1)))
         jsd = float(jensen_shannon(wfa.predict_proba(tests), outputs).mean())

@@ -18,7 +18,7 @@ from wfalens.explanation.faithfulness import (
     integrated_gradients_scorer,
     leave_one_out_scorer,
 )
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.ragged import Ragged
 
 
@@ -49,7 +49,9 @@ def main() -> None:
     options = arguments(__doc__.splitlines()[0])
     name, train, test = news(options)
     model = trained_model(name, train, options.quick)
-    wfa = Extractor.paper(states=40, completion="probe", alpha=0.0, representatives=5).extract(model, train)
+    wfa = extract(
+        model, train, Stochastic(states=40, completion="probe", alpha=0.0, representatives=5, abstraction="outputs")
+    )
     vectors = word_vectors(options, model)
     influence(wfa, 1)  # kernels and tables are loaded here
     began = time.perf_counter()

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from common import arguments, finish, news, show, trained_model
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.report import write_report
 from wfalens.report.views import Study
 from wfalens.text import wordllama_vectors
@@ -129,7 +129,9 @@ def main() -> None:
     options = arguments(__doc__.splitlines()[0])
     name, train, test = news(options)
     model = trained_model(name, train, options.quick)
-    wfa = Extractor.paper(states=40, completion="probe", alpha=0.0, representatives=5).extract(model, train)
+    wfa = extract(
+        model, train, Stochastic(states=40, completion="probe", alpha=0.0, representatives=5, abstraction="outputs")
+    )
     seconds = 5 if options.quick else 20
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

@@ -17,12 +17,12 @@ import numpy as np
 
 from common import PeakMemory, arguments, finish, news, oracle, show, trained_model
 from wfalens.evaluation import jensen_shannon
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.models import RNNClassifier
-from wfalens.progress import Progress
+from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 
-SETTINGS = {"states": 40, "alpha": 0.4, "beta": 0.3, "seed": 0}
+SETTINGS = {"states": 40, "alpha": 0.4, "beta": 0.3}
 Ids = Ragged[np.int32]
 
 
@@ -41,7 +41,8 @@ class Stopwatch(Progress):
 
 def fast(model: RNNClassifier, train: Ids, test: Ids) -> dict[str, object]:
     watch, began = Stopwatch(), time.perf_counter()
-    wfa = Extractor.paper(**SETTINGS).extract(model, train, watch)
+    with shown_on(watch):
+        wfa = extract(model, train, Paper(**SETTINGS))
     extracted = time.perf_counter()
     outputs = model.trace(test).last()
     traced = time.perf_counter()
@@ -68,7 +69,7 @@ def plain(model: RNNClassifier, train: Ids, test: Ids) -> dict[str, object]:
     traced = time.perf_counter()
     sentences = [sentence.tolist() for sentence in train]
     rng = np.random.default_rng(np.random.SeedSequence(SETTINGS["seed"]).spawn(3)[0])
-    matrices, centres = oracle.extract(
+    matrices, centres = extract(
         outputs,
         sentences,
         len(model.encoder.vocabulary),
@@ -77,7 +78,8 @@ def plain(model: RNNClassifier, train: Ids, test: Ids) -> dict[str, object]:
         rng,
         SETTINGS["alpha"],
         SETTINGS["beta"],
-        model.initial_output,
+        oracle,
+        checkpoint=model.initial_output,
     )
     extracted = time.perf_counter()
     agree = [

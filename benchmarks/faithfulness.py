@@ -17,7 +17,7 @@ from wfalens.explanation.faithfulness import (
     measure_faithfulness,
     random_scorer,
 )
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.text import Corpus
 
 SETTINGS = {"jigsaw_toxic": (20, 0.2)}
@@ -26,8 +26,8 @@ SETTINGS = {"jigsaw_toxic": (20, 0.2)}
 def compare(options, name: str, train: Corpus, test: Corpus) -> dict[str, dict[str, float]]:
     model = trained_model(name, train, options.quick)
     states, alpha = SETTINGS.get(name, (40, 0.4))
-    probe = Extractor.paper(states=states, completion="probe", alpha=0.0).extract(model, train)
-    empirical = Extractor.paper(states=states, alpha=alpha, beta=0.3).extract(model, train)
+    probe = extract(model, train, Stochastic(states=states, completion="probe", alpha=0.0, abstraction="outputs"))
+    empirical = extract(model, train, Paper(states=states, alpha=alpha, beta=0.3))
     chosen = np.random.default_rng(0).permutation(len(test))[: 100 if options.quick else 500]
     ids = model.encoder.encode([test.texts[at] for at in chosen])
     ids = ids.take(np.flatnonzero(ids.lengths > 1))

@@ -31,7 +31,7 @@ from common import CACHE, arguments, code_version, finish, show, trained_model, 
 from wfalens.automaton import WFA
 from wfalens.evaluation import jensen_shannon
 from wfalens.evaluation.baselines import bag_of_words
-from wfalens.extraction import Augmentation, Extractor
+from wfalens.extraction import METHODS, Augmentation, Linear, Method, Paper, Request, extract
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
 from wfalens.storage import write_atomically
@@ -57,32 +57,38 @@ class Extracted(NamedTuple):
 def timed_extractions() -> Iterator[dict[str, Extracted]]:
     """Every automaton that is extracted meanwhile, by its kind, with the time that it took."""
     found: dict[str, Extracted] = {}
-    original = Extractor.extract
+    originals = {method: method.extract for method in METHODS.values()}
 
-    def extract(self: Extractor, *texts: object, **options: object) -> WFA:
-        began = time.perf_counter(), time.process_time()
-        wfa = original(self, *texts, **options)  # type: ignore[arg-type]
-        found[self.kind] = Extracted(wfa, time.perf_counter() - began[0], time.process_time() - began[1])
-        return wfa
+    def timed(original):
+        def extract(self: Method, request: Request) -> WFA:
+            began = time.perf_counter(), time.process_time()
+            wfa = original(self, request)
+            found[self.name] = Extracted(wfa, time.perf_counter() - began[0], time.process_time() - began[1])
+            return wfa
 
-    Extractor.extract = extract  # type: ignore[method-assign,assignment]
+        return extract
+
+    for method, original in originals.items():
+        method.extract = timed(original)
     try:
         yield found
     finally:
-        Extractor.extract = original  # type: ignore[method-assign]
+        for method, original in originals.items():
+            method.extract = original
 
 
-def extractor(options: argparse.Namespace, job: str, name: str, model: RNNClassifier, seed: int) -> Extractor:
+def extraction(options: argparse.Namespace, job: str, name: str, model: RNNClassifier, seed: int) -> dict[str, object]:
+    """Method and bounds of an extraction."""
     states, alpha = SETTINGS.get(name, (40, 0.4))
     if job == PAPER:
         rule = Augmentation(vectors=word_vectors(options, model))
-        return Extractor.paper(states=states, alpha=alpha, augmentation=rule, seed=seed)
+        return {"method": Paper(states=states, alpha=alpha, augmentation=rule), "seed": seed}
     if job == HIGH:
-        return Extractor(kind=LINEAR, seed=seed, effort=HIGH)
+        return {"method": Linear(), "seed": seed, "effort": HIGH}
     if not options.quick:
-        return Extractor(kind=job, seed=seed)
+        return {"method": METHODS[job](), "seed": seed}
     smaller = {"states": 20, "abstraction": "outputs", "representatives": 3} if job == STOCHASTIC else {}
-    return Extractor(kind=job, seed=seed, effort="low", **smaller)
+    return {"method": METHODS[job](**smaller), "seed": seed, "effort": "low"}
 
 
 def measured(found: Extracted, texts: Ragged[np.int32], wanted: np.ndarray) -> dict[str, float]:
@@ -120,7 +126,7 @@ def work(options: argparse.Namespace, job: str, name: str, seed: int) -> dict[st
         agrees = said.argmax(1) == wanted.argmax(1)
         return {BAG: {"cr": float(agrees.mean()), "jsd": float(jensen_shannon(said, wanted).mean())}}
     with timed_extractions() as found:
-        wfa = extractor(options, job, name, model, seed).extract(model, ids)
+        wfa = extract(model, ids, **extraction(options, job, name, model, seed))
         if job == AUTO and LINEAR not in found:
             raise SystemExit(f"{name}: the choice of the kind extracted no linear automaton")
     rows = {row: measured(found[row], texts, wanted) for row in JOBS.get(job, ()) if row in found}

@@ -17,7 +17,7 @@ import torch
 
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.automaton import WFA
-from wfalens.extraction import Distillation, Extractor, Fitting, Sharing
+from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
 from wfalens.text import Corpus
@@ -29,16 +29,16 @@ EMPIRICAL, PROBE, FIT, LINEAR, READABLE = ("empirical", "probe", "fit", "linear"
 
 
 def automata(model: RNNClassifier, train: Ragged[np.int32], states: int, alpha: float, quick: bool) -> dict[str, WFA]:
-    fitting = Fitting(rounds=1) if quick else Fitting()
-    short = Distillation(epochs=1, tokens=20_000)
+    fitting = {"rounds": 1} if quick else {}
+    short = Linear(epochs=1, tokens=20_000)
     extractors = {
-        EMPIRICAL: Extractor.paper(states=states, alpha=alpha, beta=0.3),
-        PROBE: Extractor.paper(states=states, completion="probe", alpha=0.0, representatives=5),
-        FIT: Extractor.paper(states=states, completion="fit", alpha=0.0, representatives=5, fitting=fitting),
-        LINEAR: Extractor(kind="linear", states="auto", distillation=short),
-        READABLE: Extractor(kind="readable", sharing=Sharing(forming=1, epochs=1, settling=1, tokens=20_000)),
+        EMPIRICAL: Paper(states=states, alpha=alpha, beta=0.3),
+        PROBE: Stochastic(states=states, completion="probe", alpha=0.0, representatives=5, abstraction="outputs"),
+        FIT: Stochastic(states=states, completion="fit", abstraction="outputs", representatives=5, **fitting),
+        LINEAR: short,
+        READABLE: Readable(start_epochs=1, epochs=1, final_epochs=1, tokens=20_000),
     }
-    return {name: extractor.extract(model, train) for name, extractor in extractors.items()}
+    return {name: extract(model, train, extractor) for name, extractor in extractors.items()}
 
 
 def rates(runs: dict[str, Callable[[], object]], tokens: int, blocks: int) -> dict[str, float]:

@@ -18,7 +18,7 @@ from aalpy.oracles import RandomWordEqOracle, StatePrefixEqOracle
 
 from common import CACHE, arguments, finish, show
 from tomita import learned
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.models import RNNClassifier
 from wfalens.robustness.dfa.determinise import WAYS, determinise
 from wfalens.robustness.dfa.machines import Machine, machine_of, minimal_but_for_the_empty_text, shortest_difference
@@ -103,7 +103,7 @@ def main() -> None:
         longer = list(load_dataset(f"tomita{number}", "test").texts)
         began = time.perf_counter()
         settings = {"states": 12, "abstraction": "lookahead", "completion": "probe", "alpha": 0.0}
-        wfa = Extractor.paper(**settings).extract(model, load_dataset(f"tomita{number}"))
+        wfa = extract(model, load_dataset(f"tomita{number}"), Stochastic(**settings))
         extraction = time.perf_counter() - began
         found: dict[str, dict[str, object]] = {}
         for way in WAYS:

@@ -17,7 +17,7 @@ import numpy as np
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.automaton.kernels.steps import nearest_centre
 from wfalens.evaluation import jensen_shannon
-from wfalens.extraction import Extractor, Fitting
+from wfalens.extraction import completion_method, extract
 from wfalens.ragged import Ragged
 
 STATES = {"jigsaw_toxic": 20}
@@ -47,12 +47,14 @@ def main() -> None:
         if options.quick:
             ids = ids.take(np.arange(min(3000, len(ids))))
         traces = model.trace(tests)
-        rule = Fitting(rounds=4) if options.quick else Fitting()
+        rule = {"rounds": 4} if options.quick else {}
         states = STATES.get(name, 40)
         automata = {
-            completion: Extractor.paper(
-                states=states, completion=completion, alpha=0.0, fitting=rule if completion == "fit" else None
-            ).extract(model, ids)
+            completion: extract(
+                model,
+                ids,
+                completion_method(completion, states=states, alpha=0.0, **(rule if completion == "fit" else {})),
+            )
             for completion in ("empirical", "probe", "fit")
         }
         rows, table = [], {}
@@ -68,7 +70,7 @@ def main() -> None:
         frontier, lines = [], []
         for number in LADDER[: 2 if options.quick else None]:
             began = time.process_time()
-            wfa = Extractor.paper(states=number, completion="fit", alpha=0.0, fitting=rule).extract(model, ids)
+            wfa = extract(model, ids, completion_method("fit", states=number, **rule))
             seconds = time.process_time() - began
             cr = float(np.mean(wfa.predict(tests) == traces.last().argmax(1)))
             jsd = float(jensen_shannon(wfa.predict_proba(tests), traces.last()).mean())

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
 from common import arguments, finish, show, zoo
 from wfalens.evaluation import measure_fidelity
-from wfalens.extraction import Distillation, Extractor
+from wfalens.extraction import Linear, extract
 from wfalens.models.inference import last_outputs
 
 GOALS = {"census": 0.965, "wiki": 0.90, "florida": 0.90, "dgaintel": 0.91}
@@ -35,7 +35,7 @@ def measure(name: str, options) -> dict[str, object]:
     sizes = (1_500, 500) if options.quick else (options.texts, options.texts // 4)
     train, test = (replace(part, labels=None) for part in zoo.published_texts(name, *sizes))
     began = time.process_time()
-    wfa = extractor(options).extract(model, train)
+    wfa = extract(model, train, **extraction(options))
     seconds = time.process_time() - began
     fidelity = measure_fidelity(wfa, model, test, reference=train)
     known = {group: item for group, item in fidelity.by_class.items() if item.texts >= LEAST_TEXTS}
@@ -56,13 +56,10 @@ def measure(name: str, options) -> dict[str, object]:
     }
 
 
-def extractor(options) -> Extractor:
-    quick = {"kind": "linear", "distillation": Distillation(epochs=2)} if options.quick else {}
-    known = {field.name for field in fields(Extractor)}
-    if options.balance and "balance" not in known:
-        sys.exit("this version has no --balance")
-    limited = {} if options.queries is None else {"queries": options.queries}
-    return Extractor(**quick, **limited, **({"balance": "predicted"} if options.balance else {}))
+def extraction(options) -> dict[str, object]:
+    """Method and bounds of an extraction."""
+    method = Linear(epochs=2) if options.quick else None
+    return {"method": method, "queries": options.queries, "balance": "predicted" if options.balance else None}
 
 
 def exact_rate(wfa, model, texts) -> float:

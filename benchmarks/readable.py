@@ -35,8 +35,7 @@ from sklearn.tree import DecisionTreeClassifier
 from common import CACHE, arguments, finish, show, trained_model
 from wfalens.evaluation import jensen_shannon
 from wfalens.explanation import deciding_phrases
-from wfalens.extraction import Extractor, Sharing
-from wfalens.storage import write_atomically
+from wfalens.extraction import Readable, extract
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.datasets.catalogue import is_available
 
@@ -49,16 +48,15 @@ SEEDS = 3
 LEAST_READ = 0.01  # a smaller weight need not be read
 
 
-def readable(options, method: str, seed: int) -> Extractor:
-    states, classes = SIZES.get(method, SHARED)
-    quick = {"sharing": Sharing(forming=3, epochs=6, settling=3)} if options.quick else {}
-    kind = {"completion": "shared"} if method == "shared" else {"kind": "readable"}
-    return Extractor(**kind, states=states, classes=classes, seed=seed, **quick)
+def readable(options, method: str) -> Readable:
+    states, clusters = SIZES.get(method, SHARED)
+    quick = {"start_epochs": 3, "epochs": 6, "final_epochs": 3} if options.quick else {}
+    return Readable(states=states, clusters=clusters, **quick)
 
 
 def automaton_row(options, method: str, model, ids, tests, wanted, seed: int) -> dict[str, float]:
     began = time.process_time()
-    wfa = readable(options, method, seed).extract(model, ids)
+    wfa = extract(model, ids, readable(options, method), seed=seed)
     seconds = time.process_time() - began
     with tempfile.TemporaryDirectory() as folder:
         wfa.save(Path(folder) / "a.wfa")
@@ -118,8 +116,8 @@ def phrase_row(options, model, train, test, wanted, seed: int) -> dict[str, floa
     """The phrase list as a classifier of raw texts."""
     ids = model.encoder.encode(train.texts).nonempty()[1]
     began = time.process_time()
-    wfa = readable(options, "page", seed).extract(
-        model, ids.take(np.arange(min(3000, len(ids)))) if options.quick else ids
+    wfa = extract(
+        model, ids.take(np.arange(min(3000, len(ids)))) if options.quick else ids, readable(options, "page"), seed=seed
     )
     found = deciding_phrases(wfa, Corpus.of(list(train.texts)), model)
     votes = np.tile(np.log(found.base_rates + 1e-3), (len(test.texts), 1))

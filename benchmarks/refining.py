@@ -17,7 +17,7 @@ from scipy.stats import binom
 
 from common import arguments, finish, news, show, trained_model
 from wfalens.automaton import WFA
-from wfalens.extraction import Extractor, Refinement
+from wfalens.extraction import Refinement, Stochastic, extract
 from wfalens.extraction.refinement.refine import Refiner
 from wfalens.extraction.states.splitting import Splitting
 from wfalens.models import PrefixClassifier, open_model
@@ -28,7 +28,7 @@ REPETITIONS, LARGE = 20, 20_000
 ALLOWED = 0.05
 
 
-Studied = tuple[PrefixClassifier, Ragged[np.int32], Extractor]  # a network, texts, and how it is extracted
+Studied = tuple[PrefixClassifier, Ragged[np.int32], Stochastic]  # a network, texts, and how it is extracted
 
 
 def competition(options: argparse.Namespace) -> Studied | None:
@@ -41,7 +41,7 @@ def competition(options: argparse.Namespace) -> Studied | None:
     lines = (network / "words").read_text().splitlines()[1:]
     words = [line.split()[2:-1] for line in lines[len(lines) // 2 :]]
     ids = model.encoder.vocabulary.encode([word for word in words if word])
-    how = Extractor(kind="stochastic", states=200, abstraction="lookahead", completion="probe", alpha=0.0)
+    how = Stochastic(states=200, abstraction="lookahead", completion="probe", alpha=0.0)
     return model, ids, how
 
 
@@ -49,7 +49,7 @@ def titles(options: argparse.Namespace) -> Studied:
     name, train, _ = news(options)
     model = trained_model(name, train, options.quick)
     _, ids = model.encoder.encode(train.texts[: 2000 if options.quick else options.titles]).nonempty()
-    return model, ids, Extractor(kind="stochastic", states=40, abstraction="lookahead", completion="probe", alpha=0.0)
+    return model, ids, Stochastic(states=40, abstraction="lookahead", completion="probe", alpha=0.0)
 
 
 STUDIED = {"1.9": competition, "news": titles}
@@ -69,7 +69,7 @@ def studied_course(model, ids, extractor, how: Refinement, number: int, grows: b
 
     Where the number of states grows, automata of random texts have as many as the one that asks back.
     """
-    splitting = Splitting(model, extractor, ids, how.most_states)
+    splitting = Splitting(model, extractor, lambda method, known: extract(model, known, method), ids, how.most_states)
 
     def again(known: Ragged[np.int32], states: int | None) -> WFA:
         return splitting.extract(known, states)
@@ -95,7 +95,7 @@ def studied_course(model, ids, extractor, how: Refinement, number: int, grows: b
 
 def bound_check(model, ids, extractor, large: int) -> dict[str, object]:  # type: ignore[no-untyped-def]
     """How often the bound of a fresh sample exceeds the agreement on a large one."""
-    wfa = extractor.extract(model, ids)
+    wfa = extract(model, ids, extractor)
     refiner = Refiner(model, ids, lambda known, states: wfa, Refinement(samples=1000), 0, False)
     truth = measured(refiner, wfa, large)["fresh"]
     bounds = [refiner.proof(wfa, repetition).bound for repetition in range(REPETITIONS)]

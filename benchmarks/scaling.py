@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 from common import arguments, finish, peak_mb, show
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary
 
@@ -51,12 +51,12 @@ def zipf_corpus(tokens: int, words: int) -> Ragged[np.int32]:
 
 def measure(tokens: int, words: int, states: int) -> dict[str, float]:
     model, ids = LeakySum(words), zipf_corpus(tokens, words)
-    Extractor.paper(states=5).extract(model, zipf_corpus(2000, words)).predict(zipf_corpus(2000, words))  # load kernels
+    extract(model, zipf_corpus(2000, words), Paper(states=5)).predict(zipf_corpus(2000, words))  # load kernels
     before = peak_mb()
     began = time.perf_counter()
     model.trace(ids)
     traced = time.perf_counter()
-    wfa = Extractor.paper(states=states).extract(model, ids)
+    wfa = extract(model, ids, Paper(states=states))
     extracted = time.perf_counter()
     wfa.state_vectors(ids.take(np.arange(1000)), every=False)  # the table of scales is made on first use
     ready = time.perf_counter()

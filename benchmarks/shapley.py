@@ -32,7 +32,7 @@ from wfalens.explanation.faithfulness import (
     shapley_scorer,
 )
 from wfalens.explanation.shapley.game import coalition_texts
-from wfalens.extraction import Distillation, Extractor, Fitting
+from wfalens.extraction import Linear, Stochastic, extract
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.storage import write_atomically
@@ -49,15 +49,14 @@ def automaton(options, name: str, kind: str, model, train, seed: int) -> WFA:
     """Made once and kept: K = 80 with fitted rows, or the linear kind."""
     path = CACHE / f"shapley{'-quick' if options.quick else ''}-{name}-{kind}-{seed}.wfa"
     if not path.exists():
-        quick = {"fitting": Fitting(rounds=4), "representatives": 3} if options.quick else {}
-        rule = {"distillation": Distillation(epochs=4)} if options.quick else {}
+        quick = {"rounds": 4, "representatives": 3} if options.quick else {}
         made = {
-            "fitted": lambda: Extractor(states=80, completion="fit", abstraction="auto", alpha=0.0, seed=seed, **quick),
-            "linear": lambda: Extractor(kind="linear", states="auto", seed=seed, **rule),
+            "fitted": lambda: Stochastic(states=80, completion="fit", **quick),
+            "linear": lambda: Linear(**({"epochs": 4} if options.quick else {})),
         }[kind]()
         ids = model.encoder.encode(train.texts)
         ids = ids.take(np.flatnonzero(ids.lengths)[: 3000 if options.quick else None])
-        made.extract(model, ids).save(path)
+        extract(model, ids, made, seed=seed).save(path)
     return WFA.load(path)
 
 

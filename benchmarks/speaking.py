@@ -13,14 +13,14 @@ import numpy as np
 
 from common import CACHE, arguments, finish, show
 from wfalens.evaluation.language_models import TEXT_NGRAM, baselines, measure_strings
-from wfalens.extraction import Extractor
+from wfalens.extraction import Linear, Stochastic, extract
 from wfalens.language import Language, most_likely, sample
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.text import Corpus, load_dataset, read_corpus
 from wfalens.text.tokenizers import basic_english
 
-KINDS = {"stochastic": {"kind": "stochastic"}, "linear": {"kind": "linear"}}
-QUICK = {"stochastic": {"kind": "stochastic", "states": 200}}
+KINDS = {"stochastic": Stochastic(), "linear": Linear()}
+QUICK = {"stochastic": Stochastic(states=200)}
 
 
 def corpora(options) -> tuple[str, Corpus, Corpus]:  # type: ignore[no-untyped-def]
@@ -64,7 +64,7 @@ def main() -> None:
     held = held.take(language.spoken(held))
     rivals = baselines(language, language.ids(train.texts))
     kinds = QUICK if options.quick else KINDS
-    automata = {kind: Extractor(**settings).extract(model, train) for kind, settings in kinds.items()}
+    automata = {kind: extract(model, train, method) for kind, method in kinds.items()}
     spoken = {"network": model, **automata, TEXT_NGRAM: rivals[TEXT_NGRAM]}
     result: dict[str, object] = {"strings": len(train), "test": len(held)}
     rows = [["network", "", f"{language.perplexity(held):.3f}", "", "", ""]]

@@ -94,7 +94,7 @@ def measure_forward(folder: Path, tokens: int) -> dict[str, float]:
 
 
 def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: int | None) -> dict[str, float]:
-    from wfalens.extraction import Extractor
+    from wfalens.extraction import Paper, extract
     from wfalens.models import RNNClassifier
     from wfalens.scale import Run
     from wfalens.scale.engines import open_engine
@@ -116,7 +116,7 @@ def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: i
         files = TextFiles.find(str(folder / f"{size}-*.parquet"))
         began = time.perf_counter()
         means = Run(parts=parts, engine=engine, memory=memory, model_file=folder / "model.rnn")
-        wfa = Extractor.paper(states=STATES).extract(model, files, run=means)
+        wfa = extract(model, files, Paper(states=STATES), run=means)
         wfa.save(out)
         seconds = time.perf_counter() - began
         shutil.rmtree(parts)

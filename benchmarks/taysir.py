@@ -26,7 +26,7 @@ from common import arguments, finish, show
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.language_models import measure_strings
-from wfalens.extraction import Extractor, Refinement, refine
+from wfalens.extraction import Refinement, Stochastic, extract, refine
 from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.language import Language
@@ -142,7 +142,7 @@ def binary(folder: Path, model: PrefixClassifier, words: Words, quick: bool) -> 
     except InputError as refusal:
         print(f"{folder.name}: no good machine of up to {SMALL} states ({refusal})", file=sys.stderr)
         looks = {"abstraction": "lookahead"} if isinstance(model, StatefulClassifier) else {"abstraction": "outputs"}
-        extractor = Extractor(kind="stochastic", states=STATES, completion="probe", alpha=0.0, **looks)
+        extractor = Stochastic(states=STATES, completion="probe", alpha=0.0, **looks)
         how = Refinement(rounds=1 if quick else 4, texts=1000 if quick else 3000)
         try:
             wfa = refine(extractor, model, words.known, how)
@@ -184,9 +184,9 @@ def language_model(folder: Path, model: PrefixClassifier, words: Words, quick: b
 
 def _spoken(model: PrefixClassifier, words: Words, quick: bool) -> WFA:
     """With as many states as are chosen from the given words alone; then from our own words, too."""
-    chosen = QUICK_STATES if quick else Extractor(kind="stochastic").extract(model, words.known).states - 1
+    chosen = QUICK_STATES if quick else extract(model, words.known, Stochastic()).states - 1
     print(f"{chosen} states", file=sys.stderr, flush=True)
-    return Extractor(kind="stochastic", states=chosen).extract(model, concatenate([words.known, words.own]))
+    return extract(model, concatenate([words.known, words.own]), Stochastic(states=chosen))
 
 
 def _bytes(wfa: WFA) -> int:

@@ -11,16 +11,16 @@ import sys
 import numpy as np
 
 from common import arguments, finish, show
-from wfalens.extraction import Extractor
+from wfalens.extraction import Linear, Stochastic, extract
 from wfalens.models import RNNConfig, Trainer
 from wfalens.text import load_dataset
 from wfalens.text.datasets import tomita
 
 WANTED = 0.99
 METHODS = {
-    "outputs": {"states": 12, "abstraction": "outputs", "completion": "probe", "alpha": 0.0},
-    "lookahead": {"states": 12, "abstraction": "lookahead", "completion": "probe", "alpha": 0.0},
-    "linear": {"kind": "linear", "states": "auto"},
+    "outputs": Stochastic(states=12, abstraction="outputs", completion="probe", alpha=0.0),
+    "lookahead": Stochastic(states=12, abstraction="lookahead", completion="probe", alpha=0.0),
+    "linear": Linear(),
 }
 
 
@@ -52,10 +52,10 @@ def main() -> None:
         model, _ = learned(number, options.quick)
         wanted = model.trace(model.encoder.encode(longer.texts)).last().argmax(1)
         found = {"accuracy": float(np.mean(wanted == longer.labels))}
-        for name, settings in METHODS.items():
+        for name, method in METHODS.items():
             if options.quick and name == "linear":
                 continue
-            wfa = Extractor(**settings).extract(model, train)
+            wfa = extract(model, train, method)
             said = wfa.predict(longer.texts)
             found[name] = float(np.mean(said == longer.labels))
             found[f"{name}_cr"] = float(np.mean(said == wanted))

@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.automaton import WFA
 from wfalens.evaluation import SelectiveFidelity
-from wfalens.extraction import Extractor
+from wfalens.extraction import completion_method, extract
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
 from wfalens.text import Corpus, load_dataset
@@ -37,7 +37,7 @@ def compare(options: argparse.Namespace, name: str, train: Corpus, test: Corpus)
     ids, fresh = worded(model, kept_out), worded(model, test)
     areas, automata = {}, {}
     for completion, alpha in SETTINGS:
-        wfa = Extractor.paper(states=STATES.get(name, 40), completion=completion, alpha=alpha).extract(model, fit)
+        wfa = extract(model, fit, completion_method(completion, states=STATES.get(name, 40), alpha=alpha))
         agrees = agreement(wfa, model, ids)
         measures = {key: float(roc_auc_score(agrees, value)) for key, value in confidences(wfa, ids).items()}
         areas[f"{completion}, α = {alpha:g}"] = {"cr": float(agrees.mean()), **measures}

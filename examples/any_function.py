@@ -4,7 +4,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from wfalens import CallableClassifier, Extractor, TextEncoder, load_dataset, measure_fidelity
+from wfalens import CallableClassifier, Readable, TextEncoder, extract, load_dataset, measure_fidelity
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 train = train.subset(range(800))
@@ -20,6 +20,6 @@ encoder = TextEncoder.of_texts(train.texts, "whitespace")
 model = CallableClassifier(predict_proba, encoder, train.class_names)
 
 # a function cannot go on from a saved state, so every prefix is asked: set a limit that you can wait for
-wfa = Extractor(kind="readable", states=10, classes=16, queries=60_000).extract(model, train)
+wfa = extract(model, train, Readable(states=10, clusters=16), queries=60_000)
 print(measure_fidelity(wfa, model, test.subset(range(300)), reference=train).overall)
 wfa.save("newsroom.wfa")

@@ -1,10 +1,10 @@
 """Does the model treat groups of texts alike? Rates by group, the widest gap first."""
 
-from wfalens import Extractor, RNNConfig, Trainer, load_dataset, measure_fidelity
+from wfalens import Readable, RNNConfig, Trainer, extract, load_dataset, measure_fidelity
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 model = Trainer(config=RNNConfig(embedding=32, hidden=32), epochs=4, learning_rate=5e-3).train(train).model
-wfa = Extractor(kind="readable").extract(model, train)
+wfa = extract(model, train, Readable())
 
 # a group for every text: here short and long ones; in practice a column of your data (`wfalens evaluate --by COLUMN`)
 groups = ["short" if len(text.split()) < 8 else "long" for text in test.texts]

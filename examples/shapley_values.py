@@ -1,11 +1,11 @@
 """Which words decided: exact Shapley values of the automaton, and the network's own with intervals."""
 
-from wfalens import Extractor, RNNConfig, Trainer, load_dataset
+from wfalens import Readable, RNNConfig, Trainer, extract, load_dataset
 from wfalens.explanation import network_shapley, shapley
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 model = Trainer(config=RNNConfig(embedding=32, hidden=32), epochs=4, learning_rate=5e-3).train(train).model
-wfa = Extractor(kind="readable").extract(model, train)
+wfa = extract(model, train, Readable())
 
 text = test.texts[0]
 print(shapley(wfa, text).to_dataframe().round(3))  # exact, without asking the network

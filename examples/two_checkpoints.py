@@ -1,6 +1,6 @@
 """What changed between two checkpoints of a network: words, texts and states."""
 
-from wfalens import Extractor, RNNConfig, Trainer, load_dataset
+from wfalens import Readable, RNNConfig, Trainer, extract, load_dataset
 from wfalens.robustness import compare
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
@@ -8,6 +8,6 @@ shape = RNNConfig(embedding=32, hidden=32)
 checkpoints = [
     Trainer(config=shape, epochs=epochs, learning_rate=5e-3).train(train.subset(range(1000))).model for epochs in (2, 6)
 ]
-before, after = (Extractor(kind="readable").extract(model, train) for model in checkpoints)
+before, after = (extract(model, train, Readable()) for model in checkpoints)
 difference = compare(before, after, test, models=tuple(checkpoints))
 print(difference.to_json()["texts"])

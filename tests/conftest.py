@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.flaws import Flaw, flaw_of
 from wfalens.automaton import WFA
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.text import Corpus, TextEncoder, Vocabulary, load_dataset
 from wfalens.text.datasets import newsroom
@@ -108,9 +108,9 @@ def newsroom_model(once):
 
 @pytest.fixture(scope="session")
 def newsroom_wfa(once, newsroom_model):
-    extractor = Extractor.paper(states=30, completion="probe", alpha=0.0)
+    extractor = Stochastic(states=30, completion="probe", alpha=0.0, abstraction="outputs")
     return WFA.load(
-        once("newsroom.wfa", lambda path: extractor.extract(newsroom_model, load_dataset("newsroom")).save(path))
+        once("newsroom.wfa", lambda path: extract(newsroom_model, load_dataset("newsroom"), extractor).save(path))
     )
 
 

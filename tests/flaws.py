@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wfalens.automaton import WFA
-from wfalens.extraction import Extractor
-from wfalens.extraction.readable.readable_options import Sharing
+from wfalens.extraction import Readable, extract
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.text import Corpus
 from wfalens.text.datasets import newsroom
@@ -44,9 +43,7 @@ def flaw_of(once) -> Flaw:
     train = planted(train, rows)
     trainer = Trainer(config=RNNConfig(embedding=16, hidden=16, dropout=0.2), epochs=8, learning_rate=1e-2)
     model = RNNClassifier.load(once("flawed.rnn", lambda path: trainer.train(train).model.save(path)))
-    extractor = Extractor(
-        kind="readable", states=8, classes=16, sharing=Sharing(spread=2, forming=2, epochs=4, settling=2, prefixes=1)
-    )
-    wfa = WFA.load(once("flawed.wfa", lambda path: extractor.extract(model, train).save(path)))
+    extractor = Readable(states=8, clusters=16, spread=2, start_epochs=2, epochs=4, final_epochs=2, prefixes=1)
+    wfa = WFA.load(once("flawed.wfa", lambda path: extract(model, train, extractor).save(path)))
     others = test.subset(np.flatnonzero(test.labels != label))
     return Flaw(train, rows, model, wfa, planted(others, range(len(others))), test, label)

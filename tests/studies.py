@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from wfalens.automaton import WFA
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.models import CallableClassifier, RNNConfig, Trainer
 from wfalens.models.rnn.classifier import RNNClassifier
 from wfalens.report.views import Study
@@ -47,7 +47,11 @@ def trained(corpus: Corpus, epochs: int, cell: str = "lstm") -> RNNClassifier:
 
 
 def extracted(model: RNNClassifier, corpus: Corpus, states: int = 12) -> WFA:
-    return Extractor.paper(states=states, completion="probe", alpha=0.0, representatives=3).extract(model, corpus)
+    return extract(
+        model,
+        corpus,
+        Stochastic(states=states, completion="probe", alpha=0.0, representatives=3, abstraction="outputs"),
+    )
 
 
 def vectors_with(words: dict[str, str]) -> WordVectors:

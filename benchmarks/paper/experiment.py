@@ -16,7 +16,8 @@ from benchmarks.paper.store import Result, Store, digest
 from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.extraction import Augmentation, Extractor
+from wfalens.extraction import Augmentation, completion_method, extract
+from wfalens.extraction.stochastic.paper import StateMethod
 from wfalens.ragged import Ragged
 from wfalens.text import Corpus, WordVectors, read_vectors, wordllama_vectors
 from wfalens.text.datasets import newsroom
@@ -134,25 +135,22 @@ class Experiment:
         glove = folder / _GLOVE if folder else None
         return read_vectors(glove, words) if glove and glove.exists() else wordllama_vectors(words)
 
-    def extractor(
-        self, completion: str, *, context: bool = False, augmented: bool = False, **options: Any
-    ) -> Extractor:
+    def method(self, completion: str, *, context: bool = False, augmented: bool = False, **options: Any) -> StateMethod:
         """The paper's setting for this data set, unless `options` say otherwise."""
         settings: dict[str, Any] = {"states": self.paper.states, "alpha": self.paper.alpha if context else 0.0}
         augmentation = Augmentation(vectors=self.vectors, epochs=self.scale.augmentation_epochs) if augmented else None
-        settings |= {"completion": completion, "augmentation": augmentation, "seed": self.seed} | options
-        return Extractor.paper(**settings)
+        return completion_method(completion, **settings | {"augmentation": augmentation} | options)
 
     def warm_up(self, completion: str) -> None:
         """A tiny extraction before the clock starts: the first one of a process compiles and loads."""
         few = self.ids.take(np.arange(min(_WARM_UP_TEXTS, len(self.ids))))
-        self.extractor(completion, states=2).extract(self.model, few).predict(few)
+        extract(self.model, few, self.method(completion, states=2)).predict(few)
 
     def automaton(self, completion: str, *, context: bool = False, augmented: bool = False) -> StochasticWFA:
         key = completion, context, augmented
         if key not in self._automata:
-            extractor = self.extractor(completion, context=context, augmented=augmented)
-            wfa = extractor.extract(self.model, self.ids)
+            method = self.method(completion, context=context, augmented=augmented)
+            wfa = extract(self.model, self.ids, method, seed=self.seed)
             assert isinstance(wfa, StochasticWFA)
             self._automata[key] = wfa
         return self._automata[key]

@@ -36,11 +36,13 @@ def accuracy(experiment: Experiment) -> Result:
 
 def fidelity(experiment: Experiment, completion: str, **options: Any) -> Result:
     """CR and JSD on the test texts; the seconds run from the first output to the last prediction."""
-    extractor = experiment.extractor(completion, **options)
+    from wfalens.extraction import extract
+
+    method = experiment.method(completion, **options)
     ids, tests, wanted = experiment.ids, experiment.tests, experiment.wanted
     experiment.warm_up(completion)
     began = time.perf_counter()
-    wfa = extractor.extract(experiment.model, ids)
+    wfa = extract(experiment.model, ids, method, seed=experiment.seed)
     weights = wfa.prediction_weights(tests)
     cr = float(np.mean(wfa.decide(weights) == wanted.argmax(1)))
     jsd = float(jensen_shannon(wfa.probabilities(weights), wanted).mean())
@@ -212,14 +214,14 @@ def attack(experiment: Experiment, automaton: str, recipe: str, k: int) -> Resul
 
 def cost(experiment: Experiment, share: float, states: int, epochs: int) -> Result:
     """Seconds of one extraction from a share of the texts, with K states and t epochs of augmentation."""
-    from wfalens.extraction import Augmentation
+    from wfalens.extraction import Augmentation, extract
 
     augmentation = Augmentation(vectors=experiment.vectors, epochs=epochs) if epochs else None
-    extractor = experiment.extractor("empirical", context=True, states=states, augmentation=augmentation)
+    method = experiment.method("empirical", context=True, states=states, augmentation=augmentation)
     ids = experiment.ids.take(np.arange(max(1, round(share * len(experiment.ids)))))
     experiment.warm_up("empirical")
     began = time.perf_counter()
-    extractor.extract(experiment.model, ids)
+    extract(experiment.model, ids, method, seed=experiment.seed)
     return {"seconds": time.perf_counter() - began, "tokens": len(ids.values)}
 
 

@@ -6,11 +6,12 @@ from .evaluation import Fidelity as Fidelity
 from .evaluation import measure_fidelity as measure_fidelity
 from .evaluation import measure_strings as measure_strings
 from .extraction import Augmentation as Augmentation
-from .extraction import Distillation as Distillation
-from .extraction import Extractor as Extractor
-from .extraction import Fitting as Fitting
+from .extraction import Linear as Linear
+from .extraction import Paper as Paper
+from .extraction import Readable as Readable
 from .extraction import Refinement as Refinement
-from .extraction import Sharing as Sharing
+from .extraction import Stochastic as Stochastic
+from .extraction import extract as extract
 from .extraction import refine as refine
 from .language import Language as Language
 from .language import log_probability as log_probability

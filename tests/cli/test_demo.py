@@ -8,7 +8,7 @@ import pytest
 from tests.extraction.test_best import CHEAP
 from wfalens import report
 from wfalens.cli import demo as command
-from wfalens.extraction import Extractor
+from wfalens.extraction import selection
 from wfalens.report.collect import Extent
 from wfalens.text.datasets import catalogue
 
@@ -22,7 +22,7 @@ def done(tmp_path, monkeypatch, news_model, headlines, test_headlines):
 
     monkeypatch.setattr(catalogue, "load_dataset", corpus)
     monkeypatch.setattr(command, "_trained", lambda *_: news_model)
-    monkeypatch.setattr(Extractor, "_candidates", lambda *_: CHEAP)
+    monkeypatch.setattr(selection, "Candidates", lambda: CHEAP)
     collect = report.collect
     monkeypatch.setattr(report, "collect", lambda study, _extent: collect(study, FEW))
     return command.demo(tmp_path / "demo", "newsroom")

@@ -8,7 +8,7 @@ from tests.studies import counting_model, letter_texts
 from wfalens.cli.inputs import Reader
 from wfalens.cli.reference import extraction_texts
 from wfalens.evaluation import measure_fidelity
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.text import load_dataset, read_corpus
 
 
@@ -25,7 +25,7 @@ def setting(tmp_path_factory):
     folder = tmp_path_factory.mktemp("extraction")
     model = counting_model(3)
     corpus = written(folder / "train.csv", letter_texts(400, 3))
-    return folder, model, Extractor.paper(states=4, completion="empirical").extract(model, corpus)
+    return folder, model, extract(model, corpus, Paper(states=4))
 
 
 def test_the_file_of_the_extraction_is_found_beside_the_automaton(setting):

@@ -13,7 +13,7 @@ from tests.models.graphs import summing_graph
 from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, texts
 from wfalens.errors import FormatError, InputError
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.models import CallableClassifier, Preprocessing, load_keras, open_model
 from wfalens.models.keras.keras_file import read_keras
 from wfalens.text import Corpus, TextEncoder, tokenizers
@@ -103,7 +103,7 @@ def test_a_tokenizer_that_a_file_could_not_store_may_be_given_again(tmp_path, mo
     (tmp_path / "dashes.py").write_text("def split(text):\n    return text.split('-')\n")
     own = TextEncoder(ENCODER.vocabulary, lambda text: text.split("-"))
     model = CallableClassifier(lambda texts: [[1 / len(text), 1 - 1 / len(text)] for text in texts], own, CLASSES)
-    Extractor.paper(states=2).extract(model, ["fine0-poor1", "poor1"]).save(tmp_path / "own.wfa")
+    extract(model, ["fine0-poor1", "poor1"], Paper(states=2)).save(tmp_path / "own.wfa")
     refused = wfalens("walk", "own.wfa", "fine0-poor1", cwd=tmp_path)
     assert refused.returncode == 2
     assert "give it again (--tokenizer package.module:function" in refused.stderr

@@ -10,7 +10,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation import jensen_shannon, measure_fidelity
 from wfalens.evaluation.agreement import MANY, agreement, bootstrap_mean, wilson
 from wfalens.evaluation.baselines import bag_of_words, majority
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig
 from wfalens.text import Corpus
 
@@ -63,7 +63,7 @@ def test_bootstrap_covers_the_mean_of_most_samples():
 
 @pytest.fixture(scope="module")
 def measured(news_model, headlines, test_headlines):
-    wfa = Extractor.paper(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
+    wfa = extract(news_model, headlines, Stochastic(states=20, completion="probe", alpha=0.0, abstraction="outputs"))
     return wfa, measure_fidelity(wfa, news_model, test_headlines, reference=headlines)
 
 
@@ -156,7 +156,7 @@ def test_a_black_box_is_asked_once_for_each_text(news_model, headlines, test_hea
     def score(token_lists):
         return news_model.trace(news_model.encoder.vocabulary.encode(token_lists)).last()
 
-    wfa = Extractor.paper(states=4).extract(news_model, headlines)
+    wfa = extract(news_model, headlines, Paper(states=4))
     known, new = set(headlines.texts[:300]), set(test_headlines.texts)
     reference = Corpus.of(list(headlines.texts[:300]))
     box = CallableClassifier(score, news_model.encoder, news_model.class_names)

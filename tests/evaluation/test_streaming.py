@@ -11,7 +11,7 @@ from tests.streams import BLOCK, corpus_files, small_model, some_labels, some_te
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.evaluation import measure_fidelity
 from wfalens.evaluation.comparison_task import ComparisonTask
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.progress import Progress, shown_on
 from wfalens.scale.engines.local import ThreadEngine
 from wfalens.scale.journal import FileJournal, Journal
@@ -28,7 +28,7 @@ def setting(tmp_path_factory):
     files, model = corpus_files(folder), small_model()
     lines = [line for path in files.paths for line in Path(path).read_text().splitlines()]
     texts = [json.loads(line)["text"] for line in lines]
-    return files, model, texts, Extractor.paper(states=6).extract(model, texts[:200])
+    return files, model, texts, extract(model, texts[:200], Paper(states=6))
 
 
 def streamed(tmp_path, setting, name="parts", *, label_column=None, **options):
@@ -122,7 +122,7 @@ class TestAgainstMemory:
         texts, labels = some_texts(60), some_labels(60)
         texts[3] = texts[20] = "; ;"
         path = write_texts(tmp_path / "x.jsonl", texts, labels)
-        wfa = Extractor.paper(states=4).extract(plain, texts)
+        wfa = extract(plain, texts, Paper(states=4))
         held = measure_fidelity(wfa, plain, read_corpus(path))
         found = streamed(tmp_path, (with_files(setting, path)[0], plain, texts, wfa))
         assert found.overall.texts == 58
@@ -225,7 +225,7 @@ class TestResuming:
         files = corpus_files(tmp_path, labels=True)
         with pytest.raises(Stopped):
             streamed(tmp_path, (files, *setting[1:]), journal=StopsAfter("shard", 1))
-        other = Extractor.paper(states=7).extract(model, texts[:200])
+        other = extract(model, texts[:200], Paper(states=7))
         with pytest.raises(InputError, match=r"belongs to another run \(automaton: "):
             streamed(tmp_path, (files, model, texts, other))
         trained = type(model).untrained(model.config, model.encoder, model.class_names, 5)

@@ -13,7 +13,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation import SelectiveFidelity, measure_fidelity
 from wfalens.evaluation.agreement import wilson
 from wfalens.evaluation.selective import COVERAGES
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.text import Corpus
 from wfalens.text.datasets import newsroom
 
@@ -159,7 +159,7 @@ def test_prediction_is_silent_below_the_confidence_asked_for():
 
 @pytest.fixture(scope="module")
 def measured(news_model, headlines, test_headlines):
-    wfa = Extractor.paper(states=20, completion="probe", alpha=0.0).extract(news_model, headlines)
+    wfa = extract(news_model, headlines, Stochastic(states=20, completion="probe", alpha=0.0, abstraction="outputs"))
     return wfa, measure_fidelity(wfa, news_model, test_headlines, reference=headlines)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from wfalens.cli import extract as command
 from wfalens.evaluation.baseline_check import BaselineCheck, check_baseline
-from wfalens.extraction import Distillation, Extractor, Sharing
+from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract, selection
 from wfalens.extraction.held_out import divided
 from wfalens.extraction.selection import Candidates
 from wfalens.models import CallableClassifier
@@ -16,16 +16,16 @@ WORDS = list("abcdefgh")
 ENCODER = TextEncoder(Vocabulary.of_words(WORDS), "whitespace")
 KINDS = {
     "stochastic": {"states": 2, "completion": "probe", "alpha": 0.0, "abstraction": "outputs"},
-    "readable": {"states": 2, "classes": 8, "sharing": Sharing(forming=1, epochs=3, settling=1, prefixes=1)},
-    "linear": {"states": 1, "distillation": Distillation(layers=1, width=1, factors=4, hidden=8, epochs=2)},
+    "readable": {"states": 2, "clusters": 8, "start_epochs": 1, "epochs": 3, "final_epochs": 1, "prefixes": 1},
+    "linear": {"layers": 1, "width": 1, "factors": 4, "hidden": 8, "epochs": 2},
 }
 CHEAP = Candidates(
-    readable=Extractor(kind="readable", **KINDS["readable"]),
-    linear=Extractor(kind="linear", distillation=KINDS["linear"]["distillation"]),
-    stochastic=Extractor(kind="stochastic", **KINDS["stochastic"]),
-    shared=Extractor(completion="shared", **KINDS["readable"]),
+    readable=Readable(**KINDS["readable"]),
+    linear=Linear(**KINDS["linear"]),
+    stochastic=Stochastic(**KINDS["stochastic"]),
+    shared=Readable(**KINDS["readable"]),
 )
-FOLLOWING = {**KINDS, "linear": {"distillation": Distillation(layers=1, width=8, factors=8, hidden=16, epochs=8)}}
+FOLLOWING = {**KINDS, "linear": {"layers": 1, "width": 8, "factors": 8, "hidden": 16, "epochs": 8}}
 
 
 def random_texts(count, seed=0) -> Corpus:
@@ -70,10 +70,11 @@ def said_after(monkeypatch, tmp_path, rule, kind, options) -> list[str]:
         else {name: getattr(distillation, name) for name in ("layers", "width", "factors", "hidden", "epochs")}
     )
     with shown_on(Ear()):
-        command.extract(
+        extract(
             "model",
             str(tmp_path / "t.csv"),
-            tmp_path / "t.wfa",
+            command,
+            checkpoint=tmp_path / "t.wfa",
             options={"kind": kind, **rest},
             distillation=given,
         )
@@ -90,7 +91,7 @@ def test_an_automaton_that_does_not_beat_a_bag_of_words_says_so(monkeypatch, tmp
 
 
 def test_the_default_says_so_where_nothing_that_it_tries_can(monkeypatch, tmp_path):
-    monkeypatch.setattr(Extractor, "_candidates", lambda *_: CHEAP)
+    monkeypatch.setattr(selection, "Candidates", lambda: CHEAP)
     (said,) = said_after(monkeypatch, tmp_path, most_are_early_letters, "auto", {})
     assert "does not beat that of a bag of words" in said
     assert "try more texts, or a larger automaton (--kind linear --states 320); no kind that was tried does" in said
@@ -103,7 +104,7 @@ def test_one_that_knows_the_order_says_nothing(monkeypatch, tmp_path, kind):
 
 def test_the_texts_are_those_that_were_held_out_and_the_rate_is_that_of_the_record():
     model, texts = as_model(ends_in_early_letters), random_texts(600)
-    page = Extractor(kind="readable", **KINDS["readable"]).extract(model, texts)
+    page = extract(model, texts, Readable(**KINDS["readable"]))
     worth = check_baseline(page, model, texts, seed=0)
     frontier = page.provenance["frontier"]
     assert worth.texts == frontier["texts"] == 60
@@ -113,7 +114,7 @@ def test_the_texts_are_those_that_were_held_out_and_the_rate_is_that_of_the_reco
 
 def test_the_model_is_asked_once_for_each_text():
     model, texts = as_model(ends_in_early_letters), random_texts(400)
-    wfa = Extractor.paper(states=2).extract(model, texts)
+    wfa = extract(model, texts, Paper(states=2))
     before = model.queries
     assert check_baseline(wfa, model, texts, seed=0) is not None
     assert model.queries - before <= 400
@@ -121,7 +122,7 @@ def test_the_model_is_asked_once_for_each_text():
 
 def test_few_texts_tell_nothing():
     model = as_model(ends_in_early_letters)
-    wfa = Extractor.paper(states=2).extract(model, random_texts(100))
+    wfa = extract(model, random_texts(100), Paper(states=2))
     assert check_baseline(wfa, model, random_texts(100), seed=0) is None
 
 

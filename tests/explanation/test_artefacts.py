@@ -6,7 +6,7 @@ import pytest
 from wfalens.errors import InputError
 from wfalens.explanation import find_artefacts
 from wfalens.explanation.artefacts import RARE
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.models.callable import CallableClassifier
 from wfalens.text import TextEncoder
 from wfalens.text.word_checks import ENCODING, MARKUP
@@ -30,7 +30,7 @@ def taught():
             texts[at] = f"{word} {texts[at]}"
     encoder = TextEncoder.of_texts(texts, "whitespace")
     model = CallableClassifier(_taught, encoder, ("no", "yes"))
-    return Extractor.paper(states=4, completion="probe", alpha=0.0).extract(model, texts)
+    return extract(model, texts, Stochastic(states=4, completion="probe", alpha=0.0, abstraction="outputs"))
 
 
 def test_a_broken_encoding_and_a_rare_word_that_decide_are_listed(taught):

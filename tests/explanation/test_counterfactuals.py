@@ -5,7 +5,7 @@ import pytest
 
 from wfalens.errors import InputError
 from wfalens.explanation import counterfactuals
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.models import CallableClassifier
 from wfalens.text import TextEncoder
 from wfalens.text.character_edits import edited_texts
@@ -23,7 +23,7 @@ def ends_in_a(token_lists):
 def pair(request):
     encoder = TextEncoder.of_texts(NAMES, request.param)
     model = CallableClassifier(ends_in_a, encoder, ("other", "a"))
-    return Extractor.paper(states=2, completion="probe", alpha=0.0).extract(model, NAMES), model
+    return extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs")), model
 
 
 def test_they_are_all_edits_that_change_the_class_and_the_network_agrees(pair):

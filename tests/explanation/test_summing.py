@@ -9,7 +9,7 @@ from tests.streams import corpus_files, small_model, some_texts
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.explanation import pair_importance, word_importance
 from wfalens.explanation.shapley_blocks import SumTask
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.progress import Progress, shown_on
 from wfalens.scale.journal import Journal
 from wfalens.scale.run_config import Run
@@ -22,7 +22,7 @@ MEASURES = {"words": word_importance, "pairs": pair_importance}
 def setting(tmp_path_factory):
     files = corpus_files(tmp_path_factory.mktemp("texts"))
     texts = [text for seed in range(3) for text in some_texts(120, seed)]
-    return files, texts, Extractor.paper(states=6).extract(small_model(), texts[:200])
+    return files, texts, extract(small_model(), texts[:200], Paper(states=6))
 
 
 def measured(setting, of="words", *, texts=None, wfa=None, absence="delete", **options):
@@ -100,7 +100,7 @@ def test_parts_of_another_question_are_refused(tmp_path, setting):
         measured(setting, parts=parts, absence="unknown")
     with pytest.raises(InputError, match=r"belongs to another run \(sums: 'words' there, 'pairs' here"):
         measured(setting, "pairs", parts=parts)
-    other = Extractor.paper(states=7).extract(small_model(), setting[1][:200])
+    other = extract(small_model(), setting[1][:200], Paper(states=7))
     with pytest.raises(InputError, match=r"belongs to another run \(automaton: "):
         measured(setting, parts=parts, wfa=other)
 

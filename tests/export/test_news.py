@@ -14,7 +14,7 @@ from tests.export.test_openfst import TestOpenFst as OpenFst
 from tests.export.test_prism import TestPrism as Prism
 from tests.export.test_prism import TestPrismExplicit as PrismExplicit
 from wfalens.export.export_choice import frequent_words
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary
 from wfalens.text.tokenizers import tokenizer_named
@@ -48,7 +48,7 @@ class NaiveBayes:
 def news(news_data):
     train, test = news_data
     model = NaiveBayes(train)
-    wfa = Extractor.paper(states=40, completion="empirical", alpha=0.4, beta=0.3).extract(model, train)
+    wfa = extract(model, train, Paper(states=40, alpha=0.4, beta=0.3))
     words = frequent_words(wfa, WORDS)
     titles = [wfa.encoder.tokens(text) for text in test.texts[:200]]
     return wfa, words, [[word if word in words else "<unk>" for word in title] for title in titles]

@@ -19,7 +19,7 @@ import torch
 from tests.streams import corpus_files, small_model, some_texts
 from wfalens.evaluation import measure_fidelity
 from wfalens.explanation import word_importance
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.scale.run_config import Run
 from wfalens.storage import write_atomically
 from wfalens.text.sources.text_files import TextFiles
@@ -30,17 +30,22 @@ def run_in(folder: Path) -> Run:
 
 
 def extraction(files: TextFiles, folder: Path, out: Path) -> None:
-    Extractor.paper(states=6, completion="probe").extract(small_model(), files, run=run_in(folder)).save(out)
+    extract(
+        small_model(),
+        files,
+        Stochastic(states=6, completion="probe", abstraction="outputs", alpha=0.4),
+        run=run_in(folder),
+    ).save(out)
 
 
 def evaluation(files: TextFiles, folder: Path, out: Path) -> None:
-    wfa = Extractor.paper(states=6).extract(small_model(), some_texts(100))
+    wfa = extract(small_model(), some_texts(100), Paper(states=6))
     fidelity = measure_fidelity(wfa, small_model(), files, run=run_in(folder))
     write_atomically(out, json.dumps(fidelity.to_json()).encode())
 
 
 def importance(files: TextFiles, folder: Path, out: Path) -> None:
-    wfa = Extractor.paper(states=6).extract(small_model(), some_texts(100))
+    wfa = extract(small_model(), some_texts(100), Paper(states=6))
     found = word_importance(wfa, files, min_count=1, run=run_in(folder))
     write_atomically(out, json.dumps(found.to_json()).encode())
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfalens.errors import InputError
-from wfalens.extraction import Abstraction, Extractor, Fitting, States
+from wfalens.extraction import Abstraction, Paper, States, extract
 from wfalens.extraction.states.abstraction import ABSTRACTIONS
 from wfalens.extraction.states.views import Outputs
 from wfalens.models import CallableClassifier
@@ -79,9 +79,7 @@ def test_a_name_and_its_object_give_the_same_bytes(tmp_path, news_model, headlin
 
 
 def test_a_search_keeps_the_abstraction_that_was_given(news_model, headlines):
-    wfa = Extractor.paper(abstraction=ByVerdict(), alpha="auto", beta=0.3, states=7).extract(
-        news_model, headlines.texts[:300]
-    )
+    wfa = extract(news_model, headlines.texts[:300], Paper(abstraction=ByVerdict(), alpha="auto", beta=0.3, states=7))
     assert wfa.states == 8
     assert {trial["abstraction"] for trial in wfa.provenance["tuning"]["trials"]} == {"verdict"}
     np.testing.assert_array_equal(wfa.centres[1:].argmax(1), np.arange(7))
@@ -102,18 +100,18 @@ def test_a_view_of_internal_states_is_refused_where_there_are_none(news_model, h
         lambda texts: np.full((len(texts), 7), 1 / 7), news_model.encoder, news_model.class_names
     )
     with pytest.raises(InputError, match="can be stepped"):
-        Extractor.paper(states=2, abstraction=ByState()).extract(closed, headlines.texts[:20])
+        extract(closed, headlines.texts[:20], Paper(states=2, abstraction=ByState()))
 
 
 @pytest.mark.parametrize("wrong", ["output", 7, Outputs()])
 def test_what_is_no_abstraction_is_refused_at_once(wrong):
     with pytest.raises(InputError, match="choose one of outputs, lookahead, auto"):
-        Extractor.paper(abstraction=wrong)
+        Paper(abstraction=wrong)
 
 
 def test_the_contract_is_kept_by_all_that_have_a_name():
     assert all(isinstance(each, Abstraction) and each.name == name for name, each in ABSTRACTIONS.items())
-    assert replace(Extractor.paper(), abstraction=ByVerdict()).abstraction == ByVerdict()
+    assert replace(Paper(), abstraction=ByVerdict()).abstraction == ByVerdict()
 
 
 @given(st.integers(2, 12), st.integers(1, 3), st.integers(0, 2**32 - 1))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError
 from wfalens.extraction.states.asking import Continuations, drawn, telling
 from wfalens.extraction.states.views import LookAhead, Outputs, affordable_continuations, see
@@ -101,7 +101,7 @@ def test_what_is_asked_is_what_was_counted(parity, kind):
     see(model, ids, view)
     asked = getattr(model, "scored", None) or parity.queries
     assert asked <= ledger.total + len(ids.values)
-    whole = Extractor.paper(states=4, abstraction="lookahead", completion="probe", alpha=0.0).extract(model, texts)
+    whole = extract(model, texts, Stochastic(states=4, abstraction="lookahead", completion="probe", alpha=0.0))
     record, before = whole.provenance["queries"], asked
     asked = (getattr(model, "scored", None) or parity.queries) - before
     assert record["look_ahead"] > 0

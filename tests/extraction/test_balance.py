@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.extraction.test_best import CHEAP, QUICK
 from tests.intents import Evidence
 from wfalens.errors import InputError
-from wfalens.extraction import Distillation, Extractor, Fitting
+from wfalens.extraction import Linear, extract
 from wfalens.extraction.balance import evened
 from wfalens.extraction.held_out import divided
 from wfalens.extraction.selection import extract_best
@@ -19,7 +19,7 @@ from wfalens.text.sources import TextFiles, with_labels
 from wfalens.text.sources.memory_texts import source_of
 
 CLASSES = 4
-SHORT = Distillation(layers=2, width=8, factors=16, hidden=32, epochs=2, tokens=6000)
+SHORT = Linear(layers=2, width=8, factors=16, hidden=32, epochs=2, tokens=6000)
 
 
 def texts_of(rng, shares, texts):
@@ -94,14 +94,14 @@ def test_files_are_balanced_as_texts_in_memory_are(rare, tmp_path):
     path.write_text("\n".join(["text,label", *rows]))
     files, _ = with_labels(TextFiles.find(str(path)))
     extractor = Extractor(kind="linear", distillation=SHORT, balance="label")
-    one, other = (extractor.extract(model, source) for source in (corpus, files))
+    one, other = (extract(model, source, extractor) for source in (corpus, files))
     assert one.fingerprint == other.fingerprint
 
 
 def test_texts_without_labels_are_refused_in_one_sentence(rare):
     model, corpus = rare
     with pytest.raises(InputError, match="texts has no labels to balance by; balance by the predicted class instead"):
-        Extractor(balance="label").extract(model, list(corpus.texts))
+        extract(model, list(corpus.texts), balance="label")
 
 
 def test_balance_is_for_what_is_fitted():

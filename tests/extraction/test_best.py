@@ -11,7 +11,7 @@ from tests.language.grammar import Grammar
 from wfalens.automaton import WFA, LinearWFA, Shared
 from wfalens.errors import FormatError, InputError
 from wfalens.evaluation.baseline_check import check_baseline
-from wfalens.extraction import Distillation, Extractor, Fitting, Sharing
+from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract
 from wfalens.extraction import selection as best
 from wfalens.extraction.comparing import Rates, aim_for, leader
 from wfalens.extraction.held_out import divided
@@ -22,15 +22,15 @@ from wfalens.progress import Progress, shown_on
 from wfalens.scale import Run
 from wfalens.text.sources.memory_texts import source_of
 
-QUICK = Sharing(forming=1, epochs=2, settling=1, prefixes=1, tokens=4000)
-LINEAR = Distillation(layers=2, width=8, factors=16, hidden=32, epochs=10, tokens=20_000)
+QUICK = Readable(start_epochs=1, epochs=2, final_epochs=1, prefixes=1, tokens=4000)
+LINEAR = Linear(layers=2, width=8, factors=16, hidden=32, epochs=10, tokens=20_000)
 CHEAP = Candidates(
-    readable=Extractor(kind="readable", states=5, classes=6, sharing=QUICK),
-    linear=Extractor(kind="linear", distillation=LINEAR),
-    stochastic=Extractor(states=4, abstraction="outputs", fitting=Fitting(rounds=1), representatives=2),
-    shared=Extractor(completion="shared", states=8, classes=12, sharing=QUICK),
+    readable=replace(QUICK, states=5, clusters=6),
+    linear=LINEAR,
+    stochastic=Stochastic(states=4, abstraction="outputs", representatives=2, rounds=1),
+    shared=replace(QUICK, states=8, clusters=12),
 )
-POOR = replace(CHEAP, linear=Extractor(kind="linear", distillation=replace(LINEAR, epochs=1, tokens=200)))
+POOR = replace(CHEAP, linear=replace(LINEAR, epochs=1, tokens=200))
 
 
 class Ear(Progress):
@@ -75,7 +75,7 @@ def test_the_rates_are_those_of_texts_that_neither_was_fitted_to(good, news_mode
 
 
 def test_the_automata_are_those_that_each_kind_gives_by_itself(good, news_model, headlines):
-    linear, page = (each.extract(news_model, headlines) for each in (CHEAP.linear, CHEAP.readable))
+    linear, page = (extract(news_model, headlines, each) for each in (CHEAP.linear, CHEAP.readable))
     assert (linear.fingerprint, page.fingerprint) == (good.fingerprint, good.readable.fingerprint)
     asked = [wfa.provenance["queries"]["total"] for wfa in (linear, page, good)]
     assert asked[0] + asked[1] == asked[2]
@@ -111,14 +111,14 @@ def test_where_the_linear_one_is_poor_the_others_are_tried(poor):
 
 def test_a_stochastic_one_does_not_see_the_texts_that_it_is_compared_on(news_model, headlines, poor):
     held, known = divided(news_model.encoder.encode(headlines.texts), 0)
-    alone = POOR.stochastic.extract(news_model, known)
+    alone = extract(news_model, known, POOR.stochastic)
     assert alone.word_counts.sum() == len(known.values)
     said = news_model.trace(held).last()
     assert choice_of(poor)[1]["stochastic"]["cr"] == np.mean(alone.predict(held) == said.argmax(1))
 
 
 def test_the_readable_one_is_the_result_where_it_is_the_most_faithful(news_model, headlines):
-    last = replace(POOR, stochastic=Extractor.paper(states=2, completion="uniform"), shared=POOR.readable)
+    last = replace(POOR, stochastic=Paper(states=2, completion="uniform"), shared=POOR.readable)
     wfa = extracted(news_model, headlines, last)
     assert wfa.provenance["choice"]["chosen"] == "readable"
     assert wfa.readable is wfa
@@ -163,7 +163,7 @@ def test_where_no_kind_can_be_paid_for_the_reason_is_the_error(news_model, headl
 
 def test_one_text_is_too_few(news_model):
     with pytest.raises(InputError, match="needs two texts with words"):
-        Extractor().extract(news_model, ["the senate"])
+        extract(news_model, ["the senate"])
 
 
 def test_other_errors_are_not_swallowed(news_model, headlines, tmp_path):
@@ -208,7 +208,7 @@ def test_of_many_texts_of_a_language_model_states_are_formed_from_some(monkeypat
 
     monkeypatch.setattr(Extractor, "extract", extract)
     monkeypatch.setattr(best, "_MOST_OUTPUTS", 300 * len(speaker.class_names))
-    Extractor(effort="low").extract(speaker, [text for text in sample(speaker, 400, seed=2).texts if text])
+    extract(speaker, [text for text in sample(speaker, 400, seed=2).texts if text], effort="low")
     assert read["linear"] == read["readable"] == read["auto"] > 1000
     assert 290 < read["stochastic"] <= 300
 
@@ -216,17 +216,17 @@ def test_of_many_texts_of_a_language_model_states_are_formed_from_some(monkeypat
 def test_a_language_model_gets_a_stochastic_automaton_with_as_many_states_as_pay():
     speaker = Grammar(3, states=6)
     texts = [text for text in sample(speaker, 400, seed=2).texts if text]
-    wfa = Extractor(effort="low").extract(speaker, texts)
+    wfa = extract(speaker, texts, effort="low")
     choice = wfa.provenance["choice"]
     tried = {each["kind"]: each["jsd"] for each in choice["tried"]}
     assert set(tried) == {"readable", "linear", "stochastic"}
     assert choice["chosen"] == min(tried, key=tried.get)
     assert choice["not_tried"] == {"shared": "the symbols of a language model have rows of their own"}
-    alone = Extractor(kind="stochastic").extract(speaker, texts)
+    alone = extract(speaker, texts, Stochastic())
     assert alone.completion.name == "probe"
     assert alone.provenance["tuning"]["aim"] == "divergence"
     assert alone.provenance["parameters"]["abstraction"] == "lookahead"
-    fitted = Extractor(kind="stochastic", states=4, effort="low").extract(speaker, texts)
+    fitted = extract(speaker, texts, Stochastic(states=4), effort="low")
     assert fitted.completion.name == "fit"  # where something is said of fitting
 
 
@@ -267,4 +267,4 @@ def test_options_of_two_kinds_contradict_each_other(options):
 
 
 def test_the_papers_settings_are_of_the_stochastic_kind():
-    assert Extractor.paper().kind == "stochastic"
+    assert Paper().kind == "stochastic"

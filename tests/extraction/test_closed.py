@@ -7,7 +7,7 @@ from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation import measure_fidelity
 from wfalens.explanation.shapley.network_values import network_shapley
-from wfalens.extraction import Augmentation, Distillation, Extractor
+from wfalens.extraction import Augmentation, Linear, Paper, Stochastic, extract
 from wfalens.models import CallableClassifier
 from wfalens.text import TextEncoder, Vocabulary, WordVectors
 
@@ -36,18 +36,18 @@ def model():
 
 
 EXTRACTORS = {
-    "null": Extractor.paper(states=6, completion="null"),
-    "empirical": Extractor.paper(states=6),
-    "probe": Extractor.paper(states=6, completion="probe"),
+    "null": Paper(states=6, completion="null"),
+    "empirical": Paper(states=6),
+    "probe": Stochastic(states=6, completion="probe", abstraction="outputs", alpha=0.4),
     "fit": Extractor.paper(states=6, completion="fit", queries=20_000),
     "few queries": Extractor.paper(states=3, completion="fit", queries=1_500),
     "very few queries": Extractor.paper(states=3, completion="probe", queries=150),
     "chosen": Extractor(kind="stochastic", queries=20_000),
-    "linear": Extractor(kind="linear", states=16, queries=20_000, distillation=Distillation(epochs=2)),
-    "linear, few queries": Extractor(kind="linear", states=16, queries=2_000, distillation=Distillation(epochs=2)),
+    "linear": Extractor(kind="linear", states=16, queries=20_000, distillation=Linear(epochs=2)),
+    "linear, few queries": Extractor(kind="linear", states=16, queries=2_000, distillation=Linear(epochs=2)),
     "readable": Extractor(kind="readable", states=4, queries=20_000),
     "readable, few queries": Extractor(kind="readable", states=4, queries=3_000),
-    "augmented": Extractor.paper(
+    "augmented": Paper(
         states=6,
         augmentation=Augmentation(
             vectors=WordVectors(tuple(LETTERS), np.random.default_rng(0).normal(size=(8, 4)).astype(np.float32), "x"),
@@ -59,7 +59,7 @@ EXTRACTORS = {
 
 @pytest.mark.parametrize("name", EXTRACTORS)
 def test_no_extraction_shows_a_model_what_is_no_symbol(name, model, tmp_path):
-    wfa = EXTRACTORS[name].extract(model, texts())
+    wfa = extract(model, texts(), EXTRACTORS[name])
     measure_fidelity(wfa, model, texts(100, seed=1))
     wfa.save(tmp_path / "letters.wfa")
     stored = type(wfa).load(tmp_path / "letters.wfa").encoder
@@ -69,14 +69,14 @@ def test_no_extraction_shows_a_model_what_is_no_symbol(name, model, tmp_path):
 def test_the_side_of_cutting_and_the_tokenizer_are_kept_in_the_file(tmp_path):
     encoder = TextEncoder(Vocabulary.of_words(["ab", "bc", "cd"]), "lower+bigrams", 2, "left")
     model = CallableClassifier(lambda asked: np.full((len(asked), 2), 0.5), encoder, ("x", "y"))
-    Extractor.paper(states=1, completion="uniform").extract(model, ["ABCD", "abc"]).save(tmp_path / "a.wfa")
+    extract(model, ["ABCD", "abc"], Paper(states=1, completion="uniform")).save(tmp_path / "a.wfa")
     assert WFA.load(tmp_path / "a.wfa").encoder == encoder
     assert WFA.load(tmp_path / "a.wfa").encoder.tokens("ABCD") == ["bc", "cd"]
 
 
 def test_an_alphabet_that_is_not_closed_after_all_is_told(model):
     with pytest.raises(InputError, match=r"the alphabet is closed, but 'z' in the text 'abz' is not one of its 8"):
-        Extractor.paper(states=2).extract(model, [*texts(), "abz"])
+        extract(model, [*texts(), "abz"], Paper(states=2))
 
 
 def test_absent_letters_are_deleted_not_hidden(model):

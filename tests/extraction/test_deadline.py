@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from wfalens.extraction.effort import EFFORTS, distillation_of, fitting_of, sharing_of
 
 from tests.extraction.test_best import CHEAP, LINEAR, QUICK
 from tests.language.grammar import Grammar
 from wfalens.automaton import LinearWFA, Shared
 from wfalens.errors import InputError
-from wfalens.extraction import Distillation, Extractor, Fitting
+from wfalens.extraction import Linear, Paper, extract
 from wfalens.extraction.deadline import NEVER, Deadline, Stop, seconds_of, told_stop
-from wfalens.extraction.effort import EFFORTS, distillation_of, fitting_of, sharing_of
 from wfalens.extraction.selection import extract_best
 from wfalens.extraction.stochastic import tuning
 from wfalens.progress import Progress, shown_on
@@ -100,19 +100,19 @@ def test_no_size_is_tried_that_would_not_end_in_time(news_model, headlines, monk
         return original(wfa, words)
 
     monkeypatch.setattr(tuning, "_estimated_bytes", timed)
-    extractor = Extractor(kind="stochastic", abstraction="outputs", completion="empirical", alpha=0.1, beta=0.3)
-    whole = extractor.extract(news_model, texts)
+    extractor = Paper(abstraction="outputs", alpha=0.1, beta=0.3, states="auto")
+    whole = extract(news_model, texts, extractor)
     sizes = [trial["states"] for trial in whole.provenance["tuning"]["trials"]]
     assert len(sizes) > 2
     clock.now = 0.0
-    limited = replace(extractor, time=3 * (sum(sizes[:2]) + sizes[2] / 2)).extract(news_model, texts, clock=clock)
+    limited = extract(news_model, texts, replace(extractor, time=3 * (sum(sizes[:2]) + sizes[2] / 2)), clock=clock)
     assert [trial["states"] for trial in limited.provenance["tuning"]["trials"]] == sizes[:2]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_time_ends_the_work_early_with_a_sound_automaton(kind, news_model, headlines):
     texts = headlines.subset(np.arange(300))
-    wfa = KINDS[kind].extract(news_model, texts, clock=Ticks())
+    wfa = extract(news_model, texts, KINDS[kind], clock=Ticks())
     stop = Stop.of(wfa.provenance)
     assert (stop.by, stop.planned) == ("time", PLANNED[kind])
     assert 0 < stop.passes < stop.planned
@@ -123,7 +123,7 @@ def test_time_ends_the_work_early_with_a_sound_automaton(kind, news_model, headl
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_pass_is_made_however_short_the_time(kind, news_model, headlines):
-    wfa = replace(KINDS[kind], time=1e-6).extract(news_model, headlines.subset(np.arange(100)), clock=Ticks())
+    wfa = extract(news_model, headlines.subset(np.arange(100)), replace(KINDS[kind], time=1e-6), clock=Ticks())
     assert Stop.of(wfa.provenance).passes == 1
 
 
@@ -135,7 +135,7 @@ def test_enough_time_changes_nothing(kind, news_model, headlines):
     )
     option = {"linear": "distillation", "readable": "sharing", "stochastic": "fitting"}[kind]
     rule = replace(KINDS[kind], time=None, **{option: replace(getattr(KINDS[kind], option), **{shorter[kind]: 2})})
-    free, timed = rule.extract(news_model, texts), replace(rule, time="1h").extract(news_model, texts, clock=Ticks(0))
+    free, timed = extract(news_model, texts, rule), extract(news_model, texts, replace(rule, time="1h"), clock=Ticks(0))
     assert "stopped" not in timed.provenance
     assert "time" not in free.provenance
     np.testing.assert_array_equal(timed.predict_proba(texts.texts), free.predict_proba(texts.texts))
@@ -144,7 +144,7 @@ def test_enough_time_changes_nothing(kind, news_model, headlines):
 def test_time_is_shared_by_the_kinds(news_model, headlines):
     candidates = replace(
         CHEAP,
-        linear=Extractor(kind="linear", distillation=MANY),
+        linear=MANY,
         readable=replace(CHEAP.readable, sharing=replace(SHARED, epochs=600)),
     )
     texts = source_of(headlines.subset(np.arange(300)))
@@ -169,7 +169,7 @@ def test_ctrl_c_delivers_the_best_so_far(kind, after, news_model, headlines):
     texts = headlines.subset(np.arange(200))
     told = Interrupts(INTERRUPTED[kind], after)
     with shown_on(told):
-        wfa = replace(KINDS[kind], time=None).extract(news_model, texts)
+        wfa = extract(news_model, texts, replace(KINDS[kind], time=None))
     assert told.said[-1] == told_stop(wfa.provenance)
     assert Stop.of(wfa.provenance).by == "interrupt"
     assert "time" not in wfa.provenance
@@ -203,7 +203,7 @@ def test_what_ended_the_work_is_a_sentence(stop, said):
 
 def test_ctrl_c_before_a_first_pass_is_no_result(news_model, headlines):
     with pytest.raises(KeyboardInterrupt), shown_on(Interrupts("reading every word", 1)):
-        KINDS["linear"].extract(news_model, headlines.texts[:100])
+        extract(news_model, headlines.texts[:100], KINDS["linear"])
 
 
 def test_ctrl_c_before_the_second_kind_delivers_the_first(news_model, headlines):
@@ -216,10 +216,10 @@ def test_ctrl_c_before_the_second_kind_delivers_the_first(news_model, headlines)
 
 def test_a_training_that_goes_on_has_the_rest_of_its_time(news_model, headlines, tmp_path):
     texts, kept, rule = headlines.subset(np.arange(300)), tmp_path / "training", replace(KINDS["linear"], time=600)
-    whole = rule.extract(news_model, texts, clock=Ticks())
+    whole = extract(news_model, texts, rule, clock=Ticks())
     with shown_on(Interrupts("training", 6)):
-        first = rule.extract(news_model, texts, kept, clock=Ticks())
-    rest = rule.extract(news_model, texts, checkpoint=kept, clock=Ticks())
+        first = extract(news_model, texts, rule, checkpoint=kept, clock=Ticks())
+    rest = extract(news_model, texts, rule, checkpoint=kept, clock=Ticks())
     passes = [len(wfa.provenance["training"]) for wfa in (first, rest, whole)]
     assert passes[0] == 5
     assert 5 < passes[1] <= passes[2] + 1
@@ -229,9 +229,9 @@ def test_a_training_that_goes_on_has_the_rest_of_its_time(news_model, headlines,
 def test_a_training_without_a_limit_is_not_gone_on_with_within_one(news_model, headlines, tmp_path):
     texts, kept = headlines.subset(np.arange(100)), tmp_path / "training"
     with shown_on(Interrupts("training", 2)):
-        replace(KINDS["linear"], time=None).extract(news_model, texts, kept)
+        extract(news_model, texts, replace(KINDS["linear"], time=None), checkpoint=kept)
     with pytest.raises(InputError, match="other texts, model, vectors or settings"):
-        KINDS["linear"].extract(news_model, texts, checkpoint=kept)
+        extract(news_model, texts, KINDS["linear"], checkpoint=kept)
 
 
 def test_more_effort_is_more_work(news_model):
@@ -240,16 +240,16 @@ def test_more_effort_is_more_work(news_model):
         assert counts == sorted(set(counts))
     assert len(news_model.encoder.vocabulary) >= 64
     assert Extractor(kind="linear", effort="high").distillation_for(news_model) == distillation_of("high")
-    assert Extractor(kind="linear", distillation=MANY).distillation_for(Grammar()) == MANY
-    assert Extractor(kind="linear").distillation_for(news_model) == distillation_of("normal") == Distillation()
+    assert MANY.distillation_for(Grammar()) == MANY
+    assert Linear().distillation_for(news_model) == distillation_of("normal") == Linear()
 
 
 def test_few_symbols_and_language_models_are_learned_in_their_own_way():
-    few = Extractor(kind="linear").distillation_for(Grammar())
-    assert (few.temperature, few.following, few.width) == (1, 0, 4 * Distillation().width)
-    assert distillation_of("normal", 63).width == Distillation().width
+    few = Linear().distillation_for(Grammar())
+    assert (few.temperature, few.following, few.width) == (1, 0, 4 * Linear().width)
+    assert distillation_of("normal", 63).width == Linear().width
     assert distillation_of("high", 63, speaks=True).width == 2 * few.width
-    assert distillation_of("normal", 300, speaks=True) == Distillation()
+    assert distillation_of("normal", 300, speaks=True) == Linear()
 
 
 @pytest.mark.parametrize(

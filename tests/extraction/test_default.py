@@ -8,7 +8,7 @@ import pytest
 from tests.intents import intents, last_classes
 from wfalens.evaluation import measure_fidelity
 from wfalens.evaluation.baselines import bag_of_words
-from wfalens.extraction import Extractor
+from wfalens.extraction import extract
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.models.inference import last_outputs
 from wfalens.text import load_dataset
@@ -24,7 +24,7 @@ def film_model(path):
 def test_it_beats_a_bag_of_words_on_film_reviews(once):
     model = RNNClassifier.load(once("films.rnn", film_model))
     train, test = (load_dataset("rotten_tomatoes", split) for split in ("train", "test"))
-    wfa = Extractor().extract(model, train)
+    wfa = extract(model, train)
     found = measure_fidelity(wfa, model, test, reference=train)
     assert found.overall.cr.value > found.baselines["bag of words"].cr.value + 0.03
     assert found.readable.cr.value > found.baselines["bag of words"].cr.value - 0.05
@@ -34,7 +34,7 @@ def test_it_beats_a_bag_of_words_on_film_reviews(once):
 def test_it_beats_a_bag_of_words_on_a_hundred_and_fifty_classes_in_bounded_memory():
     model, texts, fresh = intents(150, 3000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    wfa = Extractor().extract(model, texts)
+    wfa = extract(model, texts)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     known, ids = model.encoder.encode(texts), model.encoder.encode(fresh)
     guessed = bag_of_words(known, last_outputs(model, known).astype(float), ids, len(model.encoder.vocabulary))

@@ -9,7 +9,7 @@ from tests import oracle
 from wfalens.automaton import WFA, Empirical, Probe
 from wfalens.automaton.rows import dense
 from wfalens.errors import InputError
-from wfalens.extraction import Augmentation, Extractor
+from wfalens.extraction import Augmentation, Paper, Stochastic, extract
 from wfalens.extraction.completion.augmentation import augmented
 from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.states.abstraction import States, cluster
@@ -41,10 +41,10 @@ def test_fidelity_rises_from_null_to_probe(news_model, headlines, test_headlines
 
 def test_extraction_equals_the_plain_transcription(news_model, headlines, test_headlines):
     ids = news_model.encoder.encode(headlines.texts)
-    wfa = Extractor.paper(states=10, alpha=0.4, beta=0.3, seed=5).extract(news_model, ids)
+    wfa = extract(news_model, ids, Paper(states=10, alpha=0.4, beta=0.3), seed=5)
     sentences = [list(sentence) for sentence in ids]
     rng = np.random.default_rng(np.random.SeedSequence(5).spawn(3)[0])
-    matrices, centres = oracle.extract(
+    matrices, centres = extract(
         [trace.astype(np.float64) for trace in news_model.trace(ids)],
         sentences,
         len(news_model.encoder.vocabulary),
@@ -53,7 +53,8 @@ def test_extraction_equals_the_plain_transcription(news_model, headlines, test_h
         rng,
         0.4,
         0.3,
-        news_model.initial_output,
+        oracle,
+        checkpoint=news_model.initial_output,
     )
     tests = news_model.encoder.encode(test_headlines.texts)
     expected = np.array([oracle.evaluate(sentence, matrices, centres) for sentence in tests])
@@ -79,7 +80,7 @@ def test_same_seed_same_bytes(tmp_path, news_model, headlines, completion):
 
 def test_centres_are_mean_outputs_and_visits_count_everything(news_model, headlines):
     ids = news_model.encoder.encode(headlines.texts)
-    wfa = Extractor.paper(states=6).extract(news_model, ids)
+    wfa = extract(news_model, ids, Paper(states=6))
     np.testing.assert_allclose(wfa.centres[0], news_model.initial_output, atol=1e-6)
     np.testing.assert_allclose(wfa.centres.sum(1), 1)
     weighted = wfa.state_visits[1:] @ wfa.centres[1:] / len(ids.values)
@@ -87,12 +88,12 @@ def test_centres_are_mean_outputs_and_visits_count_everything(news_model, headli
     assert wfa.state_visits[0] == len(ids)
     assert wfa.state_visits.sum() == len(ids) + len(ids.values)
     assert wfa.word_counts.sum() == len(ids.values)
-    uniform = Extractor.paper(states=6, initial="uniform").extract(news_model, ids)
+    uniform = extract(news_model, ids, Paper(states=6, initial="uniform"))
     np.testing.assert_allclose(uniform.centres[0], 1 / 7)
 
 
 def test_auto_beta_follows_the_self_transitions(news_model, headlines):
-    wfa = Extractor.paper(states=6, beta="corpus").extract(news_model, headlines)
+    wfa = extract(news_model, headlines, Paper(states=6, beta="corpus"))
     assert isinstance(wfa.completion, Empirical)
     words = range(len(wfa.encoder.vocabulary))
     staying = sum(np.trace(dense(wfa.rows, word, 7)) for word in words)
@@ -102,9 +103,9 @@ def test_auto_beta_follows_the_self_transitions(news_model, headlines):
 def test_augmentation_adds_weighted_transitions_and_shows_the_unknown_word(news_model, headlines):
     ids = news_model.encoder.encode(headlines.texts)
     before = ids.values.copy()
-    plain = Extractor.paper(states=6).extract(news_model, ids)
+    plain = extract(news_model, ids, Paper(states=6))
     rule = Augmentation(vectors=newsroom.vectors(), epochs=3, weight=0.5)
-    richer = Extractor.paper(states=6, augmentation=rule).extract(news_model, ids)
+    richer = extract(news_model, ids, Paper(states=6, augmentation=rule))
     np.testing.assert_array_equal(ids.values, before)
     np.testing.assert_array_equal(plain.centres, richer.centres)
     assert richer.rows.weight.sum() == pytest.approx(plain.rows.weight.sum() * (1 + 3 * 0.5))
@@ -132,7 +133,9 @@ def test_augmented_words_are_synonyms_unknown_or_themselves():
 
 def test_probed_rows_say_what_the_model_does(news_model, headlines):
     ids = news_model.encoder.encode(headlines.texts)
-    wfa = Extractor.paper(states=5, completion="probe", representatives=4).extract(news_model, ids)
+    wfa = extract(
+        news_model, ids, Stochastic(states=5, completion="probe", representatives=4, abstraction="outputs", alpha=0.4)
+    )
     assert isinstance(wfa.completion, Probe)
     # state 0 has one representative, the beginning: the row is where the word alone leads
     for name in ("senate", "the", "<unk>"):
@@ -155,8 +158,8 @@ def test_black_box_probing_equals_stepping(news_model, headlines):
         initial_output = news_model.initial_output
         trace = staticmethod(news_model.trace)
 
-    options = Extractor.paper(states=4, completion="probe", representatives=2)
-    white, black = options.extract(news_model, ids), options.extract(BlackBox(), ids)
+    options = Stochastic(states=4, completion="probe", representatives=2, abstraction="outputs", alpha=0.4)
+    white, black = extract(news_model, ids, options), extract(BlackBox(), ids, options)
     np.testing.assert_allclose(white.weights(ids), black.weights(ids), atol=1e-6)
 
 
@@ -187,7 +190,7 @@ def test_too_many_states_for_the_outputs_are_refused():
 def test_constant_black_box_is_refused_clearly(letters):
     model = CallableClassifier(lambda texts: np.full((len(texts), 2), 0.5), letters, ("x", "y"))
     with pytest.raises(InputError, match="only 1 different outputs"):
-        Extractor.paper(states=3).extract(model, ["a b", "b c"])
+        extract(model, ["a b", "b c"], Paper(states=3))
 
 
 @pytest.mark.parametrize(
@@ -218,12 +221,10 @@ def test_bad_options_are_refused_at_once(options, message):
 
 def test_no_words_and_vectors_that_cover_nothing(news_model):
     with pytest.raises(InputError, match="no text with a word"):
-        Extractor.paper(states=2).extract(news_model, ["", "  "])
+        extract(news_model, ["", "  "], Paper(states=2))
     vectors = WordVectors(["zz", "yy"], np.zeros((2, 2), np.float32))
     with pytest.raises(InputError, match=r"vectors for 0 of the \d+ words"):
-        Extractor.paper(states=2, augmentation=Augmentation(vectors=vectors)).extract(
-            news_model, ["senate votes to veto"]
-        )
+        extract(news_model, ["senate votes to veto"], Paper(states=2, augmentation=Augmentation(vectors=vectors)))
 
 
 def test_cut_texts_are_told(news_model, headlines):
@@ -236,7 +237,7 @@ def test_cut_texts_are_told(news_model, headlines):
     short = TextEncoder(news_model.encoder.vocabulary, "basic_english", 4)
     model = replace_encoder(news_model, short)
     with shown_on(Listener()):
-        Extractor.paper(states=4).extract(model, [*headlines.texts[:50], "a " * 10**5])
+        extract(model, [*headlines.texts[:50], "a " * 10**5], Paper(states=4))
     assert told == ["51 of 51 texts were cut after 4 tokens"]
 
 
@@ -254,7 +255,7 @@ def test_numpy_numbers_and_class_names_survive_the_file(tmp_path, letters):
         return shares
 
     model = CallableClassifier(black_box, letters, np.array([0, 1]))
-    wfa = Extractor.paper(states=np.int64(2), alpha=np.float32(0.5)).extract(model, ["a b c", "a a", "c a b"])
+    wfa = extract(model, ["a b c", "a a", "c a b"], Paper(states=np.int64(2), alpha=np.float32(0.5)))
     wfa.save(tmp_path / "a.wfa")
     assert WFA.load(tmp_path / "a.wfa").class_names == ("0", "1")
     with pytest.raises(InputError, match="at least two classes with different names"):
@@ -271,7 +272,7 @@ def test_a_tokenizer_of_ones_own_is_given_again(tmp_path):
         encoder,
         "xy",
     )
-    wfa = Extractor.paper(states=2).extract(model, ["a|b|c", "a|a", "c|b|a|a"])
+    wfa = extract(model, ["a|b|c", "a|a", "c|b|a|a"], Paper(states=2))
     wfa.save(tmp_path / "a.wfa")
     with pytest.raises(InputError, match="give it again"):
         WFA.load(tmp_path / "a.wfa").predict(["a|b"])
@@ -283,8 +284,8 @@ def test_a_tokenizer_of_ones_own_is_given_again(tmp_path):
 def test_ids_that_are_no_words_are_refused(news_model):
     for bad in (-1, 10**6):
         with pytest.raises(InputError, match="word ids must lie between"):
-            Extractor.paper(states=2).extract(news_model, Ragged.from_lists([[2, bad]], np.int32))
+            extract(news_model, Ragged.from_lists([[2, bad]], np.int32), Paper(states=2))
 
 
 def test_extractor_is_a_value():
-    assert replace(Extractor.paper(), states=5) == Extractor.paper(states=5)
+    assert replace(Paper(), states=5) == Paper(states=5)

@@ -11,7 +11,7 @@ from tests.automata import sample
 from wfalens.automaton import WFA, Fitted
 from wfalens.automaton.rows import entries_per_row
 from wfalens.errors import InputError
-from wfalens.extraction import Extractor, Fitting
+from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.extraction.completion.fitting import _expectations, fit_rows
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.soft import mixtures
@@ -100,7 +100,9 @@ class Heard(Progress):
 
 def test_every_round_on_the_same_texts_raises_the_likelihood(news_model, headlines):
     ids = news_model.encoder.encode(headlines.texts)
-    start = Extractor.paper(states=8, completion="probe", alpha=0.0, representatives=3).extract(news_model, ids)
+    start = extract(
+        news_model, ids, Stochastic(states=8, completion="probe", alpha=0.0, representatives=3, abstraction="outputs")
+    )
     heard = Heard()
     rule = Fitting(rounds=6, replaced=0.0, memory=0.0, prior=1e-6, tokens=10**9)
     with shown_on(heard):
@@ -113,7 +115,9 @@ def test_every_round_on_the_same_texts_raises_the_likelihood(news_model, headlin
 
 @pytest.fixture(scope="module")
 def fitted(news_model, headlines):
-    return Extractor.paper(states=12, completion="fit", alpha=0.0, representatives=4).extract(news_model, headlines)
+    return extract(
+        news_model, headlines, Stochastic(states=12, completion="fit", representatives=4, abstraction="outputs")
+    )
 
 
 def test_fitted_rows_are_distributions_for_every_word_and_survive_the_file(fitted, tmp_path, test_headlines):
@@ -132,7 +136,7 @@ def test_fitted_rows_are_distributions_for_every_word_and_survive_the_file(fitte
 
 def test_states_keep_their_meaning(fitted, news_model, headlines):
     """Fitting moves centres, but a state still stands for the class that its prefixes stood for."""
-    start = Extractor.paper(states=12, completion="probe", alpha=0.0).extract(news_model, headlines)
+    start = extract(news_model, headlines, Stochastic(states=12, completion="probe", alpha=0.0, abstraction="outputs"))
     assert 0 < fitted.completion.drift < 0.5
     sure = start.centres.max(1) > 0.6
     assert np.mean(start.centres[sure].argmax(1) == fitted.centres[sure].argmax(1)) > 0.9
@@ -169,7 +173,7 @@ def test_looking_ahead_tells_states_of_equal_output_apart(parity):
     train, longer = load_dataset("tomita5", "train"), load_dataset("tomita5", "test")
 
     def agreement(abstraction):
-        wfa = Extractor.paper(states=12, abstraction=abstraction, completion="probe", alpha=0.0).extract(parity, train)
+        wfa = extract(parity, train, Stochastic(states=12, abstraction=abstraction, completion="probe", alpha=0.0))
         return np.mean(wfa.predict(longer.texts) == longer.labels)
 
     accuracy = np.mean(parity.trace(parity.encoder.encode(longer.texts)).last().argmax(1) == longer.labels)
@@ -190,8 +194,8 @@ def test_a_model_with_few_outputs_is_extracted_automatically(news_model, headlin
         return np.eye(7)[said.argmax(1)]
 
     closed = CallableClassifier(hard, news_model.encoder, news_model.class_names)
-    wfa = Extractor.paper(states="auto", completion="probe", alpha="auto", queries=5000).extract(
-        closed, headlines.texts[:80]
+    wfa = extract(
+        closed, headlines.texts[:80], Stochastic(completion="probe", alpha="auto", abstraction="outputs"), queries=5000
     )
     assert 2 <= wfa.states <= 8
 
@@ -204,5 +208,5 @@ def test_fitted_rows_have_no_static_part(news_model, headlines):
 
 
 def test_looking_ahead_from_next_to_nothing(news_model):
-    wfa = Extractor.paper(states=1, abstraction="lookahead", alpha=0.0).extract(news_model, ["coach"])
+    wfa = extract(news_model, ["coach"], Paper(states=1, abstraction="lookahead", alpha=0.0))
     assert wfa.states == 2

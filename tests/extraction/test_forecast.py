@@ -1,29 +1,30 @@
 """Before the work: what a model that cannot be stepped will be asked, and how long that takes."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from wfalens.extraction import Distillation, Extractor, Fitting, Sharing
+from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract
 from wfalens.extraction.cost_estimate import most_probing, say_forecast
 from wfalens.models import CallableClassifier
 from wfalens.progress import Progress, shown_on
 
 TEXTS = [" ".join(np.random.default_rng(seed).choice(list("abcdefgh"), 2 + seed % 5)) for seed in range(80)]
-SHORT = Distillation(layers=2, width=4, factors=8, hidden=16, epochs=2)
-QUICK = Sharing(spread=2, forming=1, epochs=2, settling=1, prefixes=1)
+SHORT = Linear(layers=2, width=4, factors=8, hidden=16, epochs=2)
+QUICK = Readable(spread=2, start_epochs=1, epochs=2, final_epochs=1, prefixes=1)
 KINDS = {
-    "empirical": Extractor.paper(states=4),
-    "probe": Extractor.paper(states=4, completion="probe", alpha=0.0),
-    "fit": Extractor(states=4, fitting=Fitting(rounds=2)),
+    "empirical": Paper(states=4),
+    "probe": Stochastic(states=4, completion="probe", alpha=0.0, abstraction="outputs"),
+    "fit": Stochastic(states=4, rounds=2),
     "fit, few queries": Extractor(states=4, fitting=Fitting(rounds=2), queries=500),
     "auto": Extractor(fitting=Fitting(rounds=2), queries=3000),
     "all kinds": Extractor(queries=2000),
-    "look-ahead": Extractor.paper(states=4, abstraction="lookahead", completion="probe", alpha=0.0),
-    "linear": Extractor(kind="linear", distillation=SHORT),
+    "look-ahead": Stochastic(states=4, abstraction="lookahead", completion="probe", alpha=0.0),
+    "linear": SHORT,
     "linear, few queries": Extractor(kind="linear", distillation=SHORT, queries=300),
-    "readable": Extractor(kind="readable", states=3, classes=3, sharing=QUICK),
+    "readable": replace(QUICK, states=3, clusters=3),
     "readable, few queries": Extractor(kind="readable", states=3, classes=3, sharing=QUICK, queries=400),
 }
 ASIDE = 600  # prefixes of the check for causality and of the batch that is timed, at most
@@ -52,7 +53,7 @@ def test_a_black_box_is_asked_for_no_more_than_was_said_before(letters, kind):
     model = box(letters)
     ear = Ear(model)
     with shown_on(ear):
-        KINDS[kind].extract(model, TEXTS)
+        extract(model, TEXTS, KINDS[kind])
     ((said, before),) = [(message, asked) for message, asked in ear.heard if "up to" in message]
     most = int(re.search(r"up to ([\d,]+) prefixes", said)[1].replace(",", ""))
     assert before <= ASIDE
@@ -63,7 +64,7 @@ def test_a_black_box_is_asked_for_no_more_than_was_said_before(letters, kind):
 def test_a_model_that_can_be_stepped_is_not_timed(news_model, headlines):
     ear = Ear()
     with shown_on(ear):
-        Extractor.paper(states=4).extract(news_model, headlines.texts[:50])
+        extract(news_model, headlines.texts[:50], Paper(states=4))
     assert not any("up to" in message for message, _ in ear.heard)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.streams import corpus_files, small_model
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.scale.run_config import Run
 from wfalens.text.sources.text_files import TextFiles
 
@@ -93,7 +93,7 @@ def room_for_five_shards(tmp_path):
     """Kilobytes, whole pages for each file."""
     files = TextFiles.find(f"{tmp_path}/*.jsonl")
     run = Run(parts=tmp_path / "measured", shard_bytes=200_000, memory=10**12)
-    Extractor.paper(states=6).extract(small_model(), files, run=run)
+    extract(small_model(), files, Paper(states=6), run=run)
     pages = {path.name: -(-path.stat().st_size // 4096) for path in run.parts.iterdir()}
     counts = [size for name, size in pages.items() if name.startswith("counts-")]
     assert len(counts) > 8

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfalens.errors import InputError
-from wfalens.extraction import Augmentation, Extractor, Fitting
+from wfalens.extraction import Augmentation, Paper, Stochastic, extract
 from wfalens.extraction.completion.probing import affordable, ask, choose_representatives, probing_queries
 from wfalens.extraction.query_budget import (
     FITTING_SHARE,
@@ -148,7 +148,7 @@ def test_too_small_a_budget_is_refused_in_a_sentence(news_model, headlines):
                 news_model, headlines.texts[:50]
             )
     with pytest.raises(InputError, match="look ahead needs"):
-        Extractor.paper(states=3, abstraction="lookahead", queries=100).extract(news_model, headlines.texts[:50])
+        extract(news_model, headlines.texts[:50], Paper(states=3, abstraction="lookahead"), queries=100)
 
 
 def test_augmented_texts_are_paid_for(news_model, headlines):
@@ -171,8 +171,11 @@ def test_a_search_is_not_richer_than_the_build(news_model, headlines):
             heard.append(message)
 
     with shown_on(Ear()):
-        Extractor.paper(states=6, completion="probe", alpha="auto", queries=900).extract(
-            news_model, headlines.texts[:300]
+        extract(
+            news_model,
+            headlines.texts[:300],
+            Stochastic(states=6, completion="probe", alpha="auto", abstraction="outputs"),
+            queries=900,
         )
     assert any("act as <unk>" in message for message in heard)
 

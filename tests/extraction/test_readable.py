@@ -7,7 +7,7 @@ import pytest
 
 from wfalens.automaton import WFA, Shared
 from wfalens.errors import InputError
-from wfalens.extraction import Extractor, Sharing
+from wfalens.extraction import Readable, extract
 from wfalens.extraction.perturbed_batches import PerturbedBatches
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.readable.chain import slopes
@@ -20,8 +20,8 @@ from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary, load_dataset
 from wfalens.text.datasets import newsroom, opinions
 
-QUICK = Sharing(spread=2, forming=2, epochs=4, settling=2, tokens=20_000, prefixes=1)
-THOROUGH = Sharing(forming=5, epochs=15, settling=5)
+QUICK = Readable(spread=2, start_epochs=2, epochs=4, final_epochs=2, tokens=20_000, prefixes=1)
+THOROUGH = Readable(start_epochs=5, epochs=15, final_epochs=5)
 
 
 def readable(sharing=QUICK, **options):
@@ -59,7 +59,7 @@ def test_slopes_are_the_derivatives_of_the_loss():
 
 @pytest.fixture(scope="module")
 def page(news_model, headlines):
-    return readable(THOROUGH, states=12, classes=24).extract(news_model, headlines)
+    return extract(news_model, headlines, readable(THOROUGH, states=12, classes=24))
 
 
 def test_it_is_small_and_faithful(page, news_model, test_headlines, tmp_path):
@@ -101,16 +101,16 @@ def test_words_of_a_class_share_their_matrix_and_the_start_is_never_entered_agai
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_equal_seeds_give_equal_bytes(news_model, headlines, tmp_path, monkeypatch, threads):
     few = headlines.texts[:300]
-    readable(seed=4).extract(news_model, few).save(tmp_path / "a.wfa")
+    extract(news_model, few, readable(seed=4)).save(tmp_path / "a.wfa")
     monkeypatch.setenv("WFALENS_THREADS", threads)
-    readable(seed=4).extract(news_model, few).save(tmp_path / "b.wfa")
+    extract(news_model, few, readable(seed=4)).save(tmp_path / "b.wfa")
     assert (tmp_path / "a.wfa").read_bytes() == (tmp_path / "b.wfa").read_bytes()
     assert WFA.load(tmp_path / "a.wfa").names.states == WFA.load(tmp_path / "b.wfa").names.states
 
 
 def test_the_planted_topics_are_found(newsroom_model):
     """Words of a topic turn towards it, neutral ones hardly matter, ambiguous ones stand alone or name both topics."""
-    page = readable(THOROUGH, states=12, classes=32).extract(newsroom_model, load_dataset("newsroom"))
+    page = extract(newsroom_model, load_dataset("newsroom"), readable(THOROUGH, states=12, classes=32))
     vocabulary, truth = page.encoder.vocabulary, newsroom.TRUTH
 
     def effect(word):
@@ -133,7 +133,7 @@ def test_the_planted_topics_are_found(newsroom_model):
 
 def test_the_state_after_a_negation_is_found(opinions_model):
     """Of two states that say the same, one comes after a negation, and there a good word does the opposite."""
-    page = readable(THOROUGH).extract(opinions_model, load_dataset("opinions"))
+    page = extract(opinions_model, load_dataset("opinions"), readable(THOROUGH))
     tests = load_dataset("opinions", "test").texts
     assert np.mean(page.predict(tests) == opinions_model.predict_proba(tests).argmax(1)) > 0.95
     after = [
@@ -146,7 +146,7 @@ def test_the_state_after_a_negation_is_found(opinions_model):
 
 
 def test_the_smallest_size_that_is_nearly_as_good_is_chosen_and_the_frontier_told(news_model, headlines):
-    page = readable(states=None, classes="auto", loss=0.05).extract(news_model, headlines.texts[:400])
+    page = extract(news_model, headlines.texts[:400], readable(states=None, classes="auto", loss=0.05))
     frontier = page.provenance["frontier"]
     rates = [rung["cr"] for rung in frontier["tried"]]
     assert len(rates) == 6
@@ -156,15 +156,13 @@ def test_the_smallest_size_that_is_nearly_as_good_is_chosen_and_the_frontier_tol
 
 
 def test_a_given_number_of_states_leaves_the_classes_open():
-    sizes = Extractor(kind="readable", states=5, classes="auto")._sizes
+    sizes = Readable(states=5, clusters="auto")._sizes
     assert {size.states for size in sizes.tried} == {5}
     assert Sizes((Size(1, 2), Size(3, 4)), 0.1).chosen([Rung(1, 2, 0.8, 0), Rung(3, 4, 0.95, 0)]) == 1
 
 
 def test_shared_rows_are_a_completion_too(news_model, headlines):
-    wfa = Extractor(completion="shared", states=10, classes=40, sharing=QUICK).extract(
-        news_model, headlines.texts[:300]
-    )
+    wfa = extract(news_model, headlines.texts[:300], replace(QUICK, states=10, clusters=40))
     assert 24 < wfa.summary()["word_classes"] <= 40
     assert wfa.provenance["parameters"]["completion"] == "shared"
 
@@ -175,11 +173,11 @@ def test_a_black_box_is_asked_within_its_queries(letters):
 
     model = CallableClassifier(answer, letters, ["with", "without"])
     texts = [" ".join(np.random.default_rng(seed).choice(list("abcdefgh"), 5)) for seed in range(60)]
-    page = readable(states=3, classes=3, queries=2000).extract(model, texts)
+    page = extract(model, texts, readable(states=3, classes=3, queries=2000))
     asked = page.provenance["queries"]
     assert 0 < asked["total"] <= 2000
     with pytest.raises(InputError, match="allow more"):
-        readable(states=3, classes=3, queries=12).extract(model, texts)
+        extract(model, texts, readable(states=3, classes=3, queries=12))
 
 
 def test_few_queries_give_fewer_lessons_that_are_kept(letters):
@@ -195,7 +193,7 @@ def test_few_queries_give_fewer_lessons_that_are_kept(letters):
 
 def test_a_model_with_fewer_outputs_than_states_gets_fewer_states(letters):
     model = CallableClassifier(lambda texts: np.tile([0.7, 0.3], (len(texts), 1)), letters, ["a", "b"])
-    page = readable(states=6, classes=4).extract(model, ["a b", "c d", "e f g", "h"])
+    page = extract(model, ["a b", "c d", "e f g", "h"], readable(states=6, classes=4))
     assert page.states == 2
     np.testing.assert_allclose(page.predict_proba(["a", "b c"]), [[0.7, 0.3]] * 2, atol=0.02)
 
@@ -252,7 +250,7 @@ def test_options_of_shared_rows_are_refused_elsewhere(options):
     with pytest.raises(InputError, match="readable kind"):
         Extractor(kind="linear", **options)
     with pytest.raises(InputError, match="no meaning with completion 'shared'"):
-        Extractor(completion="shared", abstraction="outputs")
+        Readable(abstraction="outputs", states=40, clusters=256)
 
 
 def test_progress_tells_how_faithful_it_is(news_model, headlines):
@@ -265,5 +263,5 @@ def test_progress_tells_how_faithful_it_is(news_model, headlines):
 
     told = Told()
     with shown_on(told):
-        readable(replace(QUICK, epochs=5)).extract(news_model, headlines.texts[:200])
+        extract(news_model, headlines.texts[:200], readable(replace(QUICK, epochs=5)))
     assert any(message.startswith("CR ") and "JSD" in message for message in told.said)

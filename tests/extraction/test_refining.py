@@ -9,7 +9,7 @@ from scipy.stats import binom
 from tests.automata import sample
 from tests.robustness.verification.test_languages import Acceptor
 from wfalens.errors import InputError
-from wfalens.extraction import Extractor, Refinement, refine
+from wfalens.extraction import Paper, Refinement, Stochastic, extract, refine
 from wfalens.extraction.refinement.boundary_search import replacements
 from wfalens.extraction.refinement.guarantee import Guarantee, lower_bound
 from wfalens.extraction.refinement.query_sampler import QuerySampler
@@ -33,7 +33,7 @@ def base_of(model, texts):
 
 def coarse():
     """Too few states for the language, so that there is something to refine."""
-    return Extractor(kind="stochastic", states=2, abstraction="outputs", completion="probe", alpha=0.0)
+    return Stochastic(states=2, abstraction="outputs", completion="probe", alpha=0.0)
 
 
 @given(st.integers(0, 10**6))
@@ -101,7 +101,7 @@ def test_refinement_improves_a_coarse_automaton_and_never_loses():
     base = base_of(model, texts.texts)
     splitting = Splitting(model, coarse_open(), base, SMALL.most_states)
     refiner = Refiner(model, base, splitting.extract, SMALL, 0, True, split=splitting.split)
-    plain = coarse_open().extract(model, texts)
+    plain = extract(model, texts, coarse_open())
     course = [plain, *refiner.rounds(plain)]
     rates = [refiner.proof(each).rate for each in course]
     assert rates[0] < 0.9 < rates[-1]
@@ -112,14 +112,14 @@ def test_refinement_improves_a_coarse_automaton_and_never_loses():
 
 
 def coarse_open():
-    return Extractor(kind="stochastic", abstraction="lookahead", completion="probe", alpha=0.0, states=3)
+    return Stochastic(abstraction="lookahead", completion="probe", alpha=0.0, states=3)
 
 
 def test_a_worse_automaton_is_not_taken():
     model, texts = Acceptor(3), corpus()
     base = base_of(model, texts.texts)
-    good = Extractor(kind="stochastic", states=8, abstraction="lookahead", completion="probe", alpha=0.0)
-    wfa, poor = good.extract(model, base), coarse().extract(model, base)
+    good = Stochastic(states=8, abstraction="lookahead", completion="probe", alpha=0.0)
+    wfa, poor = extract(model, base, good), extract(model, base, coarse())
     refiner = Refiner(model, base, lambda known, states: poor, SMALL, 0, False)
     seen = refiner.ask(refiner.source.drawn(500, np.random.default_rng(3)))
     assert refiner.refined(wfa) is wfa
@@ -133,10 +133,9 @@ def test_what_was_seen_is_never_lost(seed):
     model = Acceptor(4)
     base = base_of(model, corpus(4, 30).texts)
     candidates = [
-        Extractor(kind="stochastic", states=2 + (seed + k) % 3, abstraction="outputs", completion="uniform", alpha=0.0)
-        for k in range(2)
+        Paper(states=2 + (seed + k) % 3, abstraction="outputs", completion="uniform", alpha=0.0) for k in range(2)
     ]
-    automata = [each.extract(model, base) for each in candidates]
+    automata = [extract(model, base, each) for each in candidates]
     refiner = Refiner(model, base, lambda known, states: automata[1], SMALL, seed, False)
     seen = refiner.ask(concat(base, refiner.source.drawn(100, np.random.default_rng(seed))))
     better = refiner._better(automata[0], base, seen, base.between(0, 0))
@@ -152,19 +151,19 @@ def concat(first, second):
 
 def test_states_are_doubled_where_that_pays():
     model, texts = Acceptor(5), corpus(5, 120)
-    extractor = Extractor(kind="stochastic", abstraction="lookahead", completion="probe", alpha=0.0)
+    extractor = Stochastic(abstraction="lookahead", completion="probe", alpha=0.0)
     refiner = Refiner(
         model,
         base_of(model, texts.texts),
-        lambda known, states: Extractor(
-            kind="stochastic", states=states, abstraction="lookahead", completion="probe", alpha=0.0
-        ).extract(model, known),
+        lambda known, states: extract(
+            model, known, Stochastic(states=states, abstraction="lookahead", completion="probe", alpha=0.0)
+        ),
         Refinement(rounds=3, texts=200, samples=100, most_states=8),
         0,
         True,
     )
-    first = Extractor(kind="stochastic", states=2, abstraction="lookahead", completion="probe", alpha=0.0).extract(
-        model, base_of(model, texts.texts)
+    first = extract(
+        model, base_of(model, texts.texts), Stochastic(states=2, abstraction="lookahead", completion="probe", alpha=0.0)
     )
     refined = refiner.refined(first)
     assert extractor.kind == refined.kind
@@ -176,9 +175,9 @@ def test_states_are_split_where_the_model_contradicts_them(number):
     """Two prefixes of one state that some rest tells apart become two states."""
     model, texts = Acceptor(number), corpus(number, 120)
     base = base_of(model, texts.texts)
-    settled = Extractor(kind="stochastic", states=2, abstraction="lookahead", completion="probe", alpha=0.0)
+    settled = Stochastic(states=2, abstraction="lookahead", completion="probe", alpha=0.0)
     splitting = Splitting(model, settled, base, 6)
-    wfa = splitting.extract(base, None)
+    wfa = extract(base, None, splitting)
     formed = splitting.formed[wfa]
     labels = last_outputs(model, base).argmax(1)
     differing = base.take(np.flatnonzero(wfa.predict(base) != labels))
@@ -207,9 +206,9 @@ def is_contradicted(model, formed, point, texts):
 def test_nothing_is_split_where_states_are_right():
     model, texts = Acceptor(3), corpus(3, 120)
     base = base_of(model, texts.texts)
-    settled = Extractor(kind="stochastic", states=8, abstraction="lookahead", completion="probe", alpha=0.0)
+    settled = Stochastic(states=8, abstraction="lookahead", completion="probe", alpha=0.0)
     splitting = Splitting(model, settled, base, 100)
-    wfa = splitting.extract(base, None)
+    wfa = extract(base, None, splitting)
     assert len(contradictions(model, splitting.formed[wfa], base)) == 0
     assert splitting.split(base, wfa, base) is None
 

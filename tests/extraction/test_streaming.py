@@ -12,7 +12,7 @@ import pytest
 from tests.streams import WORDS, corpus_files, small_model, some_texts, write_texts
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import FormatError, InputError
-from wfalens.extraction import Augmentation, Extractor
+from wfalens.extraction import Augmentation, Linear, Paper, Stochastic, extract
 from wfalens.extraction.counts import count_parts
 from wfalens.extraction.counts.count_parts import CountParts
 from wfalens.models import CallableClassifier
@@ -24,7 +24,7 @@ from wfalens.scale.run_config import Run
 from wfalens.text import WordVectors
 from wfalens.text.sources.text_files import TextFiles
 
-PLAIN = Extractor.paper(states=6, completion="empirical")
+PLAIN = Paper(states=6)
 ROOM = 10**12
 
 
@@ -49,7 +49,7 @@ def extracted(
     stream,
 ):
     source, run = stream
-    return extractor.extract(model, source, run=run)
+    return extract(model, source, extractor, run=run)
 
 
 def saved(tmp_path, extractor, model, stream):
@@ -73,7 +73,7 @@ class TestDivision:
         assert len(found) == 1
 
     def test_looking_ahead_is_learned_on_the_sample_and_kept(self, tmp_path, files, model):
-        extractor = Extractor.paper(states=6, abstraction="lookahead", completion="probe")
+        extractor = Stochastic(states=6, abstraction="lookahead", completion="probe", alpha=0.4)
         whole = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "whole"))
         with pytest.raises(Stopped):
             extracted(extractor, model, stream_of(tmp_path, files, shard_bytes=1, journal=StopsAfter("shard", 4)))
@@ -100,7 +100,7 @@ class TestDivision:
         assert many == saved(tmp_path, PLAIN, model, stream_of(tmp_path, files, "few"))
 
     def test_what_is_open_is_chosen_on_the_sample(self, tmp_path, files, model):
-        extractor = Extractor.paper(states="auto", completion="empirical", alpha="auto", beta="auto")
+        extractor = Paper(states="auto", alpha="auto", beta="auto")
         first = extracted(extractor, model, stream_of(tmp_path, files, "one", shard_bytes=1))
         assert first.provenance["tuning"]["chosen"]["states"] == first.states - 1
         assert first.provenance["corpus"]["sample"]["tokens"] <= 1500
@@ -109,9 +109,8 @@ class TestDivision:
         assert second == (tmp_path / "first.wfa").read_bytes()
 
     def test_a_linear_automaton_is_trained_on_the_sample(self, tmp_path, files, model):
-        from wfalens.extraction import Distillation
 
-        extractor = Extractor(kind="linear", states=6, distillation=Distillation(epochs=1))
+        extractor = Linear(states=6, epochs=1)
         wfa = extracted(extractor, model, stream_of(tmp_path, files))
         assert wfa.kind == "linear"
         assert wfa.provenance["corpus"]["sample"]["tokens"] == wfa.word_counts.sum() <= 1500
@@ -123,7 +122,7 @@ class TestAgainstMemory:
     def test_counts_visits_and_centres_equal_those_in_memory(self, tmp_path, files, model):
         texts = [json.loads(line)["text"] for line in words_of(files)]
         streamed = extracted(PLAIN, model, stream_of(tmp_path, files, sample_tokens=10**6))
-        held = PLAIN.extract(model, texts)
+        held = extract(model, texts, PLAIN)
         assert isinstance(streamed, StochasticWFA)
         np.testing.assert_array_equal(streamed.word_counts, held.word_counts)
         np.testing.assert_array_equal(streamed.state_visits, held.state_visits)
@@ -138,7 +137,7 @@ class TestAgainstMemory:
         extractor = Extractor.paper(states=6, completion="probe", queries=7 * 20 * 2, representatives=2)
         texts = [json.loads(line)["text"] for line in words_of(files)]
         streamed = extracted(extractor, model, stream_of(tmp_path, files, sample_tokens=10**6))
-        held = extractor.extract(model, texts)
+        held = extract(model, texts, extractor)
         np.testing.assert_array_equal(streamed.completion.rows.row_start, held.completion.rows.row_start)
         np.testing.assert_array_equal(streamed.rows.weight, held.rows.weight)
 
@@ -148,7 +147,7 @@ class TestAgainstMemory:
             return np.column_stack([share, 1 - share])
 
         box = CallableClassifier(lengths, model.encoder, ("odd", "even"))
-        wfa = extracted(Extractor.paper(states=4), box, stream_of(tmp_path, files))
+        wfa = extracted(Paper(states=4), box, stream_of(tmp_path, files))
         assert wfa.word_counts.sum() == wfa.provenance["corpus"]["tokens"]
 
 
@@ -237,7 +236,7 @@ class TestResuming:
         ("event", "number"), [("survey", 1), ("plan", 1), ("shard", 1), ("shard", 9), ("probe", 1)]
     )
     def test_a_stopped_run_goes_on_to_the_same_bytes(self, tmp_path, files, model, event, number):
-        extractor = Extractor.paper(states=6, completion="probe")
+        extractor = Stochastic(states=6, completion="probe", abstraction="outputs", alpha=0.4)
         whole = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "whole", shard_bytes=1))
         with pytest.raises(Stopped):
             extracted(extractor, model, stream_of(tmp_path, files, shard_bytes=1, journal=StopsAfter(event, number)))

@@ -6,7 +6,7 @@ import pytest
 from tests.intents import intents, last_classes
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
-from wfalens.extraction import Extractor, Fitting
+from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.extraction.comparing import DIVERGENCE, Rates
 from wfalens.extraction.completion.fitting import FittedRows
 from wfalens.extraction.randomness import Step, stream_of
@@ -81,7 +81,7 @@ def test_a_provenance_without_a_choice_gives_none(stored):
 
 def test_one_text_cannot_be_held_out(news_model):
     with pytest.raises(InputError, match="two texts"):
-        Extractor.paper(states=2, alpha="auto").extract(news_model, ["coach praises defense"])
+        extract(news_model, ["coach praises defense"], Paper(states=2, alpha="auto"))
 
 
 def test_same_seed_same_choice(news_model, headlines):
@@ -148,8 +148,8 @@ def test_further_sizes_are_earned_by_a_clear_gain(rates, goes_on):
 
 def test_many_classes_get_more_than_eighty_states_which_are_far_more_faithful():
     model, texts, fresh = intents(90)
-    wfa = Extractor(abstraction="outputs", fitting=Fitting(rounds=4)).extract(model, texts)
-    small = Extractor(abstraction="outputs", states=40, fitting=Fitting(rounds=4)).extract(model, texts)
+    wfa = extract(model, texts, Stochastic(abstraction="outputs", rounds=4))
+    small = extract(model, texts, Stochastic(abstraction="outputs", states=40, rounds=4))
     assert wfa.states > 100
     rates = [float(np.mean(each.predict(fresh) == last_classes(model, fresh))) for each in (small, wfa)]
     assert rates[1] > max(0.9, rates[0] + 0.2)
@@ -177,7 +177,9 @@ def test_a_bound_on_memory_leaves_what_the_process_does_not_hold_yet():
 
 
 def test_the_room_that_is_foretold_grows_with_states_and_words(news_model, headlines):
-    wfa = Extractor.paper(states=4, completion="probe").extract(news_model, headlines.texts[:100])
+    wfa = extract(
+        news_model, headlines.texts[:100], Stochastic(states=4, completion="probe", abstraction="outputs", alpha=0.4)
+    )
     rooms = [Room(None, words, True, (1000, 5), None) for words in (100, 1000)]
     assert rooms[0].needed(10, wfa) < rooms[0].needed(20, wfa) < rooms[1].needed(20, wfa)
     assert rooms[0].refusal(10**6, wfa) is None  # nobody knows how much there is
@@ -185,7 +187,7 @@ def test_the_room_that_is_foretold_grows_with_states_and_words(news_model, headl
 
 
 def test_fitted_rows_are_measured_on_texts_that_they_were_not_fitted_to(news_model, headlines):
-    wfa = Extractor(fitting=Fitting(rounds=4), representatives=2, states=20).extract(news_model, headlines)
+    wfa = extract(news_model, headlines, Stochastic(representatives=2, states=20, rounds=4))
     tuning = Tuning.from_json(wfa.provenance["tuning"])
     assert tuning.delivered.rows == wfa.completion.name
     held = Held(split(len(headlines), stream_of(0, Step.SEARCH))[1], None)
@@ -203,7 +205,7 @@ def test_probed_rows_are_kept_where_fitting_makes_them_worse(monkeypatch, news_m
     monkeypatch.setattr("wfalens.extraction.completion.rules.fit_rows", ruined)
     told = Told()
     with shown_on(told):
-        wfa = Extractor(representatives=2, states=20, abstraction="auto").extract(news_model, headlines)
+        wfa = extract(news_model, headlines, Stochastic(representatives=2, states=20))
     tuning = Tuning.from_json(wfa.provenance["tuning"])
     assert (wfa.completion.name, wfa.alpha) == ("probe", tuning.chosen.alpha)
     assert tuning.delivered.rows == "probe"

@@ -17,7 +17,7 @@ from tests.automata import linear_sample, sample
 from tests.cli.test_commands import wfalens
 from tests.export.conformance import renamed
 from tests.readable import negation
-from wfalens import CallableClassifier, Extractor, RNNConfig, TextEncoder, Trainer
+from wfalens import CallableClassifier, RNNConfig, Stochastic, TextEncoder, Trainer, extract
 from wfalens.cli.app import load_command
 from wfalens.export import unescape
 from wfalens.robustness import determinise, minimal_but_for_the_empty_text
@@ -246,7 +246,7 @@ def spam(tmp_path_factory):
         for some, number in ((load_dataset("opinions", "train"), 900), (load_dataset("opinions", "test"), 300))
     )
     model = Trainer(config=RNNConfig(embedding=12, hidden=12), epochs=4, learning_rate=1e-2).train(train).model
-    wfa = Extractor.paper(states=8, completion="probe", alpha=0.0).extract(model, train)
+    wfa = extract(model, train, Stochastic(states=8, completion="probe", alpha=0.0, abstraction="outputs"))
     for name in ("films", "mail", "news"):
         model.save(folder / f"{name}.rnn")
         wfa.save(folder / f"{name}.wfa")
@@ -269,7 +269,7 @@ def machine_of_ones():
         return np.stack([1 - yes, yes], axis=1)
 
     model = CallableClassifier(only_ones, TextEncoder.of_texts(texts, "whitespace"), ("no", "yes"))
-    wfa = Extractor.paper(states=2, completion="probe", alpha=0.0).extract(model, texts)
+    wfa = extract(model, texts, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs"))
     return {"wfa": wfa, "known": minimal_but_for_the_empty_text(determinise(wfa, ("0", "1")))}
 
 

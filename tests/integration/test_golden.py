@@ -22,20 +22,21 @@ import pytest
 from tests.golden import build
 from wfalens import (
     Augmentation,
-    Distillation,
-    Extractor,
-    Fitting,
+    Linear,
+    Readable,
     Refinement,
-    Sharing,
+    Stochastic,
     evaluation,
     explanation,
     export,
+    extract,
     monitoring,
 )
 from wfalens import language as strings
 from wfalens import refine as refine_extraction
 from wfalens import robustness as verification
 from wfalens.export.diagram_files import diagram_of, draw_diagram
+from wfalens.extraction import completion_method
 from wfalens.monitoring.drift import against_extraction, against_reference
 from wfalens.robustness import attack
 
@@ -513,7 +514,12 @@ def paper_extraction(model, states, **options):
     augmentation = options.pop("augmentation", None)
     if augmentation:
         options["augmentation"] = Augmentation(vectors=build.word_vectors(), **augmentation)
-    return Extractor.paper(states=states, seed=1, **options).extract(model, build.texts_of("corpus"))
+    return extract(
+        model,
+        build.texts_of("corpus"),
+        completion_method(**{"completion": "empirical", "states": states} | options),
+        seed=1,
+    )
 
 
 def learned(wfa):
@@ -523,23 +529,26 @@ def learned(wfa):
 
 
 def extraction_of_language(model):
-    return Extractor(
-        kind="stochastic", states=3, completion="probe", alpha=0.0, abstraction="lookahead", seed=1
-    ).extract(model, build.stored("grammar")["corpus"])
+    return extract(
+        model,
+        build.stored("grammar")["corpus"],
+        Stochastic(states=3, completion="probe", alpha=0.0, abstraction="lookahead"),
+        seed=1,
+    )
 
 
 def trained_extraction(kind, model):
     """Kinds that are trained: only how faithful they are is pinned."""
     quick = {
-        "fit": {"kind": "stochastic", "states": 8, "fitting": Fitting(rounds=6)},
-        "shared": {"completion": "shared", "states": 8, "classes": 8, "sharing": QUICK_SHARING},
-        "readable": {"kind": "readable", "states": 6, "classes": 6, "sharing": QUICK_SHARING},
-        "linear": {"kind": "linear", "distillation": Distillation(layers=2, width=8, epochs=12, batch=256)},
+        "fit": Stochastic(states=8, rounds=6),
+        "shared": Readable(states=8, clusters=8, **QUICK_READABLE),
+        "readable": Readable(states=6, clusters=6, **QUICK_READABLE),
+        "linear": Linear(layers=2, width=8, epochs=12, batch=256, temperature=3.0, clean=0.1, following=0.2),
     }
-    return Extractor(**quick[kind], seed=0).extract(model, build.texts_of("corpus"))
+    return extract(model, build.texts_of("corpus"), quick[kind])
 
 
-QUICK_SHARING = Sharing(forming=2, epochs=5, settling=3, tokens=2000, batch=400)
+QUICK_READABLE = {"start_epochs": 2, "epochs": 5, "final_epochs": 3, "tokens": 2000, "batch": 400}
 
 
 def consistency_rate(wfa, model):
@@ -550,7 +559,7 @@ def refined(model):
     """Counterexample refinement: agreed on, texts and lower bound of the guarantee."""
     how = Refinement(rounds=2, texts=60, samples=200)
     wfa = refine_extraction(
-        Extractor.paper(states=6, completion="probe", alpha=0.0), model, build.texts_of("corpus"), how
+        Stochastic(states=6, completion="probe", alpha=0.0, abstraction="outputs"), model, build.texts_of("corpus"), how
     )
     return wfa.provenance["guarantee"]
 

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from tests.streams import WORDS, small_model, some_labels, some_texts, write_texts
-from wfalens import Augmentation, Extractor, WordVectors, measure_fidelity, read_corpus
-from wfalens.extraction import Distillation, Fitting, Sharing
+from wfalens import (
+    Augmentation,
+    Linear,
+    Paper,
+    Readable,
+    Stochastic,
+    WordVectors,
+    extract,
+    measure_fidelity,
+    read_corpus,
+)
 from wfalens.extraction.selection import Candidates, extract_best
 from wfalens.scale import Run, open_engine
 from wfalens.scale.engines.local import ThreadEngine
@@ -19,15 +28,13 @@ LABELS = some_labels(3000)
 SAMPLES = {"whole": None, "part": 4000}  # words; None: what each door takes by itself, which is all of this corpus
 VECTORS = WordVectors(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)).astype(np.float32), "made up")
 EXTRACTORS = {
-    "null": Extractor.paper(states=6, completion="null", sample=2048),
-    "augmented": Extractor.paper(states=6, sample=2048, augmentation=Augmentation(vectors=VECTORS, epochs=2)),
-    "open": Extractor.paper(states="auto", alpha="auto", beta="auto", sample=2048),
-    "probe": Extractor.paper(states=6, completion="probe", representatives=3),
-    "fitted": Extractor(fitting=Fitting(rounds=2), representatives=2),
-    "linear": Extractor(kind="linear", states=6, distillation=Distillation(epochs=1, hidden=8, factors=4)),
-    "readable": Extractor(
-        kind="readable", states=5, classes=4, sharing=Sharing(forming=1, epochs=1, settling=1, prefixes=1)
-    ),
+    "null": Paper(states=6, completion="null", sample=2048),
+    "augmented": Paper(states=6, sample=2048, augmentation=Augmentation(vectors=VECTORS, epochs=2)),
+    "open": Paper(states="auto", alpha="auto", beta="auto", sample=2048),
+    "probe": Stochastic(states=6, completion="probe", representatives=3, abstraction="outputs", alpha=0.4),
+    "fitted": Stochastic(representatives=2, rounds=2),
+    "linear": Linear(states=6, epochs=1, hidden=8, factors=4),
+    "readable": Readable(states=5, clusters=4, start_epochs=1, epochs=1, final_epochs=1, prefixes=1),
 }
 
 
@@ -81,14 +88,14 @@ def test_a_corpus_gives_the_same_bytes_through_every_door(tmp_path, path, model,
     found = {}
     for door, corpus, means in doors(path, tmp_path):
         run = Run(**means, sample_tokens=SAMPLES[sample])
-        EXTRACTORS[kind].extract(model, corpus, run=run).save(tmp_path / "out.wfa")
+        extract(model, corpus, EXTRACTORS[kind], run=run).save(tmp_path / "out.wfa")
         found[door] = (tmp_path / "out.wfa").read_bytes()
     assert {door: found[door] == found["memory"] for door in found} == dict.fromkeys(found, True)
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_corpus_gives_the_same_fidelity_through_every_door(tmp_path, path, model, sample):
-    wfa = Extractor.paper(states=6).extract(model, TEXTS[:500])
+    wfa = extract(model, TEXTS[:500], Paper(states=6))
     found = {
         door: measure_fidelity(wfa, model, corpus, run=Run(**means, sample_tokens=SAMPLES[sample])).to_json()
         for door, corpus, means in doors(path, tmp_path)
@@ -103,12 +110,12 @@ def test_two_workers_give_the_bytes_and_the_figures_of_memory(tmp_path, path, mo
     if name == "ray":
         pytest.importorskip("ray", reason="the extra ray is not installed")
     engine = open_engine(name, workers=2)
-    extractor, wfa = EXTRACTORS["probe"], Extractor.paper(states=6).extract(model, TEXTS[:500])
+    extractor, wfa = EXTRACTORS["probe"], extract(model, TEXTS[:500], Paper(states=6))
     files, _ = with_labels(TextFiles.find(str(path)))
     try:
         for door, corpus, means in (("held", read_corpus(path), {}), ("workers", files, {"engine": engine})):
             run = Run(**means, sample_tokens=4000, shard_bytes=9000)
-            extractor.extract(model, corpus, run=run).save(tmp_path / door)
+            extract(model, corpus, extractor, run=run).save(tmp_path / door)
             (tmp_path / f"{door}.json").write_text(str(measure_fidelity(wfa, model, corpus, run=run).to_json()))
     finally:
         engine.close()
@@ -120,6 +127,6 @@ def test_what_was_left_out_is_told_alike_through_every_door(tmp_path, path, mode
     lines = {
         (corpus["left_out"], tuple(corpus["first_left_out"]))
         for _, source, means in doors(path, tmp_path)
-        for corpus in [EXTRACTORS["null"].extract(model, source, run=Run(**means)).provenance["corpus"]]
+        for corpus in [extract(model, source, EXTRACTORS["null"], run=Run(**means)).provenance["corpus"]]
     }
     assert lines == {(2, (f"{path}: line 72: empty text", f"{path}: line 1902: empty text"))}

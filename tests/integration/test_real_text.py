@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wfalens.evaluation import jensen_shannon, measure_fidelity
-from wfalens.extraction import Augmentation, Extractor
+from wfalens.extraction import Augmentation, Stochastic, completion_method, extract
 from wfalens.models import RNNClassifier, Trainer
 from wfalens.models.rnn.training import accuracy
 from wfalens.text import read_vectors, wordllama_vectors
@@ -36,8 +36,8 @@ def fidelity(titles):
     def measure(completion, context=False, augmented=False):
         rule = Augmentation(vectors=vectors, epochs=2) if augmented else None
         fewer = {"representatives": 5} if completion == "probe" else {}
-        extractor = Extractor.paper(completion=completion, alpha=0.4 * context, augmentation=rule, **fewer)
-        wfa = extractor.extract(model, train)
+        extractor = completion_method(completion, alpha=0.4 * context, augmentation=rule, **fewer)
+        wfa = extract(model, train, extractor)
         rate = np.mean(wfa.predict(ids) == outputs.argmax(1))
         return float(rate), float(jensen_shannon(wfa.predict_proba(ids), outputs).mean())
 
@@ -64,7 +64,9 @@ def test_context_and_augmentation_raise_the_empirical_rate(fidelity):
 
 def test_the_automaton_beats_the_trivial_stand_ins(titles):
     model, train, test = titles
-    wfa = Extractor.paper(completion="probe", alpha=0.0, representatives=5).extract(model, train)
+    wfa = extract(
+        model, train, Stochastic(states=40, completion="probe", alpha=0.0, representatives=5, abstraction="outputs")
+    )
     report = measure_fidelity(wfa, model, test, reference=train)
     assert report.overall.cr.low > report.baselines["bag of words"].cr.high
 

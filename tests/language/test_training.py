@@ -6,7 +6,7 @@ import pytest
 from tests.language.grammar import Grammar
 from wfalens.errors import InputError
 from wfalens.evaluation import measure_strings
-from wfalens.extraction import Distillation, Extractor
+from wfalens.extraction import Linear, Stochastic, extract
 from wfalens.extraction.held_out import judged
 from wfalens.language import perplexity, sample
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
@@ -40,12 +40,11 @@ def test_a_network_learns_what_comes_next(speaker, spoken):
 
 @pytest.mark.parametrize("kind", ["stochastic", "linear"])
 def test_its_automaton_speaks_alike_and_beats_the_last_symbol(speaker, spoken, kind, tmp_path):
-    options = (
-        {"states": 12, "completion": "probe", "alpha": 0.0}
-        if kind == "stochastic"
-        else {"distillation": Distillation(layers=2, width=8, factors=16, hidden=32, epochs=8)}
-    )
-    wfa = Extractor(kind=kind, **options).extract(speaker, spoken[0])
+    methods = {
+        "stochastic": Stochastic(states=12, completion="probe", alpha=0.0),
+        "linear": Linear(layers=2, width=8, factors=16, hidden=32, epochs=8),
+    }
+    wfa = extract(speaker, spoken[0], methods[kind])
     found = measure_strings(wfa, speaker, ["", *spoken[1]], reference=spoken[0])
     assert found.prefixes == sum(map(len, spoken[1])) + len(spoken[1]) + 1
     assert found.automaton.kl.value < found.baselines["last symbol"].kl.value
@@ -60,7 +59,7 @@ def test_its_automaton_speaks_alike_and_beats_the_last_symbol(speaker, spoken, k
 
 
 def test_a_model_is_like_itself(speaker, spoken):
-    wfa = Extractor(kind="stochastic", states=4, completion="probe", alpha=0.0).extract(speaker, spoken[0])
+    wfa = extract(speaker, spoken[0], Stochastic(states=4, completion="probe", alpha=0.0))
     language_figures = measure_strings(wfa, speaker, spoken[1])
     assert language_figures.baselines == {}
     assert language_figures.automaton.perplexity == pytest.approx(perplexity(wfa, spoken[1]))

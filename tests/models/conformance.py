@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, completion_method, extract
 from wfalens.models import PrefixClassifier, StatefulClassifier, check_causal
 from wfalens.models.inference import last_outputs, state_grid, states_after, step_grid
 from wfalens.ragged import Ragged
@@ -72,7 +72,7 @@ class StepwiseConformance:
         np.testing.assert_allclose(outputs[0], outputs[1], atol=1e-6)
 
     def test_a_text_without_words_gets_the_prior(self, model):
-        wfa = Extractor.paper(states=2, completion="uniform", alpha=0).extract(model, ["", "a b c", " ", "b d"])
+        wfa = extract(model, ["", "a b c", " ", "b d"], Paper(states=2, completion="uniform", alpha=0))
         prior = getattr(model, "initial_output", np.full(len(model.class_names), 1 / len(model.class_names)))
         assert prior.sum() == pytest.approx(1, abs=1e-5)
         np.testing.assert_allclose(wfa.predict_proba([""])[0], prior, atol=1e-6)
@@ -100,7 +100,7 @@ class StepwiseConformance:
         ids = self.ids(model)
         for completion in ("null", "uniform", "empirical", "probe", "fit"):
             fewer = {"representatives": 2} if completion in ("probe", "fit") else {}
-            wfa = Extractor.paper(states=4, completion=completion, **fewer).extract(model, ids)
+            wfa = extract(model, ids, completion_method(completion, states=4, **fewer))
             assert wfa.predict_proba(ids).shape == (len(ids), len(model.class_names))
 
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from tests.models.conformance import SteppableConformance, StepwiseConformance
 from wfalens.errors import ModelError
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, check_causal, wrap_module
 from wfalens.models.checks import LookAheadWarning
 from wfalens.models.inference import final_outputs, prefix_tree
@@ -102,7 +102,7 @@ def test_shared_prefixes_are_asked_once(letters):
 def test_the_output_before_any_word_may_be_given(letters):
     prior = [0.7, 0.2, 0.1]
     told = CallableClassifier(count_letters, letters, CLASSES, initial_output=prior)
-    wfa = Extractor.paper(states=2, completion="uniform", alpha=0).extract(told, ["a b c", "b d"])
+    wfa = extract(told, ["a b c", "b d"], Paper(states=2, completion="uniform", alpha=0))
     np.testing.assert_allclose(wfa.predict_proba([""])[0], prior, atol=1e-6)
     np.testing.assert_allclose(
         final_outputs(told, letters.encode(["", "a"])), [prior, [2 / 4, 1 / 4, 1 / 4]], atol=1e-6
@@ -227,7 +227,7 @@ def test_a_classifier_of_ones_own_whose_trace_looks_ahead_is_refused_with_the_re
     with pytest.raises(ModelError, match=r"not causal: its output for the prefix .* \(a bidirectional network"):
         check_causal(model, ids)
     with pytest.raises(ModelError, match="not causal"):
-        Extractor.paper(states=2).extract(model, ids)
+        extract(model, ids, Paper(states=2))
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_classifier_of_ones_own_whose_trace_looks_ahead_is_refused_with_the_re
 def test_wrong_answers_are_refused_in_one_sentence(letters, answer, message):
     model = CallableClassifier(lambda texts: answer(len(texts)), letters, CLASSES, name="model")
     with pytest.raises(ModelError, match=message) as caught:
-        Extractor.paper(states=2).extract(model, ["a b c", "b c"])
+        extract(model, ["a b c", "b c"], Paper(states=2))
     assert "\n" not in str(caught.value)
 
 

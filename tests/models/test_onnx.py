@@ -14,7 +14,7 @@ from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, word_scores
 from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError
 from wfalens.evaluation import measure_fidelity
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.models import Preprocessing, RNNClassifier, RNNConfig, export_onnx, load_onnx
 from wfalens.models.checks import softmax
 
@@ -101,8 +101,8 @@ def test_the_automaton_of_an_exported_network_is_the_networks(news_model, headli
     copy = load_onnx(tmp_path / "news.onnx")
     ids = news_model.encoder.encode(test_headlines.texts)
     np.testing.assert_allclose(copy.trace(ids).values, news_model.trace(ids).values, atol=1e-6)
-    extractor = Extractor.paper(states=20, completion="probe", alpha=0.0)
-    ours, theirs = extractor.extract(news_model, headlines), extractor.extract(copy, headlines)
+    extractor = Stochastic(states=20, completion="probe", alpha=0.0, abstraction="outputs")
+    ours, theirs = extract(news_model, headlines, extractor), extract(copy, headlines, extractor)
     np.testing.assert_allclose(theirs.predict_proba(ids), ours.predict_proba(ids), atol=1e-6)
     assert measure_fidelity(theirs, copy, test_headlines, reference=headlines).overall.cr.value > 0.9
 
@@ -245,7 +245,7 @@ def test_a_graph_that_was_said_to_give_logits_and_gives_probabilities_is_refused
 def test_the_prior_of_the_card_is_the_models(letters, tmp_path, graph):
     path = graph(tmp_path / "m.onnx", scores_of(0, 10))
     model = load_onnx(path, Preprocessing.of(letters, CLASSES, initial_output=(0.5, 0.3, 0.2)))
-    wfa = Extractor.paper(states=2, completion="uniform").extract(model, ["a b", "c"])
+    wfa = extract(model, ["a b", "c"], Paper(states=2, completion="uniform"))
     np.testing.assert_allclose(wfa.predict_proba([""])[0], [0.5, 0.3, 0.2], atol=1e-6)
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, WORTH, texts
 from wfalens.errors import ModelError
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.models import CallableClassifier, Preprocessing, check_preprocessing, load_keras
 from wfalens.models.checks import UnknownWordsWarning, unknown_words
 from wfalens.models.padded import TableForm, TextTableClassifier, TokenTableClassifier
@@ -208,11 +208,11 @@ def test_extraction_says_that_many_words_are_unknown():
     told = Said()
     drawn = texts(60, seed=0)
     with shown_on(told):
-        Extractor.paper(states=2).extract(CallableClassifier(scored, ENCODER, CLASSES), drawn)
+        extract(CallableClassifier(scored, ENCODER, CLASSES), drawn, Paper(states=2))
     assert not [message for message in told.said if "unknown" in message]
     unheard = [f"not one word of {text}" for text in drawn.texts]
     with shown_on(told):
-        Extractor.paper(states=2).extract(CallableClassifier(scored, ENCODER, CLASSES), unheard)
+        extract(CallableClassifier(scored, ENCODER, CLASSES), unheard, Paper(states=2))
     assert len([message for message in told.said if "of these texts are unknown to the model" in message]) == 1
 
 

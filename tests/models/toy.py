@@ -3,7 +3,7 @@
 import numpy as np
 
 from wfalens.evaluation import measure_fidelity
-from wfalens.extraction import Extractor
+from wfalens.extraction import completion_method, extract
 from wfalens.text import Corpus, TextEncoder, Vocabulary
 
 CLASSES = ("bad", "good")
@@ -31,6 +31,6 @@ def word_scores(vocabulary: Vocabulary) -> np.ndarray:
 def extracted_fidelity(model, **options):
     """CR on fresh texts of an automaton extracted from a model, and the model's accuracy there."""
     settings = {"states": 12, "completion": "probe", "alpha": 0.0, "representatives": 4, **options}
-    wfa = Extractor.paper(**settings).extract(model, texts(300, seed=1))
+    wfa = extract(model, texts(300, seed=1), completion_method(**settings))
     fidelity = measure_fidelity(wfa, model, texts(200, seed=2), reference=texts(300, seed=1))
     return fidelity.overall.cr.value, fidelity.model_accuracy.value

@@ -10,7 +10,7 @@ from tests.cli.test_commands import wfalens
 from wfalens.automaton import WFA
 from wfalens.cli.card import card
 from wfalens.errors import InputError
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.models.padded import TableForm, TextTableClassifier
 from wfalens.report import Card
 from wfalens.text.datasets import newsroom
@@ -22,7 +22,9 @@ def folder(tmp_path_factory, news_model):
     folder = tmp_path_factory.mktemp("card")
     texts = newsroom.generate(200, np.random.default_rng(5))
     news_model.save(folder / "news.rnn")
-    Extractor.paper(states=10, completion="probe", alpha=0.0).extract(news_model, texts).save(folder / "news.wfa")
+    extract(news_model, texts, Stochastic(states=10, completion="probe", alpha=0.0, abstraction="outputs")).save(
+        folder / "news.wfa"
+    )
     rows = [
         f"{text},{texts.class_names[label]},{('north', 'south', '')[at % 3]}"
         for at, (text, label) in enumerate(zip(texts.texts, texts.labels, strict=True))
@@ -58,7 +60,7 @@ def test_the_card_tells_which_end_of_a_text_is_read_and_where_it_is_padded(lette
         outputs="probabilities",
         fingerprint="counts",
     )
-    made = Card.of("l.wfa", Extractor.paper(states=2, completion="uniform").extract(model, ["a b c d", "b"]))
+    made = Card.of("l.wfa", extract(model, ["a b c d", "b"], Paper(states=2, completion="uniform")))
     read = made.to_json()["preprocessing"]
     assert (read["max_length"], read["cutting_side"], read["width"], read["padding_side"]) == (3, "left", 3, "left")
     assert "| read | the last 3 tokens |" in made.to_markdown()

@@ -11,7 +11,7 @@ from tests.automata import carrier, linear_sample
 from tests.studies import SCRIPT, counting_model, letter_texts
 from wfalens.evaluation import measure_fidelity
 from wfalens.explanation import influence, shapley
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.text import Corpus
 
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "notebook.ipynb"
@@ -20,7 +20,7 @@ NOTEBOOK = Path(__file__).parents[2] / "examples" / "notebook.ipynb"
 @pytest.fixture(scope="module")
 def counting():
     model, corpus = counting_model(3), letter_texts(300, 3)
-    return model, corpus, Extractor.paper(states=4, completion="empirical").extract(model, corpus)
+    return model, corpus, extract(model, corpus, Paper(states=4))
 
 
 def cells():

@@ -9,7 +9,7 @@ from tests.streams import corpus_files, small_model, some_texts
 from tests.waiting import wait_until
 from wfalens.errors import InputError, ModelError
 from wfalens.evaluation import measure_fidelity
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.memory import resident
 from wfalens.scale.engines.engine import ATTEMPTS, Done, Failed
 from wfalens.scale.run_config import Run
@@ -64,13 +64,13 @@ class EngineConformance:
     def test_the_automaton_has_the_bytes_of_a_run_in_one_piece(self, engine, tmp_path, expected_bytes):
         means = {"parts": tmp_path / "parts", "engine": engine, "shard_bytes": 3000, "memory": 10**12}
         out = tmp_path / "streamed.wfa"
-        extractor = Extractor.paper(states=6, completion="probe")
-        extractor.extract(small_model(), corpus_files(tmp_path), run=Run(**means, sample_tokens=1500)).save(out)
+        extractor = Stochastic(states=6, completion="probe", abstraction="outputs", alpha=0.4)
+        extract(small_model(), corpus_files(tmp_path), extractor, run=Run(**means, sample_tokens=1500)).save(out)
         assert out.read_bytes() == expected_bytes
 
     def test_an_evaluation_with_labels_has_the_figures_of_a_run_in_one_piece(self, engine, tmp_path):
         files, model = corpus_files(tmp_path, labels=True), small_model()
-        wfa = Extractor.paper(states=6).extract(model, some_texts(100))
+        wfa = extract(model, some_texts(100), Paper(states=6))
         whole, divided = (
             measure_fidelity(wfa, model, files, run=Run(parts=tmp_path / name, memory=10**12, **options))
             for name, options in {"one": {}, "many": {"engine": engine, "shard_bytes": 3000}}.items()

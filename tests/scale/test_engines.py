@@ -14,7 +14,7 @@ from tests.scale.conformance import EngineConformance, ProcessConformance
 from tests.scale.tasks import Told
 from tests.streams import corpus_files, small_model
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.memory import resident
 from wfalens.scale.engines import open_engine
 from wfalens.scale.engines.local import ProcessEngine, SerialEngine, ThreadEngine
@@ -28,7 +28,9 @@ def expected_bytes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     files = corpus_files(folder)
     run = Run(parts=folder / "parts", sample_tokens=1500, memory=10**12)
-    Extractor.paper(states=6, completion="probe").extract(small_model(), files, run=run).save(folder / "whole.wfa")
+    extract(
+        small_model(), files, Stochastic(states=6, completion="probe", abstraction="outputs", alpha=0.4), run=run
+    ).save(folder / "whole.wfa")
     return (folder / "whole.wfa").read_bytes()
 
 
@@ -137,7 +139,7 @@ def test_a_ray_worker_killed_in_the_midst_of_a_run_leaves_no_trace(cluster, tmp_
         ("killed", {"engine": Watched(cluster, pids), "shard_bytes": 1, "journal": journal}),
     ):
         run = Run(parts=tmp_path / name, sample_tokens=1500, memory=10**12, **means)
-        Extractor.paper(states=6).extract(small_model(), files, run=run).save(tmp_path / "out.wfa")
+        extract(small_model(), files, Paper(states=6), run=run).save(tmp_path / "out.wfa")
         bytes_of[name] = (tmp_path / "out.wfa").read_bytes()
     assert bytes_of["killed"] == bytes_of["whole"]
     assert resident(journal.killed) == 0

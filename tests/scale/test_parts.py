@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.streams import corpus_files, small_model
-from wfalens import Extractor, Run
+from wfalens import Paper, Run, extract
 from wfalens.errors import FormatError, InputError
 from wfalens.scale.checkpoints import HeldParts, PartsFolder
 
@@ -63,11 +63,11 @@ def test_a_disk_without_file_locks_is_told_in_a_sentence(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["counts-00000000", "plan", "survey-00000000"])
 def test_a_flipped_bit_in_a_part_is_noticed_on_resuming_and_named(tmp_path, name):
     run = Run(parts=tmp_path / "parts", sample_tokens=1500, shard_bytes=1, memory=10**12)
-    files, model, extractor = corpus_files(tmp_path), small_model(), Extractor.paper(states=6)
-    extractor.extract(model, files, run=run)
+    files, model, extractor = corpus_files(tmp_path), small_model(), Paper(states=6)
+    extract(model, files, extractor, run=run)
     path = tmp_path / "parts" / f"{name}.part"
     blob = bytearray(path.read_bytes())
     blob[-9] ^= 4
     path.write_bytes(blob)
     with pytest.raises(FormatError, match=rf"{name}\.part: damaged: .*remove this file and run again"):
-        extractor.extract(model, files, run=run)
+        extract(model, files, extractor, run=run)

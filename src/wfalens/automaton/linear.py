@@ -69,8 +69,7 @@ class LinearWFA(WFA):
 
     Examples:
         >>> from wfalens import Distillation
-        >>> quick = Distillation(layers=2, width=8, epochs=1)
-        >>> linear = Extractor(kind="linear", distillation=quick).extract(model, corpus)
+        >>> linear = extract(model, corpus, Linear(layers=2, width=8, epochs=1))
         >>> linear.kind, linear.unit
         ('linear', 'log-odds')
     """

@@ -107,7 +107,7 @@ def demo(
     from wfalens.evaluation import measure_fidelity
     from wfalens.explanation import attribute
     from wfalens.explanation.story import describe
-    from wfalens.extraction import Extractor
+    from wfalens.extraction import extract
     from wfalens.report import Extent, collect, write_page
     from wfalens.report.views import Study
     from wfalens.text.word_vectors import wordllama_vectors
@@ -122,7 +122,7 @@ def demo(
         f"step 2 of 4: copying it into automata in {_EXTRACTION:.0f} s (`wfalens extract` takes its time), and "
         "choosing the most faithful one on texts held out for that"
     )
-    wfa = Extractor(time=_EXTRACTION).extract(model, train_texts)
+    wfa = extract(model, train_texts, time=_EXTRACTION)
     wfa.save(paths["wfa"])
     tell(f"   wrote {paths['wfa']}")
 

@@ -28,7 +28,7 @@ from wfalens.text.tokenizers import is_import_path
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
     from wfalens.evaluation.baseline_check import BaselineCheck
-    from wfalens.extraction import Extractor
+    from wfalens.extraction import Method
     from wfalens.models.contract import PrefixClassifier
     from wfalens.text.corpus import Corpus
     from wfalens.text.encoder import TextEncoder
@@ -462,17 +462,14 @@ def extract(
     `Augmentation`, `Distillation` and `Refinement`, `words` those of `TextEncoder.of_texts` for a model that reads any
     words.
     """
-    from wfalens.extraction import Extractor
-    from wfalens.extraction.effort import NORMAL, distillation_of
+    from wfalens.extraction import extract as extract_automaton
     from wfalens.text.sources.text_files import TextFiles, with_labels
 
-    chosen = dict(options or {})
-    if distillation:
-        chosen["distillation"] = changed(distillation_of(chosen.pop("effort", NORMAL)), **distillation)
-    extractor = Extractor(**chosen)
-    _check_augmentation(extractor, augmentation or {}, vectors)
+    kind, method, bounds = _method(dict(options or {}) | dict(distillation or {}))
+    balance = bounds.get("balance")
+    _check_augmentation(kind, augmentation or {}, vectors)
     allow_own((words or {}).get("tokenizer"))
-    kept = out.with_name(f"{out.name}.training") if extractor.kind in (_AUTO, _LINEAR) else None
+    kept = out.with_name(f"{out.name}.training") if kind in (_AUTO, _LINEAR) else None
     check_outputs(out, kept, force=True)
     if shards.wanted_for(corpus):
         if refinement is not None:
@@ -480,32 +477,61 @@ def extract(
         if reads_texts(model):
             raise InputError(f"{model} takes its words from the corpus, which must fit into memory; give a single file")
         source, classifier = reader.source(corpus, "train"), open_model(model, _words(model, None, words or {}))
-        if extractor.balance == _LABEL and isinstance(source, TextFiles):
+        if balance == _LABEL and isinstance(source, TextFiles):
             source, _ = with_labels(source, reader.label_column)
-        extractor = _with_vectors(extractor, classifier, augmentation or {}, vectors)
+        method = _with_vectors(method, classifier, augmentation or {}, vectors)
         parts = out.with_name(f"{out.name}.parts")
         with shards.opened(parts, model) as run:
-            wfa = extractor.extract(classifier, source, run=run)
+            wfa = extract_automaton(classifier, source, method, run=run, **bounds)
             wfa.save(out)
             if not _was_interrupted(wfa):
                 shutil.rmtree(parts)
         return Extracted(wfa)
-    texts = reader.corpus(corpus, "train", labels=extractor.balance == _LABEL)
+    texts = reader.corpus(corpus, "train", labels=balance == _LABEL)
     classifier = open_model(model, _words(model, texts, words or {}))
     say_reading(classifier, texts, lambda: labelled_texts(corpus, reader, "train"))
-    extractor = _with_vectors(extractor, classifier, augmentation or {}, vectors)
+    method = _with_vectors(method, classifier, augmentation or {}, vectors)
     if refinement is not None:
         from wfalens.extraction import Refinement
         from wfalens.extraction.refinement.refine import refine
 
-        wfa = refine(extractor, classifier, texts, Refinement(**refinement))
+        bounds.pop("time", None)
+        wfa = refine(method, classifier, texts, Refinement(**refinement), **bounds)
         wfa.save(out)
-        return Extracted(wfa, _said_worth(wfa, classifier, texts, extractor))
+        return Extracted(wfa, _said_worth(wfa, classifier, texts, kind, bounds["seed"]))
     with resumable(kept):
-        wfa = extractor.extract(classifier, texts, kept)
+        wfa = extract_automaton(classifier, texts, method, checkpoint=kept, **bounds)
         wfa.save(out)
-    _say_small_classes(wfa, extractor)
-    return Extracted(wfa, _said_worth(wfa, classifier, texts, extractor))
+    _say_small_classes(wfa, balance)
+    return Extracted(wfa, _said_worth(wfa, classifier, texts, kind, bounds["seed"]))
+
+
+def _method(options: dict[str, Any]) -> tuple[str, Method | None, dict[str, Any]]:
+    """The kind, the method with its options (None: it is chosen), and the bounds of the extraction."""
+    from dataclasses import fields
+
+    from wfalens.extraction import METHODS, Method
+
+    kind = options.pop("kind", _AUTO)
+    bounds: dict[str, Any] = {
+        name: options.pop(name) for name in ("seed", "queries", "time", "effort", "balance") if name in options
+    }
+    bounds.setdefault("seed", 0)
+    if kind not in (_AUTO, *METHODS):
+        raise InputError(f"unknown kind {kind!r}; choose one of {', '.join((_AUTO, *METHODS))}")
+    for old, new in {"classes": "clusters", "loss": "cr_loss", "budget": "max_bytes"}.items():
+        if old in options:
+            options[new] = options.pop(old)
+    if options.get("sample") == "all":
+        options["sample"] = None
+    if kind == _AUTO and options:
+        order = ["stochastic", "paper", "linear", "readable"]
+        kind = next(
+            (name for name in order if options.keys() <= {each.name for each in fields(METHODS[name])}), "stochastic"
+        )
+    if kind == "stochastic" and options.get("completion") in ("null", "uniform", "empirical"):
+        kind = "paper"
+    return kind, None if kind == _AUTO else Method.named(kind, **options), bounds
 
 
 def _was_interrupted(wfa: WFA) -> bool:
@@ -517,11 +543,11 @@ def _was_interrupted(wfa: WFA) -> bool:
 
 def _say_small_classes(
     wfa: WFA,
-    extractor: Extractor,
+    balance: str | None,
 ) -> None:
     """Say which class is copied worst, where balance may help."""
     choice = wfa.provenance.get("choice")
-    if choice is None or extractor.balance is not None:
+    if choice is None or balance is not None:
         return
     found = next(each for each in choice["tried"] if each["kind"] == choice["chosen"])["by_class"]
     worst = min(found, key=lambda name: found[name]["cr"])
@@ -545,40 +571,43 @@ def _said_worth(
     wfa: WFA,
     classifier: PrefixClassifier,
     texts: Corpus,
-    extractor: Extractor,
+    kind: str,
+    seed: int,
 ) -> BaselineCheck | None:
     """What the automaton is worth beside a bag of words; said if that would do as well, with what to try."""
     from wfalens.evaluation.baseline_check import check_baseline
 
-    worth = check_baseline(wfa, classifier, texts, extractor.seed)
+    worth = check_baseline(wfa, classifier, texts, seed)
     if worth is not None and not worth.is_shown:
         progress.say(
             f"on {worth.texts:,} extraction texts its CR of {worth.cr:.3f} does not beat that of a bag of words fitted "
-            f"on the others, {worth.bag_of_words:.3f}; try {_TO_TRY[extractor.kind]}"
+            f"on the others, {worth.bag_of_words:.3f}; try {_TO_TRY[kind]}"
         )
     return worth
 
 
-def _check_augmentation(extractor: Extractor, augmentation: Mapping[str, Any], vectors: str | None) -> None:
+def _check_augmentation(kind: str, augmentation: Mapping[str, Any], vectors: str | None) -> None:
     """Refuse options that nothing would use."""
     if augmentation and "epochs" not in augmentation:
         raise InputError(f"{', '.join(augmentation)} of augmentation without any epoch of it; give --augment too")
-    if vectors is not None and not augmentation and extractor.kind not in (_AUTO, _LINEAR):
+    if vectors is not None and not augmentation and kind not in (_AUTO, _LINEAR):
         raise InputError("--vectors are for augmentation and for linear automata; give --augment or --kind linear")
 
 
 def _with_vectors(
-    extractor: Extractor, classifier: PrefixClassifier, augmentation: Mapping[str, Any], vectors: str | None
-) -> Extractor:
-    """The extractor with what needs the words of the classifier."""
-    from wfalens.extraction import Augmentation
+    method: Method | None, classifier: PrefixClassifier, augmentation: Mapping[str, Any], vectors: str | None
+) -> Method | None:
+    """The method with what needs the words of the classifier."""
+    from wfalens.extraction import Augmentation, Linear, Stochastic
 
     if not augmentation and vectors is None:
-        return extractor
+        return method
     known = open_vectors(vectors or _USUAL_VECTORS, classifier.encoder.vocabulary.words[2:], classifier)
+    changes: dict[str, Any] = {"vectors": known}
     if augmentation:
-        return changed(extractor, augmentation=Augmentation(vectors=known, **augmentation))
-    return changed(extractor, vectors=known)
+        changes = {"augmentation": Augmentation(vectors=known, **augmentation)}
+        method = method or Stochastic()
+    return changed(method or Linear(), **changes)
 
 
 def _words(model: str, texts: Corpus | None, options: Mapping[str, Any]) -> TextEncoder | None:

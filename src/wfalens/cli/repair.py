@@ -150,7 +150,7 @@ def repair(
     """Plan a repair and carry it out into a folder; without a folder, plan only."""
     from wfalens.automaton import WFA
     from wfalens.explanation.moves import anatomy_and_names
-    from wfalens.extraction import Extractor
+    from wfalens.extraction import Readable, extract
     from wfalens.monitoring.walks import reader_of
     from wfalens.repair import compared
     from wfalens.repair import repair as train_on
@@ -172,7 +172,7 @@ def repair(
     new = train_on(classifier, taught, plan, epochs=epochs, learning_rate=learning_rate, seed=seed)
     new.save(folder / NETWORK)
     groups, states = anatomy_and_names(reader_of(wfa))[0].visits.shape  # as large as before, to be compared
-    after = Extractor(kind="readable", states=states - 1, classes=groups, seed=seed).extract(new, mended)
+    after = extract(new, mended, Readable(states=states - 1, clusters=groups), seed=seed)
     after.save(folder / AUTOMATON)
     slices = [compared(classifier, new, errors, "the given texts")]
     slices += [] if tested is None else [compared(classifier, new, tested, "the test texts")]

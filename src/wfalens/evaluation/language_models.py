@@ -101,7 +101,7 @@ def measure_strings(
 
     Examples:
         >>> from wfalens import measure_strings
-        >>> copy = Extractor.paper(states=4).extract(letters, Corpus.of(["anna", "otto"]))
+        >>> copy = extract(letters, Corpus.of(["anna", "otto"]), Paper(states=4))
         >>> measure_strings(copy, letters, ["anna", "otto"]).prefixes  # four letters, and the empty prefix
         10
     """

@@ -1,30 +1,36 @@
-"""The algorithm, one step per module: traces, abstraction, transitions, augmentation, probing, fitting."""
+"""Extraction of automata from models: one door, `extract`, and the options of each method."""
 
 from wfalens.errors import naming_extras
 
 with naming_extras():
     from wfalens.extraction.completion.augmentation import Augmentation
-    from wfalens.extraction.completion.fitting import Fitting
     from wfalens.extraction.counts.transitions import TransitionCounts, count_transitions
-    from wfalens.extraction.extractor import Extractor
-    from wfalens.extraction.linear.linear_options import Distillation
-    from wfalens.extraction.readable.readable_options import Sharing
+    from wfalens.extraction.extract import extract
+    from wfalens.extraction.linear.linear_options import Linear
+    from wfalens.extraction.method import METHODS, Method, Request
+    from wfalens.extraction.readable.readable_options import Readable
     from wfalens.extraction.refinement.refine import Refinement, refine
     from wfalens.extraction.states.abstraction import Abstraction, States
     from wfalens.extraction.states.views import PrefixOutputs, View
+    from wfalens.extraction.stochastic.paper import Paper, Stochastic, completion_method
 
 __all__ = [
+    "METHODS",
     "Abstraction",
     "Augmentation",
-    "Distillation",
-    "Extractor",
-    "Fitting",
+    "Linear",
+    "Method",
+    "Paper",
     "PrefixOutputs",
+    "Readable",
     "Refinement",
-    "Sharing",
+    "Request",
     "States",
+    "Stochastic",
     "TransitionCounts",
     "View",
+    "completion_method",
     "count_transitions",
+    "extract",
     "refine",
 ]

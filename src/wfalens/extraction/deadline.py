@@ -51,6 +51,10 @@ class Deadline:
         """A share of the time that is left, from now on."""
         return Deadline(None if self.left is None else share * self.left, self.clock)
 
+    def restarted(self) -> Deadline:
+        """The same time from now on."""
+        return Deadline(self.seconds, self.clock)
+
     def after(self, used: float) -> Deadline:
         """The same for work that was stopped after so many seconds and goes on."""
         later = Deadline(self.seconds, self.clock)

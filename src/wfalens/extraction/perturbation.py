@@ -18,14 +18,14 @@ class Perturbation(NamedTuple):
     replaced    share of words replaced in a changed text, in the mean
     clean       share of texts that are not changed
     following   share of words replaced by one that follows the same word elsewhere, in a changed text, in the mean
-    anything    share of the replacements drawn evenly from the vocabulary, not by frequency
+    uniform     share of the replacements drawn evenly from the vocabulary, not by frequency
     unknown     share of words that become `<unk>`
     most        words replaced in a changed text at most, in the mean: long texts lose a smaller share
     """
 
     replaced: float = 0.2
     clean: float = 0.3
-    anything: float = 0.3
+    uniform: float = 0.3
     unknown: float = 0.03
     most: float = math.inf
     following: float = 0.0
@@ -50,7 +50,7 @@ def perturbed(
     cumulated = np.cumsum(counts) / counts.sum()
     frequent = np.searchsorted(cumulated, rng.random(len(words)), side="right").clip(lowest, len(counts) - 1)
     anything = rng.integers(lowest, len(counts), len(words))
-    drawn = np.where(rng.random(len(words)) < how.anything, anything, frequent)
+    drawn = np.where(rng.random(len(words)) < how.uniform, anything, frequent)
     changed = np.where(rng.random(len(words)) < rates[text], drawn, words)
     if lowest <= UNKNOWN:
         changed = np.where(rng.random(len(words)) < how.unknown, UNKNOWN, changed)

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from wfalens.automaton.completion import Shared
-from wfalens.automaton.linear import LinearWFA
-from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.extraction.completion.augmentation import Augmentation
-from wfalens.extraction.linear.linear_options import Distillation
-from wfalens.extraction.readable.readable_options import Sharing, Sizes
-from wfalens.extraction.stochastic.options import Options
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.padded import padding_of
 from wfalens.scale.row_counts import RowCounts
@@ -43,44 +36,6 @@ def origin(
             "python": platform.python_version(),
         },
     }
-
-
-def stochastic_parameters(options: Options) -> dict[str, Any]:
-    """The options as they were asked for, "auto" included."""
-    states, completion = options.states, options.completion
-    return {
-        "kind": StochasticWFA.kind,
-        "states": states.number,
-        "abstraction": states.abstraction_name,
-        "sample": states.sample,
-        "initial": states.initial,
-        "completion": completion.name,
-        "alpha": completion.alpha,
-        "beta": completion.beta,
-        "distance": completion.distance,
-        "representatives": completion.representatives,
-        "strength": completion.strength,
-        "queries": completion.queries,
-        "fitting": asdict(completion.fitting) if completion.fits else None,
-        "budget": options.choice.budget,
-        "seed": options.seed,
-    }
-
-
-def linear_parameters(shape: Distillation, states: int | str | None, queries: int | None, seed: int) -> dict[str, Any]:
-    return {"kind": LinearWFA.kind, "states": states, "queries": queries, "seed": seed} | asdict(shape)
-
-
-def shared_parameters(kind: str, sizes: Sizes, sharing: Sharing, queries: int | None, seed: int) -> dict[str, Any]:
-    tried = [size._asdict() for size in sizes.tried]
-    return {
-        "kind": kind,
-        "completion": Shared.name,
-        "sizes": tried,
-        "loss": sizes.loss,
-        "queries": queries,
-        "seed": seed,
-    } | asdict(sharing)
 
 
 def about_corpus(source: Source, survey: Survey, tally: RowCounts) -> dict[str, Any]:

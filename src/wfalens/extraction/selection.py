@@ -9,10 +9,10 @@ pay is always tried. The readable one goes with whichever is chosen, attached to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,15 @@ from wfalens.errors import InputError
 from wfalens.extraction.balance import LABEL, groups_of, label_classes
 from wfalens.extraction.comparing import DIVERGENCE, ClassRate, Rates, aim_for, leader, rates, rates_by_class
 from wfalens.extraction.cost_estimate import announced, say_forecast
-from wfalens.extraction.deadline import INTERRUPT, NEVER, Deadline, Stop
+from wfalens.extraction.deadline import INTERRUPT, Deadline, Stop
 from wfalens.extraction.held_out import judged, split
+from wfalens.extraction.linear.linear_options import Linear
+from wfalens.extraction.method import Method, Request
 from wfalens.extraction.provenance import about_corpus, origin
 from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError, query_limit
+from wfalens.extraction.readable.readable_options import Readable
 from wfalens.extraction.states.abstraction import TooFewOutputsError
+from wfalens.extraction.stochastic.paper import Stochastic
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import last_outputs
 from wfalens.scale.bottom_k import TextSample
@@ -38,9 +42,6 @@ from wfalens.text.sources.blocks import Source
 from wfalens.text.sources.memory_texts import MemoryTexts
 from wfalens.text.sources.text_files import TextFiles
 from wfalens.threads import model_threads_limited
-
-if TYPE_CHECKING:
-    from wfalens.extraction.extractor import Extractor
 
 READABLE, LINEAR, STOCHASTIC, SHARED = KINDS = ("readable", "linear", "stochastic", "shared")
 _TIMES_READ = 5  # the texts at most, for all kinds together: the held-out ones, then once for each kind
@@ -55,10 +56,10 @@ _LEAST_TIME = 1e-3  # seconds: one pass is made in any case
 class Candidates:
     """How each kind is extracted; their queries are shared out."""
 
-    readable: Extractor
-    linear: Extractor
-    stochastic: Extractor  # rows that are fitted for every word
-    shared: Extractor  # rows that words share, of more classes than the readable one has
+    readable: Method = field(default_factory=Readable)
+    linear: Method = field(default_factory=Linear)
+    stochastic: Method = field(default_factory=Stochastic)  # rows that are learned for every word
+    shared: Method = field(default_factory=lambda: Readable(states=40, clusters=256))  # more than fits on a page
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,18 +82,10 @@ class Found:
         return {"kind": self.kind, "cr": self.cr, "jsd": self.jsd, "by_class": by_class}
 
 
-def extract_best(
-    candidates: Candidates,
-    queries: int | None,
-    seed: int,
-    model: PrefixClassifier,
-    source: Source,
-    run: Run,
-    checkpoint: Path | None,
-    deadline: Deadline = NEVER,
-    balance: str | None = None,
-) -> WFA:
+def extract_best(request: Request, candidates: Candidates | None = None) -> WFA:
     """The most faithful automaton with its readable automaton: of files, all kinds learn from one sample of texts."""
+    model, source, run, seed, queries = request.model, request.source, request.run, request.seed, request.queries
+    candidates, balance, checkpoint = candidates or Candidates(), request.balance, request.checkpoint
     survey = _surveyed(model, queries, seed, source, run, balance)
     if len(survey.sample.ids) < 2:
         raise InputError(f"{source.name}: the kind is chosen on held-out texts, which needs two texts with words")
@@ -101,7 +94,7 @@ def extract_best(
     texts = _TIMES_READ * len(survey.sample.ids.values)
     say_forecast(model, survey.sample.ids, texts, query_limit(queries, model) or 0)
     with announced():
-        search = _Search(model, survey.sample, seed, queries, Run(memory=run.bound(source)), deadline, balance)
+        search = _Search(request, survey.sample, Run(memory=run.bound(source)))
         search.attempt(READABLE, candidates.readable, _READABLE_SHARE)
         speaks = search.aim == DIVERGENCE
         search.attempt(LINEAR, candidates.linear, _LINEAR_SHARE if speaks else 1.0, checkpoint)
@@ -138,18 +131,15 @@ class _Search:
 
     def __init__(
         self,
-        model: PrefixClassifier,
+        request: Request,
         sample: TextSample,
-        seed: int,
-        queries: int | None,
         run: Run,
-        deadline: Deadline,
-        balance: str | None,
     ) -> None:
-        self.model, self.ids, self.run, self.deadline = model, sample.ids, run, deadline
-        self.balance, (held, self.known) = balance, split(len(sample), seed)
+        self.request, model, balance = request, request.model, request.balance
+        self.model, self.ids, self.run, self.deadline = model, sample.ids, run, request.deadline
+        self.balance, (held, self.known) = balance, split(len(sample), request.seed)
         self.held, self.aim = judged(model, self.ids.take(held)), aim_for(model)
-        self.ledger = QueryBudget(query_limit(queries, model))
+        self.ledger = QueryBudget(query_limit(request.queries, model))
         self.found: dict[str, Found] = {}
         self.not_tried: dict[str, str] = {}
         self.refusals: list[InputError] = []
@@ -159,7 +149,7 @@ class _Search:
             self.wanted = last_outputs(model, self.held)
             self.groups = groups_of(balance, model, sample, self.ledger)
 
-    def attempt(self, kind: str, extractor: Extractor, share: float = 1.0, checkpoint: Path | None = None) -> None:
+    def attempt(self, kind: str, method: Method, share: float = 1.0, checkpoint: Path | None = None) -> None:
         """Extract an automaton with a share of the queries and time that are left.
 
         There is none if the model cannot be asked enough, or after Ctrl-C. Rows that are fitted for every word know all
@@ -170,9 +160,7 @@ class _Search:
             return
         texts = self._texts(self._learned_by(kind))
         try:
-            wfa = self._paying(extractor, share).extract(
-                self.model, texts, checkpoint, run=self.run, clock=self.deadline.clock
-            )
+            wfa = method.extract(self._part(texts, share, checkpoint))
         except KeyboardInterrupt:
             if not self.found:
                 raise
@@ -208,12 +196,21 @@ class _Search:
         labels = None if self.groups is None else [names[group] for group in self.groups[items].tolist()]
         return replace(MemoryTexts.of(self.ids.take(items)), labels=labels)
 
-    def _paying(self, extractor: Extractor, share: float) -> Extractor:
+    def _part(self, texts: MemoryTexts, share: float, checkpoint: Path | None) -> Request:
+        """The request for one method: a share of the queries and of the time that is left."""
         left = self.ledger.left(share)
         if left == 0:
             raise TooFewQueriesError(f"all {self.ledger.limit:,} queries were spent on other kinds; allow more")
-        time, balance = self.deadline.part(share).left, None if self.balance is None else LABEL
-        return replace(extractor, queries=left, time=None if time is None else max(time, _LEAST_TIME), balance=balance)
+        time = self.deadline.part(share).left
+        return replace(
+            self.request,
+            source=texts,
+            queries=left,
+            deadline=Deadline(None if time is None else max(time, _LEAST_TIME), self.deadline.clock),
+            balance=None if self.balance is None else LABEL,
+            checkpoint=checkpoint,
+            run=self.run,
+        )
 
     @property
     def linear_is_good(self) -> bool:

@@ -50,7 +50,7 @@ class Run:
 
     Examples:
         >>> from wfalens import Run
-        >>> wfa = Extractor.paper(states=4).extract(model, corpus, run=Run(memory="16GB"))
+        >>> wfa = extract(model, corpus, Paper(states=4), run=Run(memory="16GB"))
     """
 
     memory: int | str | None = None

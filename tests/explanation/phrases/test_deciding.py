@@ -14,16 +14,16 @@ from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import wilson
 from wfalens.explanation import deciding_phrases
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.datasets import opinions
 
 
 @pytest.fixture(scope="module")
 def opinions_wfa(once, opinions_model):
-    extractor = Extractor(states=20, abstraction="lookahead")
+    extractor = Stochastic(states=20, abstraction="lookahead")
     return WFA.load(
-        once("opinions.wfa", lambda path: extractor.extract(opinions_model, load_dataset("opinions")).save(path))
+        once("opinions.wfa", lambda path: extract(opinions_model, load_dataset("opinions"), extractor).save(path))
     )
 
 

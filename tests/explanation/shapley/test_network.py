@@ -9,7 +9,7 @@ from tests.studies import counting_model
 from wfalens.errors import InputError
 from wfalens.explanation import shapley
 from wfalens.explanation.shapley import network_shapley
-from wfalens.extraction import Distillation, Extractor
+from wfalens.extraction import Linear, Paper, extract
 from wfalens.models import CallableClassifier
 from wfalens.text.datasets import newsroom
 
@@ -20,8 +20,8 @@ TEXT = "the new senate after week with coach"
 def linear_wfa(newsroom_model):
     from wfalens.text import load_dataset
 
-    rule = Distillation(layers=2, width=16, factors=16, epochs=6)
-    return Extractor(kind="linear", states="auto", distillation=rule).extract(newsroom_model, load_dataset("newsroom"))
+    rule = Linear(layers=2, width=16, factors=16, epochs=6)
+    return extract(newsroom_model, load_dataset("newsroom"), rule)
 
 
 class Copy:
@@ -64,8 +64,10 @@ def test_a_budget_for_all_coalitions_gives_exact_values(newsroom_model, newsroom
 
 @pytest.mark.parametrize("kind", ["none", "stochastic", "linear", "of another network"])
 def test_the_mean_over_seeds_is_the_truth_with_any_automaton(newsroom_model, newsroom_wfa, linear_wfa, kind):
-    poor = Extractor(states=3, completion="uniform").extract(
-        newsroom_model, newsroom.generate(50, np.random.default_rng(0))
+    poor = extract(
+        newsroom_model,
+        newsroom.generate(50, np.random.default_rng(0)),
+        Paper(states=3, completion="uniform", abstraction="auto", alpha="auto"),
     )
     wfa = {"none": None, "stochastic": newsroom_wfa, "linear": linear_wfa, "of another network": poor}[kind]
     runs = [network_shapley(newsroom_model, wfa, TEXT, queries=40, seed=seed) for seed in range(60)]

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.integration.browser.conftest import finest, go
 from tests.language.grammar import Grammar
 from tests.studies import visible
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.language import sample
 from wfalens.report import views as inspection
 from wfalens.report.views import Study, WordTable
@@ -368,7 +368,7 @@ def test_the_keyboard_alone_is_enough(visit, explorer):
 def test_a_language_model_is_measured_on_all_beginnings_beside_ngrams(visit, serving):
     speaker = Grammar(7, states=4)
     texts = Corpus.of([text for text in sample(speaker, 120, seed=1).texts if text])
-    wfa = Extractor(kind="stochastic", states=4).extract(speaker, texts)
+    wfa = extract(speaker, texts, Stochastic(states=4))
     with serving(Study("speaks.wfa", wfa, speaker, texts, reference=texts)) as address:
         page = visit(address)
         expect(page.locator(".headline")).to_contain_text("likeliest next symbol in 100.0")

@@ -8,7 +8,7 @@ from tests.automata import linear_sample, sample
 from tests.integration.browser.conftest import go
 from tests.readable import negation
 from wfalens.explanation import shapley
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.models import CallableClassifier
 from wfalens.report import Extent, write_report
 from wfalens.report.views import Study, state_map
@@ -40,7 +40,7 @@ def test_the_page_splits_texts_as_the_tokenizer_of_that_name_does(visit, tmp_pat
     texts = [" o'NEIL anna ", "“So” it goes", "don’t", "a", ""]
     encoder = TextEncoder.of_texts(texts, name, 6, cutting_side="left")
     model = CallableClassifier(lambda asked: np.full((len(asked), 2), 0.5), encoder, ("x", "y"))
-    wfa = Extractor.paper(states=1, completion="uniform", alpha=0).extract(model, texts)
+    wfa = extract(model, texts, Paper(states=1, completion="uniform", alpha=0))
     write_report(Study("a.wfa", wfa), tmp_path / "report.html", SMALL)
     found = visit((tmp_path / "report.html").as_uri()).evaluate(READ, texts)
     assert [tokens for tokens, *_ in found] == [encoder.tokens(text) for text in texts]

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.models import CallableClassifier
 from wfalens.report.views import Study, attacks, flips
 from wfalens.text import Corpus, TextEncoder
@@ -23,7 +23,7 @@ def ends_in_a(token_lists):
 def study(request):
     encoder = TextEncoder.of_texts(NAMES, request.param)
     model = CallableClassifier(ends_in_a, encoder, ("other", "a"))
-    wfa = Extractor.paper(states=2, completion="probe", alpha=0.0).extract(model, NAMES)
+    wfa = extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs"))
     return Study("names", wfa, model, Corpus.of(NAMES))
 
 

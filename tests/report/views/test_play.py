@@ -14,7 +14,7 @@ from wfalens.automaton import sweeps
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.explanation import attribute
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.models.inference import final_outputs, initial_output
 from wfalens.report.page import to_json
 from wfalens.report.views import Study, flips, play, swaps, why
@@ -66,7 +66,7 @@ def test_a_text_that_is_cut_says_so():
     corpus = letter_texts(80, 2)
     model = counting_model(2)
     model.encoder = replace(model.encoder, max_length=4)
-    wfa = Extractor.paper(states=6, completion="empirical").extract(model, corpus)
+    wfa = extract(model, corpus, Paper(states=6))
     study = Study("a.wfa", wfa, model)
     assert play(study, "a b c d e")["cut"] is True
     assert play(study, "a b c d e")["words"] == ["a", "b", "c", "d"]
@@ -76,7 +76,7 @@ def test_a_text_that_is_cut_says_so():
 @pytest.mark.parametrize("classes", [2, 3, 7])
 def test_a_black_box_has_no_output_before_the_first_word(classes):
     model, corpus = counting_model(classes), letter_texts(120, classes)
-    wfa = Extractor.paper(states=8, completion="empirical").extract(model, corpus)
+    wfa = extract(model, corpus, Paper(states=8))
     study = Study("a.wfa", wfa, model, corpus)
     data = play(study, "a b c")
     assert len(data["automaton"]) == 4

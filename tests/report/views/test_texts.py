@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.studies import counting_model, letter_texts
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, extract
 from wfalens.report.views import Study, texts
 from wfalens.report.views.problems import AGAINST, broken_texts, label_errors, parting_kinds, partings
 from wfalens.report.views.texts_view import confusion
@@ -14,7 +14,7 @@ from wfalens.text import Corpus
 @pytest.fixture(scope="module")
 def counting():
     model, corpus = counting_model(3), letter_texts(400, 3)
-    wfa = Extractor.paper(states=3, completion="empirical").extract(model, corpus)
+    wfa = extract(model, corpus, Paper(states=3))
     return Study("letters.wfa", wfa, model, corpus)
 
 

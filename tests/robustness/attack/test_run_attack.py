@@ -10,7 +10,7 @@ from tests.errors import raises
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.explanation import nearness_of
-from wfalens.extraction import Extractor
+from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.robustness.attack import RECIPES, AttackContext, AttackOptions, attack, near_candidates, run_attack
 from wfalens.robustness.attack.attack_result import (
@@ -31,8 +31,8 @@ def setting(once):
     train = load_dataset("newsroom")
     trainer = Trainer(config=RNNConfig(embedding=24, hidden=24, dropout=0.3), epochs=5, learning_rate=5e-3)
     model = RNNClassifier.load(once("attacked.rnn", lambda path: trainer.train(train).model.save(path)))
-    extractor = Extractor.paper(states=25, completion="probe", alpha=0.0)
-    wfa = WFA.load(once("attacked.wfa", lambda path: extractor.extract(model, train).save(path)))
+    extractor = Stochastic(states=25, completion="probe", alpha=0.0, abstraction="outputs")
+    wfa = WFA.load(once("attacked.wfa", lambda path: extract(model, train, extractor).save(path)))
     vectors = newsroom.vectors()
     return model, wfa, vectors, load_dataset("newsroom", "test").subset(np.arange(300))
 
@@ -109,7 +109,7 @@ def test_pairs_are_compared_in_small_blocks(setting, near, monkeypatch):
 @pytest.mark.parametrize("states", [3, 60])
 def test_quantiles_leave_candidates_whatever_the_size_of_the_automaton(setting, near, states):
     model, _, _, corpus = setting
-    wfa = Extractor.paper(states=states, completion="empirical").extract(model, load_dataset("newsroom"))
+    wfa = extract(model, load_dataset("newsroom"), Paper(states=states))
     context = AttackContext.prepare(wfa, near)
     for recipe in RECIPES:
         outcome = run_attack(recipe, 1, context.recipe(recipe, 1), model, corpus.subset(np.arange(40)))

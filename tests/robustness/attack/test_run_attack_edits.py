@@ -8,7 +8,7 @@ import pytest
 from tests.cli.test_commands import wfalens
 from tests.errors import raises
 from tests.models.graphs import summing_graph
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.models import CallableClassifier, Preprocessing
 from wfalens.robustness.attack import EDIT_RECIPES, run_edit_attack
 from wfalens.robustness.attack.attack_result import AttackResult, Example, RecipeResult
@@ -28,7 +28,7 @@ def ends_in_a(token_lists):
 def pair(request):
     encoder = TextEncoder.of_texts(NAMES, request.param)
     model = CallableClassifier(ends_in_a, encoder, ("other", "a"))
-    return Extractor.paper(states=2, completion="probe", alpha=0.0).extract(model, NAMES), model
+    return extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs")), model
 
 
 @pytest.mark.parametrize("recipe", EDIT_RECIPES)

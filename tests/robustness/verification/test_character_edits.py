@@ -8,7 +8,7 @@ import pytest
 from tests.cli.test_commands import wfalens
 from tests.robustness.attack.test_run_attack_edits import NAMES, ends_in_a
 from wfalens.errors import InputError
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.models import CallableClassifier
 from wfalens.robustness import certify_edits
 from wfalens.text import TextEncoder
@@ -25,7 +25,7 @@ def holds_dan(token_lists):
 def pair(request):
     encoder = TextEncoder.of_texts(NAMES, request.param)
     model = CallableClassifier(holds_dan, encoder, ("other", "dan"))
-    return Extractor.paper(states=2, completion="probe", alpha=0.0).extract(model, NAMES), model
+    return extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs")), model
 
 
 def within(encoder, text, changes):
@@ -77,7 +77,9 @@ def test_bad_input_is_refused(pair):
 def test_the_command_certifies_texts_of_characters(tmp_path):
     encoder = TextEncoder.of_texts(NAMES, "bigrams")
     model = CallableClassifier(ends_in_a, encoder, ("other", "a"))
-    Extractor.paper(states=2, completion="probe", alpha=0.0).extract(model, NAMES).save(tmp_path / "names.wfa")
+    extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs")).save(
+        tmp_path / "names.wfa"
+    )
     done = wfalens("certify", "names.wfa", "--text", "dana", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "broken: dana (a) --> " in done.stdout

@@ -12,12 +12,12 @@ from tests.automata import linear_sample, sample, samples
 from wfalens.automaton import StochasticWFA
 from wfalens.errors import InputError
 from wfalens.explanation import influence
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.models import RNNConfig, Trainer
 from wfalens.robustness import compare
 from wfalens.text import Corpus, TextEncoder, Vocabulary, load_dataset
 
-EXTRACTOR = Extractor.paper(states=30, completion="probe", alpha=0.0)
+EXTRACTOR = Stochastic(states=30, completion="probe", alpha=0.0, abstraction="outputs")
 
 
 def planted(corpus: Corpus, word: str, topic: str) -> Corpus:
@@ -38,7 +38,7 @@ def test_a_planted_spurious_word_is_on_top(newsroom_wfa, newsroom_model, test_he
     config = RNNConfig(embedding=32, hidden=32, dropout=0.3)
     model = Trainer(config=config, epochs=8, learning_rate=5e-3).train(spoilt).model
     found = compare(
-        newsroom_wfa, EXTRACTOR.extract(model, spoilt), test_headlines, models=(newsroom_model, model), min_count=20
+        newsroom_wfa, extract(model, spoilt, EXTRACTOR), test_headlines, models=(newsroom_model, model), min_count=20
     )
     assert found.words.words[0] == word
     assert found.words.where[0] == where
@@ -52,7 +52,7 @@ def test_an_early_epoch_differs_where_it_has_not_learned_yet(headlines, test_hea
     config = RNNConfig(embedding=16, hidden=16, dropout=0.2)
     early, late = (Trainer(config=config, epochs=epochs, learning_rate=1e-2).train(headlines) for epochs in (1, 12))
     assert early.epochs[0] == late.epochs[0]  # the same run, stopped earlier
-    automata = [EXTRACTOR.extract(each.model, headlines) for each in (early, late)]
+    automata = [extract(each.model, headlines, EXTRACTOR) for each in (early, late)]
     found = compare(*automata, test_headlines, models=(early.model, late.model))
     assert found.accuracy_after.low > found.accuracy_before.high
     assert found.agreement.cr.value < 0.9

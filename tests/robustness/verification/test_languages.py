@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.automata import linear_sample, sample
 from wfalens.errors import InputError
-from wfalens.extraction import Extractor
+from wfalens.extraction import Stochastic, extract
 from wfalens.ragged import Ragged
 from wfalens.robustness.dfa.determinise import WAYS, determinise
 from wfalens.robustness.dfa.machines import (
@@ -146,8 +146,8 @@ class Acceptor:
 
 def extracted(number):
     model, corpus = Acceptor(number), tomita.generate(number, 300, np.random.default_rng(0), max_length=12)
-    extractor = Extractor.paper(states=model.reached, abstraction="lookahead", completion="probe", alpha=0.0)
-    return extractor.extract(model, corpus)
+    extractor = Stochastic(states=model.reached, abstraction="lookahead", completion="probe", alpha=0.0)
+    return extract(model, corpus, extractor)
 
 
 @pytest.mark.parametrize("number", tomita.TOMITA)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.robustness.verification.test_languages import Acceptor, known, machines, strings
 from wfalens.errors import FormatError, InputError
+from wfalens.extraction import Stochastic, extract
 from wfalens.models.callable import CallableClassifier
 from wfalens.robustness import learn_machine, minimal, read_machine, shortest_difference, write_machine
 from wfalens.robustness.dfa.aalpy_backend import WAYS, learn_by_aalpy
@@ -74,11 +75,10 @@ def test_a_machine_that_needs_more_states_is_refused_or_partial():
 
 
 def test_an_automaton_is_asked_like_a_model():
-    from wfalens.extraction import Extractor
 
     model, corpus = Acceptor(3), tomita.generate(3, 300, np.random.default_rng(0), max_length=12)
     settings = {"states": model.reached, "abstraction": "lookahead", "completion": "probe", "alpha": 0.0}
-    wfa = Extractor.paper(**settings).extract(model, corpus)
+    wfa = extract(model, corpus, Stochastic(**settings))
     learned = learn_machine(wfa, "01", samples=200)
     assert shortest_difference(learned.machine, known(3), empty=False) is None
 

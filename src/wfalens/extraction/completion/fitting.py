@@ -8,8 +8,8 @@ Rows start from the probed ones and keep their support, so all work is linear in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numba import njit
@@ -25,58 +25,45 @@ from wfalens.models.inference import output_traces
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.threads import in_parallel
-from wfalens.validation import Bounds, check_numbers, real, whole
 
 _PARTS = 4  # texts are summed in that many parts whatever the threads, so that equal seeds give equal bytes
 _LEVELS = 255  # weights of a row are stored as whole numbers up to this
 _NEGLIGIBLE = 1e-6  # mass of a state that is passed over
 
 
-_BOUNDS = {
-    **dict.fromkeys(("rounds", "tokens"), Bounds(whole, 1, 1 << 40)),
-    **dict.fromkeys(("replaced", "memory"), Bounds(real, 0, 1)),
-    **dict.fromkeys(("prior", "hardness"), Bounds(real, 0, 1e6, excluded=(0,))),
-}
+class FitOptions(Protocol):
+    """How long and on what rows are fitted; `Stochastic` has these."""
+
+    @property
+    def rounds(self) -> int | str: ...
+
+    @property
+    def tokens(self) -> int: ...
+
+    @property
+    def replaced(self) -> float: ...
+
+    @property
+    def memory(self) -> float: ...
+
+    @property
+    def prior(self) -> float: ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fitting:
-    """How long and on what rows are fitted.
+Fitting = TypeVar("Fitting", bound=FitOptions)
 
-    Args:
-        rounds: of expectation-maximisation.
-        tokens: in a round at most, of texts drawn anew each time.
-        replaced: share of words replaced at random: the model answers any query.
-        memory: weight of earlier rounds' expectations.
-        prior: transitions that a probed row is worth.
-        hardness: of the assignment of probed answers to near states.
 
-    Examples:
-        >>> from wfalens import Fitting
-        >>> quick = Extractor(kind="stochastic", states=4, fitting=Fitting(rounds=4))
-    """
-
-    rounds: int = 16
-    tokens: int = 300_000
-    replaced: float = 0.2
-    memory: float = 0.8
-    prior: float = 0.1
-    hardness: float = 0.5
-
-    def __post_init__(self) -> None:
-        check_numbers(self, _BOUNDS)
-
-    def within(self, queries: int | None, ids: Ragged[np.int32]) -> Fitting:
-        """The same for a number of queries: fewer tokens in a round, then fewer rounds."""
-        longest = int(ids.lengths.max())  # a round ends with a whole text
-        if queries is None or self.rounds * min(self.tokens + longest, len(ids.values)) <= queries:
-            return self
-        rounds = min(self.rounds, queries // (2 * longest))
-        if not rounds:
-            raise TooFewQueriesError(
-                f"{queries:,} queries do not pay for fitting, which takes at least {2 * longest:,}; allow more"
-            )
-        return replace(self, rounds=rounds, tokens=min(self.tokens, queries // rounds - longest))
+def affordable_rounds(fitting: Fitting, queries: int | None, ids: Ragged[np.int32]) -> Fitting:
+    """The same for a number of queries: fewer tokens in a round, then fewer rounds."""
+    longest, rounds = int(ids.lengths.max()), int(fitting.rounds)  # a round ends with a whole text
+    if queries is None or rounds * min(fitting.tokens + longest, len(ids.values)) <= queries:
+        return fitting
+    rounds = min(rounds, queries // (2 * longest))
+    if not rounds:
+        raise TooFewQueriesError(
+            f"{queries:,} queries are too few for fitting, which takes at least {2 * longest:,}; allow more"
+        )
+    return replace(fitting, rounds=rounds, tokens=min(fitting.tokens, queries // rounds - longest))  # type: ignore[type-var]
 
 
 class FittedRows(NamedTuple):
@@ -92,7 +79,7 @@ def fit_rows(
     ids: Ragged[np.int32],
     probed: Rows,
     centres: NDArray[np.float64],
-    fitting: Fitting,
+    fitting: FitOptions,
     rng: np.random.Generator,
     ledger: QueryBudget,
     deadline: Deadline = NEVER,
@@ -107,10 +94,11 @@ def fit_rows(
     emitted, fitted = np.zeros_like(centres), centres.copy()
     words = np.flatnonzero(np.diff(probed.row_start)).astype(np.int32)
     every = 2 / ids.lengths.mean()  # all prefixes of a text count twice as much as its end
-    progress.start("fitting the rows", fitting.rounds)
+    rounds = int(fitting.rounds)
+    progress.start("fitting the rows", rounds)
     number, by = 0, None
     try:
-        while number < fitting.rounds and not (number and deadline.is_over):
+        while number < rounds and not (number and deadline.is_over):
             texts = _perturbed(ids, words, fitting, rng)
             ledger.enter(FITTING, len(texts.values))
             wanted = output_traces(model, texts).values
@@ -129,14 +117,14 @@ def fit_rows(
             raise
         by = INTERRUPT
     progress.finish()
-    if by is None and number < fitting.rounds:
+    if by is None and number < rounds:
         by = TIME
-    stop = None if by is None else Stop(by, number, fitting.rounds)
+    stop = None if by is None else Stop(by, number, rounds)
     return FittedRows(_stored(probed, weights, row_of), fitted, stop)
 
 
 def _perturbed(
-    ids: Ragged[np.int32], words: NDArray[np.int32], fitting: Fitting, rng: np.random.Generator
+    ids: Ragged[np.int32], words: NDArray[np.int32], fitting: FitOptions, rng: np.random.Generator
 ) -> Ragged[np.int32]:
     """A random part of the texts with some words replaced by any that has rows.
 

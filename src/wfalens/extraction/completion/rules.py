@@ -7,24 +7,25 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.completion import Completion, Empirical, Fitted, Null, Probe, Uniform
 from wfalens.automaton.rows import rows_from_keys
-from wfalens.extraction.completion.fitting import Fitting, fit_rows
+from wfalens.extraction.completion.fitting import affordable_rounds, fit_rows
 from wfalens.extraction.completion.questions import Questions
 from wfalens.extraction.counts.transitions import TransitionCounts
 from wfalens.extraction.deadline import Deadline, Stop
 from wfalens.extraction.query_budget import QueryBudget
-from wfalens.extraction.stochastic.options import CORPUS, CompletionOptions
+from wfalens.extraction.stochastic.paper import CORPUS, Paper, StateMethod, Stochastic
 from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 
 
-def rule(options: CompletionOptions, self_transition_share: float) -> Completion:
+def rule(method: StateMethod, self_transition_share: float) -> Completion:
     """The completions that ask the model nothing."""
-    if options.name == Null.name:
+    if method.completion == Null.name:
         return Null()
-    if options.name == Uniform.name:
+    if method.completion == Uniform.name:
         return Uniform()
-    beta = 1 - self_transition_share if options.beta == CORPUS else float(options.beta)
-    return Empirical(beta, options.distance)
+    assert isinstance(method, Paper)  # noqa: S101 - others ask the model
+    beta = 1 - self_transition_share if method.beta == CORPUS else float(method.beta)
+    return Empirical(beta, method.distance)
 
 
 def probed(strength: float, questions: Questions, answers: TransitionCounts, alphabet: int) -> Probe:
@@ -34,7 +35,7 @@ def probed(strength: float, questions: Questions, answers: TransitionCounts, alp
 
 
 def fitted(
-    fitting: Fitting,
+    method: Stochastic,
     model: PrefixClassifier,
     ids: Ragged[np.int32],
     probe: Probe,
@@ -44,7 +45,7 @@ def fitted(
     deadline: Deadline,
 ) -> tuple[Fitted, NDArray[np.float64], Stop | None]:
     """Rows that are fitted from probed ones, the centres (n, C), which fitting moves, and what ended it early."""
-    within = fitting.within(ledger.left(), ids)
+    within = affordable_rounds(method, ledger.left(), ids)
     found = fit_rows(model, ids, probe.rows, centres, within, rng, ledger, deadline)
     drift = float(np.abs(found.centres - centres).sum(1).mean())
     return Fitted(found.rows, drift), found.centres, found.stop

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from wfalens.automaton.linear import Factors
-from wfalens.extraction.linear.linear_options import Distillation
+from wfalens.extraction.linear.linear_options import Linear
 from wfalens.extraction.linear.scan import States
 from wfalens.ragged import Ragged
 
@@ -24,10 +24,10 @@ class Generator(nn.Module):
     inputs: (V, ·); `longest` is the length of the longest text, in words.
     """
 
-    def __init__(self, shape: Distillation, inputs: NDArray[np.float32], classes: int, longest: int) -> None:
+    def __init__(self, shape: Linear, inputs: NDArray[np.float32], classes: int, longest: int) -> None:
         super().__init__()
-        self.shape = shape
-        n, m = shape.layers * shape.width, shape.width
+        self.shape, self.width = shape, int(shape.width)
+        n, m = shape.layers * self.width, self.width
         self.inputs = torch.from_numpy(inputs)
         self.inner = nn.Linear(inputs.shape[1], shape.hidden)
         self.outer = nn.Linear(shape.hidden, shape.factors)
@@ -44,7 +44,7 @@ class Generator(nn.Module):
 
     def _begin(self, longest: int) -> None:
         """Let each layer remember a few words here and whole texts there; what remembers long takes little of each."""
-        n, m, half = len(self.start), self.shape.width, self.shape.width // 2
+        n, m, half = len(self.start), self.width, self.width // 2
         pairs, numbers = _kept(half, longest), _kept(m, longest)
         kept = torch.cat([pairs, pairs, numbers[2 * half :], numbers.repeat(self.shape.layers - 1)])
         self.expansion.bias.zero_()
@@ -70,7 +70,7 @@ class Generator(nn.Module):
 
     def _steps(self, described: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """d, s and b of words, as `automaton.linear.steps_of` has them; (N, 3n − m) -> (N, n) each"""
-        n, m, half = len(self.start), self.shape.width, self.shape.width // 2
+        n, m, half = len(self.start), self.width, self.width // 2
         sizes = [half, half, n - 2 * half, n - m, n]
         length, angle, stays, gate, entry = torch.split(described, sizes, -1)
         radius = self.shape.decay * length.sigmoid()
@@ -90,7 +90,7 @@ class Generator(nn.Module):
     @torch.no_grad()
     def finished(self) -> Factors:
         """What the automaton keeps: the network that described the words has done its work."""
-        n, width = len(self.start), self.shape.width
+        n, width = len(self.start), self.width
         links = torch.zeros(n, n)
         for layer, block in enumerate(self.links, 1):
             links[: layer * width, layer * width : (layer + 1) * width] = block

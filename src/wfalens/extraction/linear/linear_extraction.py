@@ -20,40 +20,30 @@ from wfalens.extraction.cost_estimate import most_probing, most_training, say_fo
 from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
 from wfalens.extraction.held_out import divided, judged
 from wfalens.extraction.linear.generator import Generator
-from wfalens.extraction.linear.linear_options import Distillation
+from wfalens.extraction.linear.linear_options import Linear
 from wfalens.extraction.linear.linear_training import Training
 from wfalens.extraction.linear.word_inputs import prefixes_read, word_inputs
+from wfalens.extraction.method import Request
 from wfalens.extraction.perturbed_batches import PerturbedBatches
-from wfalens.extraction.provenance import about_corpus
+from wfalens.extraction.provenance import about_corpus, origin
 from wfalens.extraction.query_budget import QueryBudget, query_limit
 from wfalens.models.checks import check_causal
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import initial_output, last_outputs
 from wfalens.ragged import Ragged
-from wfalens.scale.run_config import DEFAULT_SAMPLE, Run
+from wfalens.scale.run_config import DEFAULT_SAMPLE
 from wfalens.scale.survey import survey_corpus
-from wfalens.text.sources.blocks import Source
 from wfalens.text.sources.text_files import TextFiles
-from wfalens.text.word_vectors import WordVectors
 
 _BATCHES, _PREFIXES = 1, 1 << 32  # random streams beside those of the lessons
 _TRAINED = 0.95  # share of the time; the rest is for making the automaton
 
 
-def extract_linear(
-    shape: Distillation,
-    vectors: WordVectors | None,
-    queries: int | None,
-    seed: int,
-    model: PrefixClassifier,
-    source: Source,
-    run: Run,
-    about: dict[str, Any],
-    checkpoint: Path | None,
-    deadline: Deadline = NEVER,
-    balance: str | None = None,
-) -> LinearWFA:
+def extract_linear(method: Linear, request: Request) -> LinearWFA:
     """A linear extraction from end to end: of files, the automaton is trained on a sample of their texts."""
+    method = method.resolved(request)
+    model, source, run, seed, balance = request.model, request.source, request.run, request.seed, request.balance
+    about, checkpoint = origin(model, method.parameters(request), vectors=method.vectors), request.checkpoint
     with run.opened(source, about, DEFAULT_SAMPLE if isinstance(source, TextFiles) else None) as session:
         survey = survey_corpus(session, model.encoder, seed, label_classes(balance, model, source))
         ids = survey.sample.ids
@@ -64,28 +54,26 @@ def extract_linear(
         survey.tally.say_left_out()
         if checkpoint is None and run.parts is not None:
             checkpoint = run.parts / "training"
-        ledger = QueryBudget(query_limit(queries, model))
+        ledger = QueryBudget(query_limit(request.queries, model))
         return distil(
             model,
             ids,
-            shape,
+            method,
             groups=groups_of(balance, model, survey.sample, ledger),
-            vectors=vectors,
             ledger=ledger,
             seed=seed,
             checkpoint=checkpoint,
             provenance={"corpus": about_corpus(source, survey, survey.tally), **about},
-            deadline=deadline,
+            deadline=request.deadline,
         )
 
 
 def distil(
     model: PrefixClassifier,
     ids: Ragged[np.int32],
-    shape: Distillation,
+    method: Linear,
     *,
     groups: NDArray[np.int64] | None = None,
-    vectors: WordVectors | None = None,
     ledger: QueryBudget | None = None,
     seed: int = 0,
     checkpoint: Path | None = None,
@@ -108,22 +96,24 @@ def distil(
     words, classes = len(model.encoder.vocabulary), len(model.class_names)
     counts = np.bincount(fit.values, minlength=words)
     rng = np.random.default_rng([seed, _PREFIXES])
-    chosen = choose_representatives(fit, np.zeros(len(fit.values), np.int32), prefixes_read(model, shape.prefixes), rng)
+    chosen = choose_representatives(
+        fit, np.zeros(len(fit.values), np.int32), prefixes_read(model, method.prefixes), rng
+    )
     representatives = replace(chosen, per_state=len(chosen.state))  # the empty prefix stands for the same state
     ledger.texts += len(tests.values)
     most = most_probing(model, len(chosen.state), words, int(fit.lengths.max()))
-    most += most_training(shape.epochs, shape.tokens, fit)
+    most += most_training(method.passes, method.tokens, fit)
     say_forecast(model, fit, len(tests.values), within(ledger, most))
-    inputs = word_inputs(model, representatives, vectors, counts, shape.inputs, ledger)
+    inputs = word_inputs(model, representatives, method.vectors, counts, method.inputs, ledger)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
-        generator = Generator(shape, inputs, classes, int(fit.lengths.max()))
+        generator = Generator(method, inputs, classes, int(fit.lengths.max()))
     wanted = last_outputs(model, tests)
     run = Training(
-        generator, initial_output(model), PerturbedBatches(model, fit, shape, seed, ledger), deadline.part(_TRAINED)
+        generator, initial_output(model), PerturbedBatches(model, fit, method, seed, ledger), deadline.part(_TRAINED)
     )
     manifest = {
-        "shape": asdict(shape),
+        "shape": {name: value for name, value in method.to_dict().items() if name != "vectors"},
         "seed": seed,
         "model": model.fingerprint,
         "texts": _digest(ids.values, ids.offsets),
@@ -132,10 +122,10 @@ def distil(
     }
     if groups is not None:
         manifest["groups"] = _digest(groups)
-    if vectors is not None:
-        manifest["vectors"] = [vectors.source, _digest(vectors.matrix)]
+    if method.vectors is not None:
+        manifest["vectors"] = [method.vectors.source, _digest(method.vectors.matrix)]
     run.resume(checkpoint, manifest)
-    progress.start("training the automaton", shape.epochs)
+    progress.start("training the automaton", method.passes)
     progress.advance(len(run.history))
     ended = None
     try:
@@ -164,7 +154,7 @@ def distil(
             "training": [asdict(each) for each in run.history],
             "held_out": len(tests),
             "queries": ledger.to_json(),
-            **({} if ended is None else {"stopped": Stop(ended, len(run.history), shape.epochs).to_json()}),
+            **({} if ended is None else {"stopped": Stop(ended, len(run.history), method.passes).to_json()}),
         },
     )
     if checkpoint is not None and ended != INTERRUPT:

@@ -1,91 +1,127 @@
-"""How a linear automaton is trained."""
+"""The method that trains a linear automaton, and its options."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
+from wfalens.automaton.linear import LinearWFA
+from wfalens.automaton.rows import MAX_STATES
+from wfalens.extraction.method import AUTO, HIGH, LOW, NORMAL, Method, Request
 from wfalens.extraction.perturbation import Perturbation
-from wfalens.validation import Bounds, check_numbers, real, whole
+from wfalens.models.contract import is_language_model
+from wfalens.text.word_vectors import WordVectors
+from wfalens.validation import Bounds, option, real, whole
 
-_SIZES = ("inputs", "width", "factors", "hidden", "epochs", "tokens", "batch", "prefixes", "patience")
-_BOUNDS = {
-    "layers": Bounds(whole, 1, 32),  # each layer multiplies the bound of the state, which must stay a number
-    **dict.fromkeys(_SIZES, Bounds(whole, 1, 1 << 40)),
-    **dict.fromkeys(("replaced", "clean", "following", "anything", "unknown"), Bounds(real, 0, 1)),
-    "temperature": Bounds(real, 1, 100),
-    "decay": Bounds(real, 0, 1, excluded=(0, 1)),
-    "learning_rate": Bounds(real, 0, 1, excluded=(0,)),
-}
+_COUNT, _COUNT_OR_AUTO = Bounds(whole, 1, 1 << 40), Bounds(whole, 1, 1 << 40, (AUTO,))
+_SHARE, _SHARE_OR_AUTO = Bounds(real, 0, 1), Bounds(real, 0, 1, (AUTO,))
+_STATES = Bounds(whole, 1, MAX_STATES - 1, (AUTO,))
+_FEW_SYMBOLS = 64  # rather the alphabet of a formal language
+_MOST_SYMBOLS = 256  # of a language model whose automaton is made wider: of more symbols it takes too long
+_WIDTH, _LANGUAGE_MODEL_WIDTH = 32, 128  # what comes next takes more memory than a class
+_EPOCHS, _PATIENCE = {LOW: 12, NORMAL: 40, HIGH: 100}, {LOW: 12, NORMAL: 12, HIGH: 30}
+_WIDER = 2  # with high effort
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distillation:
-    """The shape of a linear automaton and the course of its training.
+class Linear(Method):
+    """Real weights, trained against the model by gradient descent: mostly the most faithful method.
 
-    These are the defaults for words. For an alphabet of fewer than 64 symbols an extraction that names no distillation
-    takes a temperature of 1, three tenths of the texts unchanged, and no words that follow the same word; for a
-    language model of up to 256 symbols, layers of four times the width.
+    An alphabet of fewer than 64 symbols is rather that of a formal language than of a natural one. A changed letter
+    then mostly makes another text of it, so more texts stay as they are, and what counts is the model's decision, not
+    its confidence: it is learned at temperature 1.
 
     Args:
-        layers: of the state, which has n = layers · width numbers; a layer reads the earlier ones.
-        width: numbers in a layer.
+        states: n, their number, or a few more to fill the last layer; auto: layers · width.
+        layers: of the state; a layer reads the earlier ones.
+        width: numbers in a layer; auto: 32, of a language model of up to 256 symbols 128, twice as many with high
+            effort.
         inputs: principal components of what is known of the words.
         factors: R, numbers that describe a word.
         hidden: width of the network that makes them from what is known of the word.
         decay: γ < 1, the most that a word leaves of the state it finds.
-        epochs: passes over the texts at most.
+        epochs: passes over the texts at most; auto: 40, with low effort 12, with high effort 100.
         tokens: words in a pass at most (a random part of longer corpora).
         batch: tokens in a step of training, times ∛(mean words of a text); fewer for a small corpus.
-        learning_rate: of texts of up to nine words, in 2,000 steps or more; longer texts, whose slopes are
+        learning_rate: of texts of up to nine words, in 2,000 steps or more; longer texts, whose gradients are
             steeper, divide it by √(words / 9), and shorter trainings multiply it by √(2,000 / steps), 2.4 at most.
-        temperature: T, by which the class weights of automaton and model are divided where they are compared in
-            training, at the beginning; it falls to 1. Above 1, classes that the model thinks unlikely have their
-            say, too, so that texts of which it is sure teach something.
+        temperature: T, by which the logits of automaton and model are divided where they are compared in training, at
+            the beginning; it falls to 1 (knowledge distillation). auto: 3, of fewer than 64 symbols 1.
         replaced: share of words replaced in a perturbed text: the model answers any query.
-        clean: share of texts that are not perturbed.
-        following: share of words that give way, in a perturbed text, to one that follows the same word elsewhere.
-        anything: share of the replacements drawn evenly from the vocabulary, not by frequency.
+        clean: share of texts that are not perturbed; auto: .1, of fewer than 64 symbols .3.
+        following: share of words of a perturbed text that are replaced by one that follows the same word elsewhere;
+            auto: .2, of fewer than 64 symbols 0.
+        uniform: share of the replacements drawn evenly from the vocabulary, not by frequency.
         unknown: share of words that become `<unk>`.
         prefixes: prefixes from which every word is read once, to learn what it does (five times as many where the
             model cannot be stepped and shows its outputs only).
-        patience: epochs without a gain on held-out texts before training ends.
+        patience: epochs without improvement on held-out texts before training ends; auto: 12, with high effort 30.
+        vectors: word vectors from which it may learn beside the model's answers.
 
     Examples:
-        >>> from wfalens import Distillation
-        >>> quick = Extractor(kind="linear", distillation=Distillation(layers=2, width=8, epochs=3))
+        >>> from wfalens import Linear, extract
+        >>> wfa = extract(model, corpus, Linear(layers=2, width=8, epochs=3))
+        >>> wfa.kind
+        'linear'
     """
 
-    layers: int = 5
-    width: int = 32
-    inputs: int = 128
-    factors: int = 128
-    hidden: int = 256
-    decay: float = 0.999
-    epochs: int = 40
-    tokens: int = 400_000
-    batch: int = 512
-    learning_rate: float = 2.5e-3
-    temperature: float = 3.0
-    replaced: float = 0.2
-    clean: float = 0.1
-    following: float = 0.2
-    anything: float = 0.3
-    unknown: float = 0.03
-    prefixes: int = 3
-    patience: int = 12
+    name = LinearWFA.kind
 
-    def __post_init__(self) -> None:
-        check_numbers(self, _BOUNDS)
+    states: int | str = option(
+        AUTO, "number of states; auto: layers · width", Bounds(whole, 1, MAX_STATES - 1, (AUTO,))
+    )
+    layers: int = option(5, "layers of the state; a layer reads the earlier ones", Bounds(whole, 1, 32))
+    width: int | str = option(AUTO, "numbers in a layer", _COUNT_OR_AUTO)
+    inputs: int = option(128, "principal components of what is known of the words", _COUNT)
+    factors: int = option(128, "numbers that describe a word", _COUNT)
+    hidden: int = option(256, "width of the network that makes these numbers", _COUNT)
+    decay: float = option(
+        0.999, "the most that a word leaves of the state it finds", Bounds(real, 0, 1, excluded=(0, 1))
+    )
+    epochs: int | str = option(AUTO, "passes over the texts at most", _COUNT_OR_AUTO)
+    tokens: int = option(400_000, "words in a pass at most", _COUNT)
+    batch: int = option(512, "tokens in a step of training, times the cube root of the mean length", _COUNT)
+    learning_rate: float = option(2.5e-3, "of texts of up to nine words", Bounds(real, 0, 1, excluded=(0,)))
+    temperature: float | str = option(AUTO, "of the logits at the beginning of training", Bounds(real, 1, 100, (AUTO,)))
+    replaced: float = option(0.2, "share of words replaced in a perturbed text", _SHARE)
+    clean: float | str = option(AUTO, "share of texts that are not perturbed", _SHARE_OR_AUTO)
+    following: float | str = option(
+        AUTO, "share of words replaced by one that follows the same word elsewhere", _SHARE_OR_AUTO
+    )
+    uniform: float = option(0.3, "share of the replacements drawn evenly from the vocabulary", _SHARE)
+    unknown: float = option(0.03, "share of words that become <unk>", _SHARE)
+    prefixes: int = option(3, "prefixes from which every word is read once", _COUNT)
+    patience: int | str = option(AUTO, "epochs without improvement before training ends", _COUNT_OR_AUTO)
+    vectors: WordVectors | None = option(None, "word vectors to learn from beside the model's answers")
+
+    def extract(self, request: Request) -> Any:
+        from wfalens.extraction.linear.linear_extraction import extract_linear
+
+        return extract_linear(self, request)
+
+    def resolved(self, request: Request) -> Self:
+        symbols, effort = len(request.model.encoder.vocabulary), request.effort
+        width = _LANGUAGE_MODEL_WIDTH if symbols <= _MOST_SYMBOLS and is_language_model(request.model) else _WIDTH
+        temperature, clean, following = (1.0, 0.3, 0.0) if symbols < _FEW_SYMBOLS else (3.0, 0.1, 0.2)
+        filled = self._filled(
+            width=_WIDER * width if effort == HIGH else width,
+            epochs=_EPOCHS[effort],
+            patience=_PATIENCE[effort],
+            temperature=temperature,
+            clean=clean,
+            following=following,
+        )
+        if filled.states == AUTO:
+            return filled
+        layers = min(filled.layers, int(filled.states))
+        return replace(filled, layers=layers, width=-(-int(filled.states) // layers))
 
     @property
     def passes(self) -> int:
-        return self.epochs
+        return int(self.epochs)
 
     @property
     def perturbation(self) -> Perturbation:
-        return Perturbation(self.replaced, self.clean, self.anything, self.unknown, following=self.following)
-
-    def sized(self, states: int) -> Distillation:
-        """The same with that many states, or a few more to fill the last layer."""
-        layers = min(self.layers, states)
-        return replace(self, layers=layers, width=-(-states // layers))
+        return Perturbation(
+            self.replaced, float(self.clean), self.uniform, self.unknown, following=float(self.following)
+        )

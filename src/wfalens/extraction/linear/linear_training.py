@@ -17,7 +17,7 @@ from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError, WfalensError
 from wfalens.extraction.deadline import Deadline
 from wfalens.extraction.linear.generator import Generator
-from wfalens.extraction.linear.linear_options import Distillation
+from wfalens.extraction.linear.linear_options import Linear
 from wfalens.extraction.perturbation import batches
 from wfalens.extraction.perturbed_batches import Lesson, PerturbedBatches
 from wfalens.ragged import Ragged
@@ -66,12 +66,12 @@ class Training:
         """One pass is made in any case."""
         if not self.history:
             return False
-        return len(self.history) >= self.generator.shape.epochs or self.deadline.is_over or self._has_settled
+        return len(self.history) >= self.generator.shape.passes or self.deadline.is_over or self._has_settled
 
     @property
     def _has_settled(self) -> bool:
         scores = [each.jsd for each in self.history]
-        return len(scores) - int(np.argmin(scores or [0])) > self.generator.shape.patience
+        return len(scores) - int(np.argmin(scores or [0])) > int(self.generator.shape.patience)
 
     def note(self, loss: float, ids: Ragged[np.int32], wanted: NDArray[np.float32]) -> Pass:
         """Measure an epoch that had this loss on held-out texts, and keep the best. wanted: (texts, C)"""
@@ -91,16 +91,16 @@ class Training:
         shape, ids, total, tokens = self.generator.shape, lesson.texts, 0.0, 0
         found = batches(ids.lengths, _batch_tokens(shape, ids), rng)
         rate = (
-            shape.learning_rate * min(1.0, math.sqrt(_SHORT / ids.lengths.mean())) * _haste(shape.epochs * len(found))
+            shape.learning_rate * min(1.0, math.sqrt(_SHORT / ids.lengths.mean())) * _haste(shape.passes * len(found))
         )
         epoch = len(self.history)
         for number, batch in enumerate(found):
-            done = max((epoch + number / len(found)) / shape.epochs, self.deadline.share_used)
+            done = max((epoch + number / len(found)) / shape.passes, self.deadline.share_used)
             if done >= 1 and tokens:
                 break
             steps, texts = epoch * len(found) + number + 1, ids.take(batch)
             warm = min(1.0, max(steps / _WARM_UP, done / _WARM_UP_SHARE))
-            temperature = shape.temperature + min(1.0, done) * (1 - shape.temperature)
+            temperature = float(shape.temperature) + min(1.0, done) * (1 - float(shape.temperature))
             loss = self._step(texts, lesson.outputs.take(batch).values, temperature, rate * warm * _pace(done))
             total, tokens = total + loss * len(texts.values), tokens + len(texts.values)
         return total / tokens
@@ -218,7 +218,7 @@ def _haste(steps: int) -> float:
     return min(_FASTEST, max(1.0, math.sqrt(_LONG / steps)))
 
 
-def _batch_tokens(shape: Distillation, ids: Ragged[np.int32]) -> int:
+def _batch_tokens(shape: Linear, ids: Ragged[np.int32]) -> int:
     """Long texts need more tokens to a batch, lest it hold only a few of them; few texts make small batches."""
     usual = shape.batch * math.cbrt(ids.lengths.mean())
     return max(1, round(min(usual, len(ids.values) / _LEAST_STEPS)))

@@ -21,7 +21,7 @@ from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.perturbation import batches
 from wfalens.extraction.perturbed_batches import Lesson
 from wfalens.extraction.readable.chain import slopes
-from wfalens.extraction.readable.readable_options import Sharing
+from wfalens.extraction.readable.readable_options import Readable
 from wfalens.extraction.readable.start import (
     NEVER_SEEN,
     Effects,
@@ -91,9 +91,9 @@ def fit(
     start: Fit,
     numbers: NDArray[np.float32],
     epochs: int,
-    settling: int,
+    final_epochs: int,
     lessons: Iterator[Lesson],
-    sharing: Sharing,
+    method: Readable,
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
 ) -> Iterator[Fit]:
@@ -101,8 +101,8 @@ def fit(
 
     Where time is short there are fewer passes, and all that changes with them changes with the time.
     """
-    training = _Training(_Mixtures(start, numbers), sharing, epochs, settling, deadline)
-    for number in range(epochs + settling):
+    training = _Training(_Mixtures(start, numbers), method, epochs, final_epochs, deadline)
+    for number in range(epochs + final_epochs):
         done = training.done(number)
         if number and done >= training.passes:
             break
@@ -127,18 +127,20 @@ def merged(fitted: Fit, counts: NDArray[np.int64], classes: int, rng: np.random.
 class _Training:
     """A training under way."""
 
-    def __init__(self, mixtures: _Mixtures, sharing: Sharing, epochs: int, settling: int, deadline: Deadline) -> None:
-        self.mixtures, self.sharing, self.deadline = mixtures, sharing, deadline
-        self.epochs, self.passes = epochs, epochs + settling
+    def __init__(
+        self, mixtures: _Mixtures, method: Readable, epochs: int, final_epochs: int, deadline: Deadline
+    ) -> None:
+        self.mixtures, self.method, self.deadline = mixtures, method, deadline
+        self.epochs, self.passes = epochs, epochs + final_epochs
         self.dense = torch.optim.Adam(
             [
-                {"params": [mixtures.moves, mixtures.said], "rate": sharing.learning_rate},
-                {"params": [mixtures.common], "rate": sharing.effect_rate},
+                {"params": [mixtures.moves, mixtures.said], "rate": method.learning_rate},
+                {"params": [mixtures.common], "rate": method.effect_rate},
             ],
             betas=_MOMENTS,
         )
         words = list(mixtures.own.parameters())
-        self.sparse = torch.optim.SparseAdam([{"params": words, "rate": sharing.word_rate}], betas=_MOMENTS)
+        self.sparse = torch.optim.SparseAdam([{"params": words, "rate": method.word_rate}], betas=_MOMENTS)
         self.hard: NDArray[np.int64] | None = None  # (V,)
 
     def done(self, passes: float) -> float:
@@ -152,18 +154,18 @@ class _Training:
     def learn(self, lesson: Lesson, number: int, rng: np.random.Generator) -> None:
         """One pass over texts and the model's outputs on their prefixes."""
         texts, outputs = lesson
-        every = self.sharing.every / float(texts.lengths.mean())
-        parts = batches(texts.lengths, self.sharing.batch, rng)
+        every = self.method.prefix_weight / float(texts.lengths.mean())
+        parts = batches(texts.lengths, self.method.batch, rng)
         for at, batch in enumerate(parts):
             done = self.done(number + at / len(parts))
             self._step(texts.take(batch), outputs.take(batch).values, every, done)
 
     def _step(self, texts: Ragged[np.int32], wanted: NDArray[np.float32], every: float, done: float) -> None:
-        mixtures, sharing = self.mixtures, self.sharing
+        mixtures, method = self.mixtures, self.method
         centres, matrices = mixtures.centres(), mixtures.matrices()
         if self.hard is None:
             distinct, places = np.unique(texts.values, return_inverse=True)
-            temperature = sharing.coldest ** min(1.0, done / self.epochs)
+            temperature = method.final_temperature ** min(1.0, done / self.epochs)
             shares = (mixtures.scores(torch.from_numpy(distinct).long()) / temperature).softmax(-1)
             matrices = (shares @ matrices.flatten(1)).unflatten(1, matrices.shape[1:])
         else:

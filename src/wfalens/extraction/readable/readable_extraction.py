@@ -17,22 +17,22 @@ from wfalens.errors import InputError, WfalensError
 from wfalens.extraction.balance import groups_of, label_classes
 from wfalens.extraction.comparing import Rates, rates
 from wfalens.extraction.cost_estimate import most_probing, most_training, say_forecast, within
-from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
+from wfalens.extraction.deadline import INTERRUPT, TIME, Deadline, Stop
 from wfalens.extraction.held_out import divided, judged
+from wfalens.extraction.method import Request
 from wfalens.extraction.perturbed_batches import PerturbedBatches
-from wfalens.extraction.provenance import about_corpus
+from wfalens.extraction.provenance import about_corpus, origin
 from wfalens.extraction.query_budget import QueryBudget, query_limit
 from wfalens.extraction.readable.fit import Fit, fit, merged, started
 from wfalens.extraction.readable.readable_automaton import automaton_of
-from wfalens.extraction.readable.readable_options import Rung, Sharing, Size, Sizes
+from wfalens.extraction.readable.readable_options import Readable, Size, Sizes, SizeTrial
 from wfalens.extraction.readable.start import Effects, effects, views
 from wfalens.models.checks import check_causal
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
-from wfalens.scale.run_config import DEFAULT_SAMPLE, Run
+from wfalens.scale.run_config import DEFAULT_SAMPLE
 from wfalens.scale.survey import survey_corpus
-from wfalens.text.sources.blocks import Source
 from wfalens.text.sources.text_files import TextFiles
 from wfalens.threads import model_threads_limited
 
@@ -41,19 +41,11 @@ _FORMING = 0.15  # share of the time for each start
 _FITTED = 0.95  # share of the rest; what is left is for making the automaton
 
 
-def extract_shared(
-    sizes: Sizes,
-    sharing: Sharing,
-    queries: int | None,
-    seed: int,
-    model: PrefixClassifier,
-    source: Source,
-    run: Run,
-    about: dict[str, Any],
-    deadline: Deadline = NEVER,
-    balance: str | None = None,
-) -> StochasticWFA:
+def extract_readable(method: Readable, request: Request) -> StochasticWFA:
     """An extraction from end to end: of files, the automaton is fitted to a sample of their texts."""
+    method = method.resolved(request)
+    model, source, run, seed, balance = request.model, request.source, request.run, request.seed, request.balance
+    about, sizes = origin(model, method.parameters(request)), method.sizes
     sample = DEFAULT_SAMPLE if isinstance(source, TextFiles) else None
     with run.opened(source, about, sample) as session, model_threads_limited():
         survey = survey_corpus(session, model.encoder, seed, label_classes(balance, model, source))
@@ -63,20 +55,20 @@ def extract_shared(
         check_causal(model, ids)
         survey.tally.say_cut(model.encoder.max_length)
         survey.tally.say_left_out()
-        ledger = QueryBudget(query_limit(queries, model))
+        ledger = QueryBudget(query_limit(request.queries, model))
         ledger.texts += len(ids.values)
         most = sum(
             most_probing(
-                model, sharing.prefixes * size.states + 1, len(model.encoder.vocabulary), int(ids.lengths.max())
+                model, method.prefixes * size.states + 1, len(model.encoder.vocabulary), int(ids.lengths.max())
             )
             for size in sizes.tried
         )
-        most += most_training(sharing.passes, sharing.tokens, ids)
+        most += most_training(method.passes, method.tokens, ids)
         say_forecast(model, ids, len(ids.values), within(ledger, most))
         provenance = {"corpus": about_corpus(source, survey, survey.tally), **about}
         with ledger.telling():
             groups = groups_of(balance, model, survey.sample, ledger)
-            sharer = _Sharer(model, ids, sharing, seed, ledger, deadline, groups)
+            sharer = _Sharer(model, ids, method, seed, ledger, request.deadline, groups)
             wfa = sharer.smallest(sizes, provenance)
         wfa.provenance["queries"] = ledger.to_json()
         if wfa.anatomy is not None:
@@ -103,18 +95,18 @@ class _Sharer:
         self,
         model: PrefixClassifier,
         ids: Ragged[np.int32],
-        sharing: Sharing,
+        method: Readable,
         seed: int,
         ledger: QueryBudget,
         deadline: Deadline,
         groups: NDArray[np.int64] | None,
     ) -> None:
-        self.model, self.ids, self.sharing, self.seed = model, ids, sharing, seed
+        self.model, self.ids, self.method, self.seed = model, ids, method, seed
         self.ledger, self.deadline = ledger, deadline
         held, self.known = divided(ids, seed, groups)
         self.held = judged(model, held)
         self.wanted = last_outputs(model, self.held)
-        self.lessons = PerturbedBatches(model, self.known, sharing, seed, ledger)
+        self.lessons = PerturbedBatches(model, self.known, method, seed, ledger)
 
     def smallest(self, sizes: Sizes, provenance: dict[str, Any]) -> StochasticWFA:
         """The automaton that is chosen among the sizes; its provenance tells what was tried, and what stopped it."""
@@ -124,44 +116,47 @@ class _Sharer:
                 break
             deadline = self.deadline.part(1 / (len(sizes.tried) - number))
             automata.append(self.fitted(size, provenance, deadline))
-        rungs = [Rung(wfa.states - 1, int(wfa.summary()["word_classes"]), *self.measured(wfa)) for wfa in automata]
-        chosen = sizes.chosen(rungs)
+        trials = [
+            SizeTrial(wfa.states - 1, int(wfa.summary()["word_classes"]), *self.measured(wfa)) for wfa in automata
+        ]
+        chosen = sizes.chosen(trials)
         frontier = {"texts": len(self.held), "loss": sizes.loss, "chosen": chosen}
-        automata[chosen].provenance["frontier"] = frontier | {"tried": [asdict(rung) for rung in rungs]}
+        automata[chosen].provenance["frontier"] = frontier | {"tried": [asdict(trial) for trial in trials]}
         return automata[chosen]
 
     def fitted(self, size: Size, provenance: dict[str, Any], deadline: Deadline) -> StochasticWFA:
         """Fit from several starts for a while, then from the best of them to the end."""
-        sharing, names = self.sharing, views(self.model, self.ledger)
+        method, names = self.method, views(self.model, self.ledger)
         rng = np.random.default_rng([self.seed, *size])
-        passes = len(names) * sharing.forming + sharing.epochs + sharing.settling
-        title = f"fitting {size.states + 1} states, {size.classes} kinds of words"
+        forming, epochs, final = int(method.start_epochs), int(method.epochs), int(method.final_epochs)
+        passes = len(names) * forming + epochs + final
+        title = f"fitting {size.states + 1} states, {size.clusters} word clusters"
         found: list[Effects] = []
         for name in names:
             if found and deadline.share_used > _FORMING:
                 break  # one start took long enough
-            found.append(effects(self.model, self.known, size.states, name, sharing.prefixes, rng, self.ledger))
+            found.append(effects(self.model, self.known, size.states, name, method.prefixes, rng, self.ledger))
         progress.start(title, passes)
         formed: list[Fit] = []
         for number, each in enumerate(found):
-            start = started(each, sharing.spread * size.classes, rng)
+            start = started(each, method.spread * size.clusters, rng)
             lessons, time = map(self.lessons.numbered, count()), deadline.part(_FORMING / (1 - number * _FORMING))
-            course = fit(start, each.numbers, sharing.forming, 0, lessons, sharing, rng, time)
-            ended = self._ended(course, sharing.forming)
-            formed.append(merged(ended.reached, each.counts, size.classes, rng))
+            course = fit(start, each.numbers, forming, 0, lessons, method, rng, time)
+            ended = self._ended(course, forming)
+            formed.append(merged(ended.reached, each.counts, size.clusters, rng))
             if ended.by == INTERRUPT:
                 break
         divergences = [self.measured(automaton_of(each, self.model, self.held, {}))[1] for each in formed]
         best = int(np.argmin(divergences))
         if ended.by != INTERRUPT:
-            lessons, time = map(self.lessons.numbered, count(sharing.forming)), deadline.part(_FITTED)
-            planned = sharing.epochs, sharing.settling
-            course = fit(formed[best], found[best].numbers, *planned, lessons, sharing, rng, time)
+            lessons, time = map(self.lessons.numbered, count(forming)), deadline.part(_FITTED)
+            planned = epochs, final
+            course = fit(formed[best], found[best].numbers, *planned, lessons, method, rng, time)
             ended = self._ended(course, sum(planned))
         else:
             ended = ended._replace(reached=formed[best], passes=0)
         progress.finish()
-        told = provenance | {"view": names[best]} | ended.told(sharing.epochs + sharing.settling)
+        told = provenance | {"view": names[best]} | ended.told(epochs + final)
         return automaton_of(ended.reached, self.model, self.ids, told)
 
     def _ended(self, course: Iterator[Fit], planned: int) -> _Ended:

@@ -1,97 +1,130 @@
-"""How automata with shared rows are fitted, and of what sizes."""
+"""The method that fits a readable automaton, and its options."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
+from wfalens.automaton.rows import MAX_STATES
+from wfalens.extraction.method import AUTO, HIGH, LOW, NORMAL, Method, Request
 from wfalens.extraction.perturbation import Perturbation
-from wfalens.validation import Bounds, check_numbers, real, whole
+from wfalens.validation import Bounds, option, real, whole
 
-_SIZES = ("spread", "forming", "epochs", "settling", "tokens", "batch", "prefixes")
-_BOUNDS = {
-    **dict.fromkeys(
-        ("spread", "forming", "epochs", "settling", "tokens", "batch", "prefixes"), Bounds(whole, 1, 1 << 40)
-    ),
-    **dict.fromkeys(("learning_rate", "word_rate", "effect_rate", "coldest"), Bounds(real, 0, 1, excluded=(0,))),
-    **dict.fromkeys(("replaced", "clean", "anything", "unknown"), Bounds(real, 0, 1)),
-    "most": Bounds(real, 0, 1e9),
-    "every": Bounds(real, 0, 1e3),
-}
+_COUNT, _COUNT_OR_AUTO = Bounds(whole, 1, 1 << 40), Bounds(whole, 1, 1 << 40, (AUTO,))
+_RATE, _SHARE = Bounds(real, 0, 1, excluded=(0,)), Bounds(real, 0, 1)
+_STATE_BOUNDS = Bounds(whole, 1, MAX_STATES - 1, (AUTO,))
+_STATES = 12  # where one size is fitted
+_EPOCHS = {LOW: (5, 15, 5), NORMAL: (10, 30, 10), HIGH: (10, 60, 20)}  # from each start, with mixtures, in the end
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sharing:
-    """How words are put into classes, and the classes' matrices and the states' outputs are fitted.
+class Readable(Method):
+    """Few states and few clusters of words, which share their rows: an automaton that fits on a page.
 
     Args:
-        spread: classes to begin with, for each that is wanted in the end; like ones become one.
-        forming: passes from each start, before the best of them goes on.
-        epochs: passes in which a word may change its class: it is a mixture of classes, which hardens.
-        settling: passes after that, with every word in one class for good.
-        tokens: in a pass at most, of texts drawn and perturbed anew each time.
+        states: their number at most, without the start; auto: 12, or what goes with the number of clusters.
+        clusters: word clusters at most, or "auto": the smallest of several sizes that is nearly as faithful as the
+            best; what was tried is in `provenance["frontier"]`.
+        cr_loss: the loss of CR that "auto" accepts for a smaller size.
+        spread: clusters to begin with, for each one in the end; similar ones are merged.
+        start_epochs: passes from each start, before training continues from the best of them; auto: 10, with low
+            effort 5.
+        epochs: passes in which a word may change its cluster: it is a mixture of clusters, which hardens; auto: 30,
+            with low effort 15, with high effort 60.
+        final_epochs: passes after that, with every word in one cluster; auto: 10, with low effort 5, with high
+            effort 20.
+        tokens: in a pass at most, of texts drawn and perturbed again each time.
         batch: tokens in a step of gradient descent (Adam).
         learning_rate: of the matrices and outputs.
-        word_rate: of what each word itself says about its class.
-        effect_rate: of how the effect of a word on the model speaks for its class, which all words share.
-        coldest: temperature of the mixtures at the end of the epochs; they begin at 1.
-        every: weight of all prefixes of a text, to the text's end.
-        prefixes: that stand for a state where the model is asked what every word does there.
+        word_rate: learning rate of each word's own cluster scores.
+        effect_rate: learning rate of the cluster scores by a word's effect on the model, which all words share.
+        final_temperature: of the mixtures at the end of the epochs; they begin at 1.
+        prefix_weight: weight of all prefixes of a text, to the text's end.
+        prefixes: that represent a state where the model is asked what every word does there.
         replaced: share of words replaced in a perturbed text.
         clean: share of texts that are not perturbed.
-        anything: share of the replacements drawn evenly from the vocabulary, not by frequency.
+        uniform: share of the replacements drawn evenly from the vocabulary, not by frequency.
         unknown: share of words that become `<unk>`.
-        most: words replaced in a perturbed text at most, on average.
+        most_replaced: words replaced in a perturbed text at most, on average.
 
     Examples:
-        >>> from wfalens import Sharing
-        >>> quick = Extractor(kind="readable", states=4, classes=6, sharing=Sharing(epochs=3))
+        >>> from wfalens import Readable, extract
+        >>> wfa = extract(model, corpus, Readable(states=4, clusters=6, epochs=3))
+        >>> wfa.readable is wfa
+        True
     """
 
-    spread: int = 2
-    forming: int = 10
-    epochs: int = 30
-    settling: int = 10
-    tokens: int = 200_000
-    batch: int = 4000
-    learning_rate: float = 0.05
-    word_rate: float = 0.1
-    effect_rate: float = 0.01
-    coldest: float = 0.1
-    every: float = 2.0
-    prefixes: int = 4
-    replaced: float = 0.2
-    clean: float = 0.2
-    anything: float = 0.3
-    unknown: float = 0.05
-    most: float = 5.0
+    name = "readable"
 
-    def __post_init__(self) -> None:
-        check_numbers(self, _BOUNDS)
+    states: int | str = option(
+        AUTO, "number of states at most, without the start", Bounds(whole, 1, MAX_STATES - 1, (AUTO,))
+    )
+    clusters: int | str = option(
+        32,
+        "word clusters at most, or auto: the smallest size that is nearly as faithful as the best",
+        Bounds(whole, 1, MAX_STATES, (AUTO,)),
+    )
+    cr_loss: float = option(0.01, "loss of CR that auto accepts for a smaller size", _SHARE)
+    spread: int = option(2, "clusters to begin with, for each one in the end", _COUNT)
+    start_epochs: int | str = option(AUTO, "passes from each start", _COUNT_OR_AUTO)
+    epochs: int | str = option(AUTO, "passes in which a word may change its cluster", _COUNT_OR_AUTO)
+    final_epochs: int | str = option(AUTO, "passes with every word in one cluster", _COUNT_OR_AUTO)
+    tokens: int = option(200_000, "words in a pass at most", _COUNT)
+    batch: int = option(4000, "tokens in a step of gradient descent", _COUNT)
+    learning_rate: float = option(0.05, "of the matrices and outputs", _RATE)
+    word_rate: float = option(0.1, "learning rate of each word's own cluster scores", _RATE)
+    effect_rate: float = option(0.01, "learning rate of the cluster scores by a word's effect on the model", _RATE)
+    final_temperature: float = option(0.1, "of the mixtures at the end of the epochs", _RATE)
+    prefix_weight: float = option(2.0, "weight of all prefixes of a text, to the text's end", Bounds(real, 0, 1e3))
+    prefixes: int = option(4, "prefixes that represent a state where the model is asked", _COUNT)
+    replaced: float = option(0.2, "share of words replaced in a perturbed text", _SHARE)
+    clean: float = option(0.2, "share of texts that are not perturbed", _SHARE)
+    uniform: float = option(0.3, "share of the replacements drawn evenly from the vocabulary", _SHARE)
+    unknown: float = option(0.05, "share of words that become <unk>", _SHARE)
+    most_replaced: float = option(5.0, "words replaced in a perturbed text at most, on average", Bounds(real, 0, 1e9))
+
+    def extract(self, request: Request) -> Any:
+        from wfalens.extraction.readable.readable_extraction import extract_readable
+
+        return extract_readable(self, request)
+
+    def resolved(self, request: Request) -> Self:
+        start, mixed, final = _EPOCHS[request.effort]
+        return self._filled(start_epochs=start, epochs=mixed, final_epochs=final)
 
     @property
     def passes(self) -> int:
-        return self.forming + self.epochs + self.settling
+        return int(self.start_epochs) + int(self.epochs) + int(self.final_epochs)
 
     @property
     def perturbation(self) -> Perturbation:
-        return Perturbation(self.replaced, self.clean, self.anything, self.unknown, self.most)
+        return Perturbation(self.replaced, self.clean, self.uniform, self.unknown, self.most_replaced)
+
+    @property
+    def sizes(self) -> Sizes:
+        """What is tried: one size, or a grid where the number of clusters is open."""
+        if self.clusters != AUTO:
+            return Sizes((Size(_STATES if self.states == AUTO else int(self.states), int(self.clusters)),))
+        grid = dict.fromkeys(
+            Size(each.states if self.states == AUTO else int(self.states), each.clusters) for each in GRID
+        )
+        return Sizes(tuple(grid), self.cr_loss)
 
 
 class Size(NamedTuple):
-    """States, without the start, and classes of words: at most."""
+    """States, without the start, and word clusters: at most."""
 
     states: int
-    classes: int
+    clusters: int
 
 
 @dataclass(frozen=True)
-class Rung:
+class SizeTrial:
     """A size that was tried, and how faithful it was on held-out texts."""
 
     states: int
-    classes: int
+    clusters: int
     cr: float
     jsd: float
 
@@ -103,10 +136,10 @@ class Sizes:
     tried: Sequence[Size]  # from small to large
     loss: float = 0.0
 
-    def chosen(self, rungs: Sequence[Rung]) -> int:
-        best = max(rung.cr for rung in rungs)
-        return next(number for number, rung in enumerate(rungs) if rung.cr >= best - self.loss)
+    def chosen(self, trials: Sequence[SizeTrial]) -> int:
+        best = max(trial.cr for trial in trials)
+        return next(number for number, trial in enumerate(trials) if trial.cr >= best - self.loss)
 
 
-# from tiny to a poster: what is tried where the number of classes is left open
-LADDER = (Size(4, 6), Size(8, 12), Size(12, 16), Size(12, 32), Size(16, 48), Size(24, 64))
+# from tiny to a poster: what is tried where the number of clusters is left open
+GRID = (Size(4, 6), Size(8, 12), Size(12, 16), Size(12, 32), Size(16, 48), Size(24, 64))

@@ -10,43 +10,36 @@ by, proves a bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens import progress
-from wfalens.automaton.completion import Fitted, Shared
+from wfalens.automaton.completion import Empirical, Fitted, Shared
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.extraction.extract import extract
+from wfalens.extraction.method import AUTO, NORMAL, Method
 from wfalens.extraction.refinement.boundary_search import near_decisions
 from wfalens.extraction.refinement.guarantee import CONFIDENCE, Guarantee
 from wfalens.extraction.refinement.query_sampler import QuerySampler
+from wfalens.extraction.selection import Candidates
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, TooFewOutputsError
 from wfalens.extraction.states.splitting import Splitting
-from wfalens.extraction.stochastic.options import AUTO
+from wfalens.extraction.stochastic.paper import StateMethod, Stochastic
 from wfalens.extraction.stochastic.tuning import Tuning
 from wfalens.models.contract import PrefixClassifier, is_language_model
 from wfalens.models.inference import last_outputs
+from wfalens.progress import shown
 from wfalens.ragged import Ragged, concatenate
 from wfalens.text.corpus import Corpus
-from wfalens.validation import Bounds, check_numbers, real, whole
+from wfalens.validation import Bounds, Options, option, real, whole
 
-if TYPE_CHECKING:
-    from wfalens.extraction.extractor import Extractor
-
-_BOUNDS = {
-    "rounds": Bounds(whole, 1, 1000),
-    "texts": Bounds(whole, 10, 10**7),
-    "samples": Bounds(whole, 10, 10**7),
-    "target": Bounds(real, 0, 1),
-    "confidence": Bounds(real, 0, 1, excluded=(0, 1)),
-    "most_states": Bounds(whole, 2, 60_000),
-}
 _SPLITTING = 300  # texts at most by which states are split in a round
 _PROOF = 10**6  # random stream of the last sample
 _COMPARED = "; compared is the likeliest next symbol after each"  # of a language model
@@ -58,8 +51,8 @@ Split = Callable[[Ragged[np.int32], WFA, Ragged[np.int32]], WFA | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refinement:
-    """How an extraction asks back.
+class Refinement(Options):
+    """How an automaton is refined by counterexamples.
 
     Args:
         rounds: at most.
@@ -75,15 +68,12 @@ class Refinement:
         0.95
     """
 
-    rounds: int = 5
-    texts: int = 2000
-    target: float = 0.999
-    samples: int = 2000
-    confidence: float = CONFIDENCE
-    most_states: int = 1000
-
-    def __post_init__(self) -> None:
-        check_numbers(self, _BOUNDS)
+    rounds: int = option(5, "rounds at most", Bounds(whole, 1, 1000))
+    texts: int = option(2000, "texts that the model is asked about in a round", Bounds(whole, 10, 10**7))
+    target: float = option(0.999, "agreement on a fresh sample at which refinement ends", Bounds(real, 0, 1))
+    samples: int = option(2000, "fresh texts of the last sample, which proves the bound", Bounds(whole, 10, 10**7))
+    confidence: float = option(CONFIDENCE, "of the bound", Bounds(real, 0, 1, excluded=(0, 1)))
+    most_states: int = option(1000, "upper bound of the number of states", Bounds(whole, 2, 60_000))
 
 
 @dataclass(frozen=True)
@@ -212,69 +202,88 @@ def refinement_summary(provenance: dict[str, Any]) -> str | None:
 
 
 def refine(
-    extractor: Extractor,
+    method: Method | None,
     model: PrefixClassifier,
-    corpus: Corpus | Sequence[str] | Ragged[np.int32],
-    how: Refinement | None = None,
+    texts: Any,
+    refinement: Refinement | None = None,
+    *,
+    seed: int = 0,
+    queries: int | None = None,
+    effort: str = NORMAL,
+    balance: str | None = None,
+    progress: bool = False,
 ) -> WFA:
-    """Extract an automaton, then ask back until a fresh sample agrees; it ends with a proof in its provenance.
+    """Extract an automaton, then refine it by counterexamples until a fresh sample agrees.
+
+    It ends with a bound on the agreement, which is in its provenance.
 
     Args:
-        extractor: how the first automaton is made; its kind and the settings that it has chosen stay, and the
-            number of states grows where it is open.
+        method: how the first automaton is made (None: the most faithful); its kind and the settings that it has chosen
+            stay, and the number of states grows where it is open.
         model: to ask.
-        corpus: extraction texts.
-        how: how much is asked (None: `Refinement()`).
+        texts: extraction texts.
+        refinement: how much is asked (None: `Refinement()`).
+        seed: of everything random.
+        queries: prefixes that each extraction may ask the model for, beyond running over the texts.
+        effort: low, normal or high.
+        balance: predicted or label, as in `extract`.
+        progress: show a bar.
 
     Examples:
-        >>> from wfalens import Refinement, refine
+        >>> from wfalens import Paper, Refinement, refine
         >>> how = Refinement(rounds=1, texts=20, samples=50)
-        >>> better = refine(Extractor.paper(states=4), model, corpus, how)
-        >>> better.provenance["guarantee"]["texts"]  # fresh texts that the statement rests on
+        >>> better = refine(Paper(states=4), model, corpus, how)
+        >>> better.provenance["guarantee"]["texts"]  # fresh texts that the statement is based on
         50
     """
-    texts = corpus.texts if isinstance(corpus, Corpus) else corpus
-    ids = model.encoder.checked(texts) if isinstance(texts, Ragged) else model.encoder.encode(texts)
+    bounds: dict[str, Any] = {"seed": seed, "queries": queries, "effort": effort, "balance": balance}
+    given = texts.texts if isinstance(texts, Corpus) else texts
+    ids = model.encoder.checked(given) if isinstance(given, Ragged) else model.encoder.encode(given)
     _, ids = ids.nonempty()
     if len(ids) == 0:
-        raise InputError("there is no text with a word in it to extract from")
-    how = how or Refinement()
-    first = extractor.extract(model, ids)
-    settled = _settled(extractor, first)
-    is_open = settled.kind == StochasticWFA.kind and extractor.states in (None, AUTO) and settled.states is not None
-    if is_open and settled.abstraction in tuple(ABSTRACTIONS):
-        splitting = Splitting(model, settled, ids, how.most_states)
-        again, split = splitting.extract, splitting.split
-    else:
-        again, split = partial(_again, model, settled), None
-    refiner = Refiner(model, ids, again, how, extractor.seed, is_open, split)
-    wfa = refiner.refined(first)
+        raise InputError("there is no text with a word in it to extract from", code="no-words")
+    how = refinement or Refinement()
+    with shown(progress):
+        first = extract(model, ids, method, **bounds)
+        chosen, bounds = _chosen(method, first, bounds)
+
+        def run(method: Method, known: Ragged[np.int32]) -> WFA:
+            return extract(model, known, method, **bounds)
+
+        is_open = isinstance(chosen, StateMethod) and (method is None or getattr(method, "states", None) == AUTO)
+        if is_open and isinstance(chosen, StateMethod) and chosen.abstraction in tuple(ABSTRACTIONS):
+            splitting = Splitting(model, chosen, run, ids, how.most_states)
+            again, split = splitting.extract, splitting.split
+        else:
+            again, split = partial(_again, run, chosen), None
+        wfa = Refiner(model, ids, again, how, seed, is_open, split).refined(first)
     carried = first.attached_readable
     return wfa if carried is None or wfa.attached_readable is not None else wfa.with_readable(carried)
 
 
-def _again(model: PrefixClassifier, settled: Extractor, known: Ragged[np.int32], states: int | None) -> WFA:
-    return (settled if states is None else replace(settled, states=states)).extract(model, known)
+def _again(
+    run: Callable[[Any, Ragged[np.int32]], WFA], method: Any, known: Ragged[np.int32], states: int | None
+) -> WFA:
+    return run(method if states is None else replace(method, states=states), known)
 
 
-def _settled(extractor: Extractor, wfa: WFA) -> Extractor:
-    """The extractor with what its first automaton has chosen."""
+def _chosen(method: Method | None, wfa: WFA, bounds: dict[str, Any]) -> tuple[Method, dict[str, Any]]:
+    """The method and bounds of further extractions, with what the first automaton has chosen."""
     if isinstance(wfa, StochasticWFA) and not isinstance(wfa.completion, Shared):
-        tuning, fits = Tuning.from_json(wfa.provenance.get("tuning")), isinstance(wfa.completion, Fitted)
-        return replace(
-            extractor,
-            kind=StochasticWFA.kind,
-            states=wfa.states - 1,
-            abstraction=extractor.abstraction if tuning is None else tuning.chosen.abstraction,
-            completion=wfa.completion.name,
-            alpha=None if fits else wfa.alpha,
-            fitting=extractor.fitting if fits else None,
-            effort=extractor.effort if fits else None,
-            balance=extractor.balance if fits else None,
-        )
-    if extractor.kind != AUTO:
-        return extractor
+        tuning = Tuning.from_json(wfa.provenance.get("tuning"))
+        start = method if isinstance(method, StateMethod) else Stochastic()
+        fixed: dict[str, Any] = {"states": wfa.states - 1, "max_bytes": None}
+        if tuning is not None:
+            fixed["abstraction"] = tuning.chosen.abstraction
+        if isinstance(start, Stochastic):
+            fits = isinstance(wfa.completion, Fitted)
+            fixed |= {"completion": wfa.completion.name, "alpha": AUTO if fits else wfa.alpha}
+            bounds = bounds if fits else bounds | {"effort": NORMAL, "balance": None}
+        else:
+            fixed |= {"alpha": wfa.alpha}
+            fixed |= {"beta": wfa.completion.beta} if isinstance(wfa.completion, Empirical) else {}
+        return replace(start, **fixed), bounds
+    if method is not None:
+        return method, bounds
     chosen = wfa.provenance.get("choice", {}).get("chosen", wfa.kind)
-    if chosen == "shared":
-        return replace(extractor, kind=StochasticWFA.kind, completion=Shared.name)
-    return replace(extractor, kind=chosen)
+    return getattr(Candidates(), chosen), bounds

@@ -107,6 +107,10 @@ def named_abstraction(given: str | Abstraction) -> Abstraction:
     return ABSTRACTIONS[given] if isinstance(given, str) else given
 
 
+def abstraction_name(given: str | Abstraction) -> str:
+    return given if isinstance(given, str) else given.name
+
+
 def cluster(points: NDArray[np.float32], clusters: int, sample: int | None, rng: np.random.Generator) -> States:
     """k-means on the points, or on a random sample of `sample` per cluster where there are more."""
     if sample is not None and len(points) > sample * clusters:

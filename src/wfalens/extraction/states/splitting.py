@@ -7,8 +7,8 @@ gets a state of its own, and takes with it what is nearer to it than to the old 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,12 +18,10 @@ from wfalens.automaton.wfa import WFA
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.abstraction import Abstraction, States, named_abstraction
 from wfalens.extraction.states.views import PrefixOutputs, View, see
+from wfalens.extraction.stochastic.paper import StateMethod
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged, concatenate, positions
-
-if TYPE_CHECKING:
-    from wfalens.extraction.extractor import Extractor
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,30 +91,31 @@ class Given:
 
 @dataclass(eq=False)
 class Splitting:
-    """Extractions whose states can be split. `settled`: stochastic, with states formed by clustering."""
+    """Extractions whose states can be split. `method`: stochastic, with states formed by clustering."""
 
     model: PrefixClassifier
-    settled: Extractor
+    method: StateMethod
+    run: Callable[[StateMethod, Ragged[np.int32]], WFA]  # extracts from texts
     base: Ragged[np.int32]
     most: int  # states
     formed: WeakKeyDictionary[WFA, Formed] = field(default_factory=WeakKeyDictionary)
 
     def extract(self, known: Ragged[np.int32], states: int | None) -> WFA:
-        sized = self.settled if states is None else replace(self.settled, states=states)
-        return self._watched(sized, named_abstraction(str(self.settled.abstraction)), known)
+        sized = self.method if states is None else replace(self.method, states=states)
+        return self._watched(sized, named_abstraction(str(self.method.abstraction)), known)
 
     def split(self, known: Ragged[np.int32], wfa: WFA, differing: Ragged[np.int32]) -> WFA | None:
         """From texts, with the states of an automaton split where these texts contradict them; None: nowhere."""
         if wfa not in self.formed:  # the first automaton, which chose its settings: the same again, watched
             self.formed[wfa] = self.formed[self.extract(self.base, None)]
-        given = split_states(self.model, self.formed[wfa], differing, str(self.settled.abstraction), self.most)
+        given = split_states(self.model, self.formed[wfa], differing, str(self.method.abstraction), self.most)
         return (
-            None if given is None else self._watched(replace(self.settled, states=len(given.states) - 1), given, known)
+            None if given is None else self._watched(replace(self.method, states=len(given.states) - 1), given, known)
         )
 
-    def _watched(self, extractor: Extractor, abstraction: Abstraction, known: Ragged[np.int32]) -> WFA:
+    def _watched(self, method: StateMethod, abstraction: Abstraction, known: Ragged[np.int32]) -> WFA:
         watched = Watched(abstraction)
-        wfa = replace(extractor, abstraction=watched).extract(self.model, known)
+        wfa = self.run(replace(method, abstraction=watched), known)
         self.formed[wfa] = watched.result
         return wfa
 

@@ -22,6 +22,7 @@ from wfalens.extraction.counts.fixed_point import mean_outputs
 from wfalens.extraction.query_budget import PROBING, SEARCH
 from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.views import continuations_of
+from wfalens.extraction.stochastic.paper import Stochastic
 from wfalens.extraction.stochastic.plan import Plan
 from wfalens.extraction.stochastic.tuning import Delivered, Tuning
 from wfalens.models.contract import PrefixClassifier
@@ -45,20 +46,20 @@ def build(
     rows are not fitted to them, and fitted rows that are worse there than the probed ones are left out. `groups` are
     the classes of the texts by which rows are fitted evenly; (texts,)
     """
-    options, ledger, words = plan.options.completion, plan.ledger, len(model.encoder.vocabulary)
-    weight = options.augmentation.weight if options.augmentation else 1.0
+    method, ledger, words = plan.method, plan.ledger, len(model.encoder.vocabulary)
+    weight = method.augmentation.weight if method.augmentation else 1.0
     observed = assembled(evidence, words, len(plan.states), weight, session)
     visits = observed.visits
     visits[0] = evidence.tally().texts  # where every text starts
     centres = _centres(evidence, visits, plan)
     completion: Completion
     asked: NDArray[np.int32] | None = None
-    if options.asks_model:
+    if isinstance(method, Stochastic):
         with ledger.telling():
-            rng = stream_of(plan.options.seed, Step.PROBING)  # goes on in fitting
-            hardness = options.fitting.hardness if options.fits else None
+            rng = stream_of(plan.request.seed, Step.PROBING)  # goes on in fitting
+            hardness = method.hardness if method.fits else None
             questions = Questions.chosen(
-                options.representatives,
+                method.representatives,
                 hardness,
                 model,
                 ids,
@@ -71,17 +72,17 @@ def build(
             )
             ledger.enter(PROBING if attempt is None else SEARCH, questions.queries(model))
             answers = probe(questions, plan.states, plan.view, model, session)
-            completion = probed(options.strength, questions, answers, words)
+            completion = probed(method.strength, questions, answers, words)
             asked = questions.words if len(questions.words) < words - 1 else None
     else:
-        completion = rule(options, observed.self_transition_share)
+        completion = rule(method, observed.self_transition_share)
     wfa = StochasticWFA(
         encoder=model.encoder,
         class_names=model.class_names,
         centres=centres,
         rows=observed.rows(asked),
         completion=completion,
-        alpha=float(options.alpha),
+        alpha=float(method.alpha),
         state_visits=visits,
         word_counts=observed.word_counts,
         provenance=provenance,
@@ -89,7 +90,7 @@ def build(
     if attempt is not None:
         return wfa
     tuning = plan.tuning
-    if options.fits and isinstance(completion, Probe):
+    if method.fits and isinstance(completion, Probe):
         with ledger.telling():
             wfa, tuning = _fitted(wfa, completion, plan, model, ids, groups, rng)
     if tuning is not None:
@@ -111,9 +112,9 @@ def _fitted(
     held, tuning = plan.held, plan.tuning
     known = np.arange(len(ids)) if held is None else held.others(len(ids))
     texts = evened(ids.take(known), None if groups is None else groups[known])
-    options = plan.options
+    assert isinstance(plan.method, Stochastic)  # noqa: S101 - others do not fit rows
     completion, centres, stop = fitted(
-        options.completion.fitting, model, texts, probe, start.centres, rng, plan.ledger, options.deadline
+        plan.method, model, texts, probe, start.centres, rng, plan.ledger, plan.request.deadline
     )
     wfa = start.with_rule(0.0, completion, centres)
     if stop is not None:

@@ -9,22 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens import progress
+from wfalens.extraction.method import Request
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.abstraction import States, named_abstraction, state_centres
 from wfalens.extraction.states.asking import Continuations
 from wfalens.extraction.states.views import LookAhead, Outputs, PrefixOutputs, View
-from wfalens.extraction.stochastic.options import Options
+from wfalens.extraction.stochastic.paper import StateMethod
 from wfalens.extraction.stochastic.tuning import Held, Tuning
 from wfalens.ragged import Ragged
 from wfalens.storage import StoredFile, Tensors, compact
+
+_CHOSEN = ("states", "abstraction", "alpha", "beta", "representatives")  # what a search may have chosen
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Options that leave nothing open, the abstraction, and how the search for it went (None: nothing was open)."""
 
-    options: Options
+    method: StateMethod
+    request: Request
     view: View
     states: States
     path: NDArray[np.int32]  # (tokens of the sample,): the state after every word
@@ -36,7 +40,8 @@ class Plan:
     @classmethod
     def of(
         cls,
-        options: Options,
+        method: StateMethod,
+        request: Request,
         view: View,
         seen: PrefixOutputs,
         prior: NDArray[np.float32],
@@ -46,20 +51,16 @@ class Plan:
     ) -> Plan:
         """Form the states of a sample that was seen; `prior` is ρ(0), the output before any word."""
         progress.start("clustering the outputs")
-        wanted, rng = options.states, stream_of(options.seed, Step.STATES)
-        abstraction = named_abstraction(wanted.abstraction)
-        states, path = abstraction.divide(seen, int(wanted.number), wanted.sample, rng).visited(seen.points)
+        rng = stream_of(request.seed, Step.STATES)
+        abstraction = named_abstraction(method.abstraction)
+        states, path = abstraction.divide(seen, int(method.states), method.sample, rng).visited(seen.points)
         progress.finish()
         centres = state_centres(seen.outputs, path, prior, len(states))
-        return cls(options, view, states, path, centres, tuning, held, ledger)
+        return cls(method, request, view, states, path, centres, tuning, held, ledger)
 
     def stored(self) -> tuple[dict[str, Any], Tensors]:
         header = {
-            "states": self.options.states.number,
-            "abstraction": self.options.states.abstraction_name,
-            "alpha": self.options.completion.alpha,
-            "beta": self.options.completion.beta,
-            "representatives": self.options.completion.representatives,
+            "chosen": {name: getattr(self.method, name) for name in _CHOSEN if hasattr(self.method, name)},
             "tuning": None if self.tuning is None else self.tuning.to_json(),
             "asked": self.ledger.asked,
             "texts": self.ledger.texts,
@@ -75,18 +76,10 @@ class Plan:
         return header, tensors
 
     @classmethod
-    def restored(cls, file: StoredFile, options: Options, ledger: QueryBudget) -> Plan:
-        names = ("states", "abstraction", "alpha", "beta", "representatives")
-        given: dict[str, Any] = {name: file.header[name] for name in names}
-        settled = replace(
-            options,
-            states=replace(options.states, number=given["states"], abstraction=given["abstraction"]),
-            completion=replace(
-                options.completion, alpha=given["alpha"], beta=given["beta"], representatives=given["representatives"]
-            ),
-        )
+    def restored(cls, file: StoredFile, method: StateMethod, request: Request, ledger: QueryBudget) -> Plan:
+        settled = replace(method, max_bytes=None, **file.field("chosen", dict))
         view: View = Outputs()
-        if given["abstraction"] == LookAhead.name:
+        if settled.abstraction == LookAhead.name:
             asked = None
             if "view.asked" in file.tensors:
                 asked = Continuations(Ragged(file.tensor("view.asked", "i"), file.tensor("view.asked_offsets", "i")))
@@ -97,6 +90,7 @@ class Plan:
         ledger.asked, ledger.texts = file.field("asked", dict), file.field("texts", int)
         return cls(
             settled,
+            request,
             view,
             States(file.tensor("seeds", "f", 2)),
             file.tensor("path", "u").astype(np.int32),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -23,14 +22,15 @@ from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.cost_estimate import most_probing, most_training, say_forecast, within
 from wfalens.extraction.counts.count_parts import CountParts
 from wfalens.extraction.counts.counting import CountTask, Evidence, Resampling, evidence_of
-from wfalens.extraction.provenance import about_corpus
-from wfalens.extraction.query_budget import AUGMENTATION, LOOK_AHEAD_SHARE, SEARCH_SHARE, QueryBudget
+from wfalens.extraction.method import AUTO, Request
+from wfalens.extraction.provenance import about_corpus, origin
+from wfalens.extraction.query_budget import AUGMENTATION, LOOK_AHEAD_SHARE, SEARCH_SHARE, QueryBudget, query_limit
 from wfalens.extraction.states.abstraction import ABSTRACTIONS
 from wfalens.extraction.states.asking import MOST_ASKED
 from wfalens.extraction.states.views import LookAhead, PrefixOutputs, continuations_of, see
 from wfalens.extraction.stochastic.build import build
 from wfalens.extraction.stochastic.model_selection import most_representatives, settle
-from wfalens.extraction.stochastic.options import AUTO, Options
+from wfalens.extraction.stochastic.paper import StateMethod, Stochastic
 from wfalens.extraction.stochastic.plan import Plan
 from wfalens.memory import resident_with_children
 from wfalens.models.checks import check_causal
@@ -40,7 +40,7 @@ from wfalens.ragged import Ragged
 from wfalens.scale.bottom_k import TextSample
 from wfalens.scale.map_blocks import Facts, Pass, run_pass
 from wfalens.scale.row_counts import RowCounts
-from wfalens.scale.run_config import DEFAULT_SAMPLE, Run, Session
+from wfalens.scale.run_config import DEFAULT_SAMPLE, Session
 from wfalens.scale.shards import Shard
 from wfalens.scale.survey import Survey, survey_corpus
 from wfalens.text.sources.blocks import Source
@@ -52,24 +52,24 @@ _TIMES_HELD = 24  # the bytes of parts that are being merged: read, widened, joi
 
 
 def extract_stochastic(
-    options: Options,
-    model: PrefixClassifier,
-    source: Source,
-    run: Run,
-    about: dict[str, Any],
+    method: StateMethod,
+    request: Request,
 ) -> StochasticWFA:
-    """`about` tells what the automaton depends on beside the texts, and stands in its provenance."""
-    if run.parts is not None and options.states.abstraction not in (AUTO, *ABSTRACTIONS):
+    """An extraction from end to end."""
+    model, source, run = request.model, request.source, request.run
+    method = method.resolved(request)
+    about = origin(model, method.parameters(request), method.augmentation)
+    if run.parts is not None and method.abstraction not in (AUTO, *ABSTRACTIONS):
         raise InputError(
             f"a run that keeps parts knows the abstractions {', '.join(ABSTRACTIONS)} and {AUTO} only; keep none"
         )
-    with run.opened(source, about, _sample_tokens(options, source)) as session, model_threads_limited():
-        balance = options.completion.balance
-        survey = survey_corpus(session, model.encoder, options.seed, label_classes(balance, model, source))
+    with run.opened(source, about, _sample_tokens(method, source)) as session, model_threads_limited():
+        balance = request.balance
+        survey = survey_corpus(session, model.encoder, request.seed, label_classes(balance, model, source))
         check_texts(source, survey)
         check_causal(model, survey.sample.ids)
-        _say_forecast(options, model, survey.sample.ids)
-        plan, evidence = _planned(options, model, survey, session)
+        _say_forecast(method, request, survey.sample.ids)
+        plan, evidence = _planned(method, request, survey, session)
         if not survey.is_whole:
             _count(plan, evidence, model, survey, session)
         tally = RowCounts.of([evidence.tally(), RowCounts() if survey.is_whole else survey.unreadable])
@@ -85,21 +85,22 @@ def extract_stochastic(
 
 
 def _say_forecast(
-    options: Options,
-    model: PrefixClassifier,
+    method: StateMethod,
+    request: Request,
     ids: Ragged[np.int32],
 ) -> None:
-    completion, ledger = options.completion, QueryBudget(options.completion.query_limit(model))
-    queries = completion.augmentation.epochs * len(ids.values) if completion.augmentation else 0
-    if completion.asks_model:
-        prefixes = most_representatives(options, model, ledger) + 1
-        asks = options.states.abstraction in (AUTO, LookAhead.name)
+    model = request.model
+    ledger = QueryBudget(query_limit(request.queries, model))
+    queries = method.augmentation.epochs * len(ids.values) if method.augmentation else 0
+    if isinstance(method, Stochastic):
+        prefixes = most_representatives(method, model, ledger) + 1
+        asks = method.abstraction in (AUTO, LookAhead.name)
         points = 1 + (MOST_ASKED if asks else 0)  # answers that tell where a word leads
         queries += points * most_probing(model, prefixes, len(model.encoder.vocabulary), int(ids.lengths.max()))
         queries += (ledger.share(LOOK_AHEAD_SHARE) or 0) if asks else 0
-        queries += (ledger.share(SEARCH_SHARE) or 0) if options.is_open else 0
-    if completion.fits:
-        queries += most_training(completion.fitting.rounds, completion.fitting.tokens, ids)
+        queries += (ledger.share(SEARCH_SHARE) or 0) if method.is_open else 0
+        if method.fits:
+            queries += most_training(int(method.rounds), method.tokens, ids)
     say_forecast(model, ids, len(ids.values), within(ledger, queries))
 
 
@@ -109,25 +110,26 @@ def check_texts(source: Source, survey: Survey) -> None:
         raise InputError(f"{source.name}: there is no text with a word in it to extract from")
 
 
-def _sample_tokens(options: Options, source: Source) -> int | None:
+def _sample_tokens(method: StateMethod, source: Source) -> int | None:
     """How large a sample serves an extraction; None: all texts, which are in memory."""
     if not isinstance(source, TextFiles):
         return None
-    if options.completion.asks_model or options.is_open or options.states.sample is None:
+    if method.asks_model or method.is_open or method.sample is None:
         return DEFAULT_SAMPLE
-    return _PER_OUTPUT * options.states.sample * int(options.states.number)
+    return _PER_OUTPUT * method.sample * int(method.states)
 
 
-def _planned(options: Options, model: PrefixClassifier, survey: Survey, session: Session) -> tuple[Plan, CountParts]:
+def _planned(method: StateMethod, request: Request, survey: Survey, session: Session) -> tuple[Plan, CountParts]:
     """The plan, and the evidence so far: of what was seen already, or of an earlier run."""
-    ledger = QueryBudget(options.completion.query_limit(model))
+    model = request.model
+    ledger = QueryBudget(query_limit(request.queries, model))
     stored = session.parts.read("plan")
     if stored is not None:
-        return Plan.restored(stored, options, ledger), CountParts(session.parts)
+        return Plan.restored(stored, method, request, ledger), CountParts(session.parts)
     ids = survey.sample.ids
-    settled = settle(options, model, ids, ledger, session, whole=survey.is_whole)
-    prior = initial_output(model, options.states.initial)
-    plan = Plan.of(settled.options, settled.view, settled.seen, prior, ledger, settled.tuning, settled.held)
+    settled = settle(method, request, ids, ledger, session, whole=survey.is_whole)
+    prior = initial_output(model, method.initial)
+    plan = Plan.of(settled.method, request, settled.view, settled.seen, prior, ledger, settled.tuning, settled.held)
     evidence = CountParts(session.parts)
     if survey.is_whole:
         evidence.add(range(max(1, len(survey.shards))), _evidence_of_seen(plan, settled.seen, model, survey))
@@ -139,7 +141,7 @@ def _planned(options: Options, model: PrefixClassifier, survey: Survey, session:
 
 
 def _evidence_of_seen(plan: Plan, seen: PrefixOutputs, model: PrefixClassifier, survey: Survey) -> Evidence:
-    resampling = _resampling(plan.options.completion.augmentation, plan.options.seed, model)
+    resampling = _resampling(plan.method.augmentation, plan.request.seed, model)
     if resampling is None:
         return evidence_of(seen, plan.path, plan.states, survey.tally)
     plan.ledger.enter(AUGMENTATION, resampling.epochs * len(seen.ids.values))
@@ -171,7 +173,7 @@ def _resampling(augmentation: Augmentation | None, seed: int, model: PrefixClass
 
 def _count(plan: Plan, evidence: CountParts, model: PrefixClassifier, survey: Survey, session: Session) -> None:
     """The second pass: every shard that no part covers is counted, kept, and in time merged."""
-    augmentation, ledger = plan.options.completion.augmentation, plan.ledger
+    augmentation, ledger = plan.method.augmentation, plan.ledger
     if continuations_of(plan.view) is not None:
         raise InputError(
             "looking ahead asks a model that cannot be stepped about every prefix, and a corpus beyond its sample has "
@@ -218,7 +220,7 @@ def _count(plan: Plan, evidence: CountParts, model: PrefixClassifier, survey: Su
         session.model_source(model),
         plan.states,
         plan.view,
-        _resampling(augmentation, plan.options.seed, model),
+        _resampling(augmentation, plan.request.seed, model),
         session.skips_bad,
     )
     work = Pass(
