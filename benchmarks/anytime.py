@@ -1,6 +1,6 @@
 """CR and JSD on test texts against processor seconds, for the readable, the fitted and the linear kind.
 
-Each kind is extracted anew with growing limits of time (`extract(…, time=…)`), by a clock of processor seconds, until it
+Each kind is extracted anew with growing limits of time (`extract(…, time=…)`), by a clock of processor seconds, until
 ends before its limit. A figure is drawn with --figure FILE.
 """
 
@@ -21,8 +21,8 @@ from wfalens.extraction.deadline import Deadline
 from wfalens.extraction.extract import extract_requested
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
-from wfalens.text.sources.memory_texts import source_of
 from wfalens.storage import write_atomically
+from wfalens.text.sources.memory_texts import source_of
 
 KINDS = {"readable": "readable", "fitted": "stochastic", "linear": "linear"}
 LIMITS: tuple[float, ...] = (5, 10, 20, 60, 180)  # processor seconds

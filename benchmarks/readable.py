@@ -36,6 +36,7 @@ from common import CACHE, arguments, finish, show, trained_model
 from wfalens.evaluation import jensen_shannon
 from wfalens.explanation import deciding_phrases
 from wfalens.extraction import Readable, extract
+from wfalens.storage import write_atomically
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.datasets.catalogue import is_available
 

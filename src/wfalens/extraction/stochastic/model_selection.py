@@ -26,8 +26,7 @@ from wfalens.extraction.stochastic.paper import CORPUS, StateMethod, Stochastic
 from wfalens.extraction.stochastic.plan import Plan
 from wfalens.extraction.stochastic.size_grid import Ladder, representatives_for
 from wfalens.extraction.stochastic.tuning import ALPHAS, BETAS, Held, Trial, Tuning, choose, split
-from wfalens.models.contract import PrefixClassifier, StatefulClassifier
-from wfalens.models.contract import is_language_model
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier, is_language_model
 from wfalens.models.inference import initial_output
 from wfalens.ragged import Ragged
 from wfalens.scale.row_counts import RowCounts

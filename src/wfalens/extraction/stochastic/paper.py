@@ -12,8 +12,7 @@ from wfalens.extraction.completion.augmentation import Augmentation
 from wfalens.extraction.method import AUTO, HIGH, LOW, NORMAL, Method, Request
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, Abstraction
 from wfalens.extraction.states.views import LookAhead
-from wfalens.models.contract import StatefulClassifier
-from wfalens.models.contract import is_language_model
+from wfalens.models.contract import StatefulClassifier, is_language_model
 from wfalens.models.inference import INITIAL, MODEL
 from wfalens.validation import Bounds, check_choice, option, real, whole
 

@@ -14,7 +14,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.near_words import nearness_of
-from wfalens.extraction import Extractor
+from wfalens.extraction import extract
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.progress import shown
@@ -77,7 +77,7 @@ def attack(
     with shown(progress):
         corpus = _labelled(model, _chosen(texts, tuple(model.class_names), limit, seed))
         if wfa is None:
-            wfa = Extractor(seed=seed).extract(model, corpus)
+            wfa = extract(model, corpus, seed=seed)
         check_pair(wfa, model)
         if reads_characters(wfa.encoder):
             return _by_edits(wfa, model, corpus, recipes, options, seed)
