@@ -14,7 +14,7 @@ from io import BytesIO, StringIO
 import numpy as np
 
 from common import arguments, data_sets, finish, readable_automaton, show, trained_model, word_vectors
-from wfalens.cli.watch import watch
+from wfalens.cli.legacy.watch import watch
 from wfalens.explanation import nearness_of
 from wfalens.monitoring import Alarms, Detector, ReferenceStats, Restoration, Watcher, auroc, read
 from wfalens.monitoring.drift import against_reference

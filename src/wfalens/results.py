@@ -33,6 +33,10 @@ class Result:
         """The result as a table, one mapping per row with the same keys."""
         return [self.to_dict()]
 
+    def tables(self) -> Mapping[str, Iterable[Mapping[str, Any]]]:
+        """All tables of the result by their titles, to be printed; most results have one."""
+        return {self.title: self.rows()}
+
     @property
     def title(self) -> str:
         """What the table is headed by."""
@@ -57,7 +61,7 @@ class Result:
         """The rows as an HTML table, every word escaped."""
         rows = list(self.rows())
         columns = list(rows[0]) if rows else []
-        cells = [[_cell(row[name]) for name in columns] for row in rows[:_MOST_ROWS]]
+        cells = [[cell(row[name]) for name in columns] for row in rows[:_MOST_ROWS]]
         return table_html(self.title, columns, cells)
 
     def _repr_html_(self) -> str:
@@ -92,7 +96,8 @@ def shortened(text: str) -> str:
     return text if len(text) <= _MOST_PRINTED else f"{text[:_MOST_PRINTED]}…"
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """A value as tables show it."""
     if value is None:
         return ""
     if isinstance(value, float | np.floating):

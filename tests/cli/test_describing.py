@@ -9,8 +9,8 @@ from tests.automata import sample
 from tests.cli.test_commands import wfalens
 from tests.export.test_diagram import HOSTILE, HOSTILE_CLASSES, needs_graphviz
 from tests.readable import negation
-from wfalens.cli.describe import describe
-from wfalens.cli.show import draw, show
+from wfalens.cli.legacy.describe import describe
+from wfalens.cli.legacy.show import draw, show
 from wfalens.errors import InputError
 
 

@@ -8,16 +8,16 @@ import pytest
 
 from tests.streams import some_labels, some_texts, write_texts
 from wfalens.cli.app import PHASES
-from wfalens.cli.evaluate import evaluate
-from wfalens.cli.explain import explain, explain_text
-from wfalens.cli.export import export
-from wfalens.cli.extract import extract
-from wfalens.cli.inputs import Reader
-from wfalens.cli.predict import predict
-from wfalens.cli.streams import Shards
-from wfalens.cli.train import train, train_cli
-from wfalens.cli.walk import walk
-from wfalens.cli.words import WordChoice
+from wfalens.cli.legacy.evaluate import evaluate
+from wfalens.cli.legacy.explain import explain, explain_text
+from wfalens.cli.legacy.export import export
+from wfalens.cli.legacy.extract import extract
+from wfalens.cli.legacy.inputs import Reader
+from wfalens.cli.legacy.predict import predict
+from wfalens.cli.legacy.streams import Shards
+from wfalens.cli.legacy.train import train, train_cli
+from wfalens.cli.legacy.walk import walk
+from wfalens.cli.legacy.words import WordChoice
 from wfalens.errors import InputError
 from wfalens.models.rnn.classifier import RNNConfig
 from wfalens.models.rnn.training import Trainer
@@ -47,7 +47,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("name", [name for commands in PHASES.values() for name in commands if name != "data"])
 def test_every_command_is_a_parser_and_a_plain_function_of_its_name(name):
     own = name.replace("-", "_")
-    module = import_module(f"wfalens.cli.{own}")
+    module = import_module(f"wfalens.cli.legacy.{own}")
     plain, parser = getattr(module, own), getattr(module, f"{own}_cli")
     for function in (plain, parser):
         assert function.__module__ == module.__name__

@@ -9,7 +9,8 @@ from itertools import pairwise
 import pytest
 
 from tests.cli.test_commands import wfalens
-from wfalens.cli.app import PHASES, flowing, load_command
+from wfalens.cli.app import PHASES, load_command
+from wfalens.cli.registration import flowing
 
 COMMANDS = [name for commands in PHASES.values() for name in commands]
 WIDTH = 80
@@ -71,7 +72,7 @@ def test_every_command_shows_examples_on_lines_of_their_own(name):
 def examples():
     for name in COMMANDS:
         own = name.replace("-", "_")
-        text = flowing(inspect.getdoc(getattr(import_module(f"wfalens.cli.{own}"), f"{own}_cli")) or "")
+        text = flowing(inspect.getdoc(getattr(import_module(f"wfalens.cli.legacy.{own}"), f"{own}_cli")) or "")
         for line in text.replace("\\\n", "").splitlines():
             if re.match(r" +wfalens ", line):
                 yield " ".join(line.split())
@@ -80,7 +81,7 @@ def examples():
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_example_runs_over_the_end_of_its_line(name):
     own = name.replace("-", "_")
-    text = inspect.getdoc(getattr(import_module(f"wfalens.cli.{own}"), f"{own}_cli")) or ""
+    text = inspect.getdoc(getattr(import_module(f"wfalens.cli.legacy.{own}"), f"{own}_cli")) or ""
     assert all(len(line) <= WIDTH - 2 for line in text.splitlines() if line.startswith(" ")), text
 
 

@@ -44,7 +44,7 @@ def test_a_defect_of_ours_is_70_and_one_sentence(folder, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("of a defect\nin two lines")
 
-    monkeypatch.setattr("wfalens.cli.walk.walk", broken)
+    monkeypatch.setattr("wfalens.cli.legacy.walk.walk", broken)
     done = wfalens("walk", "some.wfa", WORDS, cwd=folder)
     assert done.returncode == entry.DEFECT == 70
     assert done.stderr == (
@@ -60,7 +60,7 @@ def test_a_stop_is_130(folder, monkeypatch):
     def stops(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wfalens.cli.walk.walk", stops)
+    monkeypatch.setattr("wfalens.cli.legacy.walk.walk", stops)
     done = wfalens("walk", "some.wfa", WORDS, cwd=folder)
     assert (done.returncode, done.stderr) == (entry.STOPPED, "stopped\n")
     assert entry.STOPPED == 130

@@ -50,7 +50,7 @@ class ToldStops(Stops):
 
 
 def test_a_stopped_extraction_goes_on_with_the_same_command(folder, monkeypatch):
-    monkeypatch.setattr("wfalens.cli.extract.TerminalProgress", lambda: ToldStops(2))
+    monkeypatch.setattr("wfalens.cli.legacy.extract.TerminalProgress", lambda: ToldStops(2))
     stopped = wfalens(*EXTRACT, "-o", "again.wfa", cwd=folder)
     assert stopped.returncode == 0
     assert "stopped after 2 of" in stopped.stderr

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.test_commands import wfalens
-from wfalens.cli.watch import _batches
+from wfalens.cli.legacy.watch import _batches
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,9 @@ def watched(folder, lines, *options):
         buffer = io.BytesIO(lines)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wfalens.cli.watch.sys", type("sys", (), {"stdin": Stdin, "stdout": (out := io.StringIO())}))
+        patch.setattr(
+            "wfalens.cli.legacy.watch.sys", type("sys", (), {"stdin": Stdin, "stdout": (out := io.StringIO())})
+        )
         done = wfalens("watch", "n.wfa", "-m", "n.rnn", *options, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert sys.stdin is not Stdin
@@ -125,7 +127,7 @@ def test_bad_input_ends_in_one_sentence(folder, arguments, sentence):
 def test_an_empty_stream_is_told(folder):
     with pytest.MonkeyPatch.context() as patch:
         empty = type("Stdin", (), {"buffer": io.BytesIO(b"")})
-        patch.setattr("wfalens.cli.watch.sys", type("sys", (), {"stdin": empty, "stdout": io.StringIO()}))
+        patch.setattr("wfalens.cli.legacy.watch.sys", type("sys", (), {"stdin": empty, "stdout": io.StringIO()}))
         done = wfalens("watch", "n.wfa", "-m", "n.rnn", cwd=folder)
     assert done.returncode == 2
     assert "the stream is empty" in done.stderr

@@ -53,7 +53,7 @@ def test_an_automaton_is_used_without_the_heavy_libraries(tmp_path, kind, comman
 
 def test_numba_still_finds_blas_where_a_kernel_needs_it():
     script = """
-from wfalens.cli.quick import load_numba
+from wfalens.cli.legacy.quick import load_numba
 load_numba()
 import numba, numpy as np
 print(numba.njit(lambda a, b: a @ b)(np.eye(2), np.full((2, 2), 3.0)).sum())

@@ -5,8 +5,8 @@ import csv
 import pytest
 
 from tests.studies import counting_model, letter_texts
-from wfalens.cli.inputs import Reader
-from wfalens.cli.reference import extraction_texts
+from wfalens.cli.legacy.inputs import Reader
+from wfalens.cli.legacy.reference import extraction_texts
 from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Paper, extract
 from wfalens.text import load_dataset, read_corpus

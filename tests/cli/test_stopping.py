@@ -10,7 +10,7 @@ import pytest
 from tests.automata import sample
 from tests.streams import corpus_files, small_model, some_labels, some_texts, write_texts
 from wfalens.automaton import WFA
-from wfalens.cli.stopping import resumable
+from wfalens.cli.legacy.stopping import resumable
 from wfalens.models import RNNClassifier
 
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])

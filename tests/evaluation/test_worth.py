@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wfalens.cli import extract as command
+from wfalens.cli.legacy import extract as command
 from wfalens.evaluation.baseline_check import BaselineCheck, check_baseline
 from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract, selection
 from wfalens.extraction.held_out import divided

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.test_commands import wfalens
 from wfalens.automaton import WFA
-from wfalens.cli.card import card
+from wfalens.cli.legacy.card import card
 from wfalens.errors import InputError
 from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.models.padded import TableForm, TextTableClassifier

@@ -2,61 +2,52 @@
 
 from __future__ import annotations
 
-import inspect
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from wfalens.cli.stopping import Stopped
+from wfalens import __version__
+from wfalens.cli.legacy.app import PHASES as OLD_PHASES
+from wfalens.cli.legacy.app import load_command as load_old_command
+from wfalens.cli.registration import CONTEXT
 
-PHASES = {
+NEW_PHASES = {
     "Begin": {
         "demo": "Start here: the whole way on real text, in minutes.",
         "train": "Train a recurrent classifier (LSTM, GRU or Elman).",
-        "wrap": "Say how a Keras or ONNX model reads texts.",
+        "wrap": "Describe how a Keras or ONNX model reads texts.",
         "extract": "Copy a classifier into an automaton.",
-        "data": "List the data sets that are known by name.",
     },
     "Measure": {
         "evaluate": "How faithful is the automaton to the classifier?",
-        "evaluate-explanations": "How faithful are explanations of texts to it?",
         "predict": "Classify texts with the automaton alone.",
-        "walk": "Read one text word by word.",
         "sample": "Draw strings from a language model or its automaton.",
     },
     "Understand": {
-        "describe": "What does a readable automaton do? In sentences.",
-        "show": "Draw a readable automaton, or print its moves.",
-        "phrases": "Which words and phrases decide by themselves?",
-        "explain": "Which words drive each class, or the class of a text?",
-        "neighbours": "Words that act alike, and words that mean the same.",
-        "pairs": "Like words that act differently, or the reverse.",
+        "explain": "Words, phrases and texts: what drives each class?",
+        "show": "Draw a readable automaton, or describe it in words.",
+        "report": "Write one page with all results; it works offline.",
+        "serve": "The same in the browser, for any sentence you type.",
     },
-    "Look": {
-        "report": "Write one page that shows it all and works offline.",
-        "explore": "The same in the browser, for any sentence you type.",
-    },
-    "Test and mend": {
+    "Test and repair": {
         "attack": "Change a few words so that the classifier errs.",
-        "certify": "Prove that no substitution changes a text's class.",
-        "check": "Ask Storm, a model checker, what words can do.",
-        "cover": "What does a test set exercise, and what is missing?",
-        "detect": "Train and test a detector of attacked texts.",
-        "watch": "Watch a stream of texts: surprise, alarms, drift.",
-        "diff": "What changed between two automata?",
-        "blame": "Which training texts taught an error?",
-        "repair": "Mend the training set and train on.",
+        "verify": "Prove robustness, or ask a model checker.",
+        "compare": "What changed between two automata?",
+        "monitor": "Watch a stream, measure coverage, detect attacks.",
+        "repair": "Find the training texts behind errors; fix them.",
     },
-    "Hand on": {
-        "minimise": "Make a minimal deterministic machine of it.",
+    "Use elsewhere": {
         "export": "Write it for Graphviz, OpenFst, PRISM, ONNX …",
-        "card": "Model, data, fidelity, groups, artefacts: one page.",
-        "pretrain": "Train again from what the automaton knows.",
     },
 }
-_CONTEXT = {"help_option_names": ["-h", "--help"]}
+REWRITTEN = ("sample",)
+PHASES = OLD_PHASES
+
+
+class StoppedError(Exception):
+    """The command was stopped; typer would turn a KeyboardInterrupt into a silent exit."""
 
 
 class PhasedGroup(TyperGroup):
@@ -76,40 +67,20 @@ class PhasedGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
-            raise Stopped(*stop.args) from None
+            raise StoppedError(*stop.args) from None
 
 
 def load_command(name: str) -> Any:
-    """The command of `wfalens.cli.NAME`: the function NAME_cli, or a group of commands of that name."""
-    own = name.replace("-", "_")
-    found = getattr(import_module(f"wfalens.cli.{own}"), f"{own}_cli")
-    if not isinstance(found, typer.Typer):
-        alone = typer.Typer(add_completion=False, context_settings=_CONTEXT)
-        alone.command(name, help=flowing(inspect.getdoc(found) or ""))(found)
-        found = alone
-    command = typer.main.get_command(found)
+    """The command, or the group of commands, that `cli/NAME_command.py` registers as `command`."""
+    if name not in REWRITTEN:
+        return load_old_command(name)
+    command = typer.main.get_command(import_module(f".{name}_command", __package__).command)
     command.name = name
-    names = [parameter.name for parameter in command.params]
-    if {"automaton", "before", "source"} & set(names) and "tokenizer" not in names:
-        from wfalens.cli.reading import own_tokenizer_option
-
-        command.params.append(own_tokenizer_option())
     return command
 
 
-def flowing(text: str) -> str:
-    """Help whose paragraphs flow with the width of the terminal; the indented lines of examples stay as they are."""
-    paragraphs = [
-        part if any(line.startswith(" ") for line in part.split("\n")) else " ".join(part.split("\n"))
-        for part in text.split("\n\n")
-    ]
-    return "\n\n".join(paragraphs)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from wfalens import __version__
-
+def _version(value: bool) -> None:
+    if value:
         typer.echo(f"wfalens {__version__}")
         raise typer.Exit
 
@@ -118,7 +89,7 @@ app = typer.Typer(
     cls=PhasedGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings=_CONTEXT,
+    context_settings=CONTEXT,
     help="See what a sequence classifier has learned: copy it into a weighted finite automaton, measure how faithful "
     "the copy is, and let the copy explain and test the original.\n\nStart with: wfalens demo",
     epilog="Exit codes: 0 done, 1 a failure that you asked about (such as --min-cr), 2 bad usage or input, "

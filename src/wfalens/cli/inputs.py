@@ -1,103 +1,124 @@
-"""What a command reads: texts, by the name of a data set or of a file, and word vectors."""
+"""What a command reads: texts, by the name of a data set or of a file, models, word vectors and lists of words."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from wfalens import progress
+from wfalens import automaton, models, progress, text
+from wfalens.cli.config import Reading
+from wfalens.cli.output import note
 from wfalens.errors import InputError
 from wfalens.text.datasets.catalogue import DATASETS, Dataset, load_dataset
-from wfalens.text.readers import read_corpus, read_groups
-from wfalens.text.sources.text_files import is_pattern
+from wfalens.text.readers import read_corpus
+from wfalens.text.sources.text_files import TextFiles, is_pattern
+from wfalens.text.tokenizers import allow_tokenizer, give_again, is_allowed, is_import_path
+from wfalens.text.vocabulary import UNKNOWN_WORD
 
 if TYPE_CHECKING:
-    from wfalens.models.contract import PrefixClassifier
+    from wfalens.automaton import WFA
     from wfalens.text.corpus import Corpus
-    from wfalens.text.sources.text_files import TextFiles
     from wfalens.text.word_vectors import WordVectors
 
-_TOLD_ROWS = 3
+_SKIPPED_SHOWN, _UNKNOWN_SHOWN = 3, 3
 
 
 def dataset_of(spec: str) -> Dataset | None:
     """The data set that NAME or NAME:SPLIT stands for."""
-    return DATASETS.get(spec.partition(":")[0])
+    return None if Path(spec).exists() else DATASETS.get(spec.partition(":")[0])
 
 
-def check_share(option: str, value: float | None) -> None:
-    if value is not None and not 0 <= value <= 1:
-        raise InputError(f"{option} must lie between 0 and 1, not {value}")
+def open_corpus(spec: str, reading: Reading, split: str = "test", labels: bool = True) -> Corpus:
+    """A corpus from a data set's name (with `split` unless the name says another) or from files."""
+    known = dataset_of(spec)
+    if known is not None:
+        return load_dataset(known.name, spec.partition(":")[2] or split, reading.data)
+    if not Path(spec).exists() and not is_pattern(spec):
+        known_names = ", ".join(DATASETS)
+        raise InputError(f"{spec}: no such file, and no data set of that name; known: {known_names}", code="no-file")
+    corpus = read_corpus(
+        spec,
+        text_column=reading.text_column,
+        label_column=reading.label_column,
+        encoding=reading.encoding,
+        labels=labels,
+    )
+    if corpus.skipped:
+        shown = "; ".join(corpus.skipped[:_SKIPPED_SHOWN]) + ("; …" if len(corpus.skipped) > _SKIPPED_SHOWN else "")
+        progress.say(f"left out {len(corpus.skipped)} rows ({shown})")
+    return corpus
 
 
-@dataclass(frozen=True)
-class Reader:
-    """How texts are read: the folder of data sets, the columns of tables, the encoding of files."""
+def open_files(spec: str, reading: Reading) -> TextFiles:
+    """A file, a pattern of files or a folder of classes, which are read block by block."""
+    files = TextFiles.find(spec, reading.text_column, reading.encoding)
+    return replace(files, label_column=reading.label_column)
 
-    data: Path | None = None
-    text_column: str = "text"
-    label_column: str | None = None
-    encoding: str = "utf-8"
 
-    def corpus(
-        self,
-        spec: str,
-        split: str,
-        labels: bool = True,
-    ) -> Corpus:
-        """A corpus from a data set's name (with `split` unless the name says another) or from a file."""
-        name, _, chosen = spec.partition(":")
-        if name in DATASETS and not Path(spec).exists():
-            corpus = load_dataset(name, chosen or split, self.data)
-        elif not Path(spec).exists() and not is_pattern(spec):
-            raise InputError(f"{spec}: no such file, and no data set of that name; known: {', '.join(DATASETS)}")
-        else:
-            corpus = read_corpus(
-                spec,
-                text_column=self.text_column,
-                label_column=self.label_column,
-                encoding=self.encoding,
-                labels=labels,
+def open_wfa(path: Path, reading: Reading) -> WFA:
+    """An automaton; a tokenizer of the user's own is allowed first."""
+    if reading.tokenizer is not None:
+        if not is_import_path(reading.tokenizer):
+            raise InputError(
+                f"the setting texts.tokenizer is package.module:function, not {reading.tokenizer!r}: an automaton and "
+                "a model know their words already",
+                code="tokenizer",
             )
-        if corpus.skipped:
-            told = "; ".join(corpus.skipped[:_TOLD_ROWS]) + ("; …" if len(corpus.skipped) > _TOLD_ROWS else "")
-            progress.say(f"left out {len(corpus.skipped)} rows ({told})")
-        return corpus
-
-    def groups(self, spec: str, column: str, corpus: Corpus) -> list[str]:
-        """What a column holds for every text of a corpus that was read; of a data set there are its labels only."""
-        if dataset_of(spec) is not None and not Path(spec).exists():
-            if column != "label" or corpus.labels is None:
-                raise InputError(f"the data set {spec} has no column {column!r}; its texts have a 'label' only")
-            return [corpus.class_names[label] for label in corpus.labels]
-        return read_groups(spec, column, text_column=self.text_column, encoding=self.encoding)
-
-    def source(self, spec: str, split: str) -> Corpus | TextFiles:
-        """A corpus that is read in shards: files, which are not held, or a data set by its name."""
-        if dataset_of(spec) is not None and not Path(spec).exists():
-            return self.corpus(spec, split)
-        return self.files(spec)
-
-    def files(self, spec: str) -> TextFiles:
-        """A file, a pattern of files or a folder of classes, and the column of labels that was named."""
-        from wfalens.text.sources.text_files import TextFiles
-
-        return replace(TextFiles.find(spec, self.text_column, self.encoding), label_column=self.label_column)
+        give_again(allow_own(reading.tokenizer))
+    return automaton.WFA.load(path)
 
 
-USUAL = Reader()
+def open_model(spec: str | None, wfa: WFA | None = None) -> Any:
+    """The classifier of a file or a Hugging Face name; it reads words as the automaton does."""
+    return None if spec is None else models.open_model(spec, None if wfa is None else wfa.encoder)
 
 
-def open_vectors(spec: str, words: tuple[str, ...], model: PrefixClassifier | None = None) -> WordVectors:
+def open_vectors(spec: str, words: Sequence[str], model: Any = None) -> WordVectors:
     """Vectors by name (wordllama, model) or from a file."""
-    from wfalens.models.contract import EmbeddingClassifier, model_vectors
-    from wfalens.text import read_vectors, wordllama_vectors
-
     if spec == "wordllama":
-        return wordllama_vectors(words)
+        return text.wordllama_vectors(words)
     if spec == "model":
-        if not isinstance(model, EmbeddingClassifier):
-            raise InputError("this model has no embedding layer to take vectors from")
-        return model_vectors(model)
-    return read_vectors(spec, words)
+        return models.model_vectors(model)
+    return text.read_vectors(spec, words)
+
+
+def allow_own(tokenizer: str | None) -> str | None:
+    """Import a tokenizer that is given by its import path, from the working folder too; other names pass unchanged."""
+    if tokenizer is not None and is_import_path(tokenizer) and not is_allowed(tokenizer):
+        if str(Path.cwd()) not in sys.path:
+            sys.path.insert(0, str(Path.cwd()))
+        note(f"the tokenizer {tokenizer} runs the code of {tokenizer.partition(':')[0]}")
+        allow_tokenizer(tokenizer)
+    return tokenizer
+
+
+def chosen_words(specs: Sequence[str] | None, wfa: WFA, encoding: str = "utf-8") -> list[str] | None:
+    """The words that `--words` names, each once; None if nothing is chosen."""
+    from wfalens.export import frequent_words
+
+    chosen: list[str] = []
+    for spec in specs or ():
+        if spec.startswith("@"):
+            chosen += _listed(Path(spec[1:]), wfa, encoding)
+        elif spec.startswith("top:") and spec[4:].isdecimal():
+            chosen += frequent_words(wfa, int(spec[4:]))
+        else:
+            chosen += spec.split()
+    return list(dict.fromkeys(chosen)) if specs else None
+
+
+def _listed(path: Path, wfa: WFA, encoding: str) -> list[str]:
+    """The lines of a file that are words of the automaton."""
+    try:
+        content = path.read_text(encoding)
+    except (UnicodeDecodeError, LookupError):
+        raise InputError(f"{path}: not readable as {encoding}", code="encoding") from None
+    listed = [line for line in (line.rstrip("\r") for line in content.split("\n")) if line]
+    unknown = [word for word in listed if word not in wfa.encoder.vocabulary and word != UNKNOWN_WORD]
+    if unknown:
+        shown = ", ".join(unknown[:_UNKNOWN_SHOWN]) + (", …" if len(unknown) > _UNKNOWN_SHOWN else "")
+        progress.say(f"{path}: left out {len(unknown)} words that are not in the automaton's alphabet ({shown})")
+    return [word for word in listed if word not in set(unknown)]

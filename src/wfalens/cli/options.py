@@ -1,16 +1,21 @@
-"""Options that commands share, by name: `corpus: opt.Corpus`. Panels group them in the help."""
+"""Arguments and options that commands share, each declared once: `corpus: opt.Corpus`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-OUTPUT, TEXTS, WORDS, SHARDS = "Output", "Reading texts", "Choosing words", "Corpora larger than memory"
+from wfalens.text.datasets.catalogue import DATASETS
+
+if TYPE_CHECKING:
+    from wfalens.cli.config import Settings
+
+OUTPUT = "Output"
 CORPUS_HELP = (
-    "a data set by name (see `wfalens data list`), a .csv, .tsv, .jsonl (also .gz) or .parquet file, a .txt "
-    "file with a text on each line and no labels, or a folder with one subfolder per class."
+    f"a data set by name ({', '.join(DATASETS)}), a .csv, .tsv, .jsonl (also .gz) or .parquet file, a .txt file with a "
+    "text on each line, a folder with one subfolder per class, or a pattern such as 'texts/*.parquet'."
 )
 MODEL_HELP = (
     "a .rnn file of `wfalens train`, an .onnx graph or a Keras file (.h5, .keras; see `wfalens wrap`), or hf:NAME or "
@@ -33,141 +38,45 @@ Corpus = Annotated[str, typer.Option("--corpus", "-c", metavar="TEXTS", help=f"T
 SomeCorpus = Annotated[str | None, typer.Option("--corpus", "-c", metavar="TEXTS", help=f"The texts: {CORPUS_HELP}")]
 Model = Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help=f"The classifier: {MODEL_HELP}")]
 SomeModel = Annotated[str | None, typer.Option("--model", "-m", metavar="MODEL", help=f"The classifier: {MODEL_HELP}")]
-Vectors = Annotated[
-    str, typer.Option("--vectors", metavar="VECTORS", help="Word vectors: wordllama, or a GloVe or word2vec file.")
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Seed of everything random.")]
+Limit = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=1, help="Take only so many texts, chosen at random.")
 ]
-MinCount = Annotated[
-    int,
+Words = Annotated[
+    list[str] | None,
     typer.Option(
-        "--min-count", metavar="N", min=1, help="Leave out words seen less often in extraction: their scores are noise."
+        "--words",
+        "-w",
+        metavar="WORDS",
+        help="Words with spaces between them, @FILE (one on a line), or top:N, the most frequent; may be repeated.",
     ),
 ]
-SpareStopWords = Annotated[bool, flag("--spare-stop-words", help="Leave stop words alone.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of everything random.")]
-
-# how texts are read
-Data = Annotated[
-    Path | None,
-    typer.Option(
-        "--data",
-        metavar="FOLDER",
-        envvar="WFALENS_DATA",
-        help="The data folder: it holds the data sets that are not bundled (see `wfalens data list`).",
-        rich_help_panel=TEXTS,
-    ),
-]
-TextColumn = Annotated[
-    str, typer.Option("--text-column", metavar="NAME", help="Column that holds the text.", rich_help_panel=TEXTS)
-]
-LabelColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--label-column",
-        metavar="NAME",
-        help="Column that holds the class.",
-        show_default="label, if there is one",
-        rich_help_panel=TEXTS,
-    ),
-]
-Encoding = Annotated[
-    str, typer.Option("--encoding", metavar="NAME", help="Encoding of text files.", rich_help_panel=TEXTS)
-]
+ClassName = Annotated[str | None, typer.Option("--class", metavar="CLASS", help="The class that is asked about.")]
+Top = Annotated[int, typer.Option("--top", "-k", metavar="N", min=1, help="How many to show.")]
 
 # what is written
-Html = Annotated[
-    Path | None,
-    typer.Option("--html", metavar="FILE", help="Also write the result as a page.", rich_help_panel=OUTPUT),
-]
-Plot = Annotated[
-    Path | None,
-    typer.Option("--plot", metavar="FILE", help="Also draw the result (.png, .pdf or .svg).", rich_help_panel=OUTPUT),
+Out = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Also write the result, by the ending: .html, .csv, .json, .png, .pdf or .svg (may be repeated).",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Force = Annotated[bool, flag("--force", "-f", help="Overwrite files that exist.", panel=OUTPUT)]
 Json = Annotated[bool, flag("--json", help="Print JSON instead of tables.", panel=OUTPUT)]
 
-# which words
-Words = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--words", "-w", metavar="WORDS", help="These words, with spaces (may be repeated).", rich_help_panel=WORDS
-    ),
-]
-WordFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--word-file", metavar="FILE", help="Words, one on a line; unknown ones are left out.", rich_help_panel=WORDS
-    ),
-]
-TopWords = Annotated[
-    int | None,
-    typer.Option(
-        "--top", "-k", metavar="N", min=1, help="The words seen most often in extraction.", rich_help_panel=WORDS
-    ),
-]
-
-# corpora in shards
-STOP, SKIP = "stop", "skip"
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        "--memory",
-        metavar="SIZE",
-        help="Read the corpus in shards and stay below so much memory, such as 2GB. A pattern such as "
-        "'texts/*.parquet' is always read in shards.",
-        rich_help_panel=SHARDS,
-    ),
-]
-Engine = Annotated[
-    str | None,
-    typer.Option(
-        "--engine", metavar="NAME", help="Read the corpus in shards: local (here), or ray.", rich_help_panel=SHARDS
-    ),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers",
-        metavar="N",
-        min=1,
-        help="Shards worked on at a time.",
-        show_default="one per core",
-        rich_help_panel=SHARDS,
-    ),
-]
-Address = Annotated[
-    str | None,
-    typer.Option(
-        "--address",
-        metavar="ADDRESS",
-        help="A Ray cluster: auto, or HOST:PORT.",
-        show_default="$RAY_ADDRESS, or a new local Ray",
-        rich_help_panel=SHARDS,
-    ),
-]
-Shard = Annotated[
-    str | None,
-    typer.Option(
-        "--shard",
-        metavar="SIZE",
-        help="Text in a shard, such as 16MB: what is read again at most after a stop.",
-        rich_help_panel=SHARDS,
-    ),
-]
-OnBad = Annotated[
-    str,
-    typer.Option(
-        "--on-bad",
-        metavar="WHAT",
-        help=f"At a row that cannot be read or a shard that fails: {STOP}, or {SKIP} and count it.",
-        rich_help_panel=SHARDS,
-    ),
-]
-Log = Annotated[
-    Path | None,
-    typer.Option(
-        "--log",
-        metavar="FILE",
-        help="Append what happens to this file, one JSON object per line.",
-        rich_help_panel=SHARDS,
-    ),
-]
+if TYPE_CHECKING:  # commands get the settings that were read
+    Config = Settings
+else:
+    Config = Annotated[
+        list[str] | None,
+        typer.Option(
+            "--config",
+            "-C",
+            metavar="FILE",
+            help="A TOML file of settings, or one setting as KEY=VALUE (may be repeated); see below.",
+        ),
+    ]

@@ -1,28 +1,36 @@
-"""What a command prints: tables and lines for people, JSON for machines, notes on stderr."""
+"""What a command prints and writes: results as tables or JSON on stdout, files, and notes on stderr."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from wfalens.errors import InputError
 from wfalens.messages import printable, sentence
 from wfalens.progress import TerminalProgress
+from wfalens.results import cell, plain
+from wfalens.storage import check_writable, write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from wfalens.results import Result
 
 OUT = Console(highlight=False)
 NOTES = Console(stderr=True, highlight=False)
-UNITS = {  # what needs a word of explanation
-    "log-odds": "log-odds: ln of the class's probability, minus the mean over all classes; of two classes, half of "
-    "ln(p / (1 − p))"
-}
 _LETTER = re.compile(r"[^\W\d_]")
+_PLOTS = (".png", ".pdf", ".svg")
+_ENDINGS = (".html", ".csv", ".json", *_PLOTS)
 
 
 class CommandProgress(TerminalProgress):
@@ -45,30 +53,96 @@ def say(text: str) -> None:
     OUT.print("\n".join(map(printable, text.split("\n"))), markup=False, soft_wrap=not OUT.is_terminal)
 
 
-def remark(text: str | None) -> None:
-    """Say who told what was said, where that was the attached readable automaton."""
-    if text is not None:
-        say(f"({text})")
+def print_result(result: Result, as_json: bool, top: int | None = None, **more: Any) -> None:
+    """A result as JSON with `more` entries, or as its tables, of `top` rows at most, and its summary."""
+    if as_json:
+        print_json({**more, **result.to_dict()})
+        return
+    for title, rows in result.tables().items():
+        print_rows(title, rows, top)
+    say(result.summary())
 
 
 def print_json(result: Any) -> None:
     spelled_out = (getattr(sys.stdout, "encoding", None) or "utf-8").lower() == "utf-8"
-    text = json.dumps(result, ensure_ascii=not spelled_out, indent=2)
+    text = json.dumps(plain(result), ensure_ascii=not spelled_out, indent=2)
     typer.echo(text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs, as JSON spells them
 
 
-def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Words are set left, numbers right."""
-    table = Table(
-        title=None if title is None else _plain(title), title_justify="left", title_style="bold", header_style="bold"
-    )
-    for at, column in enumerate(columns):
-        wordy = at == 0 or any(_LETTER.search(row[at]) for row in rows)
-        table.add_column(_plain(column), justify="left" if wordy else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(_plain(cell) for cell in row))
+def print_rows(title: str | None, rows: Iterable[Mapping[str, Any]], top: int | None = None) -> None:
+    """A table whose rows are mappings with the same keys; words are set left, numbers right."""
+    shown = list(rows)
+    if not shown:
+        return
+    cut = len(shown) - top if top is not None else 0
+    cells = [[cell(value) for value in row.values()] for row in shown[:top]]
+    table = Table(title=title and _plain(title), title_justify="left", title_style="bold", header_style="bold")
+    for at, column in enumerate(shown[0]):
+        is_text = at == 0 or any(_LETTER.search(row[at]) for row in cells)
+        table.add_column(_plain(column), justify="left" if is_text else "right", overflow="fold")
+    for row in cells:
+        table.add_row(*map(_plain, row))
     OUT.print(table)
+    if cut > 0:
+        say(f"… and {cut:,} more; --json has all")
 
 
-def _plain(cell: str) -> str:
-    return escape(printable(cell))
+def check_out(paths: Sequence[Path] | None, plots: bool = False) -> None:
+    """Refuse, before the work, result files that exist, cannot be written or have another ending."""
+    for path in paths or ():
+        endings = _ENDINGS if plots else _ENDINGS[:3]
+        if path.suffix.lower() not in endings:
+            raise InputError(f"{path}: a result is written as {', '.join(endings)}", code="output-format")
+    check_outputs(*(paths or ()))
+
+
+def write_out(
+    paths: Sequence[Path] | None, result: Result, title: str, draw: Callable[[], Figure] | None = None, **more: Any
+) -> None:
+    """Write a result into files, each in the form that its ending names."""
+    for path in paths or ():
+        ending = path.suffix.lower()
+        if ending == ".html":
+            from wfalens.html import page_html
+
+            blob = page_html(title, [result.to_html()]).encode("utf-8", "replace")
+        elif ending == ".csv":
+            blob = result.to_dataframe().to_csv(index=False).encode("utf-8", "replace")
+        elif ending == ".json":
+            blob = json.dumps({**more, **result.to_dict()}, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        elif draw is not None:
+            buffer = BytesIO()
+            draw().savefig(buffer, format=ending[1:], dpi=150)
+            blob = buffer.getvalue()
+        write_atomically(path, blob)
+        note(f"wrote {path}")
+
+
+def check_outputs(*paths: Path | None, force: bool = False) -> None:
+    """Refuse files that exist, unless `force` is given, and files that cannot be written; None is no file."""
+    given = [path for path in paths if path is not None]
+    for at, path in enumerate(given):
+        if path in given[:at]:
+            raise InputError(f"{path} is given for two outputs", code="output-twice")
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; give the name of a file", code="output-path")
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is no regular file; give another name", code="output-path")
+        if path.exists() and not force:
+            raise InputError(f"{path} exists; give another name, or --force to overwrite it", code="output-exists")
+        if not path.parent.is_dir():
+            raise InputError(f"the folder {path.parent} does not exist", code="output-path")
+        check_writable(path)
+
+
+def check_folder(path: Path) -> None:
+    """Make a folder for outputs, and refuse one that cannot be written into."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {path}: {error.strerror or error}", code="output-path") from None
+    check_writable(path / "file")
+
+
+def _plain(text: str) -> str:
+    return escape(printable(text))

@@ -1,0 +1,248 @@
+"""`wfalens minimise`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wfalens.cli.legacy import options as opt
+from wfalens.cli.legacy.files import check_outputs
+from wfalens.cli.legacy.inputs import USUAL, Reader
+from wfalens.cli.legacy.output import print_json, print_table, say
+from wfalens.errors import InputError
+from wfalens.validation import check_choice
+
+if TYPE_CHECKING:
+    from wfalens.automaton import WFA
+    from wfalens.models.contract import PrefixClassifier
+    from wfalens.robustness import LearnedMachine, Machine
+
+ASK, LIKELY = "ask", "likely"
+WAYS = (ASK, LIKELY, "kv", "lstar")
+_MOST_LETTERS = 100
+_SHOWN_STATES = 20
+
+
+@dataclass(frozen=True)
+class Minimised:
+    """A machine that was learned, its classes, and how the one of `--compare` differs, if it was given."""
+
+    learned: LearnedMachine
+    class_names: tuple[str, ...]
+    compared: Compared | None = None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The shortest word that two machines read differently; None: they read all words alike."""
+
+    difference: tuple[str, ...] | None
+
+
+def minimise_cli(
+    source: Annotated[str, opt.argument("FILE", f"An automaton (.wfa), or the classifier itself: {opt.MODEL_HELP}")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write the machine: .dot (Graphviz) or .json (all of it)."),
+    ] = None,
+    way: Annotated[
+        str,
+        typer.Option(
+            metavar="WAY",
+            help="ask: by asking for continuations (L* of Rivest and Schapire); likely: the likeliest state after "
+            "every letter of a stochastic automaton; kv or lstar: AALpy's learners, as rivals.",
+        ),
+    ] = ASK,
+    states: Annotated[int, typer.Option("--states", "-k", metavar="N", min=1, help="At most so many states.")] = 200,
+    partial: Annotated[
+        bool, opt.flag("--partial", help="Where more are needed, deliver a partial machine with its error.")
+    ] = False,
+    letters: Annotated[
+        str | None,
+        typer.Option(metavar="WORDS", help="The words it reads, with spaces.", show_default="all words, at most 100"),
+    ] = None,
+    corpus: opt.SomeCorpus = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            "--compare",
+            metavar="FILE",
+            help="Another machine (.json): a word they read differently, and exit code 1 if there is one.",
+        ),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(metavar="N", min=10, help="Fresh words by which the machine is judged.")
+    ] = 2000,
+    seed: opt.Seed = 0,
+    data: opt.Data = None,
+    text_column: opt.TextColumn = "text",
+    encoding: opt.Encoding = "utf-8",
+    force: opt.Force = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Make a minimal deterministic machine of an automaton or of a classifier.
+
+    States are distinguished by the classes of their continuations. It ends with a statement: on how many words drawn
+    like the sample the machine gives the same class, with 95 % confidence. With --corpus half of these words are texts
+    of the corpus with a few letters changed; else all are random.
+
+    Examples:
+      wfalens minimise tomita.wfa -o tomita.dot
+      wfalens minimise tomita.rnn --way kv --json
+      wfalens minimise grammar.wfa --states 50 --partial -o small.json
+    """
+    check_outputs(out, force=force)
+    done = minimise(
+        source,
+        out,
+        way=way,
+        states=states,
+        partial=partial,
+        letters=None if letters is None else letters.split(),
+        corpus=corpus,
+        compare=compare,
+        samples=samples,
+        seed=seed,
+        reader=Reader(data, text_column, None, encoding),
+    )
+    if as_json:
+        print_json(_told(source, out, done))
+    else:
+        _print(source, out, done)
+    if done.compared is not None and done.compared.difference is not None:
+        raise typer.Exit(1)
+
+
+def minimise(
+    source: str,
+    out: Path | None = None,
+    *,
+    way: str = ASK,
+    states: int = 200,
+    partial: bool = False,
+    letters: list[str] | None = None,
+    corpus: str | None = None,
+    compare: Path | None = None,
+    samples: int = 2000,
+    seed: int = 0,
+    reader: Reader = USUAL,
+) -> Minimised:
+    """A minimal machine of what stands in a file; written to `out` if that is given."""
+    check_choice("way", way, WAYS)
+    check_outputs(out, force=True)
+    if out is not None and out.suffix.lower() not in (".dot", ".json"):
+        raise InputError(f"{out}: a machine is written as .dot or .json")
+    from wfalens.automaton import WFA
+    from wfalens.models.opening import open_model
+    from wfalens.robustness import learn_machine, read_machine, shortest_difference, write_machine
+    from wfalens.robustness.dfa.aalpy_backend import learn_by_aalpy
+
+    other = None if compare is None else read_machine(compare)[0]
+    model = WFA.load(source) if Path(source).suffix.lower() == ".wfa" else open_model(source)
+    alphabet = _letters(model) if letters is None else letters
+    texts = None
+    if corpus is not None:
+        read = reader.corpus(corpus, "train", labels=False)
+        texts = model.encoder.encode(read.texts).nonempty()[1]
+    common: dict[str, Any] = {"texts": texts, "samples": samples, "seed": seed}
+    if way == ASK:
+        learned = learn_machine(model, alphabet, states=states, partial=partial, **common)
+    elif way == LIKELY:
+        learned = _by_likely_state(model, alphabet, states, common)
+    else:
+        learned = learn_by_aalpy(model, alphabet, way, states=states, **common)
+    compared = None if other is None else Compared(shortest_difference(learned.machine, other))
+    done = Minimised(learned, tuple(model.class_names), compared)
+    if out is not None:
+        about = {"source": Path(source).name, "way": way, **_figures(learned)}
+        write_machine(out, learned.machine, done.class_names, about)
+    return done
+
+
+def _letters(model: PrefixClassifier | WFA) -> list[str]:
+    """All words that a machine can be asked to read."""
+    from wfalens.text.vocabulary import UNKNOWN
+
+    words = list(model.encoder.vocabulary.words[UNKNOWN + 1 :])
+    if len(words) > _MOST_LETTERS:
+        raise InputError(
+            f"{len(words):,} words are too many for a machine; name those that it shall read with --letters"
+        )
+    return words
+
+
+def _by_likely_state(
+    model: PrefixClassifier | WFA, letters: list[str], states: int, common: dict[str, Any]
+) -> LearnedMachine:
+    from wfalens.automaton import WFA
+    from wfalens.robustness import LearnedMachine, determinise, minimal
+    from wfalens.robustness.dfa.learning import judged_machine
+
+    if not isinstance(model, WFA):
+        raise InputError("the likeliest states are those of an automaton; give a .wfa file, or another --way")
+    machine: Machine = minimal(determinise(model, letters, way="likely"))
+    if len(machine) > states:
+        raise InputError(f"the machine has {len(machine):,} states, more than {states:,}; allow more")
+    proof = judged_machine(machine, model, **common)
+    return LearnedMachine(machine, proof.agreed < proof.texts, 0, proof)
+
+
+def _figures(learned: LearnedMachine) -> dict[str, Any]:
+    return {
+        "states": len(learned.machine),
+        "partial": learned.is_partial,
+        "queries": learned.queries,
+        "error": 1 - learned.guarantee.rate,
+        "guarantee": learned.guarantee.to_json(),
+    }
+
+
+def _told(source: str, out: Path | None, done: Minimised) -> dict[str, Any]:
+    compared = done.compared
+    return {
+        "source": source,
+        "out": None if out is None else str(out),
+        "letters": list(done.learned.machine.letters),
+        **_figures(done.learned),
+        "compared": None
+        if compared is None
+        else {
+            "equal": compared.difference is None,
+            "difference": None if compared.difference is None else list(compared.difference),
+        },
+    }
+
+
+def _leads(row: Sequence[int], letters: Sequence[str]) -> str:
+    """Where the letters lead from a state; the most frequent of several targets takes all others."""
+    groups: dict[int, list[str]] = {}
+    for letter, target in zip(letters, row, strict=True):
+        groups.setdefault(target, []).append(letter)
+    usual = max(groups, key=lambda target: len(groups[target]))
+    named = [f"{' '.join(some)} → s{target}" for target, some in groups.items() if target != usual]
+    rest = "all" if not named else "others" if len(groups[usual]) > 1 else groups[usual][0]
+    return ", ".join([*named, f"{rest} → s{usual}"])
+
+
+def _print(source: str, out: Path | None, done: Minimised) -> None:
+    machine = done.learned.machine
+    size = f"{len(machine):,} {'state' if len(machine) == 1 else 'states'}"
+    if len(machine) <= _SHOWN_STATES:
+        rows = [
+            [f"s{state}", done.class_names[machine.outputs[state]], _leads(row, machine.letters)]
+            for state, row in enumerate(machine.transitions)
+        ]
+        print_table(f"{Path(source).name}: {size}", ["", "class", "letters lead to"], rows)
+    else:
+        say(f"{Path(source).name}: {size}, {len(machine.letters)} letters")
+    say(f"{'partial: ' if done.learned.is_partial else ''}{done.learned.guarantee.sentence('the original')}")
+    say(f"asked for {done.learned.queries:,} words")
+    if done.compared is not None:
+        found = done.compared.difference
+        say("reads all words alike" if found is None else f"reads differently: {' '.join(found) or '(the empty word)'}")
+    if out is not None:
+        say(f"wrote {out}")
