@@ -7,13 +7,8 @@ import pytest
 
 from tests.extraction.test_best import CHEAP
 from wfalens import report
-<<<<<<< HEAD
-from wfalens.cli import demo as command
-from wfalens.extraction import selection
-=======
 from wfalens.cli.legacy import demo as command
-from wfalens.extraction import Extractor
->>>>>>> ba85ed7 (Begin the new command line: settings for --config, generated options, results as tables; old commands move to cli/legacy)
+from wfalens.extraction import selection
 from wfalens.report.collect import Extent
 from wfalens.text.datasets import catalogue
 

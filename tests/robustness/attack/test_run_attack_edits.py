@@ -8,13 +8,7 @@ import pytest
 from tests.cli.test_commands import wfalens
 from tests.errors import raises
 from tests.models.graphs import summing_graph
-<<<<<<< HEAD:tests/robustness/attack/test_run_attack_edits.py
 from wfalens.extraction import Stochastic, extract
-=======
-from wfalens.cli.legacy.attack import examples_of
-from wfalens.errors import InputError
-from wfalens.extraction import Extractor
->>>>>>> ba85ed7 (Begin the new command line: settings for --config, generated options, results as tables; old commands move to cli/legacy):tests/robustness/attack/test_editing.py
 from wfalens.models import CallableClassifier, Preprocessing
 from wfalens.robustness.attack import EDIT_RECIPES, run_edit_attack
 from wfalens.robustness.attack.attack_result import AttackResult, Example, RecipeResult
