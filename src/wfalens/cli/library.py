@@ -18,18 +18,27 @@ if TYPE_CHECKING:
         robustness,
     )
 else:
-    import lazy_loader
+    from importlib import import_module
 
-    automaton = lazy_loader.load("wfalens.automaton")
-    evaluation = lazy_loader.load("wfalens.evaluation")
-    explanation = lazy_loader.load("wfalens.explanation")
-    export = lazy_loader.load("wfalens.export")
-    extraction = lazy_loader.load("wfalens.extraction")
-    language = lazy_loader.load("wfalens.language")
-    monitoring = lazy_loader.load("wfalens.monitoring")
-    repair = lazy_loader.load("wfalens.repair")
-    report = lazy_loader.load("wfalens.report")
-    robustness = lazy_loader.load("wfalens.robustness")
+    class _Package:
+        """A package that is imported when something in it is used."""
+
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(import_module(f"..{self._name}", __package__), name)
+
+    automaton = _Package("automaton")
+    evaluation = _Package("evaluation")
+    explanation = _Package("explanation")
+    export = _Package("export")
+    extraction = _Package("extraction")
+    language = _Package("language")
+    monitoring = _Package("monitoring")
+    repair = _Package("repair")
+    report = _Package("report")
+    robustness = _Package("robustness")
 
 __all__ = [
     "automaton",

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from wfalens.cli.output import NOTES, OUT
 from wfalens.messages import printable, sentence
 from wfalens.progress import TerminalProgress
 
-OUT = Console(highlight=False)
-NOTES = Console(stderr=True, highlight=False)
 UNITS = {  # what needs a word of explanation
     "log-odds": "log-odds: ln of the class's probability, minus the mean over all classes; of two classes, half of "
     "ln(p / (1 − p))"
