@@ -227,7 +227,7 @@ def compare(options, name: str, train, seed: int) -> dict[str, dict[str, dict[st
                 seed=seed,
             )
             seconds = time.process_time() - began
-            agrees = wfa.predict(tests) == wanted.argmax(1)
+            agrees = wfa.predict_indices(tests) == wanted.argmax(1)
             reference = agrees if reference is None else reference
             gain = agrees.astype(float) - reference
             found = {

@@ -44,7 +44,7 @@ def point(
         Request(model=model, source=source_of(ids), deadline=Deadline(limit, time.process_time)), METHODS[kind]()
     )
     spent = time.process_time() - began
-    cr = float(np.mean(wfa.predict(texts) == wanted.argmax(1)))
+    cr = float(np.mean(wfa.predict_indices(texts) == wanted.argmax(1)))
     jsd = float(jensen_shannon(wfa.predict_proba(texts), wanted).mean())
     return {"limit": limit, "cpu_seconds": spent, "cr": cr, "jsd": jsd, "whole": "stopped" not in wfa.provenance}
 

@@ -64,7 +64,7 @@ def main() -> None:
         ),
     )
     order = np.random.default_rng(0).permutation(len(test))
-    labels = wfa.predict([test.texts[at] for at in order])
+    labels = wfa.predict_indices([test.texts[at] for at in order])
     for title, words, start, about in TOXIC if toxic else NEWS:
         chosen = order[labels == wfa.class_names.index(start)][:number]
         found = asked(wfa, model, about, words, [test.texts[at] for at in chosen])

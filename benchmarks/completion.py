@@ -43,7 +43,7 @@ def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:
         began = time.perf_counter()
         wfa = extract(model, ids, extractor)
         seconds = time.perf_counter() - began
-        cr = float(np.mean(wfa.predict(tests) == outputs.argmax(1)))
+        cr = float(np.mean(wfa.predict_indices(tests) == outputs.argmax(1)))
         jsd = float(jensen_shannon(wfa.predict_proba(tests), outputs).mean())
         theirs = paper.rows.get((completion, in_context, augmented), ("", ""))[:2]
         marks = ["yes" if flag else "" for flag in (in_context, augmented)]

@@ -92,7 +92,7 @@ def extraction(options: argparse.Namespace, job: str, name: str, model: RNNClass
 
 
 def measured(found: Extracted, texts: Ragged[np.int32], wanted: np.ndarray) -> dict[str, float]:
-    said, agrees = found.wfa.predict_proba(texts), found.wfa.predict(texts) == wanted.argmax(1)
+    said, agrees = found.wfa.predict_proba(texts), found.wfa.predict_indices(texts) == wanted.argmax(1)
     surest = np.argsort(-found.wfa.confidence(texts), kind="stable")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.wfa"

@@ -64,7 +64,9 @@ def main() -> None:
             found = {completion: restarted(wfa, tests, traces, gap) for completion, wfa in automata.items()}
             table[gap] = {completion: cr for completion, (cr, _) in found.items()}
             rows.append([gap, found["fit"][1], *(f"{cr:.3f}" for cr, _ in found.values())])
-        whole = {key: float(np.mean(wfa.predict(tests) == traces.last().argmax(1))) for key, wfa in automata.items()}
+        whole = {
+            key: float(np.mean(wfa.predict_indices(tests) == traces.last().argmax(1))) for key, wfa in automata.items()
+        }
         rows.append(["from the start", len(tests), *(f"{cr:.3f}" for cr in whole.values())])
         show(f"{name}, K = {states}: CR, restarted k words before the end", ["k", "texts", *automata], rows)
         frontier, lines = [], []
@@ -72,7 +74,7 @@ def main() -> None:
             began = time.process_time()
             wfa = extract(model, ids, completion_method("fit", states=number, **rule))
             seconds = time.process_time() - began
-            cr = float(np.mean(wfa.predict(tests) == traces.last().argmax(1)))
+            cr = float(np.mean(wfa.predict_indices(tests) == traces.last().argmax(1)))
             jsd = float(jensen_shannon(wfa.predict_proba(tests), traces.last()).mean())
             with tempfile.TemporaryDirectory() as folder:
                 wfa.save(Path(folder) / "a.wfa")

@@ -66,7 +66,7 @@ def exact_rate(wfa, model, texts) -> float:
     """CR against the network whose tables have the pads that its makers gave them."""
     exact = model.exact() if hasattr(model, "exact") else model
     _, ids = model.encoder.encode(texts).nonempty()
-    return float(np.mean(wfa.predict(ids) == last_outputs(exact, ids).argmax(1)))
+    return float(np.mean(wfa.predict_indices(ids) == last_outputs(exact, ids).argmax(1)))
 
 
 def options_of(parser) -> None:

@@ -61,7 +61,7 @@ def measure(tokens: int, words: int, states: int) -> dict[str, float]:
     wfa.state_vectors(ids.take(np.arange(1000)), every=False)  # the table of scales is made on first use
     ready = time.perf_counter()
     some = ids.take(np.arange(min(len(ids), TOKENS // LENGTH)))
-    wfa.predict(some)
+    wfa.predict_indices(some)
     return {
         "tokens": tokens,
         "words": words,

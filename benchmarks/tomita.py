@@ -56,7 +56,7 @@ def main() -> None:
             if options.quick and name == "linear":
                 continue
             wfa = extract(model, train, method)
-            said = wfa.predict(longer.texts)
+            said = wfa.predict_indices(longer.texts)
             found[name] = float(np.mean(said == longer.labels))
             found[f"{name}_cr"] = float(np.mean(said == wanted))
         result[str(number)] = found

@@ -74,7 +74,7 @@ def thresholds(
 
 def confidences(wfa: WFA, ids: Ragged[np.int32]) -> dict[str, NDArray[np.float64]]:
     """The measures that were considered, each (texts,)."""
-    outputs, margin, observed = wfa.predict_proba(ids), wfa.confidence(ids), observed_share(wfa, ids)
+    outputs, margin, observed = wfa.predict_proba(ids), wfa.margin(ids), observed_share(wfa, ids)
     frequent = (wfa.word_counts[ids.values] > 5).astype(float)
     known = np.add.reduceat(frequent, ids.offsets[:-1]) / ids.lengths
     return {
@@ -101,7 +101,7 @@ def observed_share(wfa: WFA, ids: Ragged[np.int32]) -> NDArray[np.float64]:
 
 
 def agreement(wfa: WFA, model: RNNClassifier, ids: Ragged[np.int32]) -> NDArray[np.bool_]:
-    return np.asarray(wfa.predict(ids) == model.trace(ids).last().argmax(1))
+    return np.asarray(wfa.predict_indices(ids) == model.trace(ids).last().argmax(1))
 
 
 def worded(model: RNNClassifier, corpus: Corpus) -> Ragged[np.int32]:

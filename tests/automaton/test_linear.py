@@ -133,7 +133,7 @@ def test_class_weights_are_centred_and_probabilities_are_their_softmax(item, raw
     softmax = np.exp(plain - plain.max(1, keepdims=True))
     np.testing.assert_allclose(outputs, softmax / softmax.sum(1, keepdims=True), atol=2 * rounding(item, ids))
     np.testing.assert_allclose(outputs.sum(1), 1, atol=1e-12)
-    np.testing.assert_array_equal(item.wfa.predict(ids), outputs.argmax(1))
+    np.testing.assert_array_equal(item.wfa.predict_indices(ids), outputs.argmax(1))
 
 
 @given(linear_samples(), texts_of_numbers)
@@ -154,7 +154,7 @@ def test_predictions_are_the_weights_in_single_precision(item, raw):
     assert single.shape == exact.shape
     np.testing.assert_allclose(single, exact, atol=2 * rounding(item, ids))
     np.testing.assert_array_equal(item.wfa.predict_proba(ids), item.wfa.probabilities(single))
-    np.testing.assert_array_equal(item.wfa.confidence(ids), item.wfa.margins(single))
+    np.testing.assert_array_equal(item.wfa.margin(ids), item.wfa.margins(single))
 
 
 def test_advance_steps_from_a_common_vector_and_from_own_ones():
@@ -277,7 +277,7 @@ def test_contributions_are_log_odds_and_add_up(item, raw):
         wanted = np.diff(logs - logs[:, :1], axis=0)[0]  # how the odds against the first of them changed
         tolerance = 1e-9 * scale + 4 * rounding(item, item.wfa.encoder.encode(["", " ".join(found.words)]))
         np.testing.assert_allclose(moved - moved[0], wanted, atol=tolerance)
-    assert found.label == item.wfa.class_names[item.wfa.predict([" ".join(found.words)])[0]]
+    assert found.label == item.wfa.class_names[item.wfa.predict_indices([" ".join(found.words)])[0]]
 
 
 @given(linear_samples(), sentences)
@@ -302,7 +302,7 @@ def test_deletion_and_replacement_equal_recomputation(item, raw):
 def test_best_replacement_lowers_the_class_most():
     item = linear_sample(7)
     text = "w1 w2 w3"
-    column = int(item.wfa.predict([text])[0])
+    column = int(item.wfa.predict_indices([text])[0])
     for found in best_replacements(item.wfa, text, min_count=1):
         words = text.split()
         rivals = []
@@ -316,7 +316,7 @@ def test_equal_weights_are_still_a_decision():
     wfa = linear_sample(0).wfa
     factors = wfa.factors._replace(final=np.zeros((12, 3), np.float32), bias=np.zeros(3, np.float32))
     flat = LinearWFA(**(parts_of(wfa) | {"factors": factors}))
-    assert flat.predict(["w1"]).tolist() == [0]
+    assert flat.predict_indices(["w1"]).tolist() == [0]
     assert flat.walk("w1").label == attribute(flat, "w1").label == "c0"
     assert len(best_replacements(flat, "w1 w2", min_count=1)) == 2
 

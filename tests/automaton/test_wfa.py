@@ -38,7 +38,7 @@ def test_lost_mass_is_undecided_and_uniform():
         for word in range(2, len(item.counts)):
             if item.counts[word].any() and not item.counts[word, 0].any():
                 text = [item.wfa.encoder.vocabulary.words[word]]
-                assert item.wfa.predict(text).tolist() == [UNDECIDED]
+                assert item.wfa.predict_indices(text).tolist() == [UNDECIDED]
                 assert np.ptp(item.wfa.predict_proba(text)) == 0
                 assert item.wfa.walk(text[0]).label is None
                 return
@@ -72,4 +72,4 @@ def test_ids_out_of_range_are_refused():
     wfa = sample("uniform", 0).wfa
     for bad in (-1, len(wfa.encoder.vocabulary)):
         with pytest.raises(InputError, match="word ids must lie between"):
-            wfa.predict(Ragged.from_lists([[bad]], np.int32))
+            wfa.predict_indices(Ragged.from_lists([[bad]], np.int32))

@@ -79,7 +79,7 @@ def test_overall_values_are_the_definitions(measured, news_model, test_headlines
     wfa, fidelity = measured
     ids = news_model.encoder.encode(test_headlines.texts)
     outputs = news_model.trace(ids).last()
-    assert fidelity.overall.cr.value == np.mean(wfa.predict(ids) == outputs.argmax(1))
+    assert fidelity.overall.cr.value == np.mean(wfa.predict_indices(ids) == outputs.argmax(1))
     expected = jensen_shannon(wfa.predict_proba(ids), outputs).mean()
     assert fidelity.overall.jsd.value == pytest.approx(expected)
     assert fidelity.overall.cr.low < fidelity.overall.cr.value < fidelity.overall.cr.high

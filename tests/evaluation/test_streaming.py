@@ -101,7 +101,7 @@ class TestAgainstMemory:
         assert found.overall.cr == held.overall.cr
         assert (found.model_accuracy, found.automaton_accuracy) == (held.model_accuracy, held.automaton_accuracy)
         assert_alike(found.to_json(), held.to_json())
-        np.testing.assert_allclose(found.trust.confidence, held.trust.confidence, atol=1e-5)
+        np.testing.assert_allclose(found.selective.confidence, held.selective.confidence, atol=1e-5)
 
     def test_many_files_are_one_corpus(self, tmp_path, setting):
         parts = [(some_texts(70, seed), some_labels(70, seed)) for seed in (11, 12, 13)]

@@ -49,7 +49,7 @@ def test_asking_tells_states_of_equal_output_apart(parity, kind):
     def agreement(abstraction):
         options = {"states": 4, "completion": "probe", "alpha": 0.0, "abstraction": abstraction}
         wfa = Extractor.paper(**options).extract(model, strings(300, 12, seed=0))
-        return np.mean(wfa.predict(longer) == even([text.split() for text in longer]).argmax(1))
+        return np.mean(wfa.predict_indices(longer) == even([text.split() for text in longer]).argmax(1))
 
     assert agreement("lookahead") == 1
     with pytest.raises(ValueError, match="only 2 different outputs"):

@@ -114,7 +114,7 @@ def test_a_stochastic_one_does_not_see_the_texts_that_it_is_compared_on(news_mod
     alone = extract(news_model, known, POOR.stochastic)
     assert alone.word_counts.sum() == len(known.values)
     said = news_model.trace(held).last()
-    assert choice_of(poor)[1]["stochastic"]["cr"] == np.mean(alone.predict(held) == said.argmax(1))
+    assert choice_of(poor)[1]["stochastic"]["cr"] == np.mean(alone.predict_indices(held) == said.argmax(1))
 
 
 def test_the_readable_one_is_the_result_where_it_is_the_most_faithful(news_model, headlines):

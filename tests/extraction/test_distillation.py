@@ -282,7 +282,7 @@ def test_it_is_more_faithful_than_the_probed_automaton(news_model, headlines, te
     probed = extract(news_model, headlines, Stochastic(states=20, completion="probe", alpha=0.0, abstraction="outputs"))
     reached = {
         wfa.kind: (
-            float(np.mean(wfa.predict(ids) == wanted.argmax(1))),
+            float(np.mean(wfa.predict_indices(ids) == wanted.argmax(1))),
             float(jensen_shannon(wfa.predict_proba(ids), wanted).mean()),
         )
         for wfa in (trained, probed)

@@ -23,7 +23,7 @@ from wfalens.text.vocabulary import UNKNOWN
 
 def agreement(wfa, model, corpus):
     ids = model.encoder.encode(corpus.texts)
-    return np.mean(wfa.predict(ids) == model.trace(ids).last().argmax(1))
+    return np.mean(wfa.predict_indices(ids) == model.trace(ids).last().argmax(1))
 
 
 def test_fidelity_rises_from_null_to_probe(news_model, headlines, test_headlines):
@@ -59,7 +59,7 @@ def test_extraction_equals_the_plain_transcription(news_model, headlines, test_h
     tests = news_model.encoder.encode(test_headlines.texts)
     expected = np.array([oracle.evaluate(sentence, matrices, centres) for sentence in tests])
     np.testing.assert_allclose(wfa.weights(tests), expected, atol=2e-3)
-    assert np.mean(wfa.predict(tests) == expected.argmax(1)) > 0.995
+    assert np.mean(wfa.predict_indices(tests) == expected.argmax(1)) > 0.995
 
 
 @pytest.mark.parametrize("completion", ["empirical", "probe"])

@@ -174,7 +174,7 @@ def test_looking_ahead_tells_states_of_equal_output_apart(parity):
 
     def agreement(abstraction):
         wfa = extract(parity, train, Stochastic(states=12, abstraction=abstraction, completion="probe", alpha=0.0))
-        return np.mean(wfa.predict(longer.texts) == longer.labels)
+        return np.mean(wfa.predict_indices(longer.texts) == longer.labels)
 
     accuracy = np.mean(parity.trace(parity.encoder.encode(longer.texts)).last().argmax(1) == longer.labels)
     assert accuracy > 0.99

@@ -67,7 +67,7 @@ def test_it_is_small_and_faithful(page, news_model, test_headlines, tmp_path):
     assert isinstance(page.completion, Shared)
     assert page.states <= 13
     assert page.summary()["word_classes"] <= 24
-    agrees = page.predict(test_headlines.texts) == news_model.predict_proba(test_headlines.texts).argmax(1)
+    agrees = page.predict_indices(test_headlines.texts) == news_model.predict_proba(test_headlines.texts).argmax(1)
     assert agrees.mean() > 0.9
     page.save(tmp_path / "page.wfa")
     assert (tmp_path / "page.wfa").stat().st_size < 30_000
@@ -135,7 +135,7 @@ def test_the_state_after_a_negation_is_found(opinions_model):
     """Of two states that say the same, one comes after a negation, and there a good word does the opposite."""
     page = extract(opinions_model, load_dataset("opinions"), readable(THOROUGH))
     tests = load_dataset("opinions", "test").texts
-    assert np.mean(page.predict(tests) == opinions_model.predict_proba(tests).argmax(1)) > 0.95
+    assert np.mean(page.predict_indices(tests) == opinions_model.predict_proba(tests).argmax(1)) > 0.95
     after = [
         state for state, name in enumerate(page.names.states) if any(word in name for word in opinions.TRUTH.negators)
     ]

@@ -180,14 +180,14 @@ def test_states_are_split_where_the_model_contradicts_them(number):
     wfa = extract(base, None, splitting)
     formed = splitting.formed[wfa]
     labels = last_outputs(model, base).argmax(1)
-    differing = base.take(np.flatnonzero(wfa.predict(base) != labels))
+    differing = base.take(np.flatnonzero(wfa.predict_indices(base) != labels))
     more = contradictions(model, formed, differing)
     assert 1 <= len(more) <= 2  # at most one for each state
     for point in more:
         assert is_contradicted(model, formed, point, base)
     better = splitting.split(base, wfa, differing)
     assert wfa.states < better.states <= 7
-    assert np.mean(better.predict(base) == labels) > np.mean(wfa.predict(base) == labels)
+    assert np.mean(better.predict_indices(base) == labels) > np.mean(wfa.predict_indices(base) == labels)
 
 
 def is_contradicted(model, formed, point, texts):

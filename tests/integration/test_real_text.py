@@ -38,7 +38,7 @@ def fidelity(titles):
         fewer = {"representatives": 5} if completion == "probe" else {}
         extractor = completion_method(completion, alpha=0.4 * context, augmentation=rule, **fewer)
         wfa = extract(model, train, extractor)
-        rate = np.mean(wfa.predict(ids) == outputs.argmax(1))
+        rate = np.mean(wfa.predict_indices(ids) == outputs.argmax(1))
         return float(rate), float(jensen_shannon(wfa.predict_proba(ids), outputs).mean())
 
     return measure

@@ -103,7 +103,10 @@ def test_a_card_says_who_says_what_and_where_they_part(counting):
     model, corpus, wfa = counting
     for text in corpus.texts[:60]:
         card = wfa.show(text, model)
-        network, automaton = model.trace(model.encoder.encode([text])).last()[0].argmax(), wfa.predict([text])[0]
+        network, automaton = (
+            model.trace(model.encoder.encode([text])).last()[0].argmax(),
+            wfa.predict_indices([text])[0],
+        )
         assert (card.parted is None) == (network == automaton)
         assert card.shown_class == model.class_names[network]
         assert ("The copy is wrong here" in card.to_html()) == (network != automaton)

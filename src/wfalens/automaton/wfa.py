@@ -45,7 +45,7 @@ class WFA(Doors, ABC):
         >>> from wfalens import WFA
         >>> wfa.save("films.wfa")
         >>> copy = WFA.load("films.wfa")
-        >>> [copy.class_names[number] for number in copy.predict(["a good film", "a bad film"])]
+        >>> list(copy.predict(["a good film", "a bad film"]))
         ['pos', 'neg']
     """
 
@@ -266,30 +266,61 @@ class WFA(Doors, ABC):
         """
         return self.probabilities(self.prediction_weights(texts))
 
-    def predict(self, texts: Texts, min_confidence: float = 0.0) -> NDArray[np.int64]:
-        """Class indices; -1 where the automaton is undecided, or less sure than it should be. -> (texts,)
+    def predict(self, texts: Texts, min_confidence: float = 0.0) -> NDArray[np.object_]:
+        """Class names; None where the automaton is undecided, or less confident than it should be. -> (texts,)
 
         Args:
             texts: texts, or their word ids as the encoder gives them
-            min_confidence: the least margin between the two likeliest classes, 0 to 1
+            min_confidence: the least probability of the most probable class, 0 to 1
 
         Examples:
-            >>> [wfa.class_names[label] for label in wfa.predict(["a good film", "a bad film"])]
+            >>> list(wfa.predict(["a good film", "a bad film"]))
             ['pos', 'neg']
             >>> wfa.predict(["a good film"], min_confidence=1.0)
-            array([-1])
+            array([None], dtype=object)
+        """
+        names = np.array([*self.class_names, None], object)  # the last one, at -1, is that of undecided texts
+        return np.asarray(names[self.predict_indices(texts, min_confidence)])
+
+    def predict_indices(self, texts: Texts, min_confidence: float = 0.0) -> NDArray[np.int64]:
+        """Class indices; -1 (`UNDECIDED`) where `predict` gives None. -> (texts,)
+
+        Args:
+            texts: texts, or their word ids as the encoder gives them
+            min_confidence: the least probability of the most probable class, 0 to 1
+
+        Examples:
+            >>> wfa.predict_indices(["a good film", "a bad film"])
+            array([1, 0])
         """
         weights = self.prediction_weights(texts)
-        return np.where(self.margins(weights) >= min_confidence, self.decide(weights), UNDECIDED)
+        return np.where(self.probabilities(weights).max(1) >= min_confidence, self.decide(weights), UNDECIDED)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class names, in the order of the columns; (classes,)"""
+        return np.array(self.class_names)
 
     def confidence(self, texts: Texts) -> NDArray[np.float64]:
-        """How sure the automaton is: its margin between the two likeliest classes, 0 if undecided. -> (texts,)
+        """The probability of the most probable class. -> (texts,)
 
         Args:
             texts: texts, or their word ids as the encoder gives them
 
         Examples:
-            >>> bool(wfa.confidence(["a good film"])[0] > 0)
+            >>> bool(wfa.confidence(["a good film"])[0] > 0.5)
+            True
+        """
+        return np.asarray(self.predict_proba(texts).max(1))
+
+    def margin(self, texts: Texts) -> NDArray[np.float64]:
+        """The difference of the two largest class probabilities, 0 if undecided. -> (texts,)
+
+        Args:
+            texts: texts, or their word ids as the encoder gives them
+
+        Examples:
+            >>> bool(wfa.margin(["a good film"])[0] > 0)
             True
         """
         return self.margins(self.prediction_weights(texts))

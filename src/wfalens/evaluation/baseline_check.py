@@ -56,5 +56,5 @@ def check_baseline(
     guessed = bag_of_words(known, taught.astype(np.float64), held, len(model.encoder.vocabulary))
     label = said.argmax(1)
     return BaselineCheck(
-        len(held), float(np.mean(wfa.predict(held) == label)), float(np.mean(guessed.argmax(1) == label))
+        len(held), float(np.mean(wfa.predict_indices(held) == label)), float(np.mean(guessed.argmax(1) == label))
     )

@@ -24,7 +24,7 @@ class Comparison:
     label: NDArray[np.int32]  # the model's class
     predicted: NDArray[np.int32]  # the automaton's, -1 for undecided
     divergence: NDArray[np.float64]
-    margin: NDArray[np.float64]  # the automaton's confidence
+    confidence: NDArray[np.float64]  # the largest probability of the automaton
     length: NDArray[np.int32]
     rare: NDArray[np.float64]  # share of the words that are rare
     truth: NDArray[np.int32] | None = None  # the true class, where labels are known
@@ -44,7 +44,7 @@ class Comparison:
             outputs.argmax(1).astype(np.int32),
             wfa.decide(weights).astype(np.int32),
             jensen_shannon(wfa.probabilities(weights), outputs),
-            wfa.margins(weights),
+            wfa.probabilities(weights).max(1),
             ids.lengths.astype(np.int32),
             np.add.reduceat(rare, ids.offsets[:-1]) / ids.lengths,
             None if truth is None else truth.astype(np.int32),

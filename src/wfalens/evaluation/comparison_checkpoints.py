@@ -14,7 +14,7 @@ from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.shards import Shard
 from wfalens.storage import StoredFile
 
-_COLUMNS = {"label": "i", "predicted": "i", "divergence": "f", "margin": "f", "length": "i", "rare": "f"}
+_COLUMNS = {"label": "i", "predicted": "i", "divergence": "f", "confidence": "f", "length": "i", "rare": "f"}
 _TRUTH = {"truth": "i"}  # where labels are known
 _OUTPUTS = "outputs"
 

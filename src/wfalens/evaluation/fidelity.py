@@ -41,7 +41,7 @@ class Fidelity:
         by_length: the same by number of words.
         by_rare_words: the same by number of words that are rare in extraction.
         baselines: the same for trivial copies of the model.
-        trust: CR by confidence, and what remains if unsure texts are left out.
+        selective: CR by confidence, and what remains if unsure texts are left out.
         undecided: number of texts on which the automaton lost all mass.
         model_accuracy: on labels; None without labels.
         automaton_accuracy: on labels; None without labels.
@@ -63,7 +63,7 @@ class Fidelity:
     by_length: dict[str, Agreement]
     by_rare_words: dict[str, Agreement]
     baselines: dict[str, Agreement]
-    trust: SelectiveFidelity
+    selective: SelectiveFidelity
     undecided: int
     model_accuracy: Estimate | None
     automaton_accuracy: Estimate | None
@@ -98,7 +98,7 @@ class Fidelity:
             ['cr', 'jsd', 'texts']
         """
         groups = None if self.by_group is None else self.by_group.to_json()
-        return {**asdict(self), "trust": self.trust.to_json(), "by_group": groups}
+        return {**asdict(self), "selective": self.selective.to_json(), "by_group": groups}
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per group: texts, CR, JSD and their intervals.
@@ -179,7 +179,7 @@ def reported(
         by_length=grouped(*_length_groups(judged.length)),
         by_rare_words=grouped(*_rare_groups(judged.rare)),
         baselines=_stand_ins(model, ids, outputs, reference, rng),
-        trust=SelectiveFidelity.of(judged.margin, agrees),
+        selective=SelectiveFidelity.of(judged.confidence, agrees),
         undecided=int(np.sum(judged.predicted == UNDECIDED)),
         model_accuracy=None if truth is None else wilson(int(np.sum(judged.label == truth)), len(truth)),
         automaton_accuracy=None if truth is None else wilson(int(np.sum(judged.predicted == truth)), len(truth)),

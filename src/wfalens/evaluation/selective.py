@@ -53,7 +53,7 @@ class SelectiveFidelity:
     def of(cls, confidence: NDArray[np.float64], agrees: NDArray[np.bool_]) -> SelectiveFidelity:
         """From texts in any order."""
         if len(confidence) == 0:
-            raise InputError("trust needs at least one text")
+            raise InputError("selective fidelity needs at least one text")
         order = np.argsort(-confidence, kind="stable")
         return cls(confidence[order], agrees[order])
 

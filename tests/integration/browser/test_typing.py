@@ -73,7 +73,7 @@ def test_a_sentence_is_typed_into_the_report(visit, report, study):
     expect(page.locator(".words .chip").last).to_have_class("chip absent")
     expect(page.locator("[data-reader=network]")).to_have_count(0)  # nobody asked it
     expect(page.get_by_text("The network after each word")).to_be_hidden()
-    expected = study.wfa.class_names[study.wfa.predict(["the vaccine says never-seen"])[0]]
+    expected = study.wfa.class_names[study.wfa.predict_indices(["the vaccine says never-seen"])[0]]
     expect(page.locator(".verdict")).to_contain_text(expected)
     page.get_by_label("Your sentence").fill("the never-seen too-strange")
     expect(page.locator(".verdict")).to_contain_text("the text is unlike those")

@@ -208,12 +208,12 @@ def test_no_flip_is_missed_where_all_are_tried(study):
     encode = study.wfa.encoder.vocabulary.encode
     for text in study.corpus.texts[:4]:
         tokens = study.wfa.encoder.tokens(text)
-        label = study.wfa.predict([text])[0]
+        label = study.wfa.predict_indices([text])[0]
         texts = [[*tokens[:at], word, *tokens[at + 1 :]] for at in range(len(tokens)) for word in words]
-        reached = set(study.wfa.predict(encode(texts)).tolist()) - {label}
+        reached = set(study.wfa.predict_indices(encode(texts)).tolist()) - {label}
         changes = flips(alone, text)["changes"]
         assert {each["automaton"][0] for each in changes if each["new"] is not None} == reached
-        without = study.wfa.predict(encode([[*tokens[:at], *tokens[at + 1 :]] for at in range(len(tokens))]))
+        without = study.wfa.predict_indices(encode([[*tokens[:at], *tokens[at + 1 :]] for at in range(len(tokens))]))
         assert {each["position"] for each in changes if each["new"] is None} == set(np.flatnonzero(without != label))
 
 

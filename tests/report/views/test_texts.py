@@ -32,7 +32,7 @@ def test_the_table_says_what_truth_network_and_automaton_say(counting):
         output = model.trace(model.encoder.encode([text])).last()[0]
         assert network == output.argmax()
         assert probability == pytest.approx(output.max(), abs=1e-3)
-        assert automaton == wfa.predict([text])[0]
+        assert automaton == wfa.predict_indices([text])[0]
         assert confidence == pytest.approx(wfa.confidence([text])[0], abs=1e-3)
         if counting.corpus.texts.count(text) == 1:
             assert truth == labels[text]

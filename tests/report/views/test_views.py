@@ -120,7 +120,7 @@ def test_sentences_are_of_the_sort_that_they_are_offered_as(study):
     assert len(data["any"]) == 20
     for item in (*data["any"], *data["disagree"], *data["unsure"]):
         assert item["text"] in study.corpus.texts
-        assert item["label"] == study.wfa.class_names[study.wfa.predict([item["text"]])[0]]
+        assert item["label"] == study.wfa.class_names[study.wfa.predict_indices([item["text"]])[0]]
         said = study.model.trace(study.wfa.encoder.encode([item["text"]])).last()[0].argmax()
         assert item["model_label"] == study.wfa.class_names[said]
         assert item["truth"] == study.corpus.class_names[study.corpus.labels[study.corpus.texts.index(item["text"])]]

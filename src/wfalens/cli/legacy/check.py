@@ -192,7 +192,7 @@ def _opened(
     if chosen is None:
         raise InputError("give the words to choose from by --words, --word-file or --top")
     if came_from is not None:
-        label = int(stochastic_only(wfa, "checked").wfa.predict([text])[0])
+        label = int(stochastic_only(wfa, "checked").wfa.predict_indices([text])[0])
         said = "undecided" if label < 0 else wfa.class_names[label]
         if said != came_from:
             raise InputError(f"the automaton reads the text as {said!r}, not as {came_from!r}")

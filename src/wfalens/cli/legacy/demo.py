@@ -183,7 +183,7 @@ def _example(wfa: WFA, texts: Corpus) -> str:
     """A text that is worth a look: not long, and not clear from its first word on."""
     import numpy as np
 
-    sure = wfa.confidence(texts.texts)
+    sure = wfa.margin(texts.texts)
     lengths = wfa.encoder.encode(texts.texts).lengths
     fits = (lengths > 1) & (lengths <= _LONGEST_EXAMPLE) & (sure < _SUREST)
     chosen = np.flatnonzero(fits) if fits.any() else np.flatnonzero(lengths > 0)
@@ -231,7 +231,7 @@ def _print_rates(done: Demo) -> None:
     ]
     if found.readable is not None:
         rows.append(["the readable copy, which fits on a page, agrees on", f"{found.readable.cr.value:.1%}"])
-    chosen = found.trust.at_coverage(0.8)
+    chosen = found.selective.at_coverage(0.8)
     rows.append(
         [f"on the {chosen.coverage:.0%} of which it is surest, the automaton agrees on", f"{chosen.cr.value:.1%}"]
     )

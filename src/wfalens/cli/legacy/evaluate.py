@@ -133,7 +133,7 @@ def evaluate_cli(
     CR is the share of texts on which automaton and classifier choose the same class; JSD is the mean Jensen-Shannon
     divergence of their outputs (0: equal, 0.69: opposite). A readable automaton in the file has a line of its own.
 
-    Confidence is the automaton's margin between its two likeliest classes. A --min-confidence that was chosen by
+    Confidence is the probability of the automaton's likeliest class. A --min-confidence that was chosen by
     --coverage or --at-cr on some texts should be confirmed on others; `wfalens predict` takes it.
 
     With --by, agreement, selection rate, true- and false-positive rate of classifier and automaton are told for every
@@ -184,7 +184,7 @@ def evaluate_cli(
             memory=memory, engine=engine, workers=workers, address=address, shard=shard, on_bad=on_bad, log=log
         ),
     )
-    selected = _selected(done.fidelity.trust, coverage, at_cr, min_confidence)
+    selected = _selected(done.fidelity.selective, coverage, at_cr, min_confidence)
     rate = done.fidelity.overall.cr.value
     failed = min_cr is not None and rate < min_cr
     if as_json:
@@ -299,10 +299,10 @@ def print_fidelity(title: str, fidelity: Fidelity) -> None:
             f"{each.confidence:.3f}",
             f"{each.cr:.3f}",
         ]
-        for each in fidelity.trust.deciles
+        for each in fidelity.selective.deciles
     ]
     print_table("By confidence", ["", "texts", "mean confidence", "CR [95 %]"], deciles)
-    say(f"allowed to be unsure, it {_answers(fidelity.trust.at_coverage(_TOLD_COVERAGE))}")
+    say(f"allowed to be unsure, it {_answers(fidelity.selective.at_coverage(_TOLD_COVERAGE))}")
     if fidelity.undecided:
         say(f"undecided on {fidelity.undecided:,} texts (all mass met missing rows)")
     if fidelity.model_accuracy and fidelity.automaton_accuracy:
@@ -375,15 +375,15 @@ def _print_tuning(wfa: WFA) -> None:
 
 
 def _selected(
-    trust: SelectiveFidelity, coverage: float | None, at_cr: float | None, min_confidence: float | None
+    selective: SelectiveFidelity, coverage: float | None, at_cr: float | None, min_confidence: float | None
 ) -> dict[str, tuple[Selection | None, str]]:
     """What was asked for about answering only some texts, each with a sentence for people."""
     found: dict[str, tuple[Selection | None, str]] = {}
     if coverage is not None:
-        chosen = trust.at_coverage(coverage)
+        chosen = selective.at_coverage(coverage)
         found["coverage"] = chosen, f"with --min-confidence {chosen.min_confidence:.9f} it {_answers(chosen)}"
     if at_cr is not None:
-        reached = trust.at_rate(at_cr)
+        reached = selective.at_rate(at_cr)
         found["at_cr"] = (
             reached,
             (
@@ -393,7 +393,7 @@ def _selected(
             ),
         )
     if min_confidence is not None:
-        above = trust.at_confidence(min_confidence)
+        above = selective.at_confidence(min_confidence)
         found["min_confidence"] = (
             above,
             (

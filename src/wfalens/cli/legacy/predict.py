@@ -36,7 +36,7 @@ def predict_cli(
     min_confidence: Annotated[
         float,
         typer.Option(
-            metavar="SHARE", help='Say "unsure" below this margin between the two likeliest classes (0 to 1).'
+            metavar="SHARE", help='Say "unsure" where the likeliest class is less probable than this (0 to 1).'
         ),
     ] = 0.0,
     data: opt.Data = None,
@@ -92,16 +92,16 @@ def predict(automaton: Path, texts: Sequence[str], min_confidence: float = 0.0) 
     if not texts:
         raise InputError("there is no text to classify; give texts, - for standard input, or --corpus")
     weights = wfa.prediction_weights(texts)
-    answers = zip(texts, wfa.decide(weights), wfa.margins(weights), wfa.probabilities(weights), strict=True)
+    answers = zip(texts, wfa.decide(weights), wfa.probabilities(weights), strict=True)
     return [
         Prediction(
             text,
-            None if label == UNDECIDED or margin < min_confidence else wfa.class_names[label],
-            bool(margin < min_confidence),
-            float(margin),
+            None if label == UNDECIDED or output.max() < min_confidence else wfa.class_names[label],
+            bool(output.max() < min_confidence),
+            float(output.max()),
             dict(zip(wfa.class_names, map(float, output), strict=True)),
         )
-        for text, label, margin, output in answers
+        for text, label, output in answers
     ]
 
 

@@ -115,7 +115,7 @@ def _judged(
     worded, ids = wfa.ids(texts.texts).nonempty()
     if len(ids) == 0:
         raise InputError(f"{texts.name} has no text with words")
-    said = wfa.predict(ids) if model is None else _said(model, ids)
+    said = wfa.predict_indices(ids) if model is None else _said(model, ids)
     return _Judged(ids, said, None if true is None else true[worded], "automaton" if model is None else "network")
 
 

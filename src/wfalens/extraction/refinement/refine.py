@@ -95,7 +95,7 @@ class Asked:
     labels: NDArray[np.int64]
 
     def agrees(self, wfa: WFA) -> NDArray[np.bool_]:
-        return np.asarray(wfa.predict(self.ids) == self.labels)
+        return np.asarray(wfa.predict_indices(self.ids) == self.labels)
 
     def joined(self, other: Asked) -> Asked:
         return Asked(concatenate([self.ids, other.ids]), np.concatenate([self.labels, other.labels]))

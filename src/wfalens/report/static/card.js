@@ -3,7 +3,7 @@ const { h } = lens;
 
 // the tenth of the measured texts in which the automaton was about as sure as here
 const likeThis = (fidelity, confidence) =>
-  fidelity.trust.deciles.findLast(({ least }) => confidence >= least) ?? fidelity.trust.deciles[0];
+  fidelity.selective.deciles.findLast(({ least }) => confidence >= least) ?? fidelity.selective.deciles[0];
 
 function trust(fidelity, found) {
   const tenth = likeThis(fidelity, found.confidence);

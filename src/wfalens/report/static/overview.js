@@ -53,13 +53,13 @@ function faithful(data, names) {
   const lowest = Math.min(...[...rows, ...others].map(({ estimate }) => estimate.low));
   const low = Math.max(0, Math.floor(lowest * 10) / 10);
   const all = { label: 'all texts', estimate: data.overall.cr, colour: 'var(--ink)' };
-  const deciles = data.trust.deciles.map((each) => ({
+  const deciles = data.selective.deciles.map((each) => ({
     label: each.number === 1 ? 'least sure tenth' : each.number === 10 ? 'surest tenth' : `tenth ${each.number}`,
     estimate: each.cr,
     colour: 'var(--ink)',
   }));
   const least = Math.max(0, Math.floor(Math.min(...deciles.map(({ estimate }) => estimate.low)) * 10) / 10);
-  const half = data.trust.curve.find((each) => Math.abs(each.coverage - 0.8) < 0.06);
+  const half = data.selective.curve.find((each) => Math.abs(each.coverage - 0.8) < 0.06);
   return [
     h(
       'dl',
@@ -113,7 +113,7 @@ function faithful(data, names) {
             low: least,
             high: 1,
           }),
-        note: 'Confidence is the margin between the two likeliest classes. Where it is low, ask the network.',
+        note: 'Confidence is the probability of the likeliest class. Where it is low, ask the network.',
       }),
     ),
   ];

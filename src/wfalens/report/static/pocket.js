@@ -258,7 +258,7 @@ lens.pocket = (data, overview, map) => {
       automaton: outputs,
       contributions: shapley(automaton, read),
       label: overview.class_names[lens.argmax(last)],
-      confidence: ranked[0] - ranked[1],
+      confidence: ranked[0],
       ...(automaton.likely ? { states: vectors.map(automaton.likely) } : {}),
       ...(kinds ? { kinds: read.map((index) => kinds[index]) } : {}),
     };

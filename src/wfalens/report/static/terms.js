@@ -10,7 +10,7 @@ const TERMS = {
   'bag of words': 'A simple rival that only counts words and ignores their order; it was fitted to the same network.',
   'readable automaton':
     'A small automaton that was fitted to the same network so that people can read it. It is as a rule less faithful than the one that answers.',
-  confidence: 'How far the likeliest class is ahead of the second: 0 is a tie, 1 is certain.',
+  confidence: 'The probability that the automaton gives the likeliest class: 1 is certain.',
   rows: 'How the automaton knows what a word does: observed (seen in this state), completed (the word was seen, but not in this state), unknown (the word was never seen). A report by itself knows some words only: carried are those that it has, absent the others.',
   d_T: 'Distance of two words by what they do to the automaton: 0 if they do the same in every state.',
   d_S: 'Distance of two words by their vectors, which stand for what they mean: 1 minus the cosine, 0 if they point the same way.',

@@ -18,7 +18,7 @@ def sentences(
     wfa, corpus = study.wfa, study.texts.relabelled(study.wfa.class_names)
     ids = study.encoded.take(study.sample)
     weights = wfa.weights(ids)
-    decided, confidence = wfa.decide(weights), wfa.margins(weights)
+    decided, confidence = wfa.decide(weights), wfa.probabilities(weights).max(1)
     said = None if study.model is None else output_traces(study.model, ids).last().argmax(1)
     order = np.random.default_rng(study.seed).permutation(len(ids))
     chosen = {

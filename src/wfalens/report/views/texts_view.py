@@ -49,7 +49,7 @@ class ReadTexts:
             None if corpus.labels is None else corpus.labels[worded],
             network,
             study.wfa.decide(weights),
-            study.wfa.margins(weights),
+            study.wfa.probabilities(weights).max(1),
         )
 
 

@@ -35,7 +35,7 @@ def play(study: Study, text: str) -> dict[str, Any]:
         "automaton": short(outputs),
         "contributions": short(_shapley(wfa, ids)),
         "label": walk.label,
-        "confidence": round(float(wfa.margins(weights[-1:])[0]), 4),
+        "confidence": round(float(wfa.probabilities(weights[-1:]).max()), 4),
         "truth": study.truths.get(text),
     }
     if walk.names_states:

@@ -144,7 +144,7 @@ def certify_texts(
         check_pair(wfa, model)
     tokens = worded(wfa, texts)
     ids = wfa.encoder.vocabulary.encode(tokens)
-    decided = np.flatnonzero(wfa.predict(ids) != UNDECIDED)
+    decided = np.flatnonzero(wfa.predict_indices(ids) != UNDECIDED)
     if len(decided) == 0:
         raise InputError("the automaton is undecided on all of the texts: there is no class to certify")
     rng = np.random.default_rng(seed)

@@ -72,7 +72,7 @@ class Oracle:
 
     def _asked(self, ids: Ragged[np.int32]) -> NDArray[np.int64]:
         if isinstance(self._model, WFA):
-            return self._model.predict(ids)
+            return self._model.predict_indices(ids)
         return np.asarray(final_outputs(self._model, ids).argmax(1))
 
 
