@@ -474,7 +474,7 @@ def attacked(wfa, model, recipe):
 
 def attacked_by_edits(wfa, model, recipe):
     texts = [text.replace("<end>", "") for text in LETTERS]
-    labels = [model.class_names[label] for label in model.predict(texts)]
+    labels = model.predict(texts).tolist()
     corpus = build.Corpus.of(texts, labels, model.class_names)
     return outcome(attack.run_edit_attack(recipe, 2, wfa, model, corpus, seed=4))
 
