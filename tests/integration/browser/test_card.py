@@ -68,7 +68,7 @@ def test_truth_network_and_automaton_are_told(visit, doubtful, disputed):
 
 def test_agreement_is_that_of_texts_of_like_confidence(visit, doubtful, disputed, weak):
     page = opened(visit, doubtful, disputed)
-    deciles = inspection.fidelity(weak)["trust"]["deciles"]
+    deciles = inspection.fidelity(weak)["selective"]["deciles"]
     here = [each for each in deciles if each["least"] <= disputed["confidence"] + 1e-3][-1:] or deciles[:1]
     expect(page.locator(".verdict")).to_contain_text(f"agrees with the network in {100 * here[0]['cr']['value']:.1f} %")
 
