@@ -13,7 +13,7 @@ from pathlib import Path
 from wfalens.automaton import WFA
 from wfalens.explanation import describe, moves
 from wfalens.explanation.moves import COLUMNS
-from wfalens.export.diagram_files import diagram_of, draw_diagram
+from wfalens.export import diagram_of, draw_diagram
 
 FOLDER = Path(__file__).resolve().parent
 LEAST = 0.05  # of the words read in a state: rarer moves are left out of the tables

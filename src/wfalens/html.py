@@ -56,6 +56,11 @@ def wide_table_html(
     )
 
 
+def escaped(text: str) -> str:
+    """A text as a part of HTML, quotes included."""
+    return escape(text)
+
+
 def text_html(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 

@@ -8,13 +8,12 @@ import pytest
 
 from tests.automata import linear_sample, sample
 from tests.cli.test_commands import wfalens
-from wfalens.export import FORMATS, SymbolTable, read_json, subset
+from wfalens.export import SymbolTable, read_json, subset
 
 FILES = {
     "dot": ["out.dot"],
     "openfst": ["out.txt", "out.txt.syms"],
     "prism": ["out.prism", "out.prism.syms"],
-    "prism-explicit": ["out.lab", "out.sta", "out.tra", "out.tra.syms", "out1.srew", "out2.srew", "out3.srew"],
     "drn": ["out.drn", "out.drn.syms"],
     "json": ["out.json"],
     "onnx": ["out.onnx"],
@@ -35,9 +34,9 @@ def files(folder):
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".wfa")
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", FILES)
 def test_every_format_writes_its_files(folder, name):
-    target = next(file for file in FILES[name] if not file.endswith((".syms", ".lab", ".sta", ".srew")))
+    target = next(file for file in FILES[name] if not file.endswith(".syms"))
     chosen = ["--class", "c1"] if name == "openfst" else []
     done = wfalens("export", "some.wfa", "--format", name, "-o", target, *chosen, cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -51,7 +50,7 @@ def test_a_linear_automaton_goes_where_real_weights_can_go(folder, name):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", ["openfst", "prism", "prism-explicit", "drn", "aalpy"])
+@pytest.mark.parametrize("name", ["openfst", "prism", "drn", "aalpy"])
 def test_a_linear_automaton_is_refused_elsewhere_and_nothing_is_written(folder, name):
     chosen = ["--class", "c1"] if name == "openfst" else []
     done = wfalens("export", "linear.wfa", "--format", name, "-o", "out", *chosen, cwd=folder)
@@ -123,9 +122,9 @@ def test_existing_files_are_refused_without_force(folder):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["some.wfa", "-o", "out.xyz"], "its ending names no format; give --format with one of dot, openfst,"),
-        (["some.wfa", "-o", "out", "--format", "xml"], "unknown format 'xml'; choose one of dot, openfst,"),
-        (["some.wfa", "-o", "out.txt", "--format", "openfst"], "choose it with --class: c0, c1, c2"),
+        (["some.wfa", "-o", "out.xyz"], "the ending names no export format"),
+        (["some.wfa", "-o", "out", "--format", "xml"], "unknown format 'xml'; choose one of"),
+        (["some.wfa", "-o", "out.txt", "--format", "openfst"], "OpenFst holds one class; choose one of c0, c1, c2"),
         (
             ["some.wfa", "-o", "out.txt", "--format", "openfst", "--class", "no"],
             "there is no class 'no'; choose one of",
@@ -157,14 +156,6 @@ def test_too_many_transitions_are_refused(folder, monkeypatch):
     monkeypatch.setattr(sys.modules["wfalens.export.subset"], "MOST_TRANSITIONS", 100)
     done = wfalens("export", "some.wfa", "-o", "out.drn", cwd=folder)
     assert (done.returncode, "choose fewer words or states, or a threshold" in done.stderr) == (2, True)
-
-
-def test_explicit_files_share_the_given_name(folder):
-    done = wfalens("export", "some.wfa", "--format", "prism-explicit", "-o", "v1.2", "--json", cwd=folder)
-    names = [item["file"] for item in json.loads(done.stdout)["files"]]
-    assert sorted(names) == ["v1.2.lab", "v1.2.sta", "v1.2.tra", "v1.2.tra.syms", *(f"v1.2{i}.srew" for i in (1, 2, 3))]
-    again = wfalens("export", "some.wfa", "--format", "prism-explicit", "-o", "v1.2", cwd=folder)
-    assert (again.returncode, "v1.2.tra exists" in again.stderr) == (2, True)
 
 
 def test_a_missing_extra_names_itself(folder, monkeypatch):

@@ -14,10 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.automata import linear_samples, sample, samples
+from tests.errors import raises
 from wfalens.automaton import LinearWFA, StochasticWFA
-from wfalens.errors import InputError
-from wfalens.export import SymbolTable, subset
-from wfalens.export.formats import export_files
+from wfalens.export import SymbolTable, export_files, subset
 from wfalens.text import Vocabulary
 
 # every format runs the same promises as a class of its own: examples found for one are not those of another
@@ -92,9 +91,8 @@ def by_matrices(words, matrices, initial, final) -> Reading:
 
 
 def write(wfa, folder, name, file, **choice):
-    """The files of a format, as the command writes them; the path of the one that was named."""
-    for path, blob in export_files(wfa, folder / file, name, **choice).files.items():
-        path.write_bytes(blob)
+    """The files of a format, as `wfa.export` writes them; the path of the one that was named."""
+    export_files(wfa, folder / file, name, **choice).write()
     return folder / file
 
 
@@ -174,7 +172,7 @@ class ExporterConformance:
     def test_real_weights_are_held_or_refused_with_the_reason(self, tmp_path_factory, item, seed):
         folder = tmp_path_factory.mktemp("export")
         if not self.holds_linear:
-            with pytest.raises(InputError, match="holds probabilities, but a linear automaton has real weights"):
+            with raises("real-weights"):
                 self.reading(item.wfa, folder)
             return
         found = self.reading(item.wfa, folder)

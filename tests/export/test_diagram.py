@@ -6,14 +6,21 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from tests.errors import raises
 from tests.readable import at_random, negation
-from wfalens.errors import InputError
 from wfalens.explanation import moves
-from wfalens.export import diagram_dot
-from wfalens.export.diagram import Diagram
-from wfalens.export.diagram_dot import drawn_by_graphviz, has_graphviz, to_diagram_dot
-from wfalens.export.diagram_files import DIAGRAM_FORMATS, diagram_of, draw_diagram
-from wfalens.export.diagram_plain import drawn_plainly, middles
+from wfalens.export import diagram_drawing
+from wfalens.export.diagram import Diagram, diagram_of
+from wfalens.export.diagram_drawing import (
+    DIAGRAM_FORMATS,
+    draw,
+    draw_diagram,
+    drawn_by_graphviz,
+    drawn_plainly,
+    has_graphviz,
+    middles,
+    to_diagram_dot,
+)
 from wfalens.messages import percent
 
 needs_graphviz = pytest.mark.skipif(not has_graphviz(), reason="needs Graphviz (dot)")
@@ -62,7 +69,7 @@ def test_the_fewest_arrows_that_carry_enough_are_drawn(seed):
 def test_the_caption_begins_with_size_and_fidelity():
     frontier = {"texts": 1234, "chosen": 0, "loss": 0.0, "tried": [{"cr": 0.875, "jsd": 0.03}]}
     caption = diagram_of(negation(provenance={"frontier": frontier}).wfa).caption
-    size = "An automaton with 5 states and 4 kinds of words. "
+    size = "An automaton with 5 states and 4 word clusters. "
     assert caption.startswith(f"{size}It gives the network's class to 87.5 % of 1,234 held-out texts. How to read it")
     assert diagram_of(negation().wfa).caption.startswith(f"{size}How to read it")
 
@@ -77,7 +84,7 @@ def test_a_limit_that_is_too_low_for_that_is_told():
 
 @pytest.mark.parametrize("change", [{"most_edges": 0}, {"enough": 1.5}])
 def test_limits_are_checked(change):
-    with pytest.raises(InputError):
+    with raises("option-value"):
         Diagram(moves(negation().wfa), **change)
 
 
@@ -101,13 +108,13 @@ def test_a_box_says_what_the_state_is_and_how_often_it_stays():
     assert diagram.box(3) == ["sure bad", "bad 95 %", f"stays here on {percent(float(table.rates[3, 3]))} of words"]
 
 
-def test_the_legend_has_every_kind_of_word_once():
+def test_the_legend_has_every_word_cluster_once():
     diagram = diagram_of(negation().wfa)
     rows = diagram.legend()
-    told = {row.words: (row.effect, row.moved, row.share) for row in rows}
-    assert len(told) == len(rows) == 4
+    legend = {row.words: (row.effect, row.moved, row.share) for row in rows}
+    assert len(legend) == len(rows) == 4
     for kind in diagram.table.names.classes:
-        assert told[", ".join(kind.words)] == (kind.effect, percent(kind.moved), percent(kind.share, 1))
+        assert legend[", ".join(kind.words)] == (kind.effect, percent(kind.moved), percent(kind.share, 1))
     assert [row.effect.startswith("turns towards ") for row in rows] == [True, True, False, False]
     assert [row.effect for row in rows[:2]] == ["turns towards bad", "turns towards good"]
 
@@ -125,7 +132,7 @@ def test_arrows_back_are_written_from_left_to_right():
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
 def test_every_format_is_drawn_and_alike_each_time(monkeypatch, plain, ending):
     if plain:
-        monkeypatch.setattr(diagram_dot.shutil, "which", lambda name: None)
+        monkeypatch.setattr(diagram_drawing.shutil, "which", lambda name: None)
     diagram = diagram_of(negation().wfa)
     blob = draw_diagram(diagram, ending)
     assert blob.startswith(SIGNATURES[ending])
@@ -133,12 +140,12 @@ def test_every_format_is_drawn_and_alike_each_time(monkeypatch, plain, ending):
         assert draw_diagram(diagram, ending) == blob
     if plain:
         assert blob == drawn_plainly(diagram, ending) or ending == "pdf"
-        with pytest.raises(InputError, match="Graphviz is not installed"):
+        with raises("graphviz"):
             drawn_by_graphviz(to_diagram_dot(diagram), ending)
 
 
 def test_dot_needs_no_graphviz(monkeypatch):
-    monkeypatch.setattr(diagram_dot.shutil, "which", lambda name: None)
+    monkeypatch.setattr(diagram_drawing.shutil, "which", lambda name: None)
     diagram = diagram_of(negation().wfa)
     assert draw_diagram(diagram, "dot").decode() == to_diagram_dot(diagram)
     assert DIAGRAM_FORMATS == ("svg", "pdf", "png", "dot")
@@ -146,9 +153,9 @@ def test_dot_needs_no_graphviz(monkeypatch):
 
 def test_unknown_formats_and_directions_are_refused():
     diagram = diagram_of(negation().wfa)
-    with pytest.raises(InputError, match="unknown format 'gif'; choose one of svg, pdf, png, dot"):
+    with raises("option-value"):
         draw_diagram(diagram, "gif")
-    with pytest.raises(InputError, match="unknown direction 'up'; choose one of right, down"):
+    with raises("option-value"):
         draw_diagram(diagram, "dot", "up")
 
 
@@ -157,14 +164,14 @@ def test_graphviz_shows_names_caption_and_legend():
     diagram = diagram_of(negation().wfa)
     svg = drawn_by_graphviz(to_diagram_dot(diagram), "svg")
     texts = shown_texts(svg)
-    for line in (*diagram.table.names.states, "good, fine", "turns towards good", "kinds of words"):
+    for line in (*diagram.table.names.states, "good, fine", "turns towards good", "word clusters"):
         assert line in texts
     assert diagram.caption.replace(" ", "") in "".join(texts).replace(" ", "").replace("\xa0", "")
 
 
 @needs_graphviz
 def test_a_drawing_that_graphviz_cannot_read_is_an_error_that_says_why():
-    with pytest.raises(InputError, match=r"Graphviz failed: .*syntax error"):
+    with raises("graphviz"):
         drawn_by_graphviz("digraph {", "svg")
 
 
@@ -208,3 +215,13 @@ def test_boxes_of_the_plain_drawing_do_not_overlap():
         for first in range(len(points)):
             apart = np.abs(points[first + 1 :] - points[first])
             assert np.all((apart[:, 0] > 2.2) | (apart[:, 1] > 0.9))
+
+
+@pytest.mark.parametrize("ending", DIAGRAM_FORMATS)
+def test_an_automaton_is_drawn_into_a_file_by_its_ending(tmp_path, ending):
+    path = tmp_path / f"automaton.{ending}"
+    diagram = draw(negation().wfa, path, most_edges=5)
+    assert path.read_bytes() == draw_diagram(diagram, ending)
+    assert len(diagram.edges) <= 5
+    with raises("unknown-format"):
+        draw(negation().wfa, tmp_path / "automaton.gif")

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import linear_sample, sample, samples
+from tests.errors import raises
 from tests.export.conformance import our_weights, texts_of
 from wfalens.automaton import Null, StochasticWFA
 from wfalens.automaton.rows import rows_from_keys
-from wfalens.errors import InputError, MissingDependencyError
+from wfalens.errors import MissingDependencyError
 from wfalens.export import LOST, frequent_words, subset, to_networkx, to_onnx
 from wfalens.text import TextEncoder, Vocabulary
 
@@ -91,39 +92,39 @@ def test_frequent_words_come_first_and_unseen_ones_never():
 
 
 @pytest.mark.parametrize(
-    ("choice", "sentence"),
+    ("choice", "code"),
     [
-        ({"words": ["zebra"]}, "'zebra' is not in the automaton's alphabet"),
-        ({"words": ["<pad>"]}, "'<pad>' is not in the automaton's alphabet"),
-        ({"words": ["a", "b", "a"]}, "'a' is given twice"),
-        ({"words": []}, "no word is left"),
-        ({"words": "a"}, "wrap a single word in a list"),
-        ({"states": [3]}, "numbered from 0 to 2"),
-        ({"states": [-1]}, "numbered from 0 to 2"),
-        ({"threshold": 1.0}, r"must lie in \[0, 1\), not 1.0"),
-        ({"threshold": math.nan}, r"must lie in \[0, 1\)"),
+        ({"words": ["zebra"]}, "unknown-word"),
+        ({"words": ["<pad>"]}, "unknown-word"),
+        ({"words": ["a", "b", "a"]}, "words"),
+        ({"words": []}, "words"),
+        ({"words": "a"}, "words"),
+        ({"states": [3]}, "states"),
+        ({"states": [-1]}, "states"),
+        ({"threshold": 1.0}, "option-value"),
+        ({"threshold": math.nan}, "option-value"),
     ],
 )
-def test_a_choice_that_cannot_be_kept_is_refused(choice, sentence):
-    with pytest.raises(InputError, match=sentence):
+def test_a_choice_that_cannot_be_kept_is_refused(choice, code):
+    with raises(code):
         subset(automaton(FULL), **choice)
 
 
 @pytest.mark.parametrize("choice", [{"states": [0, 1]}, {"threshold": 0.1}])
 def test_a_linear_automaton_keeps_all_states_and_weights(choice):
     for export in (subset, to_onnx):
-        with pytest.raises(InputError, match="none of which can be left out"):
+        with raises("states"):
             export(linear_sample(0).wfa, **choice)
 
 
 def test_what_would_not_fit_into_memory_is_refused(monkeypatch):
     monkeypatch.setattr(sys.modules["wfalens.export.subset"], "MOST_TRANSITIONS", 100)
-    with pytest.raises(InputError, match="10 words and 6 states make more than 100 transitions; choose fewer words"):
+    with raises("too-large"):
         subset(sample("fit", 0, words=11).wfa)
 
 
 def test_a_word_that_was_not_exported_has_no_weight():
-    with pytest.raises(InputError, match="'b' was not exported"):
+    with raises("unknown-word"):
         subset(automaton(FULL), ["a"]).weights([["a", "b"]])
 
 

@@ -35,7 +35,7 @@ from wfalens import (
 from wfalens import language as strings
 from wfalens import refine as refine_extraction
 from wfalens import robustness as verification
-from wfalens.export.diagram_files import diagram_of, draw_diagram
+from wfalens.export import diagram_of, draw_diagram
 from wfalens.extraction import completion_method
 from wfalens.monitoring.drift import against_extraction, against_reference
 from wfalens.robustness import attack
@@ -493,9 +493,8 @@ EXPORTED = ["good", "not"]
 
 def exported(wfa, form):
     """The files of a format by their endings, as text."""
-    found = export.export_files(
-        wfa, Path("golden.out"), form, words=EXPORTED, class_name="pos" if form == "openfst" else None
-    )
+    options = {"openfst": {"class_name": "pos"}, "dot": {"flows": None}}.get(form, {})
+    found = export.export_files(wfa, Path("golden.out"), form, words=EXPORTED, **options)
     return {path.name: content.decode() for path, content in found.files.items()}
 
 
@@ -689,7 +688,7 @@ def figures_of_readable() -> dict[str, Figure]:
 
 
 def figures_of_exports() -> dict[str, Figure]:
-    forms = dict.fromkeys(("null", "empirical"), ("dot", "openfst", "prism", "prism-explicit", "drn", "json", "aalpy"))
+    forms = dict.fromkeys(("null", "empirical"), ("dot", "openfst", "prism", "drn", "json", "aalpy"))
     forms |= {"readable": ("dot", "json", "drn"), "linear": ("dot", "json"), "linear_plain": ("prism",)}
     found = {
         f"{form} of {name}": lambda name=name, form=form: exported(build.automaton(name), form)

@@ -139,13 +139,9 @@ class Doors:
             >>> wfa.export("films.dot", words=["good", "bad"]).words
             2
         """
-        from wfalens.export.formats import export_files, format_of
-        from wfalens.storage import write_atomically
+        from wfalens.export import export_files
 
-        exported = export_files(self._wfa, Path(path), format or format_of(Path(path)), **options)
-        for file, content in exported.files.items():
-            write_atomically(file, content)
-        return exported
+        return export_files(self._wfa, path, format, **options).write()
 
     def show(self, text: str, model: PrefixClassifier | None = None) -> Card:
         """One text for notebooks: the outputs, the word contributions and, with the model, where the two differ."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.naming import HARDLY, LEANING, LEANING_OF_TWO, SURE, WordClass
-from wfalens.explanation.moves import MoveTable, shown_name, shown_words
+from wfalens.automaton.serving import recorded
+from wfalens.automaton.wfa import WFA
+from wfalens.explanation.moves import MoveTable, moves, shown_name, shown_words, teller_of
 from wfalens.messages import percent, sentence
 from wfalens.palette import GREY, class_colour, mixed
+from wfalens.results import Result
 from wfalens.validation import Bounds, check_numbers, real, whole
 
 MOST_EDGES, ENOUGH = 40, 0.9  # arrows at most, and the share of the moves that they should carry
@@ -22,7 +25,7 @@ _CERTAIN = 0.97
 _PALEST, _FULLEST = 0.1, 0.5  # how much of a class's colour a box has
 _LONGEST_LABEL, _LONGEST_CLASS = 44, 20  # characters in a box
 _LONGEST_EFFECT = 60
-_LEAST_TOLD = 0.1  # of a move, that a class of words must make up to stand for it
+_LEAST_SHARE = 0.1  # of a move, that a word cluster must make up to stand for it
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class Edge:
     words: str  # of the class that makes it most beyond its share, among those that matter where one does
 
 
-class Kind(NamedTuple):
-    """A line of the legend."""
+class LegendRow(NamedTuple):
+    """A word cluster in the legend."""
 
     words: str
     effect: str
@@ -46,11 +49,11 @@ class Kind(NamedTuple):
     colour: str
 
 
-KIND_TITLES = ("kinds of words", "what they do", "moves", "of all words")
+LEGEND_TITLES = ("word clusters", "what they do", "moves", "of all words")
 
 
-@dataclass(frozen=True, eq=False)
-class Diagram:
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagram(Result):
     """The drawing of an automaton, but for where things stand on the page."""
 
     table: MoveTable
@@ -83,14 +86,32 @@ class Diagram:
         short = "" if self.carried >= self.enough else f" ({self.most_edges} at most are drawn)"
         return self.about + (
             "How to read it: a box is a state; every word that is read leads to another state, or it stays. "
-            f"{percent(1 - self._moved)} of all words stay (told in the boxes). "
+            f"{percent(1 - self._moved)} of all words stay (see the boxes). "
             f"Of the others, {percent(self.carried)} go along one of the {drawn} arrows drawn, "
             f"of {every} that occur{short}. "
             "The wider an arrow, the more often it is taken; it has the colour of the class that it leads to, "
             "and is dashed where it leads back to a less sure state. Its label: how many of the words read at its "
-            "beginning take it, and the kind of word that stands out among them. Below: how much of the "
-            "probability a word of each kind moves on average, in states where words still matter."
+            "beginning take it, and the word cluster that stands out among them. Below: how much of the "
+            "probability a word of each cluster moves on average, in states where words still matter."
         )
+
+    def rows(self) -> list[dict[str, Any]]:
+        names = self.table.names.states
+        return [
+            {"from": names[edge.source], "to": names[edge.target], "rate": edge.rate, "words": edge.words}
+            for edge in self.edges
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "edges": len(self.edges),
+            "share": self.carried,
+            "caption": self.caption,
+            "remark": self.table.remark,
+        }
+
+    def summary(self) -> str:
+        return f"diagram of {len(self.table.names.states)} states and {len(self.edges)} arrows"
 
     @cached_property
     def columns(self) -> NDArray[np.int64]:
@@ -138,17 +159,17 @@ class Diagram:
             return [*lines, "before the first word"]
         return [*lines, f"stays here on {percent(table.rates[state, state])} of words"]
 
-    def legend(self) -> list[Kind]:
-        """The classes of words, grouped by what they do."""
+    def legend(self) -> list[LegendRow]:
+        """The word clusters, grouped by what they do."""
         classes = self.table.names.classes
         order = sorted(range(len(classes)), key=lambda at: _place(classes[at]))
         return [
-            Kind(
+            LegendRow(
                 shown_words(classes[at].words, 5),
                 sentence(classes[at].effect, _LONGEST_EFFECT),
                 percent(classes[at].moved),
                 percent(classes[at].share, 1),
-                self._kind_colour(classes[at]),
+                self._cluster_colour(classes[at]),
             )
             for at in order
         ]
@@ -160,22 +181,36 @@ class Diagram:
     def edge(self, source: int, target: int) -> Edge:
         """A move with the words that stand for it."""
         table = self.table
-        classes, told = table.names.classes, table.carriers(source, target, len(table.names.classes))
-        telling = [each for each in told if classes[each.word_class].moved >= HARDLY and each.share >= _LEAST_TOLD]
-        words = shown_words(classes[(telling or told)[0].word_class].words) if told else "any word"
+        clusters, carriers = table.names.classes, table.carriers(source, target, len(table.names.classes))
+        strong = [each for each in carriers if clusters[each.word_class].moved >= HARDLY and each.share >= _LEAST_SHARE]
+        words = shown_words(clusters[(strong or carriers)[0].word_class].words) if carriers else "any word"
         return Edge(source, target, float(table.shares[source, target]), float(table.rates[source, target]), words)
 
     def _says(self, output: NDArray[np.float64]) -> str:
         first, second = np.argsort(-output, kind="stable")[:2]
-        told = [
+        classes = [
             f"{shown_name(self.table.class_names[each], _LONGEST_CLASS)} {percent(float(output[each]))}"
             for each in (first, second)
         ]
-        return told[0] if output[first] >= SURE else ", ".join(told)
+        return classes[0] if output[first] >= SURE else ", ".join(classes)
 
-    def _kind_colour(self, kind: WordClass) -> str:
-        towards = kind.moved >= HARDLY and kind.effect.startswith("turns towards ")
-        return class_colour(int(kind.change.argmax())) if towards else GREY
+    def _cluster_colour(self, cluster: WordClass) -> str:
+        towards = cluster.moved >= HARDLY and cluster.effect.startswith("turns towards ")
+        return class_colour(int(cluster.change.argmax())) if towards else GREY
+
+
+def diagram_of(wfa: WFA, most_edges: int = MOST_EDGES, enough: float = ENOUGH) -> Diagram:
+    """What is drawn of a readable automaton: as few arrows as carry enough of the moves.
+
+    The caption begins with its size and how faithful it was on texts held out from fitting, if that was recorded.
+    """
+    table, drawn = moves(wfa), teller_of(wfa).wfa
+    size = f"An automaton with {drawn.states} states and {len(table.names.classes)} word clusters. "
+    found = recorded(drawn.provenance)
+    faithful = (
+        f"It gives the network's class to {percent(found.cr, 1)} of {found.texts:,} held-out texts. " if found else ""
+    )
+    return Diagram(table, most_edges, enough, size + faithful)
 
 
 def rows_by_class(centres: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -184,14 +219,14 @@ def rows_by_class(centres: NDArray[np.float64], columns: NDArray[np.int64]) -> N
     columns_of = [columns[says == label] for label in range(centres.shape[1])]
     tallest = np.array([np.bincount(each).max() if len(each) else 1 for each in columns_of])  # of a class's columns
     bands = np.cumsum(tallest) - tallest / 2
-    wanted = centres @ bands  # an undecided state stands between its classes
+    ideal = centres @ bands  # an undecided state stands between its classes
     rows = np.empty(len(centres))
     for column in np.unique(columns):
         members = np.flatnonzero(columns == column)
-        members = members[np.argsort(wanted[members], kind="stable")]
+        members = members[np.argsort(ideal[members], kind="stable")]
         steps = np.arange(len(members))
-        packed = np.maximum.accumulate(wanted[members] - steps) + steps  # at least a row apart
-        rows[members] = packed - (packed - wanted[members]).mean()
+        packed = np.maximum.accumulate(ideal[members] - steps) + steps  # at least a row apart
+        rows[members] = packed - (packed - ideal[members]).mean()
     return rows
 
 
@@ -200,7 +235,7 @@ def self_contained(svg: bytes) -> bytes:
     return re.sub(rb"<!DOCTYPE[^>]*>\s*", b"", svg, count=1)
 
 
-def _place(kind: WordClass) -> tuple[bool, bool, int, float]:
+def _place(cluster: WordClass) -> tuple[bool, bool, int, float]:
     """Words that turn towards a class first, class by class; those that hardly matter last."""
-    towards = kind.effect.startswith("turns towards ")
-    return kind.moved < HARDLY, not towards, int(kind.change.argmax()) if towards else 0, -kind.moved
+    towards = cluster.effect.startswith("turns towards ")
+    return cluster.moved < HARDLY, not towards, int(cluster.change.argmax()) if towards else 0, -cluster.moved

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import FormatError, InputError
+from wfalens.export.registry import exporter
 from wfalens.export.subset import Subset
 from wfalens.export.symbols import CLASS, WORD, escape, unescape
 from wfalens.messages import printable, sentence
@@ -28,10 +29,11 @@ _LONGEST_NAME = 60  # characters of a state's
 _COLOURS = 12  # of the scheme
 
 
+@exporter("dot", suffixes=(".dot", ".gv"))
 def to_dot(part: Subset, flows: int | None = 60, words_shown: int = 3) -> str:
-    """The subset as a drawing of its strongest flows (None: all), each with its most telling words."""
+    """The subset as a drawing of its strongest flows (None: all), each with its most typical words."""
     if flows is not None and flows < 1:
-        raise InputError(f"at least one flow must be drawn, not {flows}")
+        raise InputError(f"at least one flow must be drawn, not {flows}", code="option-value")
     n, (share, frequency) = len(part.states), _shares(part)
     keys, edge = np.unique(part.source.astype(np.int64) * n + part.target, return_inverse=True)
     strength = np.bincount(edge, share)
@@ -46,9 +48,9 @@ def to_dot(part: Subset, flows: int | None = 60, words_shown: int = 3) -> str:
     lines = [_node(part, int(place)) for place in touched]
     for number in drawn:
         held = transitions[number]
-        telling = held[np.argsort(-excess[held], kind="stable")[:words_shown]]
+        typical = held[np.argsort(-excess[held], kind="stable")[:words_shown]]
         ends = divmod(int(keys[number]), n)
-        lines.append(_edge(part, ends, float(strength[number]), float(strength[number] / widest), held, telling))
+        lines.append(_edge(part, ends, float(strength[number]), float(strength[number] / widest), held, typical))
     head = 'digraph automaton {\n  rankdir=LR;\n  node [style=filled, colorscheme=set312, fontname="sans-serif"];\n'
     return f'{head}  edge [fontsize=10, fontname="sans-serif"];\n' + "\n".join(lines) + "\n}\n"
 
@@ -80,10 +82,10 @@ def _edge(
     flow: float,
     width: float,
     held: NDArray[np.int64],
-    telling: NDArray[np.int64],
+    typical: NDArray[np.int64],
 ) -> str:
-    """An edge with all transitions that it holds and, for the eye, the telling ones."""
-    label = "\\n".join(f"{_shown(part.words[part.word[at]])} {part.weight[at]:.2g}" for at in telling)
+    """An edge with all transitions that it holds and, for the eye, the typical ones."""
+    label = "\\n".join(f"{_shown(part.words[part.word[at]])} {part.weight[at]:.2g}" for at in typical)
     names = [part.words[word] for word in part.word[held]]
     return (
         f'  s{ends[0]} -> s{ends[1]} [label="{label}", penwidth={max(_THINNEST, _WIDEST * width):.2f}, '

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import FormatError, InputError, WfalensError
+from wfalens.export.registry import exporter
 from wfalens.export.subset import LOST, Subset
 
 FORMAT, VERSION = "wfalens-automaton", 1
@@ -23,6 +24,7 @@ _COLUMNS = ("source", "word", "target", "weight")
 _SUM_TOLERANCE = 1e-9
 
 
+@exporter("json", suffixes=(".json",))
 def to_json(part: Subset) -> str:
     """The subset as one JSON object on one line, in ASCII, so that any word survives."""
     return json.dumps(

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.export.export_choice import chosen_ids, chosen_states, with_unknown
-from wfalens.export.subset import Subset, subset
+from wfalens.export.registry import exporter
+from wfalens.export.subset import Subset, chosen_ids, chosen_states, subset, with_unknown
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 _MOST_FLOATS = 1 << 26  # of the matrices: protobuf ends at 2 GB, and several copies are made on the way
 
 
+@exporter("onnx", suffixes=(".onnx",), factored=True)
 def to_onnx(
-    wfa: WFA, words: Sequence[str] | None = None, states: Sequence[int] | None = None, threshold: float = 0.0
+    wfa: WFA, words: Sequence[str] | int | None = None, states: Sequence[int] | None = None, threshold: float = 0.0
 ) -> bytes:
     """The automaton as a serialised model; words, states and threshold as for `subset`. `<unk>` is always in."""
     try:
@@ -107,7 +108,8 @@ def _stochastic(graph: GraphBuilder, slot: str, part: Subset) -> tuple[str, str]
     if len(part.words) * n * n > _MOST_FLOATS:
         raise InputError(
             f"the matrices of {len(part.words):,} words and {n} states are too large for an ONNX file; "
-            "choose fewer words or states"
+            "choose fewer words or states",
+            code="too-large",
         )
     matrices = graph.hold(np.concatenate([part.matrices(), np.eye(n)[None]]))
     body = graph.body()

@@ -2,8 +2,8 @@
 
 Whole vocabularies do not fit every tool. What is left out must not leave rows that sum to less than 1: a row that loses
 some of its targets is scaled up to what it had. Mass that has nowhere to go (a row that null completion left empty, or
-one all of whose targets were left out) goes to a state of its own, *lost*, which speaks for no class and is never
-left. Weights `A(w)` are thereby those of the automaton, and all rows sum to 1.
+one all of whose targets were left out) goes to a state of its own, *lost*, which has no weight for any class and is
+never left. Weights `A(w)` are thereby those of the automaton, and all rows sum to 1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA, frozen
 from wfalens.errors import InputError
-from wfalens.export.export_choice import chosen_ids, chosen_states
+from wfalens.text.vocabulary import PADDING, UNKNOWN, UNKNOWN_WORD
 
 LOST, LOST_NAME = -1, "lost"
 MOST_TRANSITIONS = 10_000_000
@@ -60,7 +60,7 @@ class Subset:
 
     @property
     def decided(self) -> NDArray[np.int64]:
-        """The class that each state speaks for most, -1 for the lost state; (n,)"""
+        """The class with the largest weight in each state, -1 for the lost state; (n,)"""
         return np.where(self.states == LOST, -1, self.final.argmax(1))
 
     def matrices(self) -> NDArray[np.float64]:
@@ -78,24 +78,27 @@ class Subset:
             vector = self.initial
             for word in text:
                 if word not in places:
-                    raise InputError(f"the word {word!r} was not exported")
+                    raise InputError(f"the word {word!r} was not exported", code="unknown-word")
                 vector = vector @ matrices[places[word]]
             vectors[row] = vector
         return np.asarray(vectors @ self.final)
 
-    def require_stochastic(self, tool: str) -> None:
-        """Refuse an automaton with real weights, for a tool that knows only probabilities."""
+    def require_stochastic(self, format: str) -> None:
+        """Reject an automaton with real weights, for a format that holds probabilities only."""
         if self.kind == LinearWFA.kind:
             raise InputError(
-                f"{tool} holds probabilities, but a linear automaton has real weights, some of them negative; "
-                "export one that was extracted with --kind stochastic, or this one as json, dot or onnx"
+                f"{format} holds probabilities, but a linear automaton has real weights, some of them negative; "
+                "export a stochastic automaton, or this one as json, dot or onnx",
+                code="real-weights",
             )
 
 
 def subset(
-    wfa: WFA, words: Sequence[str] | None = None, states: Sequence[int] | None = None, threshold: float = 0.0
+    wfa: WFA, words: Sequence[str] | int | None = None, states: Sequence[int] | None = None, threshold: float = 0.0
 ) -> Subset:
     """Write out the transitions of chosen words (default: all) between chosen states (default: all; 0 is always in).
+
+    A number of words stands for the most frequent ones.
 
     Weights below the threshold are left out, but for the largest of a row; rows are scaled back to what they had.
     """
@@ -152,7 +155,8 @@ def _transitions(wfa: WFA, ids: NDArray[np.int32], states: NDArray[np.int64], th
         if found > MOST_TRANSITIONS:
             raise InputError(
                 f"{len(ids):,} words and {len(states)} states make more than {MOST_TRANSITIONS:,} transitions; "
-                "choose fewer words or states, or a threshold"
+                "choose fewer words or states, or a threshold",
+                code="too-large",
             )
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")  # by word and target already
@@ -187,3 +191,57 @@ def _with_lost_state(columns: _Columns, lost: int, words: int) -> _Columns:
         np.concatenate([target, stay]),
         np.concatenate([weight, np.ones(words)]),
     )
+
+
+def chosen_ids(wfa: WFA, words: Sequence[str] | int | None) -> NDArray[np.int32]:
+    """Ids of the words, each of which must be in the alphabet once; all but padding by default."""
+    vocabulary = wfa.encoder.vocabulary
+    if words is None:
+        return np.arange(UNKNOWN, len(vocabulary), dtype=np.int32)
+    if isinstance(words, int):
+        words = frequent_words(wfa, words)
+    if isinstance(words, str):
+        raise InputError("give a list of words; put a single word into a list", code="words")
+    ids = np.array([vocabulary.id_of(word) for word in words], np.int32)
+    for word, number in zip(words, ids, strict=True):
+        if number == PADDING or (number == UNKNOWN and word != UNKNOWN_WORD):
+            raise InputError(
+                f"the word {word!r} is not in the automaton's alphabet; {UNKNOWN_WORD} stands for it",
+                code="unknown-word",
+            )
+    if len(set(words)) != len(words):
+        raise InputError(
+            f"the word {next(word for word in words if list(words).count(word) > 1)!r} is given twice", code="words"
+        )
+    if not len(ids):
+        raise InputError("no word is left to export", code="words")
+    return ids
+
+
+def chosen_states(wfa: WFA, states: Sequence[int] | None, threshold: float) -> NDArray[np.int64]:
+    """The states in their order, 0 always among them; all by default, and of a linear automaton."""
+    if not 0 <= threshold < 1:
+        raise InputError(f"the threshold must lie in [0, 1), not {threshold}", code="option-value")
+    chosen = np.arange(wfa.states) if states is None else np.unique(np.append(np.asarray(states, np.int64), 0))
+    if chosen[0] < 0 or chosen[-1] >= wfa.states:
+        raise InputError(f"states are numbered from 0 to {wfa.states - 1}", code="states")
+    if wfa.kind == LinearWFA.kind and (threshold or len(chosen) < wfa.states):
+        raise InputError(
+            "a linear automaton's states are directions, none of which can be left out, and its small weights matter; "
+            "export all states without a threshold",
+            code="states",
+        )
+    return chosen
+
+
+def frequent_words(wfa: WFA, top: int) -> list[str]:
+    """`<unk>`, which any text may need, and the words that were seen most often in extraction."""
+    counts = wfa.word_counts[UNKNOWN + 1 :]
+    ranked = np.argsort(-counts, kind="stable")[:top]
+    seen = ranked[counts[ranked] > 0] + UNKNOWN + 1
+    return [UNKNOWN_WORD, *wfa.encoder.vocabulary.decode(seen.astype(np.int32))]
+
+
+def with_unknown(words: Sequence[str] | int | None) -> Sequence[str] | int | None:
+    """The words and `<unk>`, for a tool that must read any text; numbers of words and None (all) hold it already."""
+    return words if words is None or isinstance(words, int) or UNKNOWN_WORD in words else [UNKNOWN_WORD, *words]

@@ -1,14 +1,27 @@
-"""Words as names that every tool can read, and back again."""
+"""How words and numbers are written in text formats.
+
+Words become names that every tool can read, and back again; millions of lines are made of columns, without a loop in
+Python.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from wfalens.errors import FormatError, InputError
 
 WORD, CLASS = "w", "class"  # what a name stands for; the prefix also keeps names clear of every tool's keywords
 EPSILON = "<eps>"  # number 0 belongs to the empty word
+Column = str | Any  # the same text in every line, or a pyarrow array with one text per line
+_TEXT = pa.large_string()
 _ODD = re.compile(r"[^A-Za-z0-9]")
 _ESCAPE = re.compile(r"_(?:_|([0-9a-f]+)_)")
 
@@ -46,7 +59,7 @@ class SymbolTable:
         try:
             return self.words.index(word) + 1
         except ValueError:
-            raise InputError(f"the word {word!r} is not in the symbol table") from None
+            raise InputError(f"the word {word!r} is not in the symbol table", code="unknown-word") from None
 
     def to_text(self) -> str:
         lines = [f"{EPSILON}\t0", *(f"{name}\t{number}" for number, name in enumerate(self.names, 1))]
@@ -60,3 +73,27 @@ class SymbolTable:
         if [line[1:] for line in lines] != [[str(number)] for number in range(len(lines))]:
             raise FormatError("a symbol table has a name, a tab and a number in every line, counted from 0")
         return SymbolTable(tuple(unescape(line[0]) for line in lines[1:]))
+
+
+def numbers(values: NDArray[Any]) -> Any:
+    """Numbers as text; a float with the fewest digits that read back as the same float."""
+    return pc.cast(pa.array(values), _TEXT)
+
+
+def chosen(texts: Sequence[str], places: NDArray[Any]) -> Any:
+    """For every line one of a few texts."""
+    return pa.array(texts, _TEXT).take(pa.array(places))
+
+
+def where(condition: NDArray[np.bool_], texts: Any) -> Any:
+    """The texts where the condition holds, nothing elsewhere; one text per true place."""
+    places = np.where(condition, np.cumsum(condition), 0)
+    return pa.concat_arrays([pa.array([""], _TEXT), texts]).take(pa.array(places))
+
+
+def lines(*columns: Column) -> str:
+    """The columns beside each other, all lines in one text; line breaks are the caller's."""
+    parts = [pa.scalar(column, _TEXT) if isinstance(column, str) else column for column in columns]
+    joined = pc.binary_join_element_wise(*parts, pa.scalar("", _TEXT))
+    _, ends, text = joined.buffers()  # an array of texts is one run of bytes, and where each text ends
+    return str(text[: np.frombuffer(ends, np.int64)[len(joined)]].to_pybytes(), "utf-8") if len(joined) else ""

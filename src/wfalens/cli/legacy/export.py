@@ -13,12 +13,10 @@ from wfalens.cli.legacy.files import check_outputs
 from wfalens.cli.legacy.output import print_json, remark, say
 from wfalens.cli.legacy.words import WordChoice
 from wfalens.errors import InputError
-from wfalens.storage import write_atomically
 
 if TYPE_CHECKING:
-    from wfalens.export.formats import Exported
+    from wfalens.export import Exported
 
-_FLOWS = 60
 _ALL_WORDS = WordChoice()
 
 
@@ -32,7 +30,7 @@ def export_cli(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="dot, openfst, prism, prism-explicit, drn, json, onnx or aalpy.",
+            help="dot, openfst, prism, drn, json, onnx or aalpy.",
             show_default="by the ending of the file",
         ),
     ] = None,
@@ -53,9 +51,7 @@ def export_cli(
     ] = None,
     flows: Annotated[
         int | None,
-        typer.Option(
-            "--flows", metavar="N", min=0, help="dot: how many flows to draw; 0: all.", show_default=str(_FLOWS)
-        ),
+        typer.Option("--flows", metavar="N", min=0, help="dot: how many flows to draw; 0: all.", show_default="60"),
     ] = None,
     words: opt.Words = None,
     word_file: opt.WordFile = None,
@@ -76,7 +72,7 @@ def export_cli(
     Example:
       wfalens export films.wfa --top 500 -o films.drn
     """
-    from wfalens.export.formats import format_of
+    from wfalens.export import format_of
 
     name = format_name or format_of(out)
     _refuse_idle("--class", class_name, name, "openfst")
@@ -89,18 +85,13 @@ def export_cli(
         force=force,
         states=None if states is None else _numbers(states),
         threshold=threshold,
-        class_name=class_name,
-        flows=_FLOWS if flows is None else flows or None,
+        **({} if class_name is None else {"class_name": class_name}),
+        **({} if flows is None else {"flows": flows or None}),
     )
     if as_json:
-        files = [{"file": str(path), "bytes": len(blob)} for path, blob in made.files.items()]
-        counts = {"words": made.words, "states": made.states, "transitions": made.transitions}
-        print_json({"format": name, "kind": made.kind, **counts, "files": files, "remark": made.remark})
+        print_json(made.to_dict())
         return
-    size = f"{made.words:,} words, {made.states} states"
-    if made.transitions is not None:
-        size += f", {made.transitions:,} transitions"
-    say(f"wrote {', '.join(map(str, made.files))} ({size})")
+    say(f"wrote {made.summary()}")
     remark(made.remark)
 
 
@@ -115,15 +106,13 @@ def export(
 ) -> Exported:
     """Write an automaton in a format; `choice` holds further options of `export_files`."""
     from wfalens.automaton import WFA
-    from wfalens.export.formats import export_files, main_file
+    from wfalens.export import export_files
 
-    check_outputs(main_file(out, name), force=force)
+    check_outputs(out, force=force)
     wfa = WFA.load(automaton)
     made = export_files(wfa, out, name, words=words.of(wfa), **choice)
     check_outputs(*made.files, force=force)
-    for path, blob in made.files.items():
-        write_atomically(path, blob)
-    return made
+    return made.write()
 
 
 def _refuse_idle(option: str, value: object, name: str, owner: str) -> None:

@@ -11,7 +11,6 @@ from wfalens.cli.legacy import options as opt
 from wfalens.cli.legacy.files import check_outputs
 from wfalens.cli.legacy.output import note, print_json, print_table, remark, say
 from wfalens.errors import InputError
-from wfalens.storage import write_atomically
 
 if TYPE_CHECKING:
     from wfalens.explanation import MoveTable
@@ -98,18 +97,16 @@ def draw(
 ) -> Diagram:
     """Draw a readable automaton into a file, whose ending decides the format."""
     from wfalens.automaton import WFA
-    from wfalens.export.diagram_dot import has_graphviz
-    from wfalens.export.diagram_files import DIAGRAM_FORMATS, diagram_of, draw_diagram
+    from wfalens.export import draw as draw_file
+    from wfalens.export.diagram_drawing import DIAGRAM_FORMATS, has_graphviz
 
     ending = out.suffix[1:].lower()
     if ending not in DIAGRAM_FORMATS:
         raise InputError(f"{out}: a drawing must end in {', '.join(f'.{each}' for each in DIAGRAM_FORMATS)}")
     check_outputs(out, force=force)
-    diagram = diagram_of(WFA.load(automaton), edges, share)
-    blob = draw_diagram(diagram, ending, direction)
+    diagram = draw_file(WFA.load(automaton), out, most_edges=edges, enough=share, direction=direction)
     if ending != "dot" and not has_graphviz():
         note("Graphviz is not installed (https://graphviz.org): drawn in plain columns, from left to right")
-    write_atomically(out, blob)
     return diagram
 
 

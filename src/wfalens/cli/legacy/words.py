@@ -30,7 +30,7 @@ class WordChoice:
         wfa: WFA,
     ) -> list[str] | None:
         """Each word once; None if nothing is chosen."""
-        from wfalens.export.export_choice import frequent_words
+        from wfalens.export import frequent_words
 
         if not self.words and self.file is None and self.top is None:
             return None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.export.drn import SAYS, START
+from wfalens.export.mdp import SAYS, START
 from wfalens.export.symbols import CLASS, escape
 from wfalens.robustness.model_checking.word_game import Game
 from wfalens.validation import check_choice

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError, MissingDependencyError
-from wfalens.export.drn import to_drn
+from wfalens.export.mdp import to_drn
 from wfalens.robustness.model_checking.word_game import Game
 
 _UNKNOWN_LABEL = "unknown label"  # as Storm says it

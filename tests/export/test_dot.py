@@ -1,4 +1,4 @@
-"""Graphs as Graphviz, networkx and AALpy read them."""
+"""DOT as Graphviz reads it."""
 
 import json
 import re
@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tests.automata import sample
-from tests.export.conformance import ExporterConformance, by_matrices, renamed, symbol_table, write
+from tests.export.conformance import ExporterConformance, by_matrices, renamed, write
 from tests.readable import negation
-from wfalens.export import escape, subset, to_dot, to_networkx, unescape
+from wfalens.export import subset, to_dot
 from wfalens.export.dot import read_weights
 from wfalens.export.symbols import CLASS
 
@@ -87,62 +87,3 @@ class TestDot(ExporterConformance):
         drawing = to_dot(subset(long), None)
         assert max(map(len, re.findall(r's\d \[label="(.*?)\\n', drawing))) < 80
         assert 'sure say \\"no\\"\\\\n' in drawing
-
-
-class TestNetworkx(ExporterConformance):
-    holds_linear = True
-
-    def reading(self, wfa, folder, **choice):
-        networkx = pytest.importorskip("networkx", reason="needs the extra graph")
-        graph = to_networkx(subset(wfa, **choice))
-        words = graph.graph["words"]
-        matrices = np.array(
-            [
-                networkx.to_numpy_array(graph.edge_subgraph(edges), nodelist=range(len(graph))) if edges else None
-                for edges in self.edges_by_word(graph, words)
-            ]
-        )
-        initial = np.array([share for _, share in graph.nodes(data="initial")])
-        final = [[weights[name] for name in wfa.class_names] for _, weights in graph.nodes(data="class_weights")]
-        return by_matrices(words, matrices, initial, np.array(final))
-
-    def test_states_and_classes_of_words_have_their_names(self):
-        pytest.importorskip("networkx", reason="needs the extra graph")
-        wfa = negation().wfa
-        graph = to_networkx(subset(wfa))
-        assert [name for _, name in graph.nodes(data="name")] == list(wfa.names.states)
-        for *_, word, kind in graph.edges(keys=True, data="word_class"):
-            assert wfa.walk(word).word_classes == (kind,)
-        assert "name" not in to_networkx(subset(sample("fit", 0).wfa)).nodes[0]
-
-    def edges_by_word(self, graph, words):
-        found = {word: [] for word in words}
-        for source, target, word in graph.edges(keys=True):
-            found[word].append((source, target, word))
-        return found.values()
-
-
-class TestAalpy(ExporterConformance):
-    """Class weights have no place in this format: they are ours."""
-
-    def reading(self, wfa, folder, **choice):
-        pytest.importorskip("aalpy", reason="needs AALpy")
-        from aalpy.utils import load_automaton_from_file
-
-        path = write(wfa, folder, "aalpy", "model.dot", **choice)
-        mdp = load_automaton_from_file(str(path), "mdp")
-        words = symbol_table(folder).words
-        assert {unescape(name) for name in mdp.get_input_alphabet()} == set(words)
-        number = {word: at for at, word in enumerate(words)}
-        place = {state.state_id: at for at, state in enumerate(mdp.states)}
-        matrices = np.zeros((len(words), len(place), len(place)))
-        for state in mdp.states:
-            for name, targets in state.transitions.items():
-                for target, weight in targets:
-                    matrices[number[unescape(name)], place[state.state_id], place[target.state_id]] = weight
-        part = subset(wfa, **choice)
-        for state, label in zip(mdp.states, part.decided, strict=True):
-            says = "lost" if label < 0 else escape(wfa.class_names[label], CLASS)
-            assert state.output == f"{state.state_id}__{says}"
-        initial = np.eye(len(place))[place[mdp.initial_state.state_id]]
-        return by_matrices(words, matrices, initial, part.final)

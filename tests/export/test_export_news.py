@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 from tests.export.conformance import our_weights
-from tests.export.test_drn import TestDrn as Drn
-from tests.export.test_graphs import TestAalpy as Aalpy
-from tests.export.test_graphs import TestDot as Dot
-from tests.export.test_graphs import TestNetworkx as Networkx
-from tests.export.test_json import TestJson as Json
-from tests.export.test_onnx import TestOnnx as Onnx
+from tests.export.test_aalpy_dot import TestAalpy as Aalpy
+from tests.export.test_dot import TestDot as Dot
+from tests.export.test_json_file import TestJson as Json
+from tests.export.test_mdp import TestDrn as Drn
+from tests.export.test_mdp import TestPrism as Prism
+from tests.export.test_networkx_graph import TestNetworkx as Networkx
+from tests.export.test_onnx_automaton import TestOnnx as Onnx
 from tests.export.test_openfst import TestOpenFst as OpenFst
-from tests.export.test_prism import TestPrism as Prism
-from tests.export.test_prism import TestPrismExplicit as PrismExplicit
-from wfalens.export.export_choice import frequent_words
+from wfalens.export import frequent_words
 from wfalens.extraction import Paper, extract
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary
@@ -54,7 +53,7 @@ def news(news_data):
     return wfa, words, [[word if word in words else "<unk>" for word in title] for title in titles]
 
 
-@pytest.mark.parametrize("format_tests", [Aalpy, Dot, Drn, Json, Networkx, Onnx, OpenFst, Prism, PrismExplicit])
+@pytest.mark.parametrize("format_tests", [Aalpy, Dot, Drn, Json, Networkx, Onnx, OpenFst, Prism])
 def test_the_other_tool_gives_titles_our_weights(news, tmp_path, format_tests):
     wfa, words, titles = news
     found = format_tests().reading(wfa, tmp_path, words=words)

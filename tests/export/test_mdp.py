@@ -1,4 +1,7 @@
-"""DRN as Storm reads it."""
+"""DRN and PRISM programs as Storm reads them."""
+
+import json
+import re
 
 import numpy as np
 import pytest
@@ -6,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.automata import sample, samples
+from tests.errors import raises
 from tests.export.conformance import write
 from tests.export.storm import StormConformance
-from wfalens.errors import InputError
-from wfalens.export.drn import read_words, to_drn
-from wfalens.export.subset import subset
+from wfalens.export import subset, to_drn, unescape
+from wfalens.export.mdp import read_words
 
 stormpy = pytest.importorskip("stormpy", reason="needs the extra verify")
 
@@ -46,6 +49,16 @@ class TestDrn(StormConformance):
         return self.read_model(wfa, model, read_words(text), range(model.nr_states), folder)
 
 
+class TestPrism(StormConformance):
+    def reading(self, wfa, folder, **choice):
+        path = write(wfa, folder, "prism", "model.prism", **choice)
+        program = stormpy.parse_prism_program(str(path))
+        model = stormpy.build_model(program, options=stormpy.BuilderOptions(build_full=True))
+        names = dict.fromkeys(re.findall(r"^  \[(\w+)\]", path.read_text(), re.MULTILINE))
+        values = [json.loads(str(model.state_valuations.to_json(state.id)))["s"] for state in model.states]
+        return self.read_model(wfa, model, [unescape(name) for name in names], values, folder)
+
+
 @settings(max_examples=20)
 @given(samples(), st.integers(0, 4), st.integers(0, 10**6))
 def test_storm_finds_the_greatest_weight_that_words_can_give_a_class(tmp_path_factory, item, steps, seed):
@@ -63,7 +76,7 @@ def test_storm_finds_the_greatest_weight_that_words_can_give_a_class(tmp_path_fa
 
 
 @given(samples())
-def test_labels_name_the_class_that_a_state_speaks_for(tmp_path_factory, item):
+def test_labels_name_the_class_with_the_largest_weight(tmp_path_factory, item):
     part = subset(item.wfa)
     model = built(to_drn(part), tmp_path_factory.mktemp("drn"))
     for state, label in zip(model.states, part.decided, strict=True):
@@ -73,5 +86,5 @@ def test_labels_name_the_class_that_a_state_speaks_for(tmp_path_factory, item):
 
 @pytest.mark.parametrize("start", [[1.0], [0.5, 0.6, 0, 0, 0, 0], [2.0, -1.0, 0, 0, 0, 0]])
 def test_a_start_that_is_no_distribution_is_refused(start):
-    with pytest.raises(InputError, match="must be a distribution over the 6 states"):
+    with raises("start"):
         to_drn(subset(sample("fit", 0).wfa), np.array(start))
