@@ -17,8 +17,8 @@ import numpy as np
 
 from common import arguments, finish, news, readable_automaton, show, trained_model
 from wfalens.explanation import nearness_of
-from wfalens.robustness import Edits, Substitutes, certify_network, certify_texts, read_lists, smooth
-from wfalens.robustness.certify.network_certificates import BROKEN
+from wfalens.robustness import Edits, Substitutes, certify_network, certify_texts, read_lists
+from wfalens.robustness.certify.network_certificates import BROKEN, STATUSES
 from wfalens.text import Corpus, load_dataset, wordllama_vectors
 from wfalens.text.datasets.catalogue import data_folder
 
@@ -50,7 +50,8 @@ def certified(options, name: str, train: Corpus, test: Corpus, texts: int, budge
                 wfa, model, some, edits, changes=changes, budget=budget, guided=order == "automaton"
             )
             seconds[order] = (time.process_time() - began) / len(some)
-        total, plain = found["automaton"].summary, found["plain"].summary
+        total, plain = found["automaton"], found["plain"]
+        proven, broken_share, copy_only, open_share = (total.share(status).value for status in STATUSES)
         both = [
             (one.tried, other.tried)
             for one, other in zip(found["automaton"].certificates, found["plain"].certificates, strict=True)
@@ -60,10 +61,10 @@ def certified(options, name: str, train: Corpus, test: Corpus, texts: int, budge
         broken = [each for each in found["automaton"].certificates if each.status == BROKEN]
         of_all = float(np.sum([each.tried for each in broken]) / np.sum([each.variants for each in broken]))
         result[str(changes)] = {
-            "proven": total.proven / total.texts,
-            "broken": total.broken / total.texts,
-            "proven_on_automaton": total.copy_only / total.texts,
-            "open": total.open / total.texts,
+            "proven": proven,
+            "broken": broken_share,
+            "proven_on_automaton": copy_only,
+            "open": open_share,
             "queries": total.queries,
             "queries_broken": total.queries_broken,
             "queries_broken_plain": plain.queries_broken,
@@ -75,27 +76,16 @@ def certified(options, name: str, train: Corpus, test: Corpus, texts: int, budge
         rows.append([changes, *result[str(changes)].values()])
     show(f"{name}: {len(some)} texts, {source} substitutes, on the network", ["k", *result["1"]], rows)
     result["any"] = any_number(wfa, model, some, edits, 200 if options.quick else 1000)
-    smoothed = smooth(wfa, model, some[: 20 if options.quick else 100], allowed, samples=200 if options.quick else 1000)
-    result["smoothed"] = {
-        "certified": {str(k): smoothed.certified(k).value for k in (1, 2, 3, None)},
-        "variance_ratio": smoothed.variance_ratio,
-    }
-    show(
-        f"{name}: the smoothed network",
-        ["changes", "certified"],
-        list(map(list, result["smoothed"]["certified"].items())),
-    )
-    print(f"the automaton as control variate saves a factor {smoothed.variance_ratio:.2f} in samples")
     return result
 
 
 def any_number(wfa, model, texts: list[str], edits: Edits, samples: int) -> dict[str, object]:
     """Any number of substitutions: certified on the automaton, and whether the network holds on samples."""
     found = certify_texts(wfa, texts, edits, model=model, samples=samples, effort=100)
-    total = found.summary
+    total = found.totals
     kept = None if total.model is None else total.model["certified"]
     result = {
-        "certified_on_automaton": total.share_certified.value,
+        "certified_on_automaton": found.certified.value,
         "violations": total.violations,
         "network_held": None if kept is None or kept.never_changed is None else asdict(kept.never_changed),
         "variants_kept": None if kept is None else kept.variants_kept,

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.test_commands import wfalens
 from tests.language.grammar import Grammar
-from tests.robustness.verification.test_languages import known
+from tests.robustness.dfa.test_machines import known
 from wfalens.automaton import WFA
 from wfalens.language import sample
 from wfalens.robustness import read_machine, shortest_difference, write_machine
@@ -90,7 +90,7 @@ def language(copy_once):
     """A folder with an automaton of Tomita's fifth language."""
 
     def make(folder):
-        from tests.robustness.verification.test_languages import extracted
+        from tests.robustness.dfa.test_machines import extracted
 
         extracted(5).save(folder / "five.wfa")
 

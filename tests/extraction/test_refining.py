@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from tests.automata import sample
-from tests.robustness.verification.test_languages import Acceptor
+from tests.robustness.dfa.test_machines import Acceptor
 from wfalens.errors import InputError
 from wfalens.extraction import Paper, Refinement, Stochastic, extract, refine
 from wfalens.extraction.refinement.boundary_search import replacements

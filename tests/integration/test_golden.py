@@ -261,9 +261,9 @@ def certificate(wfa, text, edits, changes, effort):
 
 def certificates(wfa, model, texts):
     found = verification.certify_texts(wfa, texts, edits_of(wfa, "substitutions"), model=model, samples=50)
-    sums = found.summary
+    counts = [len(found.with_status(status)) for status in found.statuses]
     changed = [[each.variants, each.automaton_changed, each.model_changed] for each in found.trials]
-    return [sums.certified, sums.broken, sums.open, sums.violations, interval(sums.share_certified), changed]
+    return [*counts, found.totals.violations, interval(found.certified), changed]
 
 
 def network_certificates(wfa, model, texts, edits):
@@ -274,12 +274,6 @@ def network_certificates(wfa, model, texts, edits):
 def character_certificates(wfa, texts, changes):
     found = verification.certify_edits(wfa, texts, changes=changes)
     return [[each.status, each.label, each.read, each.lowest, each.witness] for each in found.certificates]
-
-
-def smoothed(wfa, model, texts):
-    """The mean over random substitutions: exact on the automaton, class and radius of the network from draws."""
-    found = verification.smooth(wfa, model, texts, verification.Substitutes.of(wfa, SUBSTITUTES), samples=200, seed=1)
-    return [[each.automaton, each.label, each.radius] for each in found.texts]
 
 
 def model_check(wfa, name, class_name, count):
@@ -480,7 +474,7 @@ def attacked_by_edits(wfa, model, recipe):
 
 
 def outcome(found):
-    sums = found.summary
+    sums = found.rates
     changed = [[each.queries, " ".join(each.after)] for each in found.examples if each.status == "succeeded"]
     return {"sums": [sums.succeeded, sums.failed, sums.skipped, sums.asr_correct, sums.queries], "texts": changed}
 
@@ -651,7 +645,6 @@ def figures_with_the_model(name: str) -> dict[str, Figure]:
         "network's shapley, exact": lambda: network_shapley(model(), wfa(), TEXT, 500),
         "network's shapley, sampled": lambda: network_shapley(model(), wfa(), TEXT + " good bad not", 60),
         "scores of explanations": lambda: explanation_scores(wfa(), model(), build.stored("model")["held_out"][:12]),
-        "mean over substitutions": lambda: [each[0] for each in smoothed(wfa(), model(), READ)],
         "certificates": lambda: certificates(wfa(), model(), READ),
         "certificates of the network": lambda: [
             network_certificates(wfa(), model(), READ, edits) for edits in ("substitutions", "edits")
@@ -936,9 +929,3 @@ def test_string_baselines_are_what_they_were():
 
 def test_detection_tells_odd_texts():
     assert detection(build.automaton("readable"), build.formula_model()) >= 0.95
-
-
-def test_smoothing_keeps_classes():
-    found = smoothed(build.automaton("probe"), build.formula_model(), ["the film good", "bad film", "not good"])
-    assert [label for _, label, _ in found] == ["pos", "neg", "neg"]
-    assert all(radius is None or radius >= 0 for *_, radius in found)

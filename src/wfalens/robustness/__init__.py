@@ -1,12 +1,10 @@
 """Questions about automata: what changed, what a text withstands, what words can do, which language was learned."""
 
-from wfalens.robustness.certify.certificate import Certificate, certify
-from wfalens.robustness.certify.certify_texts import Robustness, certify_texts
+from wfalens.robustness.certify.certificate import Certificate, Robustness, certify, certify_texts
+from wfalens.robustness.certify.certify_model import CertifyOptions, certify_model
 from wfalens.robustness.certify.character_certificates import EditCertificate, EditRobustness, certify_edits
-from wfalens.robustness.certify.edits import Edits
+from wfalens.robustness.certify.edits import Edits, Substitutes, read_lists
 from wfalens.robustness.certify.network_certificates import NetworkCertificate, NetworkRobustness, certify_network
-from wfalens.robustness.certify.smoothing import Smoothed, smooth
-from wfalens.robustness.certify.substitutes import Substitutes, read_lists
 from wfalens.robustness.compare.changes import StateMatch, TextChanges, WordChanges
 from wfalens.robustness.compare.compare import compare
 from wfalens.robustness.compare.difference import Difference
@@ -21,6 +19,7 @@ __all__ = [
     "QUESTIONS",
     "Answer",
     "Certificate",
+    "CertifyOptions",
     "Difference",
     "EditCertificate",
     "EditRobustness",
@@ -31,7 +30,6 @@ __all__ = [
     "NetworkRobustness",
     "Question",
     "Robustness",
-    "Smoothed",
     "StateMatch",
     "Substitutes",
     "TextChanges",
@@ -39,6 +37,7 @@ __all__ = [
     "WordChanges",
     "certify",
     "certify_edits",
+    "certify_model",
     "certify_network",
     "certify_texts",
     "check",
@@ -52,6 +51,5 @@ __all__ = [
     "read_lists",
     "read_machine",
     "shortest_difference",
-    "smooth",
     "write_machine",
 ]

@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import check_pair
-from wfalens.html import table_html
 from wfalens.messages import visible
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
-from wfalens.robustness.certify.certificate import BROKEN, CERTIFIED, OPEN
+from wfalens.robustness.certify.certificate import BROKEN, CERTIFIED, OPEN, Certificates
 from wfalens.text.character_edits import KINDS, edited_texts
 from wfalens.validation import Bounds, whole
 
@@ -42,41 +40,32 @@ class EditCertificate:
     witness: str | None  # a text of another class
     witness_label: str | None
 
+    def row(self) -> dict[str, Any]:
+        return asdict(self)
 
-@dataclass(frozen=True)
-class EditRobustness:
-    """Certificates of texts under at most `changes` edits of characters, of the automaton or of the network."""
+    def sentence(self) -> str:
+        start = f"{self.status}: {visible(self.text)} ({self.label}"
+        if self.witness is not None:
+            return f"{start}) --> {visible(self.witness)} ({self.witness_label})"
+        return f"{start}, at least {self.lowest:.2f} on the {self.read:,} texts that were read)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EditRobustness(Certificates):
+    """Certificates of texts with at most `changes` edits of characters, of the automaton or of the network."""
 
     of: str
     changes: int
     certificates: tuple[EditCertificate, ...]
-    undecided: int  # texts without a class to certify
+    undecided: int = 0
 
-    def share(self, status: str = CERTIFIED) -> Estimate:
-        return wilson(sum(each.status == status for each in self.certificates), len(self.certificates))
+    @property
+    def title(self) -> str:
+        edits = f"{self.changes} edit{'s' if self.changes > 1 else ''} of characters"
+        return f"Certificates of {len(self.certificates):,} texts under {edits}, on the {self.of}"
 
-    def to_json(self) -> dict[str, Any]:
-        shares = {status: asdict(self.share(status)) for status in (CERTIFIED, BROKEN, OPEN)}
-        texts = [asdict(each) for each in self.certificates]
-        return {"edits": self.changes, "summary": shares, "undecided": self.undecided, "texts": texts}
-
-    def to_html(self) -> str:
-        rows = [
-            [
-                each.status,
-                each.label,
-                f"{each.read:,}",
-                f"{each.lowest:.3f}",
-                visible(each.text),
-                visible(each.witness or ""),
-            ]
-            for each in self.certificates
-        ]
-        columns = ["status", "class", "texts read", "lowest", "text", "text of another class"]
-        return table_html(f"Certificates of the {self.of} under {self.changes} edits of characters", columns, rows)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+    def to_dict(self) -> dict[str, Any]:
+        return super().to_dict() | {"changes": self.changes}
 
 
 def certify_edits(
@@ -98,8 +87,8 @@ def certify_edits(
     read: Reader = wfa.predict_proba if model is None else lambda ids: final_outputs(model, ids)
     worded = [text for text in texts if wfa.encoder.tokens(text)]
     if not worded:
-        raise InputError("there is no text with a character in it")
-    decided = wfa.predict_indices(worded) != UNDECIDED if model is None else np.ones(len(worded), bool)
+        raise InputError("there is no text with a character in it", code="no-words")
+    decided = wfa.decide(wfa.weights(wfa.ids(worded))) != UNDECIDED if model is None else np.ones(len(worded), bool)
     certificates = []
     progress.start("certifying", int(decided.sum()))
     for text, sure in zip(worded, decided, strict=True):
@@ -108,7 +97,9 @@ def certify_edits(
             progress.advance(1, certificates[-1].status)
     progress.finish()
     if not certificates:
-        raise InputError("the automaton is undecided on all of the texts: there is no class to certify")
+        raise InputError(
+            "the automaton is undecided on all of the texts: there is no class to certify", code="automaton-undecided"
+        )
     return EditRobustness(
         "automaton" if model is None else "network", changes, tuple(certificates), int((~decided).sum())
     )

@@ -1,20 +1,18 @@
-"""Proofs about the network itself: all variants of a text are read, the most dangerous first.
+"""Proofs about the network itself: all variants of a text are read, those most likely to break it first.
 
-The automaton tells what each single change does to its class weights, exactly and for nothing. Variants are asked of
+The automaton gives what each single change does to its class weights, exactly and without queries. Variants go to
 the network in the order that follows, in growing batches with shared beginnings, so that a break is found early. What
 the network answers corrects the order of the rest. If every variant keeps the class, that is proven of the network.
-Where there are more variants than the budget allows, the most dangerous ones are tried, and a proof may still hold on
+Where there are more variants than the budget allows, the likeliest to break it are tried, and a proof may still hold on
 the automaton.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +20,11 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import check_pair
-from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
-from wfalens.robustness.certify.certificate import CERTIFIED, certify_choices
-from wfalens.robustness.certify.certify_texts import without, worded
-from wfalens.robustness.certify.danger import Danger
+from wfalens.robustness.certify.certificate import CERTIFIED, Certificates, certify_choices, nonempty_tokens
+from wfalens.robustness.certify.change_effects import ChangeEffects
 from wfalens.robustness.certify.edits import (
     Choices,
     Edits,
@@ -42,9 +37,6 @@ from wfalens.robustness.certify.edits import (
 )
 from wfalens.validation import Bounds, whole
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 STATUSES = PROVEN, BROKEN, COPY_ONLY, OPEN = ("proven", "broken", "proven on the automaton", "open")
 BUDGET = 20_000
 _BUDGETS = Bounds(whole, 2, 10**9)
@@ -56,7 +48,7 @@ _EFFORT = 1000
 
 @dataclass(frozen=True)
 class NetworkCertificate:
-    """What is known of one text under change, about the network."""
+    """What is known of one perturbed text, about the network."""
 
     words: tuple[str, ...]
     label: str  # the network's class
@@ -68,7 +60,7 @@ class NetworkCertificate:
     witness_label: str | None
 
     @property
-    def told(self) -> str:
+    def conclusion(self) -> str:
         """The status as a sentence about the network."""
         if self.status == PROVEN:
             return f"proven on the network: all {self.variants:,} variants are {self.label}"
@@ -78,64 +70,52 @@ class NetworkCertificate:
             return f"proven on the automaton, tried on {self.tried:,} variants of the network"
         return f"open: tried on {self.tried:,} of {self.variants:,} variants of the network, none broke it"
 
-    def to_json(self) -> dict[str, Any]:
+    def sentence(self) -> str:
+        return f"{' '.join(self.words)} ({self.label}): {self.conclusion}"
+
+    def row(self) -> dict[str, Any]:
         witness = None if self.witness is None else " ".join(self.witness)
-        return {**asdict(self), "words": None, "text": " ".join(self.words), "witness": witness, "told": self.told}
+        row = {"text": " ".join(self.words), **asdict(self), "witness": witness, "conclusion": self.conclusion}
+        return {name: value for name, value in row.items() if name != "words"}
 
 
-@dataclass(frozen=True)
-class NetworkSummary:
-    texts: int
-    proven: int
-    broken: int
-    copy_only: int  # proven on the automaton, tried on the network
-    open: int
-    share_proven: Estimate
-    unchangeable: int  # texts that no allowed change changes: proven by themselves
-    queries: float  # variants that the network read, mean over the texts
-    queries_broken: float | None  # the same over broken texts
-
-
-@dataclass(frozen=True, eq=False)
-class NetworkRobustness:
-    """One certificate per text."""
+@dataclass(frozen=True, eq=False, repr=False)
+class NetworkRobustness(Certificates):
+    """One certificate per text, about the network."""
 
     certificates: tuple[NetworkCertificate, ...]
-    left_out: int = 0  # replacements of which the certificates do not speak
+    left_out: int = 0
+    of: str = "network"
+    statuses = STATUSES
+    proofs = (PROVEN, COPY_ONLY)
 
-    @cached_property
-    def summary(self) -> NetworkSummary:
-        count = Counter(each.status for each in self.certificates)
-        texts = len(self.certificates)
-        broken = [each.tried for each in self.certificates if each.status == BROKEN]
-        return NetworkSummary(
-            texts,
-            count[PROVEN],
-            count[BROKEN],
-            count[COPY_ONLY],
-            count[OPEN],
-            wilson(count[PROVEN], texts),
-            sum(each.variants == 1 for each in self.certificates),
-            float(np.mean([each.tried for each in self.certificates])),
-            float(np.mean(broken)) if broken else None,
-        )
+    @property
+    def unchangeable(self) -> int:
+        """Texts that no allowed change changes: proven by themselves."""
+        return sum(each.variants == 1 for each in self.certificates)
 
-    def to_json(self) -> dict[str, Any]:
-        texts = [{key: value for key, value in each.to_json().items() if key != "words"} for each in self.certificates]
-        return {"summary": asdict(self.summary), "left_out": self.left_out, "texts": texts}
+    @property
+    def queries(self) -> float:
+        """Variants that the network read, mean over the texts."""
+        return float(np.mean([each.tried for each in self.certificates]))
 
-    def to_dataframe(self) -> pd.DataFrame:
-        import pandas as pd
+    @property
+    def queries_broken(self) -> float | None:
+        """The same over broken texts."""
+        broken = [each.tried for each in self.with_status(BROKEN)]
+        return float(np.mean(broken)) if broken else None
 
-        return pd.DataFrame(self.to_json()["texts"])
+    def to_dict(self) -> dict[str, Any]:
+        names = ("unchangeable", "queries", "queries_broken")
+        return super().to_dict() | {name: getattr(self, name) for name in names}
 
-    def to_html(self) -> str:
-        rows = [[each.status, each.label, " ".join(each.words), each.told] for each in self.certificates]
-        title = "Certificates about the network" + without(self.left_out)
-        return table_html(title, ["status", "class", "text", "what is known"], rows)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+    def summary(self) -> str:
+        lines = [super().summary(), f"the network read {self.queries:,.0f} variants per text"]
+        if self.queries_broken is not None:
+            lines.append(f"a text of another class was found after {self.queries_broken:,.0f}")
+        if self.unchangeable:
+            lines.append(f"{self.unchangeable:,} texts have no word that may change: they count as proven")
+        return "\n".join(lines)
 
 
 def certify_network(
@@ -164,14 +144,14 @@ def certify_network(
     Examples:
         >>> from wfalens.robustness import Edits, Substitutes, certify_network
         >>> edits = Edits(Substitutes.of(wfa, {"film": ["a"]}))
-        >>> certify_network(wfa, model, ["a good film"], edits).summary.proven
-        1
+        >>> certify_network(wfa, model, ["a good film"], edits).certified.value
+        1.0
     """
     check_pair(wfa, model)
     budget = _BUDGETS.checked("the budget", budget)
     if changes is not None and changes < 0:
-        raise InputError(f"the number of changes must be at least 0, not {changes}")
-    tokens = worded(wfa, texts)
+        raise InputError(f"the number of changes must be at least 0, not {changes}", code="option-value")
+    tokens = nonempty_tokens(wfa, texts)
     rng = np.random.default_rng(seed)
     found = []
     progress.start("certifying the network", len(tokens))
@@ -195,53 +175,57 @@ def _certified(
 ) -> NetworkCertificate:
     output = final_outputs(model, spelled(choices, _unchanged(choices)))
     label, variants = int(output[0].argmax()), count_variants(choices, changes)
-    danger = Danger.of(wfa, choices, label, output[0])
+    effects = ChangeEffects.of(wfa, choices, label, output[0])
     if variants <= budget:
         picks = every_pick(choices, changes)[1:]
     else:
-        picks = _likeliest(choices, danger, budget - 1, changes, rng)
+        picks = _likeliest(choices, effects, budget - 1, changes, rng)
     tried, margin, breaking = 0, float(_margin(output, label)[0]), None
     while tried < len(picks) and breaking is None:
         if guided:
-            picks = np.vstack([picks[:tried], danger.ordered(picks[tried:])])
+            picks = np.vstack([picks[:tried], effects.ordered(picks[tried:])])
         size = min(tried + 1, _MOST)  # it doubles: a break that comes early costs few queries, a proof few calls
         batch = picks[tried : tried + size]
-        outputs, margins = _asked(model, choices, batch, label)
+        outputs, margins = _queried(model, choices, batch, label)
         tried, margin = tried + len(batch), min(margin, float(margins.min()))
-        danger = danger.learned(batch, outputs) if guided else danger
+        effects = effects.updated(batch, outputs) if guided else effects
         if margins.min() <= 0:
             breaking = batch[[int(margins.argmin())]]
-    witness, said, status = None, None, PROVEN if variants <= budget else OPEN
+    witness, witness_label, status = None, None, PROVEN if variants <= budget else OPEN
     if breaking is not None:
         status, witness = BROKEN, in_words(words, choices, breaking[0].tolist(), wfa.encoder.vocabulary.words)
-        said = wfa.class_names[int(final_outputs(model, spelled(choices, breaking))[0].argmax())]
+        witness_label = wfa.class_names[int(final_outputs(model, spelled(choices, breaking))[0].argmax())]
     elif status == OPEN and _holds_on_copy(wfa, words, choices, label, changes):
         status = COPY_ONLY
-    return NetworkCertificate(tuple(words), wfa.class_names[label], status, variants, tried, margin, witness, said)
+    return NetworkCertificate(
+        tuple(words), wfa.class_names[label], status, variants, tried, margin, witness, witness_label
+    )
 
 
 def _unchanged(choices: Choices) -> Picks:
     return np.zeros((1, len(choices)), np.int16)
 
 
-def _likeliest(choices: Choices, danger: Danger, number: int, changes: int | None, rng: np.random.Generator) -> Picks:
-    """Variants to try where there are too many: combinations of the most dangerous changes, then random ones."""
+def _likeliest(
+    choices: Choices, effects: ChangeEffects, number: int, changes: int | None, rng: np.random.Generator
+) -> Picks:
+    """Variants to try where there are too many: combine changes with large effects, then random ones."""
     length = len(choices)
     singles = every_pick(choices, 1)[1:]
-    first = danger.ordered(singles)[:_BEAM]
-    rows = [*first, *danger.greedy(changes)]
+    first = effects.ordered(singles)[:_BEAM]
+    rows = [*first, *effects.greedy(changes)]
     if changes is None or changes > 1:
         pairs = (np.where(one > 0, one, other) for one, other in product(first, repeat=2))
         rows += [pair for pair in pairs if np.count_nonzero(pair) > 1]
     drawn = random_picks(choices, max(0, number - len(rows)), rng, changes)
     picks = np.unique(np.vstack([np.array(rows, np.int16).reshape(-1, length), drawn]), axis=0)
-    return danger.ordered(picks[picks.any(1)])[:number]
+    return effects.ordered(picks[picks.any(1)])[:number]
 
 
-def _asked(
+def _queried(
     model: PrefixClassifier, choices: Choices, picks: Picks, label: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What the network says of variants, and how far the class leads; what is close to zero is read by itself.
+    """The network's outputs on variants, and the margins of the class; what is close to zero is read by itself.
 
     -> (variants, C), (variants,)
     """

@@ -14,8 +14,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
 from wfalens.models.contract import PrefixClassifier
-from wfalens.robustness.certify.induction import stochastic_only
-from wfalens.robustness.certify.path_search import Path
+from wfalens.robustness.certify.induction import Path, stochastic_only
 from wfalens.robustness.model_checking.questions import Question
 from wfalens.robustness.model_checking.replay import Reading, read_by_automaton, read_by_model
 from wfalens.robustness.model_checking.storm import StormModel, Verdict

@@ -17,8 +17,7 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
 from wfalens.export.subset import Subset, subset
 from wfalens.ragged import Ragged
-from wfalens.robustness.certify.induction import Values, backward_induction
-from wfalens.robustness.certify.path_search import Path, PathSearch
+from wfalens.robustness.certify.induction import Path, PathSearch, Values, backward_induction
 from wfalens.validation import check_choice
 
 MOST_BYTES = 2_000_000_000

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.robustness.verification.test_languages import Acceptor, known, machines, strings
+from tests.robustness.dfa.test_machines import Acceptor, known, machines, strings
 from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Stochastic, extract
 from wfalens.models.callable import CallableClassifier

@@ -1,7 +1,7 @@
-"""Which variants of a text are dangerous: what automaton and network expect of them, and learn while they are asked.
+"""What changes of a text do to the class: first as the automaton expects, then corrected by the network's answers.
 
 What a single change does is exact on the automaton, from the state before the position and the backward matrix behind
-the option. In log-odds, changes are taken to add up. What the network says of the variants that it has read corrects
+the option. In log-odds, changes are taken to add up. The network's outputs on variants that it has read correct
 what is expected of those that share their changes.
 """
 
@@ -21,7 +21,7 @@ _LEAST = 1e-3  # what is less likely counts as that likely: differences below it
 
 
 @dataclass(frozen=True, eq=False)
-class Danger:
+class ChangeEffects:
     """How near variants are expected to bring another class to the network's, in log-odds."""
 
     label: int
@@ -29,8 +29,8 @@ class Danger:
     gains: tuple[NDArray[np.float64], ...]  # L × (options, C): what each option alone adds to it
 
     @classmethod
-    def of(cls, wfa: WFA, choices: Choices, label: int, output: NDArray[np.float64] | None = None) -> Danger:
-        """output: what the network says of the text, (C,); its lead and the automaton's count half each"""
+    def of(cls, wfa: WFA, choices: Choices, label: int, output: NDArray[np.float64] | None = None) -> ChangeEffects:
+        """output: the network's output on the text, (C,); its lead and the automaton's count half each"""
         steps = TextSteps(wfa, choices)
         before, after = [wfa.initial], [wfa.read_out(np.eye(wfa.states))]
         for options in choices:
@@ -62,11 +62,11 @@ class Danger:
         return np.asarray(np.delete(self.expected(picks), self.label, axis=1).max(1))
 
     def ordered(self, picks: Picks) -> Picks:
-        """The most dangerous first."""
+        """The variants that come nearest to another class first."""
         return picks[np.argsort(-self(picks), kind="stable")]
 
-    def learned(self, picks: Picks, outputs: NDArray[np.float64]) -> Danger:
-        """With what the network says of variants: what was not expected is shared among the changes of each.
+    def updated(self, picks: Picks, outputs: NDArray[np.float64]) -> ChangeEffects:
+        """With the network's outputs on variants: what was not expected is shared among the changes of each.
 
         picks: (variants, L); outputs: (variants, C)
         """
@@ -82,13 +82,13 @@ class Danger:
         return replace(self, gains=tuple(gains))
 
     def greedy(self, changes: int | None) -> Picks:
-        """For every other class and number of changes, those that speak most for the class; -> (variants, L)"""
+        """For every other class and number of changes, those that favour the class most; -> (variants, L)"""
         length = len(self.gains)
         rows = []
         for column in np.delete(np.arange(len(self.lead)), self.label):
             best = np.array([gain[:, column].argmax() for gain in self.gains])
-            worth = [gain[option, column] for gain, option in zip(self.gains, best, strict=True)]
-            order = np.argsort(worth, kind="stable")[::-1]
+            gained = [gain[option, column] for gain, option in zip(self.gains, best, strict=True)]
+            order = np.argsort(gained, kind="stable")[::-1]
             for count in range(1, 1 + (length if changes is None else min(changes, length))):
                 row = np.zeros(length, np.int16)
                 row[order[:count]] = best[order[:count]]
