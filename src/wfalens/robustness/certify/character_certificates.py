@@ -88,7 +88,7 @@ def certify_edits(
     worded = [text for text in texts if wfa.encoder.tokens(text)]
     if not worded:
         raise InputError("there is no text with a character in it", code="no-words")
-    decided = wfa.decide(wfa.weights(wfa.ids(worded))) != UNDECIDED if model is None else np.ones(len(worded), bool)
+    decided = wfa.decide(wfa.weights(worded)) != UNDECIDED if model is None else np.ones(len(worded), bool)
     certificates = []
     progress.start("certifying", int(decided.sum()))
     for text, sure in zip(worded, decided, strict=True):
