@@ -11,8 +11,8 @@ import typer
 
 from wfalens.cli.legacy import options as opt
 from wfalens.cli.legacy.files import check_outputs, check_plot, write_html, write_plot
-from wfalens.cli.output import OUT
 from wfalens.cli.legacy.output import UNITS, note, print_json, print_table, remark, say
+from wfalens.cli.output import OUT
 from wfalens.errors import InputError
 from wfalens.messages import printable, visible
 
