@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wfalens import automaton, models, progress, text
+from wfalens import models, progress, text
 from wfalens.cli.config import Reading
+from wfalens.cli.library import automaton as automata
+from wfalens.cli.library import evaluation, export, preprocessing_check, report
 from wfalens.cli.output import note
 from wfalens.errors import InputError
-from wfalens.text.datasets.catalogue import DATASETS, Dataset, load_dataset
+from wfalens.text.datasets.catalogue import DATASETS, Dataset, is_available, load_dataset
 from wfalens.text.readers import read_corpus
 from wfalens.text.sources.text_files import TextFiles, is_pattern
 from wfalens.text.tokenizers import allow_tokenizer, give_again, is_allowed, is_import_path
@@ -20,6 +22,7 @@ from wfalens.text.vocabulary import UNKNOWN_WORD
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
+    from wfalens.report.study import Study
     from wfalens.text.corpus import Corpus
     from wfalens.text.word_vectors import WordVectors
 
@@ -52,6 +55,17 @@ def open_corpus(spec: str, reading: Reading, split: str = "test", labels: bool =
     return corpus
 
 
+def beyond_memory(spec: str, run: Mapping[str, Any]) -> bool:
+    """Whether a corpus is read in blocks: a pattern of files, or where the settings of [run] ask for it."""
+    if dataset_of(spec) is None and is_pattern(spec):
+        return True
+    if "memory" in run or "engine" in run:
+        return True
+    if run:
+        raise InputError(f"run.{next(iter(run))} is about reading in blocks; set run.memory too", code="option-conflict")
+    return False
+
+
 def open_files(spec: str, reading: Reading) -> TextFiles:
     """A file, a pattern of files or a folder of classes, which are read block by block."""
     files = TextFiles.find(spec, reading.text_column, reading.encoding)
@@ -68,12 +82,68 @@ def open_wfa(path: Path, reading: Reading) -> WFA:
                 code="tokenizer",
             )
         give_again(allow_own(reading.tokenizer))
-    return automaton.WFA.load(path)
+    return automata.WFA.load(path)
 
 
 def open_model(spec: str | None, wfa: WFA | None = None) -> Any:
     """The classifier of a file or a Hugging Face name; it reads words as the automaton does."""
     return None if spec is None else models.open_model(spec, None if wfa is None else wfa.encoder)
+
+
+def check_reading(model: Any, corpus: Corpus) -> None:
+    """Say if labels speak for another way to read a model, and how far its steps are from padded batches."""
+    checks = preprocessing_check
+    if corpus.labels is not None and isinstance(model, checks.Rereadable):
+        misread = checks.check_preprocessing(model, corpus)
+        if misread is not None:
+            progress.say(str(misread))
+    apart = checks.steps_apart(model, corpus.texts)
+    if apart is not None and apart.share > 0:
+        progress.say(str(apart))
+
+
+def open_study(
+    automaton: Path, model: str | None, corpus: str | None, compare: Path | None, compare_model: str | None, config: Any
+) -> Study:
+    """An automaton and what belongs to it; texts of a known data set are found by themselves."""
+    reading, seed = config.texts, config.common.seed
+    wfa = open_wfa(automaton, reading)
+    classifier = open_model(model, wfa)
+    texts = _default_texts(wfa, reading) if corpus is None else open_corpus(corpus, reading)
+    if texts is None:
+        progress.say("without texts there are no sentences, and nothing can be measured; give --corpus")
+    if classifier is None:
+        progress.say("without --model the network is not shown beside the automaton")
+    fit_on, missing = None, ""
+    if classifier is not None and texts is not None:
+        folders = (automaton.parent, *([] if corpus is None else [Path(corpus).parent]))
+        fit_on, missing = evaluation.find_extraction_texts(wfa, folders, data=reading.data, seed=seed)
+    spec = config.common.vectors
+    vectors = None if spec == "none" else open_vectors(spec, wfa.encoder.vocabulary.words[2:], classifier)
+    earlier = None if compare is None else open_wfa(compare, reading)
+    return report.Study(
+        automaton.name,
+        wfa,
+        classifier,
+        texts,
+        vectors,
+        earlier,
+        "" if compare is None else compare.name,
+        open_model(compare_model, earlier),
+        seed,
+        fit_on,
+        missing,
+    )
+
+
+def _default_texts(wfa: WFA, reading: Reading) -> Corpus | None:
+    """The test texts of the data set that the automaton's provenance names, if it can be loaded here."""
+    made_from = wfa.provenance.get("corpus")
+    known = dataset_of(str(made_from.get("name", ""))) if isinstance(made_from, dict) else None
+    if known is None or not is_available(known.name, reading.data):
+        return None
+    progress.say(f"texts: {known.name}:test")
+    return open_corpus(f"{known.name}:test", reading)
 
 
 def open_vectors(spec: str, words: Sequence[str], model: Any = None) -> WordVectors:
@@ -97,14 +167,12 @@ def allow_own(tokenizer: str | None) -> str | None:
 
 def chosen_words(specs: Sequence[str] | None, wfa: WFA, encoding: str = "utf-8") -> list[str] | None:
     """The words that `--words` names, each once; None if nothing is chosen."""
-    from wfalens.export import frequent_words
-
     chosen: list[str] = []
     for spec in specs or ():
         if spec.startswith("@"):
             chosen += _listed(Path(spec[1:]), wfa, encoding)
         elif spec.startswith("top:") and spec[4:].isdecimal():
-            chosen += frequent_words(wfa, int(spec[4:]))
+            chosen += export.frequent_words(wfa, int(spec[4:]))
         else:
             chosen += spec.split()
     return list(dict.fromkeys(chosen)) if specs else None

@@ -1,4 +1,4 @@
-"""The packages of the library, loaded on first use: `--help` need not wait for numba, scikit-learn or torch."""
+"""Parts of the library, loaded on first use: `--help` need not wait for numba, scikit-learn or torch."""
 
 from __future__ import annotations
 
@@ -17,11 +17,16 @@ if TYPE_CHECKING:
         report,
         robustness,
     )
+    from wfalens.evaluation import baseline_check
+    from wfalens.models import preprocessing_check
+    from wfalens.models.rnn import training
+    from wfalens.report import plots, server
+    from wfalens.robustness import attack as attacks
 else:
     from importlib import import_module
 
-    class _Package:
-        """A package that is imported when something in it is used."""
+    class _Part:
+        """A package or module that is imported when something in it is used."""
 
         def __init__(self, name: str) -> None:
             self._name = name
@@ -29,26 +34,38 @@ else:
         def __getattr__(self, name: str) -> object:
             return getattr(import_module(f"..{self._name}", __package__), name)
 
-    automaton = _Package("automaton")
-    evaluation = _Package("evaluation")
-    explanation = _Package("explanation")
-    export = _Package("export")
-    extraction = _Package("extraction")
-    language = _Package("language")
-    monitoring = _Package("monitoring")
-    repair = _Package("repair")
-    report = _Package("report")
-    robustness = _Package("robustness")
+    automaton = _Part("automaton")
+    evaluation = _Part("evaluation")
+    explanation = _Part("explanation")
+    export = _Part("export")
+    extraction = _Part("extraction")
+    language = _Part("language")
+    monitoring = _Part("monitoring")
+    repair = _Part("repair")
+    report = _Part("report")
+    robustness = _Part("robustness")
+    attacks = _Part("robustness.attack")
+    baseline_check = _Part("evaluation.baseline_check")
+    plots = _Part("report.plots")
+    preprocessing_check = _Part("models.preprocessing_check")
+    server = _Part("report.server")
+    training = _Part("models.rnn.training")
 
 __all__ = [
+    "attacks",
     "automaton",
+    "baseline_check",
     "evaluation",
     "explanation",
     "export",
     "extraction",
     "language",
     "monitoring",
+    "plots",
+    "preprocessing_check",
     "repair",
     "report",
     "robustness",
+    "server",
+    "training",
 ]

@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from wfalens.errors import InputError
+from wfalens.html import page_html
 from wfalens.messages import printable, sentence
 from wfalens.progress import TerminalProgress
 from wfalens.results import cell, plain
@@ -53,14 +54,17 @@ def say(text: str) -> None:
     OUT.print("\n".join(map(printable, text.split("\n"))), markup=False, soft_wrap=not OUT.is_terminal)
 
 
-def print_result(result: Result, as_json: bool, top: int | None = None, **more: Any) -> None:
-    """A result as JSON with `more` entries, or as its tables, of `top` rows at most, and its summary."""
+def print_result(
+    result: Result, as_json: bool, top: int | None = None, about: Mapping[str, Any] | None = None
+) -> None:
+    """A result as JSON with the entries of `about`, or as its tables, of `top` rows at most, and its summary."""
     if as_json:
-        print_json({**more, **result.to_dict()})
+        print_json({**(about or {}), **result.to_dict()})
         return
     for title, rows in result.tables().items():
         print_rows(title, rows, top)
-    say(result.summary())
+    if result.summary() not in ("", result.title):
+        say(result.summary())
 
 
 def print_json(result: Any) -> None:
@@ -97,19 +101,17 @@ def check_out(paths: Sequence[Path] | None, plots: bool = False) -> None:
 
 
 def write_out(
-    paths: Sequence[Path] | None, result: Result, title: str, draw: Callable[[], Figure] | None = None, **more: Any
+    paths: Sequence[Path] | None, result: Result, title: str, draw: Callable[[], Figure] | None = None
 ) -> None:
     """Write a result into files, each in the form that its ending names."""
     for path in paths or ():
         ending = path.suffix.lower()
         if ending == ".html":
-            from wfalens.html import page_html
-
             blob = page_html(title, [result.to_html()]).encode("utf-8", "replace")
         elif ending == ".csv":
             blob = result.to_dataframe().to_csv(index=False).encode("utf-8", "replace")
         elif ending == ".json":
-            blob = json.dumps({**more, **result.to_dict()}, ensure_ascii=False).encode("utf-8", "backslashreplace")
+            blob = json.dumps(result.to_dict(), ensure_ascii=False).encode("utf-8", "backslashreplace")
         elif draw is not None:
             buffer = BytesIO()
             draw().savefig(buffer, format=ending[1:], dpi=150)
