@@ -62,7 +62,9 @@ def beyond_memory(spec: str, run: Mapping[str, Any]) -> bool:
     if "memory" in run or "engine" in run:
         return True
     if run:
-        raise InputError(f"run.{next(iter(run))} is about reading in blocks; set run.memory too", code="option-conflict")
+        raise InputError(
+            f"run.{next(iter(run))} is about reading in blocks; set run.memory too", code="option-conflict"
+        )
     return False
 
 

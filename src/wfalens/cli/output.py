@@ -54,9 +54,7 @@ def say(text: str) -> None:
     OUT.print("\n".join(map(printable, text.split("\n"))), markup=False, soft_wrap=not OUT.is_terminal)
 
 
-def print_result(
-    result: Result, as_json: bool, top: int | None = None, about: Mapping[str, Any] | None = None
-) -> None:
+def print_result(result: Result, as_json: bool, top: int | None = None, about: Mapping[str, Any] | None = None) -> None:
     """A result as JSON with the entries of `about`, or as its tables, of `top` rows at most, and its summary."""
     if as_json:
         print_json({**(about or {}), **result.to_dict()})

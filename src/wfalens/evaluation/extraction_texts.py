@@ -47,7 +47,9 @@ def find_extraction_texts(
             corpus = load_dataset(dataset, split or "train", folder) if is_available(dataset, folder) else None
         else:
             path = _existing(name, (*folders, Path(), data_folder(folder)))
-            corpus = None if path is None else read_corpus(path, text_column=text_column, encoding=encoding, labels=False)
+            corpus = (
+                None if path is None else read_corpus(path, text_column=text_column, encoding=encoding, labels=False)
+            )
     except InputError as error:
         return None, f"{name} cannot be read ({error})"
     if corpus is None:

@@ -67,7 +67,7 @@ class TextTrace(Result):
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        found = self.walk.to_dict()
+        found = self.walk.to_json()
         if self.network is not None:
             for step, row in zip(found["steps"], self.network.tolist(), strict=True):
                 step["network"] = dict(zip(self.walk.class_names, row, strict=True))

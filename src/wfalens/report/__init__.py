@@ -2,6 +2,7 @@
 
 from wfalens.report.card import Card
 from wfalens.report.collect import Extent, collect
+from wfalens.report.study import Study
 from wfalens.report.write_report import write_page, write_report
 
-__all__ = ["Card", "Extent", "collect", "write_page", "write_report"]
+__all__ = ["Card", "Extent", "Study", "collect", "write_page", "write_report"]
