@@ -11,19 +11,19 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from common import arguments, data_sets, finish, show, trained_model
 from wfalens.extraction import Stochastic, extract
-from wfalens.robustness import Question, check, question
+from wfalens.robustness import Question, check
 
 POLITE = (  # noqa: SIM905 - as a list it would fill a page
     "please thanks thank sorry welcome kind kindly respect appreciate grateful regards hello dear wonderful great nice "
     "help glad happy cheers apologies love best agree good"
 ).split()
 TOXIC = (
-    ("polite words", POLITE, "nontoxic", question("raise", "toxic", 3)),
-    ("polite words", POLITE, "toxic", question("lower", "toxic", 3)),
-    ("polite words", POLITE, "toxic", question("lower", "toxic", 10)),
-    ("stop words", sorted(ENGLISH_STOP_WORDS), "nontoxic", question("push", "toxic", 3)),
+    ("polite words", POLITE, "nontoxic", Question("raise", "toxic", 3)),
+    ("polite words", POLITE, "toxic", Question("lower", "toxic", 3)),
+    ("polite words", POLITE, "toxic", Question("lower", "toxic", 10)),
+    ("stop words", sorted(ENGLISH_STOP_WORDS), "nontoxic", Question("push", "toxic", 3)),
 )
-NEWS = (("stop words", sorted(ENGLISH_STOP_WORDS), "sport", question("push", "world", 3)),)
+NEWS = (("stop words", sorted(ENGLISH_STOP_WORDS), "sport", Question("push", "world", 3)),)
 
 
 def asked(wfa, model, about: Question, words: list[str], texts: list[str]) -> dict[str, float]:

@@ -278,7 +278,7 @@ def character_certificates(wfa, texts, changes):
 
 def model_check(wfa, name, class_name, count):
     words = ["good", "bad", "not", "film"]
-    found = verification.check(wfa, verification.question(name, class_name, count), words, "the film")
+    found = verification.check(wfa, verification.Question(name, class_name, count), words, "the film")
     told = {"value": found.value, "own": found.own_value, "by_words": found.by_words}
     return told | {"witness": list(found.witness.words), "reached": found.witness.value}
 
@@ -574,7 +574,7 @@ TEXTS = ["the film good", SHORT, TEXT, "bad", "good good bad not not", "the zebr
 READ = [text for text in TEXTS if text]
 ODD = ["plot plot plot", "zebra never never", "dull dull zebra", "never plot never plot"] * 5
 ABSENCES = ("delete", "unknown", "background")
-ASKED = [("raise", "pos", 2), ("lower", "pos", 3), ("push", "pos", 3), ("push", "pos", None), ("keep", "neutral", 2)]
+ASKED = [("raise", "pos", 2), ("lower", "pos", 3), ("push", "pos", 3), ("push", "pos", None)]
 Figure = Callable[[], Any]
 
 

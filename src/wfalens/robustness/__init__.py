@@ -12,8 +12,15 @@ from wfalens.robustness.dfa.determinise import determinise
 from wfalens.robustness.dfa.learning import LearnedMachine, learn_machine
 from wfalens.robustness.dfa.machine_files import read_machine, write_machine
 from wfalens.robustness.dfa.machines import Machine, minimal, minimal_but_for_the_empty_text, shortest_difference
-from wfalens.robustness.model_checking.answers import Answer, Witness, check, check_property
-from wfalens.robustness.model_checking.questions import QUESTIONS, Question, question
+from wfalens.robustness.model_checking.model_check import (
+    QUESTIONS,
+    Answer,
+    PropertyAnswer,
+    Question,
+    Witness,
+    check,
+    check_property,
+)
 
 __all__ = [
     "QUESTIONS",
@@ -28,6 +35,7 @@ __all__ = [
     "Machine",
     "NetworkCertificate",
     "NetworkRobustness",
+    "PropertyAnswer",
     "Question",
     "Robustness",
     "StateMatch",
@@ -47,7 +55,6 @@ __all__ = [
     "learn_machine",
     "minimal",
     "minimal_but_for_the_empty_text",
-    "question",
     "read_lists",
     "read_machine",
     "shortest_difference",

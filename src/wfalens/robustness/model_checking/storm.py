@@ -45,25 +45,27 @@ class StormModel:
             try:
                 properties = self._storm.parse_properties(pctl)
                 if len(properties) != 1:
-                    raise InputError(f"give one property, not {len(properties)}")
+                    raise InputError(f"give one property, not {len(properties)}", code="property")
                 result = self._storm.model_checking(self._model, properties[0], extract_scheduler=scheduler)
             except RuntimeError as error:
-                raise InputError(f"Storm does not take the property {pctl!r}: {self._told(error)}") from None
+                raise InputError(
+                    f"Storm does not take the property {pctl!r}: {self._reason(error)}", code="property"
+                ) from None
         if result.is_qualitative():
             return Verdict(bool(result[self._states]), None, None)
         if not result.is_quantitative() or not hasattr(result, "get_value_vector"):
-            raise InputError(f"the answer to the property {pctl!r} is neither a number nor yes or no")
+            raise InputError(f"the answer to the property {pctl!r} is neither a number nor yes or no", code="property")
         values = np.array(result.get_value_vector(), np.float64)
         chosen = self._choices(result) if scheduler and result.has_scheduler() else None
         return Verdict(float(values[-1]), values[:-1], chosen)
 
-    def _told(self, error: RuntimeError) -> str:
+    def _reason(self, error: RuntimeError) -> str:
         """Storm's reason; of a label that the model lacks also those that it has."""
-        reason = _reason(error)
+        reason = _first_line(error)
         if _UNKNOWN_LABEL not in reason:
             return reason
         known = ", ".join(sorted(self._model.labeling.get_labels()))
-        return f"{reason}; the model has {known} (a class for which no state speaks most has no label)"
+        return f"{reason}; the model has {known} (a class that no state decides for has no label)"
 
     def _choices(self, result: Any) -> tuple[int, ...]:
         schedule = result.get_scheduler()
@@ -92,7 +94,7 @@ class _quiet:  # noqa: N801 - used like a function
         self._developer.set_log_level(self._level)
 
 
-def _reason(error: RuntimeError) -> str:
+def _first_line(error: RuntimeError) -> str:
     """The first line of what Storm says, without the name of its exception."""
     line = " ".join(str(error).split("\n")[0].split("Note that")[0].removesuffix(", here:").split())
     while line.partition(":")[0].endswith("Exception"):

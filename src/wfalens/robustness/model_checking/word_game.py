@@ -23,7 +23,7 @@ from wfalens.validation import check_choice
 MOST_BYTES = 2_000_000_000
 _BYTES_PER_TRANSITION = 300  # the text that Storm reads, its own model and ours
 _SAMPLED_WORDS = 64
-_SETTLED = 1e-12  # change of the values at which an unbounded question is answered
+_CONVERGED = 1e-12  # change of the values at which an unbounded question is answered
 _MOST_ROUNDS = 100_000
 _ROUNDING = 1e-9
 
@@ -43,7 +43,8 @@ class Game:
         if needed > memory:
             raise InputError(
                 f"{len(words):,} words and {wfa.states} states would take about {needed / 1e9:.1f} GB, more than the "
-                f"{memory / 1e9:.1f} GB allowed; choose fewer words"
+                f"{memory / 1e9:.1f} GB allowed; choose fewer words",
+                code="memory",
             )
         chosen = subset(wfa, words)
         reached = wfa.state_vectors(Ragged(text_ids, np.array([0, len(text_ids)])), every=False)[0]
@@ -55,7 +56,8 @@ class Game:
         elif missing > _ROUNDING:
             raise InputError(
                 f"null completion loses {missing:.0%} of the text's mass in rows that were never observed; "
-                "extract with another completion"
+                "extract with another completion",
+                code="lost-mass",
             )
         return cls(chosen, chosen.matrices(), start / start.sum())
 
@@ -73,16 +75,16 @@ class Game:
         return Game(self.subset, matrices, self.start)
 
     def rounds(self, count: int, final: NDArray[np.float64]) -> tuple[_Rounds, Values]:
-        """`count` words, and the values of an adaptive player who wants most of `final`: (n,)"""
+        """`count` words, and the values of an adaptive player who maximises `final`: (n,)"""
         steps = _Rounds(self.matrices, count)
         return steps, backward_induction(steps, final[:, None])
 
-    def settled(self, final: NDArray[np.float64]) -> NDArray[np.float64]:
+    def limit_values(self, final: NDArray[np.float64]) -> NDArray[np.float64]:
         """Value iteration: values of any number of words, for a game whose goal is absorbing; -> (n,)"""
         values = final
         for _ in range(_MOST_ROUNDS):
             after: NDArray[np.float64] = np.maximum(values, (self.matrices @ values).max(0))
-            if np.abs(after - values).max() < _SETTLED:
+            if np.abs(after - values).max() < _CONVERGED:
                 return after
             values = after
         return values
