@@ -22,7 +22,7 @@ from wfalens.extraction.extract import extract_requested
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
 from wfalens.storage import write_atomically
-from wfalens.text.sources.memory_texts import source_of
+from wfalens.text.blocks import source_of
 
 KINDS = {"readable": "readable", "fitted": "stochastic", "linear": "linear"}
 LIMITS: tuple[float, ...] = (5, 10, 20, 60, 180)  # processor seconds

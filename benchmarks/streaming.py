@@ -98,7 +98,7 @@ def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: i
     from wfalens.models import RNNClassifier
     from wfalens.scale import Run
     from wfalens.scale.engines import open_engine
-    from wfalens.text.sources.text_files import TextFiles
+    from wfalens.text.files import TextFiles
 
     model = RNNClassifier.load(folder / "model.rnn")
     engine = open_engine(name, workers, memory)

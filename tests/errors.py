@@ -11,8 +11,10 @@ from wfalens.errors import WfalensError
 
 
 @contextmanager
-def raises(code: str, kind: type[WfalensError] = WfalensError) -> Iterator[pytest.ExceptionInfo[WfalensError]]:
-    """Expect an error with a code."""
-    with pytest.raises(kind) as caught:
+def raises(
+    code: str, kind: type[WfalensError] = WfalensError, match: str | None = None
+) -> Iterator[pytest.ExceptionInfo[WfalensError]]:
+    """Expect an error with a code; `match` is for what a sentence must name, not for its wording."""
+    with pytest.raises(kind, match=match) as caught:
         yield caught
     assert caught.value.code == code, str(caught.value)

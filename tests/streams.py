@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from wfalens.models import RNNClassifier, RNNConfig
 from wfalens.text import TextEncoder, Vocabulary
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.files import TextFiles
 
 WORDS = tuple(f"w{number}" for number in range(60))
 BLOCK = 1500  # bytes of text: small, so that small corpora have many blocks

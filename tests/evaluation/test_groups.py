@@ -13,7 +13,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import Comparison
 from wfalens.evaluation.groups import by_group, difference
-from wfalens.text.readers import MISSING
+from wfalens.text.files import MISSING
 
 CLASSES = ("no", "yes")
 

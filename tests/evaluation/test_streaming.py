@@ -17,7 +17,7 @@ from wfalens.scale.engines.local import ThreadEngine
 from wfalens.scale.journal import FileJournal, Journal
 from wfalens.scale.run_config import Run
 from wfalens.text import Corpus, read_corpus
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.files import TextFiles
 
 SHARDS = "judged-*.part"
 

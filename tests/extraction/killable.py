@@ -22,7 +22,7 @@ from wfalens.explanation import word_importance
 from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.scale.run_config import Run
 from wfalens.storage import write_atomically
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.files import TextFiles
 
 
 def run_in(folder: Path) -> Run:

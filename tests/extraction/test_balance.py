@@ -15,8 +15,8 @@ from wfalens.extraction.selection import extract_best
 from wfalens.ragged import Ragged
 from wfalens.scale import Run
 from wfalens.text import Corpus
-from wfalens.text.sources import TextFiles, with_labels
-from wfalens.text.sources.memory_texts import source_of
+from wfalens.text.blocks import source_of
+from wfalens.text.files import TextFiles, with_labels
 
 CLASSES = 4
 SHORT = Linear(layers=2, width=8, factors=16, hidden=32, epochs=2, tokens=6000)

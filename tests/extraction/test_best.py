@@ -20,7 +20,7 @@ from wfalens.language import sample
 from wfalens.models import CallableClassifier
 from wfalens.progress import Progress, shown_on
 from wfalens.scale import Run
-from wfalens.text.sources.memory_texts import source_of
+from wfalens.text.blocks import source_of
 
 QUICK = Readable(start_epochs=1, epochs=2, final_epochs=1, prefixes=1, tokens=4000)
 LINEAR = Linear(layers=2, width=8, factors=16, hidden=32, epochs=10, tokens=20_000)

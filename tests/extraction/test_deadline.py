@@ -16,7 +16,7 @@ from wfalens.extraction.selection import extract_best
 from wfalens.extraction.stochastic import tuning
 from wfalens.progress import Progress, shown_on
 from wfalens.scale import Run
-from wfalens.text.sources.memory_texts import source_of
+from wfalens.text.blocks import source_of
 
 MANY = replace(LINEAR, epochs=200, patience=200, tokens=1000)
 SHARED = replace(QUICK, forming=3, epochs=60, settling=20, tokens=1000)

@@ -13,7 +13,7 @@ import pytest
 from tests.streams import corpus_files, small_model
 from wfalens.extraction import Paper, extract
 from wfalens.scale.run_config import Run
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.files import TextFiles
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = 20

@@ -22,7 +22,7 @@ from wfalens.scale.engines.local import SerialEngine, ThreadEngine
 from wfalens.scale.journal import FileJournal, Journal
 from wfalens.scale.run_config import Run
 from wfalens.text import WordVectors
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.files import TextFiles
 
 PLAIN = Paper(states=6)
 ROOM = 10**12

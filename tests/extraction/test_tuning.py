@@ -18,7 +18,7 @@ from wfalens.memory import free, resident_with_children
 from wfalens.models.inference import last_outputs
 from wfalens.progress import Progress, shown_on
 from wfalens.scale.run_config import Session
-from wfalens.text.sources.memory_texts import source_of
+from wfalens.text.blocks import source_of
 
 
 def tuned(model, corpus, **options):

@@ -20,8 +20,8 @@ from wfalens import (
 from wfalens.extraction.selection import Candidates, extract_best
 from wfalens.scale import Run, open_engine
 from wfalens.scale.engines.local import ThreadEngine
-from wfalens.text.sources.memory_texts import source_of
-from wfalens.text.sources.text_files import TextFiles, with_labels
+from wfalens.text.blocks import source_of
+from wfalens.text.files import TextFiles, with_labels
 
 TEXTS = some_texts(3000)
 LABELS = some_labels(3000)

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from wfalens.ragged import Ragged
 from wfalens.text import Corpus
+from wfalens.text.blocks import MemoryTexts
+from wfalens.text.files import TextFiles, with_labels
 from wfalens.text.packed import PackedTexts
-from wfalens.text.sources import MemoryTexts, TextFiles, with_labels
-from wfalens.text.text_lines import _split
 
 # no surrogates; a folder's files have \n for every line end, and no byte order mark
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\r\ufeff")
@@ -125,12 +125,6 @@ def test_labels_stay_with_their_texts(texts, block_bytes):
         for source in sources(texts, Path(folder), block_bytes):
             if source.has_labels:
                 assert [label for block in source.blocks(0) for label in block.labels] == labels
-
-
-@given(st.lists(st.text("a\r\n", max_size=4)))
-def test_lines_end_as_in_python_however_they_are_read(chunks):
-    blobs = [chunk.encode() for chunk in chunks]
-    assert list(_split(blobs)) == b"".join(blobs).splitlines(keepends=True)
 
 
 def test_long_lines_and_large_files_are_read_in_many_chunks(tmp_path):

@@ -15,8 +15,8 @@ from wfalens.cli.library import evaluation, export, preprocessing_check, report
 from wfalens.cli.output import note
 from wfalens.errors import InputError
 from wfalens.text.datasets.catalogue import DATASETS, Dataset, is_available, load_dataset
-from wfalens.text.readers import read_corpus
-from wfalens.text.sources.text_files import TextFiles, is_pattern
+from wfalens.text.files import read_corpus
+from wfalens.text.files import TextFiles, is_pattern
 from wfalens.text.tokenizers import allow_tokenizer, give_again, is_allowed, is_import_path
 from wfalens.text.vocabulary import UNKNOWN_WORD
 

@@ -15,7 +15,7 @@ from wfalens.models.inference import last_outputs
 from wfalens.scale.engines.engine import ModelSource
 from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.shards import Shard, encoded
-from wfalens.text.sources.blocks import Source
+from wfalens.text.blocks import Source
 from wfalens.threads import limit_model_threads
 
 

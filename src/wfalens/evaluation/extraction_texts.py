@@ -9,7 +9,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.text.corpus import Corpus
 from wfalens.text.datasets.catalogue import DATASETS, data_folder, is_available, load_dataset
-from wfalens.text.readers import read_corpus
+from wfalens.text.files import read_corpus
 
 _MOST_TEXTS = 30_000  # that the bag of words is fitted on; more only cost time
 _MOST_READ = 1_000_000  # texts of a corpus that is read for this

@@ -23,10 +23,9 @@ from wfalens.scale.over_shards import work_over_shards
 from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.run_config import DEFAULT_SAMPLE, Run, Session
 from wfalens.scale.survey import Survey, survey_corpus
+from wfalens.text.blocks import Source, source_of
 from wfalens.text.corpus import Corpus
-from wfalens.text.sources.blocks import Source
-from wfalens.text.sources.memory_texts import source_of
-from wfalens.text.sources.text_files import TextFiles, with_labels
+from wfalens.text.files import TextFiles, with_labels
 from wfalens.threads import model_threads_limited
 
 _BYTES_PER_TEXT = 120  # of a judgement and what is sorted and grouped of it (measured: 98)

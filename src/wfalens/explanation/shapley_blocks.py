@@ -18,9 +18,8 @@ from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.run_config import Run, Session
 from wfalens.scale.shards import Shard, encoded
 from wfalens.scale.survey import survey_corpus
+from wfalens.text.blocks import Source, source_of
 from wfalens.text.corpus import Corpus
-from wfalens.text.sources.blocks import Source
-from wfalens.text.sources.memory_texts import source_of
 from wfalens.validation import check_choice
 
 Texts = Source | Corpus | Sequence[str] | Ragged[np.int32]

@@ -13,7 +13,7 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.scale.bottom_k import TextSample
-from wfalens.text.sources.blocks import Source
+from wfalens.text.blocks import Source
 
 PREDICTED, LABEL = BALANCES = ("predicted", "label")  # by the model's class of a text, or by the text's own
 _MOST_COPIES = 50  # of a text

@@ -18,7 +18,7 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.progress import say, shown
 from wfalens.ragged import Ragged
 from wfalens.scale.run_config import Run
-from wfalens.text.sources.memory_texts import MemoryTexts, source_of
+from wfalens.text.blocks import MemoryTexts, source_of
 from wfalens.validation import Bounds, check_choice, whole
 
 _SEED, _QUERIES = Bounds(whole, 0, 1 << 64), Bounds(whole, 1, 1 << 60, (None,))

@@ -14,7 +14,7 @@ from wfalens.errors import InputError
 from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.models.contract import PrefixClassifier
 from wfalens.scale.run_config import Run
-from wfalens.text.sources.blocks import Source
+from wfalens.text.blocks import Source
 from wfalens.validation import Options
 
 AUTO = "auto"

@@ -12,7 +12,7 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.models.padded import padding_of
 from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.survey import Survey
-from wfalens.text.sources.blocks import Source
+from wfalens.text.blocks import Source
 from wfalens.text.word_vectors import WordVectors
 
 

@@ -38,9 +38,8 @@ from wfalens.models.inference import last_outputs
 from wfalens.scale.bottom_k import TextSample
 from wfalens.scale.run_config import DEFAULT_SAMPLE, Run
 from wfalens.scale.survey import Survey, survey_corpus
-from wfalens.text.sources.blocks import Source
-from wfalens.text.sources.memory_texts import MemoryTexts
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.blocks import MemoryTexts, Source
+from wfalens.text.files import TextFiles
 from wfalens.threads import model_threads_limited
 
 READABLE, LINEAR, STOCHASTIC, SHARED = KINDS = ("readable", "linear", "stochastic", "shared")

@@ -16,8 +16,8 @@ from wfalens.scale.engines.engine import Engine, ModelSource
 from wfalens.scale.engines.engine_choice import LOCAL, open_engine
 from wfalens.scale.engines.local import SerialEngine
 from wfalens.scale.journal import NO_JOURNAL, Journal
-from wfalens.text.sources.blocks import Source
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.blocks import Source
+from wfalens.text.files import TextFiles
 from wfalens.validation import Bounds, check_choice, check_numbers, whole
 
 STOP, SKIP = ON_BAD = ("stop", "skip")

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 from wfalens.scale.row_counts import RowCounts
+from wfalens.text.blocks import BadRow, Block, Place, Source, classes_of
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.packed import PackedTexts
-from wfalens.text.sources.blocks import BadRow, Block, Place, Source, classes_of
 
 
 class Shard(NamedTuple):

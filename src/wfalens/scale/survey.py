@@ -20,8 +20,8 @@ from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.run_config import Session
 from wfalens.scale.shards import Shard, encoded
 from wfalens.storage import Tensors
+from wfalens.text.blocks import Block, Place, Source
 from wfalens.text.encoder import TextEncoder
-from wfalens.text.sources.blocks import Block, Place, Source
 
 _SURVEYED_HERE = 1 << 28  # bytes that need no help from other processes
 _MOST_SHARDS_IN_ONE = 4
@@ -208,7 +208,7 @@ def _stored(parts: Parts, number: int) -> FileSurvey | None:
         file.tensor("truth", "i"),
         Ragged(file.tensor("ids", "i"), file.tensor("offsets", "i")),
     )
-    starts = [(first, Place(offset, line)) for first, offset, line in file.field("starts", list)]
+    starts = [(first, Place(*place)) for first, *place in file.field("starts", list)]
     numbers: dict[str, Any] = {name: file.field(name, int) for name in ("blocks", "texts", "wordless")}
     return FileSurvey(starts=starts, sample=sample, tally=RowCounts.stored(file), **numbers)
 

@@ -3,8 +3,7 @@
 from wfalens.text.corpus import Corpus, as_texts
 from wfalens.text.datasets.catalogue import DATASETS, load_dataset
 from wfalens.text.encoder import TextEncoder
-from wfalens.text.readers import read_corpus, read_groups
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.files import TextFiles, read_corpus, read_groups
 from wfalens.text.tokenizers import allow_tokenizer
 from wfalens.text.vocabulary import Vocabulary
 from wfalens.text.word_vectors import WordVectors, read_vectors, wordllama_vectors

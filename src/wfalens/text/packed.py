@@ -53,6 +53,10 @@ class PackedTexts(Sequence[str]):
     def take(self, items: NDArray[np.int64]) -> PackedTexts:
         return PackedTexts(self.content.take(items))
 
+    def between(self, first: int, behind: int) -> PackedTexts:
+        """Neighbouring texts; nothing is copied."""
+        return PackedTexts(self.content.between(first, behind))
+
     def is_ascii(self) -> NDArray[np.bool_]:
         # -> (texts,)
         values, offsets = self.content.values, self.content.offsets

@@ -9,7 +9,7 @@ from tests.streams import some_labels, some_texts, write_texts
 from wfalens.errors import InputError
 from wfalens.robustness.attack import draw_texts
 from wfalens.text import read_corpus
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.files import TextFiles
 
 CLASSES = ("a", "b", "c")
 ENDINGS = ("csv", "jsonl", "parquet")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from wfalens.robustness.attack import AttackOptions, AttackResult
     from wfalens.text.corpus import Corpus
-    from wfalens.text.sources.text_files import TextFiles
+    from wfalens.text.files import TextFiles
 
 CONSTRAINTS, WORK = "Constraints", "Where it runs"
 ONE_WORKER = Shards(engine="local", workers=1)
@@ -211,7 +211,7 @@ def attack(
 
 def _texts(corpus: str, limit: int | None, reader: Reader) -> Corpus | TextFiles:
     """The texts to attack; of files that need not all be held, only those that are drawn."""
-    from wfalens.text.sources.text_files import is_pattern, with_labels
+    from wfalens.text.files import is_pattern, with_labels
 
     many = dataset_of(corpus) is None and is_pattern(corpus)
     if limit is None and many:

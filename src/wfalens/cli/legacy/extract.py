@@ -463,7 +463,7 @@ def extract(
     words.
     """
     from wfalens.extraction import extract as extract_automaton
-    from wfalens.text.sources.text_files import TextFiles, with_labels
+    from wfalens.text.files import TextFiles, with_labels
 
     kind, method, bounds = _method(dict(options or {}) | dict(distillation or {}))
     balance = bounds.get("balance")

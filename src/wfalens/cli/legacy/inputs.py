@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.text.datasets.catalogue import DATASETS, Dataset, load_dataset
-from wfalens.text.readers import read_corpus, read_groups
-from wfalens.text.sources.text_files import is_pattern
+from wfalens.text.files import is_pattern, read_corpus, read_groups
 
 if TYPE_CHECKING:
     from wfalens.models.contract import PrefixClassifier
     from wfalens.text.corpus import Corpus
-    from wfalens.text.sources.text_files import TextFiles
+    from wfalens.text.files import TextFiles
     from wfalens.text.word_vectors import WordVectors
 
 _TOLD_ROWS = 3
@@ -81,7 +80,7 @@ class Reader:
 
     def files(self, spec: str) -> TextFiles:
         """A file, a pattern of files or a folder of classes, and the column of labels that was named."""
-        from wfalens.text.sources.text_files import TextFiles
+        from wfalens.text.files import TextFiles
 
         return replace(TextFiles.find(spec, self.text_column, self.encoding), label_column=self.label_column)
 

@@ -14,7 +14,7 @@ from wfalens.cli.legacy.stopping import resumable, undisturbed
 from wfalens.errors import InputError
 from wfalens.memory import parse_size
 from wfalens.models.opening import reads_texts
-from wfalens.text.sources.text_files import is_pattern
+from wfalens.text.files import is_pattern
 
 if TYPE_CHECKING:
     from wfalens.scale.engines import Engine

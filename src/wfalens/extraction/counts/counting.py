@@ -18,7 +18,7 @@ from wfalens.ragged import Ragged
 from wfalens.scale.engines.engine import ModelSource
 from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.shards import Shard, encoded
-from wfalens.text.sources.blocks import Source
+from wfalens.text.blocks import Source
 from wfalens.threads import limit_model_threads
 
 _HELD = 1 << 20  # keys that are held before they are counted

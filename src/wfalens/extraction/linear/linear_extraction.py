@@ -33,7 +33,7 @@ from wfalens.models.inference import initial_output, last_outputs
 from wfalens.ragged import Ragged
 from wfalens.scale.run_config import DEFAULT_SAMPLE
 from wfalens.scale.survey import survey_corpus
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.files import TextFiles
 
 _BATCHES, _PREFIXES = 1, 1 << 32  # random streams beside those of the lessons
 _TRAINED = 0.95  # share of the time; the rest is for making the automaton

@@ -33,7 +33,7 @@ from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.scale.run_config import DEFAULT_SAMPLE
 from wfalens.scale.survey import survey_corpus
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.files import TextFiles
 from wfalens.threads import model_threads_limited
 
 _PASSES_PER_LOOK = 5  # at held-out texts

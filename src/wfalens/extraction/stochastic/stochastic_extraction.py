@@ -43,8 +43,8 @@ from wfalens.scale.row_counts import RowCounts
 from wfalens.scale.run_config import DEFAULT_SAMPLE, Session
 from wfalens.scale.shards import Shard
 from wfalens.scale.survey import Survey, survey_corpus
-from wfalens.text.sources.blocks import Source
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.blocks import Source
+from wfalens.text.files import TextFiles
 from wfalens.threads import model_threads_limited
 
 _PER_OUTPUT = 8  # words for every output that k-means sees

@@ -24,10 +24,10 @@ from wfalens.robustness.attack.recipes import RECIPES, AttackContext, AttackOpti
 from wfalens.robustness.attack.run_attack import EDIT_RECIPES, run_attack, run_edit_attack
 from wfalens.scale.bottom_k import draws
 from wfalens.scale.engines.engine import Engine
+from wfalens.text.blocks import Block, classes_of
 from wfalens.text.character_edits import reads_characters
 from wfalens.text.corpus import Corpus
-from wfalens.text.sources.blocks import Block, classes_of
-from wfalens.text.sources.text_files import TextFiles, with_labels
+from wfalens.text.files import TextFiles, with_labels
 from wfalens.text.word_vectors import WordVectors, wordllama_vectors
 from wfalens.validation import check_choice
 

@@ -14,7 +14,7 @@ import numpy as np
 from wfalens.errors import InputError
 from wfalens.text.corpus import Corpus
 from wfalens.text.datasets import newsroom, opinions, tomita
-from wfalens.text.readers import read_corpus
+from wfalens.text.files import read_corpus
 
 DATA_VARIABLE = "WFALENS_DATA"
 _SPLIT_SEED = 2023  # of the data sets that come without a split of their own

@@ -8,7 +8,8 @@ import pytest
 from tests.streams import some_labels, some_texts, write_texts
 from wfalens.errors import InputError
 from wfalens.text import read_corpus
-from wfalens.text.sources import TextFiles, classes_of, with_labels
+from wfalens.text.blocks import classes_of
+from wfalens.text.files import TextFiles, with_labels
 
 CLASSES = {"a": 0, "b": 1, "c": 2}
 ENDINGS = ["jsonl", "csv", "tsv", "parquet", "jsonl.gz", "csv.gz"]
@@ -75,9 +76,9 @@ def test_only_the_texts_that_are_asked_for_are_looked_at(tmp_path, ending):
         ("x.jsonl", b'{"text": "w1", "label": "a"}\n{"text": "w2"}\n', "line 2", "the label is missing"),
         ("x.jsonl", b'{"text": "w1", "label": "a"}\n\n{"text": "w2", "label": null}\n', "line 3", "label is missing"),
         ("x.jsonl", b'{"text": "w1", "label": "a"}\n{"text": "w2", "label": "\\ud800"}\n', "line 2", "is not text"),
-        ("x.csv", b"text,label\nw1,a\nw2,  \n", "line 3", "the label is missing"),
-        ("x.csv", b'text,label\n"w1\nw1",a\nw2,z\n', "line 4", "label 'z' is not one of the classes a, b, c"),
-        ("x.csv", b"text,label\nw1,a\nw2,\xff\n", "line 3", "byte 0xff is not utf-8; give the file's encoding"),
+        ("x.csv", b"text,label\nw1,a\nw2,  \n", "row 3", "the label is missing"),
+        ("x.csv", b'text,label\n"w1\nw1",a\nw2,z\n', "row 3", "label 'z' is not one of the classes a, b, c"),
+        ("x.csv", b"text,label\nw1,a\nw2,\xff\n", "row 3", "byte 0xff is not utf-8; give the file's encoding"),
     ],
 )
 def test_a_bad_label_is_named_with_file_and_line(tmp_path, name, content, place, reason):

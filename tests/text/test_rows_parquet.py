@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wfalens.text.blocks import Place
+from wfalens.text.files import TextFiles, read_corpus
 from wfalens.text.packed import PackedTexts
-from wfalens.text.readers import read_corpus
-from wfalens.text.sources import Place, TextFiles
 
 TEXTS = ["plain words", None, "ünïcode", "", "  \t", "\u3000", "the last", "日本 語"] * 40
 KINDS = {
