@@ -20,7 +20,7 @@ from wfalens.automaton import WFA
 from wfalens.extraction import Refinement, Stochastic, extract
 from wfalens.extraction.refinement.refine import Refiner
 from wfalens.extraction.states.splitting import Splitting
-from wfalens.models import PrefixClassifier, open_model
+from wfalens.models import PrefixClassifier, wrap
 from wfalens.ragged import Ragged, concatenate
 from wfalens.text.datasets.catalogue import data_folder
 
@@ -37,7 +37,7 @@ def competition(options: argparse.Namespace) -> Studied | None:
     network = None if folder is None else Path(folder) / "taysir" / "1.9"
     if network is None or not (network / "net.json").exists():
         return None
-    model = open_model(network)
+    model = wrap(network)
     lines = (network / "words").read_text().splitlines()[1:]
     words = [line.split()[2:-1] for line in lines[len(lines) // 2 :]]
     ids = model.encoder.vocabulary.encode([word for word in words if word])

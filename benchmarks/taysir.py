@@ -30,7 +30,7 @@ from wfalens.extraction import Refinement, Stochastic, extract, refine
 from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.language import Language
-from wfalens.models import PrefixClassifier, StatefulClassifier, open_model
+from wfalens.models import PrefixClassifier, StatefulClassifier, wrap
 from wfalens.models.contract import is_language_model
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged, concatenate
@@ -212,7 +212,7 @@ def main() -> None:
     for folder in folders:
         if options.only and folder.name not in options.only:
             continue
-        model = open_model(folder)
+        model = wrap(folder)
         words = Words(folder, model, 500 if options.quick else 3000, options.quick)
         if is_language_model(model):
             found = language_model(folder, model, words, options.quick)

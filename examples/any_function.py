@@ -4,7 +4,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from wfalens import CallableClassifier, Readable, TextEncoder, extract, load_dataset, measure_fidelity
+from wfalens import Readable, TextEncoder, extract, load_dataset, measure_fidelity, wrap
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 train = train.subset(range(800))
@@ -17,7 +17,7 @@ def predict_proba(token_lists):
 
 
 encoder = TextEncoder.of_texts(train.texts, "whitespace")
-model = CallableClassifier(predict_proba, encoder, train.class_names)
+model = wrap(predict_proba, vocab=encoder, classes=train.class_names, reads="tokens")
 
 # a function cannot go on from a saved state, so every prefix is asked: set a limit that you can wait for
 wfa = extract(model, train, Readable(states=10, clusters=16), queries=60_000)

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from wfalens import Stochastic, TextEncoder, extract, load_dataset, measure_fidelity, wrap_module
+from wfalens import Stochastic, TextEncoder, extract, load_dataset, measure_fidelity, wrap
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 encoder = TextEncoder.of_texts(train.texts, "whitespace")
@@ -49,6 +49,6 @@ for _ in range(3):
         loss.backward()
         optimiser.step()
 
-model = wrap_module(module.eval(), encoder, train.class_names)
+model = wrap(module.eval(), vocab=encoder, classes=train.class_names)
 wfa = extract(model, train, Stochastic(states=20))
 print(measure_fidelity(wfa, model, test, reference=train).overall)

@@ -9,7 +9,7 @@ import numpy as np
 
 from wfalens.automaton import WFA
 from wfalens.extraction import Stochastic, extract
-from wfalens.models import CallableClassifier, RNNConfig, Trainer
+from wfalens.models import BlackBoxClassifier, RNNConfig, Trainer, wrap
 from wfalens.models.rnn.classifier import RNNClassifier
 from wfalens.report.views import Study
 from wfalens.text import Corpus, TextEncoder, Vocabulary, WordVectors
@@ -78,11 +78,11 @@ def hostile_study() -> Study:
     )
 
 
-def counting_model(classes: int, words: str = "abcdefgh") -> CallableClassifier:
+def counting_model(classes: int, words: str = "abcdefgh") -> BlackBoxClassifier:
     """A black box that counts: the k-th letter speaks for class k modulo their number."""
     encoder = TextEncoder(Vocabulary.of_words(words), "whitespace")
     names = [f"c{number}" for number in range(classes)]
-    return CallableClassifier(_counts(words, classes), encoder, names, name="counting")
+    return wrap(_counts(words, classes), vocab=encoder, classes=names, name="counting", reads="tokens")
 
 
 def _counts(words: str, classes: int) -> Callable[[list[list[str]]], np.ndarray]:

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.test_commands import wfalens
 from tests.robustness.attack.test_run_attack_edits import NAMES, ends_in_a
 from wfalens.extraction import Stochastic, extract
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.text import TextEncoder
 
 
@@ -15,7 +15,7 @@ from wfalens.text import TextEncoder
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("characters")
     encoder = TextEncoder.of_texts([*NAMES, "ana maria"], "bigrams")
-    model = CallableClassifier(ends_in_a, encoder, ("other", "a"))
+    model = wrap(ends_in_a, vocab=encoder, classes=("other", "a"), reads="tokens")
     extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs")).save(
         folder / "names.wfa"
     )

@@ -68,7 +68,7 @@ def test_a_graph_from_elsewhere_needs_a_file_with_its_words_beside_it(tmp_path):
     extract = ("extract", "toy.onnx", "-c", "toy.csv", "-o", "toy.wfa", *OPTIONS)
     refused = wfalens(*extract, cwd=tmp_path)
     assert refused.returncode == 2
-    assert "does not tell its words and classes; write them to toy.json beside it" in refused.stderr
+    assert "write them to toy.json beside it" in refused.stderr
     Preprocessing.of(ENCODER, CLASSES).write(tmp_path / "toy.json")
     assert wfalens(*extract, cwd=tmp_path).returncode == 0
     evaluated = wfalens("evaluate", "toy.wfa", "-m", "toy.onnx", "-c", "toy.csv", "--min-cr", "0.9", cwd=tmp_path)
@@ -113,11 +113,11 @@ def test_a_hugging_face_folder_is_read_by_the_words_of_the_corpus(tmp_path):
     [
         (
             "mail.joblib",
-            "loading a pickle runs code that is in it; load it yourself in Python and use wfalens.wrap_pipe",
+            "loading a pickle runs code that is in it; load it yourself in Python",
         ),
         ("mail.pkl", "loading a pickle runs code that is in it"),
         ("mail.keras", "mail.keras: no such file"),
-        ("mail.pt", "load it in Python and use wfalens.wrap_module"),
+        ("mail.pt", "load it in Python"),
         ("mail.onnx", "mail.onnx: no such file"),
         ("mail.rnn", "mail.rnn: no such file"),
         (".", "is a folder; if it holds a Hugging Face classifier, give hf:."),

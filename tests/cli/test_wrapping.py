@@ -14,7 +14,7 @@ from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, texts
 from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Paper, extract
-from wfalens.models import CallableClassifier, Preprocessing, load_keras, open_model
+from wfalens.models import Preprocessing, wrap
 from wfalens.models.keras.keras_file import read_keras
 from wfalens.text import Corpus, TextEncoder, tokenizers
 from wfalens.text.vocabulary import read_word_list
@@ -28,7 +28,7 @@ def folder(tmp_path):
     """A network of fixed width that reads its padding on the left, its words, and texts labelled as it says."""
     path = saved(tmp_path / "toy.h5", network("lstm", len(WORDS), width=12, units=2))
     (tmp_path / "words.txt").write_text("\n".join(WORDS) + "\n")
-    model = load_keras(path, Preprocessing.of(ENCODER, CLASSES, padding_side="left", reading="exact"))
+    model = wrap(path, preprocessing=Preprocessing.of(ENCODER, CLASSES, padding_side="left", reading="exact"))
     drawn = texts(400, seed=0)
     said = model.trace(model.encoder.encode(drawn.texts)).last().argmax(1)
     write_csv(tmp_path / "toy.csv", Corpus(drawn.texts, said, CLASSES))
@@ -60,7 +60,7 @@ def test_a_wrong_side_is_named_by_every_command_that_sees_labels(folder):
     evaluated = wfalens("evaluate", "toy.wfa", "-m", "toy.h5", "-c", "toy.csv", cwd=folder)
     for done in (wrapped, extracted, evaluated):
         assert "but with 100% if texts are padded on the left" in done.stderr
-    assert open_model(folder / "toy.h5").form.padding == "right"  # it is the user who decides
+    assert wrap(folder / "toy.h5").form.padding == "right"  # it is the user who decides
 
 
 def test_a_side_that_is_not_told_is_chosen_by_labels(folder):
@@ -102,7 +102,9 @@ def test_a_tokenizer_that_a_file_could_not_store_may_be_given_again(tmp_path, mo
     monkeypatch.setattr(tokenizers, "_ALLOWED", {})
     (tmp_path / "dashes.py").write_text("def split(text):\n    return text.split('-')\n")
     own = TextEncoder(ENCODER.vocabulary, lambda text: text.split("-"))
-    model = CallableClassifier(lambda texts: [[1 / len(text), 1 - 1 / len(text)] for text in texts], own, CLASSES)
+    model = wrap(
+        lambda texts: [[1 / len(text), 1 - 1 / len(text)] for text in texts], vocab=own, classes=CLASSES, reads="tokens"
+    )
     extract(model, ["fine0-poor1", "poor1"], Paper(states=2)).save(tmp_path / "own.wfa")
     refused = wfalens("walk", "own.wfa", "fine0-poor1", cwd=tmp_path)
     assert refused.returncode == 2

@@ -11,7 +11,7 @@ from wfalens.evaluation.explanations import (
     plausibility,
     rank_agreement,
 )
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.text import TextEncoder, Vocabulary
 
 # the probability of class 1 for the words that are there
@@ -44,7 +44,7 @@ def model():
         return np.stack([1 - ones, ones], 1)
 
     encoder = TextEncoder(Vocabulary.of_words("abcd"), "whitespace")
-    return CallableClassifier(predict, encoder, ("no", "yes"), name="table")
+    return wrap(predict, vocab=encoder, classes=("no", "yes"), name="table", reads="tokens")
 
 
 def value(found, measure, method="mine"):

@@ -11,7 +11,7 @@ from wfalens.evaluation import jensen_shannon, measure_fidelity
 from wfalens.evaluation.agreement import MANY, agreement, bootstrap_mean, wilson
 from wfalens.evaluation.baselines import bag_of_words, majority
 from wfalens.extraction import Paper, Stochastic, extract
-from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig
+from wfalens.models import RNNClassifier, RNNConfig, wrap
 from wfalens.text import Corpus
 
 
@@ -159,7 +159,7 @@ def test_a_black_box_is_asked_once_for_each_text(news_model, headlines, test_hea
     wfa = extract(news_model, headlines, Paper(states=4))
     known, new = set(headlines.texts[:300]), set(test_headlines.texts)
     reference = Corpus.of(list(headlines.texts[:300]))
-    box = CallableClassifier(score, news_model.encoder, news_model.class_names)
+    box = wrap(score, vocab=news_model.encoder, classes=news_model.class_names, reads="tokens")
     fidelity = measure_fidelity(wfa, box, test_headlines, reference=reference)
     assert 0 < box.queries <= len(new) + len(known)
     white = measure_fidelity(wfa, news_model, test_headlines, reference=reference)

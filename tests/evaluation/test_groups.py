@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import sample
-from wfalens import CallableClassifier, Corpus, measure_fidelity, read_corpus, read_groups
+from wfalens import Corpus, measure_fidelity, read_corpus, read_groups, wrap
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import Comparison
@@ -129,7 +129,7 @@ def pair():
     def answer(token_lists):
         return np.full((len(token_lists), len(names)), 1 / len(names))
 
-    return wfa, CallableClassifier(answer, wfa.encoder, names)
+    return wfa, wrap(answer, vocab=wfa.encoder, classes=names, reads="tokens")
 
 
 def test_fidelity_by_group_leaves_out_the_groups_of_texts_without_words(pair):

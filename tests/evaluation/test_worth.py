@@ -8,7 +8,7 @@ from wfalens.evaluation.baseline_check import BaselineCheck, check_baseline
 from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract, selection
 from wfalens.extraction.held_out import divided
 from wfalens.extraction.selection import Candidates
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.text import Corpus, TextEncoder, Vocabulary
 
@@ -40,7 +40,7 @@ def as_model(rule):
         says = np.array([rule(text) for text in texts])
         return np.where(says[:, None], [0.1, 0.9], [0.9, 0.1])
 
-    return CallableClassifier(answer, ENCODER, ["few", "many"])
+    return wrap(answer, vocab=ENCODER, classes=["few", "many"], reads="tokens")
 
 
 def most_are_early_letters(text):
@@ -60,7 +60,7 @@ def said_after(monkeypatch, tmp_path, rule, kind, options) -> list[str]:
         def say(self, message):
             heard.append(message)
 
-    monkeypatch.setattr(command, "open_model", lambda *_: as_model(rule))
+    monkeypatch.setattr(command, "wrap", lambda *_, **__: as_model(rule))
     (tmp_path / "t.csv").write_text("text\n" + "\n".join(random_texts(600).texts) + "\n")
     distillation = options.get("distillation")
     rest = {name: value for name, value in options.items() if name != "distillation"}

@@ -7,7 +7,7 @@ from wfalens.errors import InputError
 from wfalens.explanation import find_artefacts
 from wfalens.explanation.artefacts import RARE
 from wfalens.extraction import Stochastic, extract
-from wfalens.models.callable import CallableClassifier
+from wfalens.models.wrapping import wrap
 from wfalens.text import TextEncoder
 from wfalens.text.word_checks import ENCODING, MARKUP
 
@@ -29,7 +29,7 @@ def taught():
         for at in rng.choice(len(texts), count, replace=False):
             texts[at] = f"{word} {texts[at]}"
     encoder = TextEncoder.of_texts(texts, "whitespace")
-    model = CallableClassifier(_taught, encoder, ("no", "yes"))
+    model = wrap(_taught, vocab=encoder, classes=("no", "yes"), reads="tokens")
     return extract(model, texts, Stochastic(states=4, completion="probe", alpha=0.0, abstraction="outputs"))
 
 

@@ -6,7 +6,7 @@ import pytest
 from wfalens.errors import InputError
 from wfalens.explanation import counterfactuals
 from wfalens.extraction import Stochastic, extract
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.text import TextEncoder
 from wfalens.text.character_edits import edited_texts
 
@@ -22,7 +22,7 @@ def ends_in_a(token_lists):
 @pytest.fixture(scope="module", params=["characters", "bigrams"])
 def pair(request):
     encoder = TextEncoder.of_texts(NAMES, request.param)
-    model = CallableClassifier(ends_in_a, encoder, ("other", "a"))
+    model = wrap(ends_in_a, vocab=encoder, classes=("other", "a"), reads="tokens")
     return extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs")), model
 
 

@@ -12,7 +12,7 @@ from wfalens.errors import InputError
 from wfalens.extraction import Abstraction, Paper, States, extract
 from wfalens.extraction.states.abstraction import ABSTRACTIONS
 from wfalens.extraction.states.views import Outputs
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 
 
 class Verdicts(States):
@@ -96,8 +96,11 @@ def test_a_view_of_internal_states_is_refused_where_there_are_none(news_model, h
         def view(self, model, ids, rng, ledger):
             return Inside()
 
-    closed = CallableClassifier(
-        lambda texts: np.full((len(texts), 7), 1 / 7), news_model.encoder, news_model.class_names
+    closed = wrap(
+        lambda texts: np.full((len(texts), 7), 1 / 7),
+        vocab=news_model.encoder,
+        classes=news_model.class_names,
+        reads="tokens",
     )
     with pytest.raises(InputError, match="can be stepped"):
         extract(closed, headlines.texts[:20], Paper(states=2, abstraction=ByState()))

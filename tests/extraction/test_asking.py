@@ -7,7 +7,7 @@ from wfalens.extraction import Stochastic, extract
 from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError
 from wfalens.extraction.states.asking import Continuations, drawn, telling
 from wfalens.extraction.states.views import LookAhead, Outputs, affordable_continuations, see
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary
 
@@ -34,7 +34,7 @@ class Tracing:
 
 @pytest.fixture
 def parity():
-    return CallableClassifier(even, ENCODER, ("no", "yes"))
+    return wrap(even, vocab=ENCODER, classes=("no", "yes"), reads="tokens")
 
 
 def strings(number, longest, seed):

@@ -17,7 +17,7 @@ from wfalens.extraction.comparing import Rates, aim_for, leader
 from wfalens.extraction.held_out import divided
 from wfalens.extraction.selection import Candidates, extract_best
 from wfalens.language import sample
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.scale import Run
 from wfalens.text.blocks import source_of
@@ -131,7 +131,7 @@ def black_box(news_model):
     def answer(texts):
         return news_model.trace(news_model.encoder.vocabulary.encode(texts)).last()
 
-    return CallableClassifier(answer, news_model.encoder, news_model.class_names)
+    return wrap(answer, vocab=news_model.encoder, classes=news_model.class_names, reads="tokens")
 
 
 def test_queries_are_shared_out_and_the_record_is_true(news_model, headlines):

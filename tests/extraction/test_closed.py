@@ -8,7 +8,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation import measure_fidelity
 from wfalens.explanation.shapley.network_values import network_shapley
 from wfalens.extraction import Augmentation, Linear, Paper, Stochastic, extract
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.text import TextEncoder, Vocabulary, WordVectors
 
 LETTERS = "abcdefgh"
@@ -32,7 +32,7 @@ def texts(number=300, seed=0):
 
 @pytest.fixture
 def model():
-    return CallableClassifier(vowels, ENCODER, ("other", "vowels"))
+    return wrap(vowels, vocab=ENCODER, classes=("other", "vowels"), reads="tokens")
 
 
 EXTRACTORS = {
@@ -68,7 +68,7 @@ def test_no_extraction_shows_a_model_what_is_no_symbol(name, model, tmp_path):
 
 def test_the_side_of_cutting_and_the_tokenizer_are_kept_in_the_file(tmp_path):
     encoder = TextEncoder(Vocabulary.of_words(["ab", "bc", "cd"]), "lower+bigrams", 2, "left")
-    model = CallableClassifier(lambda asked: np.full((len(asked), 2), 0.5), encoder, ("x", "y"))
+    model = wrap(lambda asked: np.full((len(asked), 2), 0.5), vocab=encoder, classes=("x", "y"), reads="tokens")
     extract(model, ["ABCD", "abc"], Paper(states=1, completion="uniform")).save(tmp_path / "a.wfa")
     assert WFA.load(tmp_path / "a.wfa").encoder == encoder
     assert WFA.load(tmp_path / "a.wfa").encoder.tokens("ABCD") == ["bc", "cd"]

@@ -21,7 +21,7 @@ from wfalens.extraction.linear.scan import States
 from wfalens.extraction.linear.word_inputs import word_inputs
 from wfalens.extraction.perturbation import Perturbation, batches, perturbed
 from wfalens.extraction.query_budget import QueryBudget
-from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, Trainer
+from wfalens.models import RNNClassifier, RNNConfig, Trainer, wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 from wfalens.text import Corpus, TextEncoder, Vocabulary, WordVectors
@@ -153,7 +153,7 @@ def test_a_black_box_is_asked_within_its_queries(news_model, few, queries):
     def score(token_lists):
         return news_model.trace(news_model.encoder.vocabulary.encode(token_lists)).last()
 
-    model = CallableClassifier(score, news_model.encoder, news_model.class_names)
+    model = wrap(score, vocab=news_model.encoder, classes=news_model.class_names, reads="tokens")
     record = extract(model, few, linear(queries=queries)).provenance["queries"]
     checked = 8 * 18  # of `check_causal`, at most: eight texts and their halves
     assert record["limit"] == queries
@@ -175,8 +175,11 @@ def test_words_that_queries_do_not_pay_for_begin_as_unknown_ones(news_model, few
     places = choose_representatives(ids, np.zeros(len(ids.values), np.int32), 1, np.random.default_rng(0))
     counts = np.bincount(ids.values, minlength=len(news_model.encoder.vocabulary))
     plain = RNNClassifier.untrained(news_model.config, news_model.encoder, news_model.class_names, seed=3)
-    model = CallableClassifier(
-        lambda texts: plain.trace(plain.encoder.vocabulary.encode(texts)).last(), plain.encoder, plain.class_names
+    model = wrap(
+        lambda texts: plain.trace(plain.encoder.vocabulary.encode(texts)).last(),
+        vocab=plain.encoder,
+        classes=plain.class_names,
+        reads="tokens",
     )
     ledger = QueryBudget(200)
     inputs = word_inputs(model, places, None, counts, 50, ledger)
@@ -307,7 +310,7 @@ def test_networks_of_every_kind_are_learned_by_the_same_code(headlines, test_hea
 def test_a_plain_function_is_learned_by_the_same_code(letters):
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(list("abcdefgh"), rng.integers(1, 8))) for _ in range(400)]
-    model = CallableClassifier(count_letters, letters, CLASSES)
+    model = wrap(count_letters, vocab=letters, classes=CLASSES, reads="tokens")
     assert_learned(model, linear(replace(THOROUGH, batch=32)), texts[:300], texts[300:])
 
 

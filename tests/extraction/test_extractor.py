@@ -13,7 +13,7 @@ from wfalens.extraction import Augmentation, Paper, Stochastic, extract
 from wfalens.extraction.completion.augmentation import augmented
 from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.states.abstraction import States, cluster
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary, WordVectors
@@ -188,7 +188,7 @@ def test_too_many_states_for_the_outputs_are_refused():
 
 
 def test_constant_black_box_is_refused_clearly(letters):
-    model = CallableClassifier(lambda texts: np.full((len(texts), 2), 0.5), letters, ("x", "y"))
+    model = wrap(lambda texts: np.full((len(texts), 2), 0.5), vocab=letters, classes=("x", "y"), reads="tokens")
     with pytest.raises(InputError, match="only 1 different outputs"):
         extract(model, ["a b", "b c"], Paper(states=3))
 
@@ -254,12 +254,12 @@ def test_numpy_numbers_and_class_names_survive_the_file(tmp_path, letters):
         shares[0] = [-0.0005, 1.0005]  # tolerated rounding
         return shares
 
-    model = CallableClassifier(black_box, letters, np.array([0, 1]))
+    model = wrap(black_box, vocab=letters, classes=np.array([0, 1]), reads="tokens")
     wfa = extract(model, ["a b c", "a a", "c a b"], Paper(states=np.int64(2), alpha=np.float32(0.5)))
     wfa.save(tmp_path / "a.wfa")
     assert WFA.load(tmp_path / "a.wfa").class_names == ("0", "1")
     with pytest.raises(InputError, match="at least two classes with different names"):
-        CallableClassifier(black_box, letters, ("x", "x"))
+        wrap(black_box, vocab=letters, classes=("x", "x"), reads="tokens")
 
 
 def test_a_tokenizer_of_ones_own_is_given_again(tmp_path):
@@ -267,10 +267,11 @@ def test_a_tokenizer_of_ones_own_is_given_again(tmp_path):
         return text.split("|")
 
     encoder = TextEncoder(Vocabulary.of_words("abc"), split)
-    model = CallableClassifier(
+    model = wrap(
         lambda texts: [[(1 + t.count("a")) / (2 + len(t)), 1 - (1 + t.count("a")) / (2 + len(t))] for t in texts],
-        encoder,
-        "xy",
+        vocab=encoder,
+        classes="xy",
+        reads="tokens",
     )
     wfa = extract(model, ["a|b|c", "a|a", "c|b|a|a"], Paper(states=2))
     wfa.save(tmp_path / "a.wfa")

@@ -16,7 +16,7 @@ from wfalens.extraction.completion.fitting import _expectations, fit_rows
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.soft import mixtures
 from wfalens.extraction.states.views import LookAhead, Outputs, see
-from wfalens.models import CallableClassifier, RNNConfig, Trainer
+from wfalens.models import RNNConfig, Trainer, wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 from wfalens.text import load_dataset
@@ -193,7 +193,7 @@ def test_a_model_with_few_outputs_is_extracted_automatically(news_model, headlin
         said = news_model.trace(news_model.encoder.vocabulary.encode(token_lists)).last()
         return np.eye(7)[said.argmax(1)]
 
-    closed = CallableClassifier(hard, news_model.encoder, news_model.class_names)
+    closed = wrap(hard, vocab=news_model.encoder, classes=news_model.class_names, reads="tokens")
     wfa = extract(
         closed, headlines.texts[:80], Stochastic(completion="probe", alpha="auto", abstraction="outputs"), queries=5000
     )

@@ -8,7 +8,7 @@ import pytest
 
 from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract
 from wfalens.extraction.cost_estimate import most_probing, say_forecast
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 
 TEXTS = [" ".join(np.random.default_rng(seed).choice(list("abcdefgh"), 2 + seed % 5)) for seed in range(80)]
@@ -45,7 +45,7 @@ def box(letters):
         share = np.array([(text.count("a") + 1) / (len(text) + 2) for text in texts])
         return np.stack([share, 1 - share], 1)
 
-    return CallableClassifier(answer, letters, ["a", "other"])
+    return wrap(answer, vocab=letters, classes=["a", "other"], reads="tokens")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -15,7 +15,7 @@ from wfalens.extraction.query_budget import (
     TooFewQueriesError,
     query_sentence,
 )
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.models.checks import check_causal
 from wfalens.models.inference import states_after
 from wfalens.progress import Progress, shown_on
@@ -56,7 +56,7 @@ def closed(model):
     def score(token_lists):
         return model.trace(model.encoder.vocabulary.encode(token_lists)).last()
 
-    return CallableClassifier(score, model.encoder, model.class_names)
+    return wrap(score, vocab=model.encoder, classes=model.class_names, reads="tokens")
 
 
 OPEN = {"states": "auto", "alpha": "auto", "beta": "auto", "abstraction": "auto"}

@@ -14,7 +14,7 @@ from wfalens.extraction.readable.chain import slopes
 from wfalens.extraction.readable.fit import Fit, merged
 from wfalens.extraction.readable.readable_automaton import automaton_of
 from wfalens.extraction.readable.readable_options import Rung, Size, Sizes
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary, load_dataset
@@ -171,7 +171,7 @@ def test_a_black_box_is_asked_within_its_queries(letters):
     def answer(texts):
         return np.array([[0.9, 0.1] if "a" in text else [0.2, 0.8] for text in texts])
 
-    model = CallableClassifier(answer, letters, ["with", "without"])
+    model = wrap(answer, vocab=letters, classes=["with", "without"], reads="tokens")
     texts = [" ".join(np.random.default_rng(seed).choice(list("abcdefgh"), 5)) for seed in range(60)]
     page = extract(model, texts, readable(states=3, classes=3, queries=2000))
     asked = page.provenance["queries"]
@@ -181,7 +181,7 @@ def test_a_black_box_is_asked_within_its_queries(letters):
 
 
 def test_few_queries_give_fewer_lessons_that_are_kept(letters):
-    model = CallableClassifier(lambda texts: np.full((len(texts), 2), 0.5), letters, ["a", "b"])
+    model = wrap(lambda texts: np.full((len(texts), 2), 0.5), vocab=letters, classes=["a", "b"], reads="tokens")
     ids = letters.encode(["a b c d"] * 10)
     ledger = QueryBudget(150)
     lessons = PerturbedBatches(model, ids, replace(QUICK, tokens=40), 0, ledger)
@@ -192,7 +192,7 @@ def test_few_queries_give_fewer_lessons_that_are_kept(letters):
 
 
 def test_a_model_with_fewer_outputs_than_states_gets_fewer_states(letters):
-    model = CallableClassifier(lambda texts: np.tile([0.7, 0.3], (len(texts), 1)), letters, ["a", "b"])
+    model = wrap(lambda texts: np.tile([0.7, 0.3], (len(texts), 1)), vocab=letters, classes=["a", "b"], reads="tokens")
     page = extract(model, ["a b", "c d", "e f g", "h"], readable(states=6, classes=4))
     assert page.states == 2
     np.testing.assert_allclose(page.predict_proba(["a", "b c"]), [[0.7, 0.3]] * 2, atol=0.02)

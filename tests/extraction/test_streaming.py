@@ -15,7 +15,7 @@ from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Augmentation, Linear, Paper, Stochastic, extract
 from wfalens.extraction.counts import count_parts
 from wfalens.extraction.counts.count_parts import CountParts
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.scale.checkpoints import PartsFolder
 from wfalens.scale.engines.local import SerialEngine, ThreadEngine
@@ -146,7 +146,7 @@ class TestAgainstMemory:
             share = np.array([len(text) % 5 for text in texts]) / 5
             return np.column_stack([share, 1 - share])
 
-        box = CallableClassifier(lengths, model.encoder, ("odd", "even"))
+        box = wrap(lengths, vocab=model.encoder, classes=("odd", "even"), reads="tokens")
         wfa = extracted(Paper(states=4), box, stream_of(tmp_path, files))
         assert wfa.word_counts.sum() == wfa.provenance["corpus"]["tokens"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wfalens import CallableClassifier, Corpus, TextEncoder, Vocabulary, WordVectors
+from wfalens import Corpus, TextEncoder, Vocabulary, WordVectors, wrap
 from wfalens.automaton import Empirical, Fitted, LinearWFA, Null, Probe, Shared, StochasticWFA, Uniform
 from wfalens.automaton.linear import Factors
 from wfalens.automaton.rows import rows_from_keys
@@ -180,8 +180,13 @@ def formula_model():
 def black_box():
     """The same formula behind a plain function, as a user would wrap it."""
     model = formula_model()
-    return CallableClassifier(
-        model.predict_tokens, model.encoder, model.class_names, name="formula", initial_output=model.initial_output
+    return wrap(
+        model.predict_tokens,
+        vocab=model.encoder,
+        classes=model.class_names,
+        name="formula",
+        initial_output=model.initial_output,
+        reads="tokens",
     )
 
 

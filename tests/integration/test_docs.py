@@ -17,7 +17,7 @@ from tests.automata import linear_sample, sample
 from tests.cli.test_commands import wfalens
 from tests.export.conformance import renamed
 from tests.readable import negation
-from wfalens import CallableClassifier, RNNConfig, Stochastic, TextEncoder, Trainer, extract
+from wfalens import RNNConfig, Stochastic, TextEncoder, Trainer, extract, wrap
 from wfalens.cli.app import load_command
 from wfalens.export import unescape
 from wfalens.robustness import determinise, minimal_but_for_the_empty_text
@@ -268,7 +268,7 @@ def machine_of_ones():
         yes = np.array([0.9 if set(letters) == {"1"} else 0.1 for letters in token_lists])
         return np.stack([1 - yes, yes], axis=1)
 
-    model = CallableClassifier(only_ones, TextEncoder.of_texts(texts, "whitespace"), ("no", "yes"))
+    model = wrap(only_ones, vocab=TextEncoder.of_texts(texts, "whitespace"), classes=("no", "yes"), reads="tokens")
     wfa = extract(model, texts, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs"))
     return {"wfa": wfa, "known": minimal_but_for_the_empty_text(determinise(wfa, ("0", "1")))}
 

@@ -9,13 +9,14 @@ import pytest
 import torch
 from torch import nn
 
+from tests.errors import raises
 from tests.models.conformance import SteppableConformance, StepwiseConformance
 from wfalens.errors import ModelError
 from wfalens.extraction import Paper, extract
-from wfalens.models import CallableClassifier, RNNClassifier, RNNConfig, check_causal, wrap_module
+from wfalens.models import RNNClassifier, RNNConfig, check_causal, wrap
+from wfalens.models.adapters.torch_module import TorchModule
 from wfalens.models.checks import LookAheadWarning
 from wfalens.models.inference import final_outputs, prefix_tree
-from wfalens.models.torch_module import TorchModule
 from wfalens.ragged import Ragged
 
 CLASSES = ("x", "y", "z")
@@ -54,13 +55,13 @@ class StateNet(CausalNet):
 class TestTorchModule(StepwiseConformance):
     @pytest.fixture
     def make(self):
-        return lambda seed, encoder: wrap_module(CausalNet(len(encoder.vocabulary), seed=seed), encoder, CLASSES)
+        return lambda seed, encoder: wrap(CausalNet(len(encoder.vocabulary), seed=seed), vocab=encoder, classes=CLASSES)
 
 
 class TestSteppableModule(SteppableConformance):
     @pytest.fixture
     def make(self):
-        return lambda seed, encoder: wrap_module(StateNet(len(encoder.vocabulary), seed=seed), encoder, CLASSES)
+        return lambda seed, encoder: wrap(StateNet(len(encoder.vocabulary), seed=seed), vocab=encoder, classes=CLASSES)
 
 
 def count_letters(texts):
@@ -74,11 +75,13 @@ class TestCallable(StepwiseConformance):
     @pytest.fixture
     def make(self):
         names = ("by counts", "by the same counts")
-        return lambda seed, encoder: CallableClassifier(count_letters, encoder, CLASSES, batch_size=7, name=names[seed])
+        return lambda seed, encoder: wrap(
+            count_letters, vocab=encoder, classes=CLASSES, batch_size=7, name=names[seed], reads="tokens"
+        )
 
 
 def test_callable_answers_are_put_where_they_belong(letters):
-    model = CallableClassifier(count_letters, letters, CLASSES, batch_size=3)
+    model = wrap(count_letters, vocab=letters, classes=CLASSES, batch_size=3, reads="tokens")
     trace = model.trace(letters.encode(["a b c", "a b b", "c"]))
     np.testing.assert_allclose(
         trace[1], [[2 / 4, 1 / 4, 1 / 4], [2 / 5, 2 / 5, 1 / 5], [2 / 6, 3 / 6, 1 / 6]], atol=1e-6
@@ -93,7 +96,7 @@ def test_shared_prefixes_are_asked_once(letters):
         asked.extend(tuple(text) for text in texts)
         return count_letters(texts)
 
-    model = CallableClassifier(spy, letters, CLASSES)
+    model = wrap(spy, vocab=letters, classes=CLASSES, reads="tokens")
     model.trace(letters.encode(["a b c", "a b d", "a b", "b"]))
     assert sorted(asked) == [("a",), ("a", "b"), ("a", "b", "c"), ("a", "b", "d"), ("b",)]
     assert model.queries == 5
@@ -101,13 +104,15 @@ def test_shared_prefixes_are_asked_once(letters):
 
 def test_the_output_before_any_word_may_be_given(letters):
     prior = [0.7, 0.2, 0.1]
-    told = CallableClassifier(count_letters, letters, CLASSES, initial_output=prior)
+    told = wrap(count_letters, vocab=letters, classes=CLASSES, initial_output=prior, reads="tokens")
     wfa = extract(told, ["a b c", "b d"], Paper(states=2, completion="uniform", alpha=0))
     np.testing.assert_allclose(wfa.predict_proba([""])[0], prior, atol=1e-6)
     np.testing.assert_allclose(
         final_outputs(told, letters.encode(["", "a"])), [prior, [2 / 4, 1 / 4, 1 / 4]], atol=1e-6
     )
-    np.testing.assert_allclose(CallableClassifier(count_letters, letters, CLASSES).initial_output, [1 / 3] * 3)
+    np.testing.assert_allclose(
+        wrap(count_letters, vocab=letters, classes=CLASSES, reads="tokens").initial_output, [1 / 3] * 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,14 +125,16 @@ def test_the_output_before_any_word_may_be_given(letters):
 )
 def test_an_output_before_any_word_that_is_no_distribution_is_refused(letters, prior, reason):
     with pytest.raises(ModelError, match=reason):
-        CallableClassifier(count_letters, letters, CLASSES, initial_output=prior)
+        wrap(count_letters, vocab=letters, classes=CLASSES, initial_output=prior, reads="tokens")
 
 
 def test_a_module_that_cannot_be_stepped_may_tell_its_output_before_any_word(letters):
     network = CausalNet(len(letters.vocabulary))
-    np.testing.assert_allclose(wrap_module(network, letters, CLASSES).initial_output, [1 / 3] * 3)
+    np.testing.assert_allclose(wrap(network, vocab=letters, classes=CLASSES).initial_output, [1 / 3] * 3)
     network.initial_logits = torch.tensor([0.0, 0.0, np.log(2)])
-    np.testing.assert_allclose(wrap_module(network, letters, CLASSES).initial_output, [1 / 4, 1 / 4, 1 / 2], atol=1e-6)
+    np.testing.assert_allclose(
+        wrap(network, vocab=letters, classes=CLASSES).initial_output, [1 / 4, 1 / 4, 1 / 2], atol=1e-6
+    )
 
 
 def test_prefix_tree_spells_every_prefix():
@@ -145,8 +152,8 @@ def test_prefix_tree_spells_every_prefix():
 
 def test_optional_packages_are_imported_only_where_they_are_used():
     code = (
-        "import sys, wfalens, wfalens.models, wfalens.models.opening;"
-        "wfalens.load_onnx, wfalens.wrap_keras, wfalens.wrap_pipeline, wfalens.open_model, wfalens.Preprocessing;"
+        "import sys, wfalens, wfalens.models, wfalens.models.wrapping;"
+        "wfalens.wrap(lambda texts: [[0.5, 0.5]] * len(texts), vocab=['a'], classes=[0, 1]), wfalens.Preprocessing;"
         "print([name for name in ('torch', 'onnx', 'onnxruntime', 'transformers', 'keras') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -189,13 +196,13 @@ class TestLookAheadModule(StepwiseConformance):
             "causal attention": lambda words, seed: Attention(words, causal=True, seed=seed),
             "one row per text": lambda words, seed: Pooled(words, seed=seed),
         }
-        return lambda seed, encoder: wrap_module(nets[kind](len(encoder.vocabulary), seed), encoder, CLASSES)
+        return lambda seed, encoder: wrap(nets[kind](len(encoder.vocabulary), seed), vocab=encoder, classes=CLASSES)
 
 
 def test_a_module_that_looks_ahead_is_read_prefix_by_prefix_and_says_so(letters):
     network = CausalNet(len(letters.vocabulary), bidirectional=True)
     with pytest.warns(LookAheadWarning, match=r"looks ahead: its output for a prefix changes by .* costs t passes"):
-        model = wrap_module(network, letters, CLASSES)
+        model = wrap(network, vocab=letters, classes=CLASSES)
     ids = letters.encode(["a b c d", "d c"])
     trace = model.trace(ids)
     for item, length in ((0, 1), (0, 3), (0, 4), (1, 2)):
@@ -205,7 +212,7 @@ def test_a_module_that_looks_ahead_is_read_prefix_by_prefix_and_says_so(letters)
 
 
 def test_a_causal_module_is_read_in_one_pass_without_a_warning(letters, recwarn):
-    model = wrap_module(Attention(len(letters.vocabulary), causal=True), letters, CLASSES)
+    model = wrap(Attention(len(letters.vocabulary), causal=True), vocab=letters, classes=CLASSES)
     assert not hasattr(model, "queries")
     assert not [each for each in recwarn if each.category is LookAheadWarning]
 
@@ -218,7 +225,7 @@ def test_look_ahead_that_begins_late_is_seen(letters):
             return super().forward(ids) + (ids.shape[1] > 30) * torch.tensor([5.0, 0, 0])
 
     with pytest.warns(LookAheadWarning):
-        wrap_module(Late(len(letters.vocabulary)), letters, CLASSES)
+        wrap(Late(len(letters.vocabulary)), vocab=letters, classes=CLASSES)
 
 
 def test_a_classifier_of_ones_own_whose_trace_looks_ahead_is_refused_with_the_reason(letters):
@@ -244,7 +251,7 @@ def test_a_classifier_of_ones_own_whose_trace_looks_ahead_is_refused_with_the_re
     ],
 )
 def test_wrong_answers_are_refused_in_one_sentence(letters, answer, message):
-    model = CallableClassifier(lambda texts: answer(len(texts)), letters, CLASSES, name="model")
+    model = wrap(lambda texts: answer(len(texts)), vocab=letters, classes=CLASSES, name="model", reads="tokens")
     with pytest.raises(ModelError, match=message) as caught:
         extract(model, ["a b c", "b c"], Paper(states=2))
     assert "\n" not in str(caught.value)
@@ -265,7 +272,7 @@ def test_modules_of_wrong_shape_are_refused(letters, module, message):
             return module(ids)
 
     with pytest.raises(ModelError, match=message):
-        wrap_module(Broken(), letters, CLASSES).trace(letters.encode(["a b c", "b c"]))
+        wrap(Broken(), vocab=letters, classes=CLASSES).trace(letters.encode(["a b c", "b c"]))
 
 
 def test_modules_with_a_state_of_wrong_shape_are_refused(letters):
@@ -274,7 +281,7 @@ def test_modules_with_a_state_of_wrong_shape_are_refused(letters):
             return torch.zeros(1, batch, 5)
 
     with pytest.raises(ModelError, match=r"one tensor of shape \(\d, width\), not \(1, \d, 5\)"):
-        wrap_module(Broken(len(letters.vocabulary)), letters, CLASSES)
+        wrap(Broken(len(letters.vocabulary)), vocab=letters, classes=CLASSES)
 
 
 @pytest.mark.parametrize("fault", ["stands still", "begins elsewhere", "other logits"])
@@ -290,7 +297,7 @@ def test_a_step_that_contradicts_forward_is_found_when_wrapping(letters, fault):
     with pytest.raises(
         ModelError, match=r"step contradicts its forward: after \d of 12 words their outputs differ by"
     ) as told:
-        wrap_module(Contradicting(len(letters.vocabulary)), letters, CLASSES)
+        wrap(Contradicting(len(letters.vocabulary)), vocab=letters, classes=CLASSES)
     assert "after 2 of" in str(told.value) or fault != "stands still"
     assert "\n" not in str(told.value)
 
@@ -301,7 +308,7 @@ def test_a_step_that_contradicts_forward_in_long_texts_only_is_found_when_wrappi
             return super().forward(ids) + (ids.shape[1] > 30) * torch.tensor([5.0, 0, 0])
 
     with pytest.raises(ModelError, match="step contradicts its forward: after 1 of 40 words"):
-        wrap_module(Late(len(letters.vocabulary)), letters, CLASSES)
+        wrap(Late(len(letters.vocabulary)), vocab=letters, classes=CLASSES)
 
 
 class Positions(CausalNet):
@@ -317,10 +324,10 @@ class Positions(CausalNet):
 
 def test_a_module_that_reads_no_more_words_than_texts_are_cut_to_is_wrapped(letters):
     words = len(letters.vocabulary)
-    model = wrap_module(Positions(words, 5), replace(letters, max_length=5), CLASSES)
+    model = wrap(Positions(words, 5), vocab=replace(letters, max_length=5), classes=CLASSES)
     assert model.trace(model.encoder.encode(["a b c d a b c d"])).values.shape == (5, 3)
-    with pytest.raises(ModelError, match=r"cannot read a table of ids \(1, 6\) .* give the encoder a max_length"):
-        wrap_module(Positions(words, 5), replace(letters, max_length=6), CLASSES)
+    with raises("cannot-read"):
+        wrap(Positions(words, 5), vocab=replace(letters, max_length=6), classes=CLASSES)
 
 
 def test_a_convolution_that_cannot_read_short_texts_is_padded_to_a_width(letters):
@@ -333,16 +340,16 @@ def test_a_convolution_that_cannot_read_short_texts_is_padded_to_a_width(letters
             return self.out(self.filters(self.embedding(ids).transpose(1, 2)).amax(2))
 
     module = Convolution(len(letters.vocabulary))
-    with pytest.raises(ModelError, match=r"cannot read a table of ids \(1, 1\) .* give a width to pad them to"):
-        wrap_module(module, letters, CLASSES)
+    with raises("cannot-read"):
+        wrap(module, vocab=letters, classes=CLASSES)
     ids = letters.encode(["a b"])
     for padding, table in (("right", [*ids.values, 0, 0]), ("left", [0, 0, *ids.values])):
-        model = wrap_module(module, letters, CLASSES, width=4, padding=padding)
+        model = wrap(module, vocab=letters, classes=CLASSES, width=4, padding_side=padding)
         expected = module(torch.tensor([table])).softmax(-1).detach()
         np.testing.assert_allclose(model.trace(ids).last(), expected, atol=1e-6)
     assert model.encoder.max_length == 4
     with pytest.raises(ModelError, match="one row per word"):
-        wrap_module(CausalNet(len(letters.vocabulary)), letters, CLASSES, width=4)
+        wrap(CausalNet(len(letters.vocabulary)), vocab=letters, classes=CLASSES, width=4)
 
 
 def test_probabilities_are_not_taken_for_logits(letters):
@@ -352,8 +359,8 @@ def test_probabilities_are_not_taken_for_logits(letters):
 
     module, ids = Shares(len(letters.vocabulary)), letters.encode(["a b c"])
     with pytest.raises(ModelError, match='gives probabilities, and was said to give logits; give outputs="prob'):
-        wrap_module(module, letters, CLASSES)
-    model = wrap_module(module, letters, CLASSES, outputs="probabilities")
+        wrap(module, vocab=letters, classes=CLASSES)
+    model = wrap(module, vocab=letters, classes=CLASSES, outputs="probabilities")
     np.testing.assert_allclose(model.trace(ids).values, module(torch.from_numpy(ids.values)[None])[0].detach())
 
 
@@ -362,19 +369,17 @@ def test_what_goes_wrong_in_a_module_is_told_in_one_sentence(letters):
         def forward(self, ids):
             raise RuntimeError("mat1 and mat2\ncannot be multiplied")
 
-    with pytest.raises(ModelError, match=r"cannot read a table of ids \(1, 12\) \(mat1 and mat2\)") as told:
-        wrap_module(Failing(), letters, CLASSES)
-    assert "\n" not in str(told.value)
-    with pytest.raises(ModelError, match="takes a torch module, not function; wrap a function as a CallableClass"):
-        wrap_module(count_letters, letters, CLASSES)
-    with pytest.raises(ModelError, match="not its state_dict; build the module and call load_state_dict"):
-        wrap_module(nn.Linear(2, 2).state_dict(), letters, CLASSES)
+    with raises("cannot-read") as caught:
+        wrap(Failing(), vocab=letters, classes=CLASSES)
+    assert "\n" not in str(caught.value)
+    with raises("unknown-model"):
+        wrap(nn.Linear(2, 2).state_dict(), vocab=letters, classes=CLASSES)
 
 
 @pytest.mark.parametrize("network", [CausalNet, StateNet])
 def test_a_vocabulary_larger_than_the_embedding_is_found_when_wrapping(letters, network):
     with pytest.raises(ModelError, match=r"cannot read the id 9: its embedding has 6 rows; .* \(word_ids\)"):
-        wrap_module(network(6), letters, CLASSES)
+        wrap(network(6), vocab=letters, classes=CLASSES)
 
 
 @pytest.mark.parametrize("network", [CausalNet, StateNet])
@@ -382,11 +387,11 @@ def test_words_reach_a_module_by_its_own_ids(letters, network):
     own = np.random.default_rng(1).permutation(20)[: len(letters.vocabulary)]
     module, ids = network(20), letters.encode(["a c b zebra"])
     expected = module(torch.from_numpy(own[ids.values])[None]).softmax(-1)[0].detach().numpy()
-    model = wrap_module(module, letters, CLASSES, word_ids=own)
+    model = wrap(module, vocab=letters, classes=CLASSES, word_ids=own)
     np.testing.assert_allclose(model.trace(ids).values, expected, atol=1e-5)
     if network is StateNet:
         _, stepped = model.step(model.initial_state(1), ids.values[:1])
         np.testing.assert_allclose(stepped, expected[:1], atol=1e-5)
     for wrong in (own[:3], own / 2):
         with pytest.raises(ModelError, match="word_ids must give one id, a whole number, for each of the 10 words"):
-            wrap_module(module, letters, CLASSES, word_ids=wrong)
+            wrap(module, vocab=letters, classes=CLASSES, word_ids=wrong)

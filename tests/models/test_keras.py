@@ -9,11 +9,12 @@ import pytest
 os.environ.setdefault("KERAS_BACKEND", "torch")
 import keras
 
+from tests.errors import raises
 from tests.models.conformance import StepwiseConformance
 from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, word_scores
 from wfalens.errors import MissingDependencyError, ModelError
-from wfalens.models import wrap_keras
+from wfalens.models import wrap
 from wfalens.models.checks import softmax
 
 CLASSES = ("x", "y", "z")
@@ -35,22 +36,22 @@ def recurrent(seed, words, width=None, sequences=False):
 class TestKeras(StepwiseConformance):
     @pytest.fixture
     def make(self):
-        return lambda seed, encoder: wrap_keras(recurrent(seed, len(encoder.vocabulary)), encoder, CLASSES)
+        return lambda seed, encoder: wrap(recurrent(seed, len(encoder.vocabulary)), vocab=encoder, classes=CLASSES)
 
 
 class TestKerasOfFixedWidth(StepwiseConformance):
     @pytest.fixture
     def make(self):
-        return lambda seed, encoder: wrap_keras(
-            recurrent(seed, len(encoder.vocabulary), width=10), encoder, CLASSES, padding="left"
+        return lambda seed, encoder: wrap(
+            recurrent(seed, len(encoder.vocabulary), width=10), vocab=encoder, classes=CLASSES, padding_side="left"
         )
 
 
 class TestKerasOfTokens(StepwiseConformance):
     @pytest.fixture
     def make(self):
-        return lambda seed, encoder: wrap_keras(
-            recurrent(seed, len(encoder.vocabulary), sequences=True), encoder, CLASSES
+        return lambda seed, encoder: wrap(
+            recurrent(seed, len(encoder.vocabulary), sequences=True), vocab=encoder, classes=CLASSES
         )
 
 
@@ -68,7 +69,7 @@ class Summing(keras.Model):
 
 
 def test_a_keras_model_is_extracted_faithfully():
-    model = wrap_keras(Summing(word_scores(ENCODER.vocabulary)), ENCODER, TOY_CLASSES, outputs="logits")
+    model = wrap(Summing(word_scores(ENCODER.vocabulary)), vocab=ENCODER, classes=TOY_CLASSES, outputs="logits")
     cr, accuracy = extracted_fidelity(model)
     assert accuracy == 1
     assert cr > 0.9
@@ -77,11 +78,11 @@ def test_a_keras_model_is_extracted_faithfully():
 def test_words_reach_a_model_by_its_own_ids(letters):
     scores = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32)
     own = np.random.default_rng(1).permutation(20)[: len(letters.vocabulary)]
-    model = wrap_keras(Summing(scores), letters, CLASSES, outputs="logits", word_ids=own)
+    model = wrap(Summing(scores), vocab=letters, classes=CLASSES, outputs="logits", word_ids=own)
     ids = letters.encode(["a c b zebra"])
     np.testing.assert_allclose(model.trace(ids)[0], softmax(scores[own[ids[0]]].cumsum(0)), atol=1e-5)
     with pytest.raises(ModelError, match="word_ids must give one id, a whole number, for each of the 10 words"):
-        wrap_keras(Summing(scores), letters, CLASSES, word_ids=[1, 2])
+        wrap(Summing(scores), vocab=letters, classes=CLASSES, word_ids=[1, 2])
 
 
 def test_one_sigmoid_is_read_as_two_classes(letters):
@@ -93,7 +94,7 @@ def test_one_sigmoid_is_read_as_two_classes(letters):
             keras.layers.Activation("sigmoid"),
         ]
     )
-    trace = wrap_keras(model, letters, ("no", "yes"), outputs="binary").trace(letters.encode(["a"]))
+    trace = wrap(model, vocab=letters, classes=("no", "yes"), outputs="binary").trace(letters.encode(["a"]))
     second = 1 / (1 + np.exp(-model.get_weights()[0][2, 0]))
     np.testing.assert_allclose(trace.values, [[1 - second, second]], atol=1e-6)
 
@@ -101,19 +102,19 @@ def test_one_sigmoid_is_read_as_two_classes(letters):
 def test_logits_taken_for_probabilities_are_refused(letters):
     scores = np.random.default_rng(0).normal(size=(10, 3)).astype(np.float32)
     with pytest.raises(ModelError, match=r"rows that are not probabilities .* apply a softmax"):
-        wrap_keras(Summing(scores), letters, CLASSES).trace(letters.encode(["a"]))
+        wrap(Summing(scores), vocab=letters, classes=CLASSES).trace(letters.encode(["a"]))
 
 
 def test_models_of_other_shapes_are_refused(letters):
     vectors = keras.Sequential([keras.Input((None, 3)), keras.layers.GRU(2)])
-    with pytest.raises(ModelError, match=r"reads \(None, None, 3\) where one table of ids \(batch, time\) is expected"):
-        wrap_keras(vectors, letters, CLASSES)
+    with raises("input-shape"):
+        wrap(vectors, vocab=letters, classes=CLASSES)
     several = keras.Input((None,), dtype="int32")
-    with pytest.raises(ModelError, match="gives several outputs"):
-        wrap_keras(keras.Model(several, [several, several]), letters, CLASSES)
+    with raises("output-shape"):
+        wrap(keras.Model(several, [several, several]), vocab=letters, classes=CLASSES)
     fixed = recurrent(0, len(letters.vocabulary), width=6, sequences=True)
-    with pytest.raises(ModelError, match="one row per word but reads tables of 6 words only"):
-        wrap_keras(fixed, letters, CLASSES)
+    with raises("fixed-width"):
+        wrap(fixed, vocab=letters, classes=CLASSES)
 
 
 def test_a_convolution_is_padded_to_the_width_it_needs(letters):
@@ -124,10 +125,10 @@ def test_a_convolution_is_padded_to_the_width_it_needs(letters):
         keras.layers.Activation("softmax"),
     ]
     model = keras.Sequential([keras.Input((None,), dtype="int32"), *layers])
-    with pytest.raises(ModelError, match=r"cannot read a table of 1 words .*; give the width that shorter") as caught:
-        wrap_keras(model, letters, CLASSES)
+    with raises("cannot-read") as caught:
+        wrap(model, vocab=letters, classes=CLASSES)
     assert "\n" not in str(caught.value)
-    trace = wrap_keras(model, letters, CLASSES, width=6).trace(letters.encode(["a b"]))
+    trace = wrap(model, vocab=letters, classes=CLASSES, width=6).trace(letters.encode(["a b"]))
     expected = keras.ops.convert_to_numpy(model(np.array([[2, 3, 0, 0, 0, 0]])))[0]
     np.testing.assert_allclose(trace[0][1], expected, atol=1e-6)
 
@@ -136,10 +137,14 @@ def test_the_fingerprint_is_the_same_after_saving_and_loading(letters, tmp_path)
     model = recurrent(0, len(letters.vocabulary))
     model.save(tmp_path / "m.keras")
     loaded = keras.models.load_model(tmp_path / "m.keras")
-    assert wrap_keras(loaded, letters, CLASSES).fingerprint == wrap_keras(model, letters, CLASSES).fingerprint
+    assert (
+        wrap(loaded, vocab=letters, classes=CLASSES).fingerprint
+        == wrap(model, vocab=letters, classes=CLASSES).fingerprint
+    )
 
 
 def test_missing_keras_names_the_extra(letters, monkeypatch):
+    model = recurrent(0, len(letters.vocabulary))
     monkeypatch.setitem(sys.modules, "keras", None)
     with pytest.raises(MissingDependencyError, match=r"keras is not installed; .*'wfalens\[keras\]'"):
-        wrap_keras(lambda ids: ids, letters, CLASSES)
+        wrap(model, vocab=letters, classes=CLASSES)

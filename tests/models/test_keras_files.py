@@ -14,9 +14,10 @@ os.environ.setdefault("KERAS_BACKEND", "torch")
 import h5py
 import keras
 
+from tests.errors import raises
 from tests.models.conformance import SteppableConformance, StepwiseConformance
-from wfalens.errors import FormatError, InputError, ModelError
-from wfalens.models import Preprocessing, load_keras, open_model, wrap_keras
+from wfalens.errors import FormatError, InputError, ModelError, WfalensError
+from wfalens.models import Preprocessing, wrap
 from wfalens.models.inference import last_outputs
 from wfalens.models.keras.keras_file import read_keras
 from wfalens.models.keras.keras_network import plain_network
@@ -69,7 +70,7 @@ def test_a_plain_network_says_what_keras_says(tmp_path, ending, kind, layers, ma
     table = np.random.default_rng(1).integers(1, 10, (20, 7))
     table[np.arange(7) < np.arange(20)[:, None] % 4] = 0  # masked ids stand in front
     expected = keras.ops.convert_to_numpy(model(table))
-    np.testing.assert_allclose(own.table(table), expected, atol=1e-5)
+    np.testing.assert_allclose(own.batch_outputs(table), expected, atol=1e-5)
     assert np.ptp(expected, 0).max() > 0.1
     assert (own.width, own.masks_zero, len(own.cells)) == (7, masks, layers)
 
@@ -82,7 +83,7 @@ def test_a_functional_model_in_a_row_is_plain_too(tmp_path, ending):
     path = saved(tmp_path / f"m.{ending}", model)
     table = np.random.default_rng(0).integers(0, 8, (6, 5))
     own = plain_network(read_keras(path))
-    np.testing.assert_allclose(own.table(table), keras.ops.convert_to_numpy(model(table)), atol=1e-5)
+    np.testing.assert_allclose(own.batch_outputs(table), keras.ops.convert_to_numpy(model(table)), atol=1e-5)
     assert own.outputs == "binary"
 
 
@@ -102,12 +103,69 @@ def test_other_networks_are_not_taken_for_plain_ones(tmp_path, layers):
     assert plain_network(read_keras(saved(tmp_path / "m.keras", model))) is None
 
 
+OTHERS = {
+    "convolution, pooling, lstm": lambda: [
+        keras.layers.Conv1D(5, 3, padding="same", activation="relu"),
+        keras.layers.MaxPooling1D(2, padding="same"),
+        keras.layers.LSTM(4),
+    ],
+    "both directions": lambda: [keras.layers.Bidirectional(keras.layers.GRU(4))],
+    "convolution, flat": lambda: [keras.layers.Conv1D(5, 3, strides=2, activation="tanh"), keras.layers.Flatten()],
+}
+
+
+def other_network(kind, words, width=9):
+    front = [keras.Input((width,), dtype="int32"), keras.layers.Embedding(words, 4)]
+    model = keras.Sequential([*front, *OTHERS[kind](), keras.layers.Dense(3, activation="softmax")])
+    rng = np.random.default_rng(0)
+    model.set_weights([rng.normal(size=weight.shape).astype(np.float32) for weight in model.get_weights()])
+    return model
+
+
+@pytest.mark.parametrize(("ending", "padding"), [("h5", "left"), ("keras", "right")])
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_networks_are_run_by_keras(tmp_path, letters, kind, ending, padding):
+    network = other_network(kind, len(letters.vocabulary))
+    preprocessing = Preprocessing.of(letters, CLASSES, padding_side=padding)
+    model = wrap(saved(tmp_path / f"m.{ending}", network), preprocessing=preprocessing)
+    texts = ["a b c", "h g f e d c b a", "c"]
+    table = np.zeros((3, 9), np.int64)
+    for row, ids in zip(table, letters.encode(texts), strict=True):
+        row[slice(9 - len(ids), 9) if padding == "left" else slice(0, len(ids))] = ids
+    expected = keras.ops.convert_to_numpy(network(table))
+    np.testing.assert_allclose(model.predict_proba(texts), expected, atol=1e-5)
+    assert np.ptp(expected, 0).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("kind", "entry", "value"),
+    [("convolution, flat", "kernel_size", "two"), ("convolution, flat", "padding", 3), ("both directions", "layer", 1)],
+)
+def test_layers_that_keras_does_not_understand_are_refused_in_one_sentence(tmp_path, letters, kind, entry, value):
+    path = saved(tmp_path / "m.h5", other_network(kind, len(letters.vocabulary)))
+    with h5py.File(path, "r+") as file:
+        config = json.loads(file.attrs["model_config"])
+        file.attrs["model_config"] = json.dumps(changed(config, entry, value))
+    with pytest.raises(WfalensError) as refused:
+        wrap(path, preprocessing=Preprocessing.of(letters, CLASSES, padding_side="right"))
+    assert "\n" not in str(refused.value)
+
+
+def changed(config, entry, value):
+    """A configuration with another value wherever an entry stands."""
+    if isinstance(config, list):
+        return [changed(each, entry, value) for each in config]
+    if not isinstance(config, dict):
+        return config
+    return {name: value if name == entry else changed(each, entry, value) for name, each in config.items()}
+
+
 class TestRecurrentFile(SteppableConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def made(seed, encoder):
             path = saved(tmp_path / f"m{seed}.h5", network("lstm", len(encoder.vocabulary), seed))
-            return load_keras(path, Preprocessing.of(encoder, CLASSES))
+            return wrap(path, preprocessing=Preprocessing.of(encoder, CLASSES))
 
         return made
 
@@ -117,7 +175,7 @@ class TestRecurrentFileThatReadsItsPadding(SteppableConformance):
     def make(self, tmp_path):
         def made(seed, encoder):
             path = saved(tmp_path / f"m{seed}.h5", network("gru", len(encoder.vocabulary), seed, width=12, layers=2))
-            return load_keras(path, Preprocessing.of(encoder, CLASSES, padding_side="left"))
+            return wrap(path, preprocessing=Preprocessing.of(encoder, CLASSES, padding_side="left"))
 
         return made
 
@@ -127,7 +185,7 @@ class TestExactReading(StepwiseConformance):
     def make(self, tmp_path):
         def made(seed, encoder):
             path = saved(tmp_path / f"m{seed}.keras", network("simple", len(encoder.vocabulary), seed, width=70))
-            return load_keras(path, Preprocessing.of(encoder, CLASSES, padding_side="left", reading="exact"))
+            return wrap(path, preprocessing=Preprocessing.of(encoder, CLASSES, padding_side="left", reading="exact"))
 
         return made
 
@@ -146,7 +204,7 @@ class TestConvolutionFile(StepwiseConformance):
             model = keras.Sequential([keras.Input((10,), dtype="int32"), *layers])
             model.set_weights([5 * weight for weight in model.get_weights()])
             path = saved(tmp_path / f"m{seed}.h5", model)
-            return load_keras(path, Preprocessing.of(encoder, CLASSES, padding_side="right"))
+            return wrap(path, preprocessing=Preprocessing.of(encoder, CLASSES, padding_side="right"))
 
         return made
 
@@ -159,18 +217,18 @@ def test_texts_start_after_the_pads_that_the_network_reads(tmp_path, letters):
     ids = letters.encode(["a b c"])
     padded = np.concatenate([np.zeros((1, 5), int), ids.values[None]], 1)
     expected = keras.ops.convert_to_numpy(model(padded))
-    np.testing.assert_allclose(load_keras(path, card).trace(ids).last(), expected, atol=1e-5)
-    assert load_keras(path, replace(card, pads=None)).pads == 6
-    exact = load_keras(path, replace(card, pads=None, reading="exact"))
+    np.testing.assert_allclose(wrap(path, preprocessing=card).trace(ids).last(), expected, atol=1e-5)
+    assert wrap(path, preprocessing=replace(card, pads=None)).pads == 6
+    exact = wrap(path, preprocessing=replace(card, pads=None, reading="exact"))
     np.testing.assert_allclose(exact.trace(ids).last(), expected, atol=1e-5)
-    stepped = load_keras(path, replace(card, pads=None))
+    stepped = wrap(path, preprocessing=replace(card, pads=None))
     np.testing.assert_allclose(stepped.exact().trace(ids).last(), expected, atol=1e-5)
     assert exact.fingerprint != stepped.fingerprint
 
 
 def test_what_is_masked_is_not_read(tmp_path, letters):
     path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary), width=8, masks=True))
-    model = load_keras(path, Preprocessing.of(letters, CLASSES))  # the side does not matter
+    model = wrap(path, preprocessing=Preprocessing.of(letters, CLASSES))  # the side does not matter
     assert (model.pads, model.encoder.max_length) == (0, 8)
     ids = letters.encode(["a b c"])
     expected = keras.ops.convert_to_numpy(keras.models.load_model(path)(np.array([[*ids.values, *[0] * 5]])))
@@ -180,9 +238,9 @@ def test_what_is_masked_is_not_read(tmp_path, letters):
 def test_long_texts_lose_words_on_the_side_that_the_card_tells(tmp_path, letters):
     path = saved(tmp_path / "m.h5", network("gru", len(letters.vocabulary), width=3))
     card = Preprocessing.of(letters, CLASSES, padding_side="left")
-    left = load_keras(path, card, cutting="left")
+    left = wrap(path, preprocessing=card, truncation_side="left")
     np.testing.assert_array_equal(left.encoder.encode(["a b c d"]).values, letters.encode(["b c d"]).values)
-    right = load_keras(path, replace(card, cutting_side="right"))
+    right = wrap(path, preprocessing=replace(card, cutting_side="right"))
     np.testing.assert_array_equal(right.encoder.encode(["a b c d"]).values, letters.encode(["a b c"]).values)
     assert left.fingerprint != right.fingerprint
 
@@ -209,18 +267,18 @@ def test_keras_3_reads_what_older_versions_wrote(tmp_path):
     path = old_file(tmp_path / "old.h5", network("lstm", width=6))
     stored = read_keras(path)
     table = np.random.default_rng(0).integers(0, 10, (9, 6))
-    ours, theirs = plain_network(stored).table(table), load_old(stored)(table)
+    ours, theirs = plain_network(stored).batch_outputs(table), load_old(stored)(table)
     np.testing.assert_allclose(ours, keras.ops.convert_to_numpy(theirs), atol=1e-5)
     new = plain_network(read_keras(old_file(tmp_path / "new.h5", network("lstm", width=6), "3.8.0")))
-    assert np.abs(ours - new.table(table)).max() > 1e-3  # Keras 3 has another hard_sigmoid
+    assert np.abs(ours - new.batch_outputs(table)).max() > 1e-3  # Keras 3 has another hard_sigmoid
 
 
 def test_a_plain_file_is_opened_without_keras(tmp_path, letters):
     path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary)))
     Preprocessing.of(letters, CLASSES).write(tmp_path / "m.json")
     code = (
-        "import sys; from wfalens import open_model;"
-        f"model = open_model({str(path)!r}); model.trace(model.encoder.encode(['a b']));"
+        "import sys; from wfalens import wrap;"
+        f"model = wrap({str(path)!r}); model.trace(model.encoder.encode(['a b']));"
         "print([name for name in ('keras', 'tensorflow') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -230,8 +288,8 @@ def test_a_plain_file_is_opened_without_keras(tmp_path, letters):
 def test_a_model_with_a_lambda_layer_is_not_run(tmp_path, letters):
     model = keras.Sequential([keras.Input((4,)), keras.layers.Lambda(lambda values: values), keras.layers.Dense(3)])
     path = saved(tmp_path / "m.keras", model)
-    with pytest.raises(InputError, match=r"Lambda layer, which is code that would run; .* wfalens.wrap_keras"):
-        load_keras(path, Preprocessing.of(letters, CLASSES))
+    with raises("lambda-layer"):
+        wrap(path, preprocessing=Preprocessing.of(letters, CLASSES))
 
 
 def garbage(path, letters):
@@ -279,39 +337,39 @@ def other_zip(path, letters):
 def test_files_that_hold_no_model_are_refused_in_one_sentence(tmp_path, letters, make, message):
     make(tmp_path / "m.h5", letters)
     with pytest.raises(FormatError, match=message) as caught:
-        load_keras(tmp_path / "m.h5", Preprocessing.of(letters, CLASSES))
+        wrap(tmp_path / "m.h5", preprocessing=Preprocessing.of(letters, CLASSES))
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "code"),
     [
-        ({"class_names": ("x", "y")}, "tells 3 classes apart, but its card names 2"),
-        ({"outputs": "logits"}, "gives probabilities, but its card says logits"),
-        ({"padding_side": None}, r'reads tables of 6 words and the padding in them; .*"padding_side": "left"'),
-        ({"words": tuple(f"w{n}" for n in range(11)), "unknown": "w0"}, "vectors for 10 words, but its card lists 11"),
+        ({"class_names": ("x", "y")}, "classes"),
+        ({"outputs": "logits"}, "outputs"),
+        ({"padding_side": None}, "padding-side-needed"),
+        ({"words": tuple(f"w{n}" for n in range(11)), "unknown": "w0"}, "vocabulary-size"),
     ],
 )
-def test_a_card_that_contradicts_the_weights_is_refused(tmp_path, letters, change, message):
+def test_a_card_that_contradicts_the_weights_is_refused(tmp_path, letters, change, code):
     path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary), width=6))
     card = Preprocessing.of(letters, CLASSES, padding_side="left")
-    with pytest.raises((InputError, ModelError), match=message):
-        load_keras(path, replace(card, **change))
+    with raises(code):
+        wrap(path, preprocessing=replace(card, **change))
 
 
 def test_a_file_without_a_card_says_what_is_missing(tmp_path):
     path = saved(tmp_path / "m.h5", network())
-    with pytest.raises(InputError, match=r"write them to m.json beside it \(wfalens wrap\)"):
-        open_model(path)
+    with raises("preprocessing-needed"):
+        wrap(path)
     with pytest.raises(InputError, match="no such file"):
-        open_model(tmp_path / "other.keras")
+        wrap(tmp_path / "other.keras")
 
 
 def test_a_vocabulary_larger_than_the_embedding_is_refused_when_wrapping(letters):
     model = network("lstm", words=6)
     with pytest.raises(ModelError, match=r"ids up to 9, but the model's embedding has 6 rows; .*word_ids"):
-        wrap_keras(model, letters, CLASSES)
-    wrap_keras(model, letters, CLASSES, word_ids=np.arange(10) % 6)
+        wrap(model, vocab=letters, classes=CLASSES)
+    wrap(model, vocab=letters, classes=CLASSES, word_ids=np.arange(10) % 6)
 
 
 def test_words_of_a_closed_card_are_all_words(tmp_path):
@@ -322,7 +380,7 @@ def test_words_of_a_closed_card_are_all_words(tmp_path):
         tokenizer="lower+characters",
     )  # fmt: skip
     card.write(tmp_path / "m.json")
-    model = open_model(path)
+    model = wrap(path)
     np.testing.assert_array_equal(model.form.word_ids[model.encoder.encode(["-A.b"]).values], [0, 2, 1, 3])
     with pytest.raises(InputError, match="the alphabet is closed, but 'c' in the text 'abc'"):
         model.encoder.encode(["abc"])
@@ -330,6 +388,6 @@ def test_words_of_a_closed_card_are_all_words(tmp_path):
 
 def test_last_outputs_of_the_exact_reading_are_those_of_its_trace(tmp_path, letters):
     path = saved(tmp_path / "m.h5", network("lstm", len(letters.vocabulary), width=6))
-    model = load_keras(path, Preprocessing.of(letters, CLASSES, padding_side="right"))
+    model = wrap(path, preprocessing=Preprocessing.of(letters, CLASSES, padding_side="right"))
     ids = letters.encode(["a b c", "d", "a b c d e f"])
     np.testing.assert_allclose(last_outputs(model, ids), model.trace(ids).last(), atol=1e-6)

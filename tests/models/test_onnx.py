@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
+from tests.errors import raises
 from tests.models.conformance import SteppableConformance, StepwiseConformance
 from tests.models.graphs import FLOAT, INT, lstm_graph, running_graph, summing_graph, write_graph
 from tests.models.toy import CLASSES as TOY_CLASSES
@@ -15,7 +16,7 @@ from tests.models.toy import ENCODER, extracted_fidelity, word_scores
 from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError
 from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Paper, Stochastic, extract
-from wfalens.models import Preprocessing, RNNClassifier, RNNConfig, export_onnx, load_onnx
+from wfalens.models import Preprocessing, RNNClassifier, RNNConfig, export_onnx, wrap
 from wfalens.models.checks import softmax
 
 CLASSES = ("x", "y", "z")
@@ -31,7 +32,7 @@ class TestExportedNetwork(SteppableConformance):
         def make(seed, encoder):
             config = RNNConfig(cell="lstm", embedding=5, hidden=6, layers=2)
             export_onnx(RNNClassifier.untrained(config, encoder, CLASSES, seed), tmp_path / f"{seed}.onnx")
-            return load_onnx(tmp_path / f"{seed}.onnx")
+            return wrap(tmp_path / f"{seed}.onnx")
 
         return make
 
@@ -41,7 +42,7 @@ class TestGraphWithTwoStates(SteppableConformance):
     def make(self, tmp_path):
         def make(seed, encoder):
             path = lstm_graph(tmp_path / f"{seed}.onnx", len(encoder.vocabulary), 3, seed)
-            return load_onnx(path, Preprocessing.of(encoder, CLASSES))
+            return wrap(path, preprocessing=Preprocessing.of(encoder, CLASSES))
 
         return make
 
@@ -51,7 +52,7 @@ class TestGraphOfTexts(StepwiseConformance):
     def make(self, tmp_path):
         def make(seed, encoder):
             path = summing_graph(tmp_path / f"{seed}.onnx", scores_of(seed, len(encoder.vocabulary)))
-            return load_onnx(path, Preprocessing.of(encoder, CLASSES))
+            return wrap(path, preprocessing=Preprocessing.of(encoder, CLASSES))
 
         return make
 
@@ -62,7 +63,7 @@ class TestGraphOfFixedWidth(StepwiseConformance):
         def make(seed, encoder):
             scores = scores_of(seed, len(encoder.vocabulary))
             path = summing_graph(tmp_path / f"{seed}.onnx", scores, width=10)
-            return load_onnx(path, Preprocessing.of(encoder, CLASSES), padding="left")
+            return wrap(path, preprocessing=Preprocessing.of(encoder, CLASSES), padding_side="left")
 
         return make
 
@@ -74,7 +75,7 @@ class TestGraphOfTokens(StepwiseConformance):
     def make(self, tmp_path, reverse):
         def make(seed, encoder):
             path = running_graph(tmp_path / f"{seed}.onnx", scores_of(seed, len(encoder.vocabulary)), reverse)
-            return load_onnx(path, Preprocessing.of(encoder, CLASSES))
+            return wrap(path, preprocessing=Preprocessing.of(encoder, CLASSES))
 
         return make
 
@@ -88,7 +89,7 @@ def test_a_network_says_the_same_after_export(letters, tmp_path, cell, layers):
         weights.data *= 3  # outputs of fresh weights are close to uniform and would hide differences
     export_onnx(model, tmp_path / "m.onnx")
     onnx.checker.check_model(tmp_path / "m.onnx", full_check=True)
-    copy = load_onnx(tmp_path / "m.onnx")
+    copy = wrap(tmp_path / "m.onnx")
     ids = SteppableConformance().ids(model)
     assert np.ptp(model.trace(ids).values, axis=0).max() > 0.1
     np.testing.assert_allclose(copy.trace(ids).values, model.trace(ids).values, atol=5e-6)
@@ -98,7 +99,7 @@ def test_a_network_says_the_same_after_export(letters, tmp_path, cell, layers):
 
 def test_the_automaton_of_an_exported_network_is_the_networks(news_model, headlines, test_headlines, tmp_path):
     export_onnx(news_model, tmp_path / "news.onnx")
-    copy = load_onnx(tmp_path / "news.onnx")
+    copy = wrap(tmp_path / "news.onnx")
     ids = news_model.encoder.encode(test_headlines.texts)
     np.testing.assert_allclose(copy.trace(ids).values, news_model.trace(ids).values, atol=1e-6)
     extractor = Stochastic(states=20, completion="probe", alpha=0.0, abstraction="outputs")
@@ -116,7 +117,7 @@ def test_equal_networks_make_equal_files(letters, tmp_path):
 def test_a_graph_without_states_is_extracted_faithfully(tmp_path):
     path = summing_graph(tmp_path / "toy.onnx", word_scores(ENCODER.vocabulary))
     Preprocessing.of(ENCODER, TOY_CLASSES).write(tmp_path / "toy.json")
-    cr, accuracy = extracted_fidelity(load_onnx(path))
+    cr, accuracy = extracted_fidelity(wrap(path))
     assert accuracy == 1
     assert cr > 0.9
 
@@ -124,7 +125,7 @@ def test_a_graph_without_states_is_extracted_faithfully(tmp_path):
 def test_prefixes_go_in_tables_of_one_length(letters, tmp_path):
     scores = scores_of(0, len(letters.vocabulary))
     scores[0] = [99, 0, 0]  # a single padded column would show
-    model = load_onnx(summing_graph(tmp_path / "m.onnx", scores), Preprocessing.of(letters, CLASSES))
+    model = wrap(summing_graph(tmp_path / "m.onnx", scores), preprocessing=Preprocessing.of(letters, CLASSES))
     trace = model.trace(letters.encode(["a b c d", "b", "c a"]))
     ids = letters.encode(["a b c d"])[0]
     np.testing.assert_allclose(trace[0], softmax(scores[ids].cumsum(0)), atol=1e-6)
@@ -139,15 +140,15 @@ def test_a_graph_of_fixed_width_is_padded_on_the_side_it_wants(letters, tmp_path
     path = write_graph(tmp_path / "m.onnx", nodes, *ports, {"scores": scores, "last": np.array(3, np.int64)})
     card = Preprocessing.of(letters, CLASSES)
     ids = letters.encode(["a b c d e"])
-    left = load_onnx(path, card, padding="left").trace(ids)[0]
-    right = load_onnx(path, card, padding="right").trace(ids)[0]
+    left = wrap(path, preprocessing=card, padding_side="left").trace(ids)[0]
+    right = wrap(path, preprocessing=card, padding_side="right").trace(ids)[0]
     np.testing.assert_allclose(left[:4], softmax(scores[ids[0][:4]]), atol=1e-6)
     np.testing.assert_allclose(right[:3], softmax(scores[[0, 0, 0]]), atol=1e-6)
     np.testing.assert_allclose(right[3], left[3])
     np.testing.assert_allclose(left[4], left[3])  # what the model cannot read does not count
-    assert load_onnx(path, card).encoder.max_length == 4
+    assert wrap(path, preprocessing=card).encoder.max_length == 4
     with pytest.raises(InputError, match="unknown padding_side 'top'; choose one of right, left"):
-        load_onnx(path, card, padding="top")
+        wrap(path, preprocessing=card, padding_side="top")
 
 
 def test_a_models_own_order_of_words_is_kept(tmp_path):
@@ -157,7 +158,7 @@ def test_a_models_own_order_of_words_is_kept(tmp_path):
     path = summing_graph(tmp_path / "m.onnx", scores)
     card = Preprocessing(words=words, class_names=CLASSES, unknown="[UNK]", padding="[PAD]", tokenizer="whitespace")
     card.write(tmp_path / "m.json")
-    model = load_onnx(path)
+    model = wrap(path)
     assert model.encoder.vocabulary.words == ("<pad>", "<unk>", "b", "a")
     trace = model.trace(model.encoder.encode(["a b [PAD]"]))[0]
     np.testing.assert_allclose(trace, softmax(scores[[3, 1, 0]].cumsum(0)), atol=1e-6)
@@ -166,7 +167,7 @@ def test_a_models_own_order_of_words_is_kept(tmp_path):
 @pytest.mark.parametrize("names", [("h", "c", "h_out", "c_out"), ("h_in", "c_in", "h_out", "c_out")])
 def test_states_are_paired_by_name(letters, tmp_path, names):
     path = lstm_graph(tmp_path / "m.onnx", len(letters.vocabulary), 3, 0, names)
-    model = load_onnx(path, Preprocessing.of(letters, CLASSES))
+    model = wrap(path, preprocessing=Preprocessing.of(letters, CLASSES))
     assert [port.after for port in model.graph.states] == [names[2], names[3]]
     assert model.initial_state(2).shape == (2, 8)
 
@@ -174,25 +175,25 @@ def test_states_are_paired_by_name(letters, tmp_path, names):
 def test_states_of_other_names_are_paired_by_the_card(letters, tmp_path):
     path = lstm_graph(tmp_path / "m.onnx", len(letters.vocabulary), 3, 0, ("p", "q", "r", "s"))
     with pytest.raises(ModelError, match=r"new value of the input 'p' \(outputs: logits, r, s\); name it in the model"):
-        load_onnx(path, Preprocessing.of(letters, CLASSES))
-    named = load_onnx(path, Preprocessing.of(letters, CLASSES, state={"p": "r", "q": "s"}))
-    usual = load_onnx(
-        lstm_graph(tmp_path / "n.onnx", len(letters.vocabulary), 3, 0), Preprocessing.of(letters, CLASSES)
+        wrap(path, preprocessing=Preprocessing.of(letters, CLASSES))
+    named = wrap(path, preprocessing=Preprocessing.of(letters, CLASSES, state={"p": "r", "q": "s"}))
+    usual = wrap(
+        lstm_graph(tmp_path / "n.onnx", len(letters.vocabulary), 3, 0), preprocessing=Preprocessing.of(letters, CLASSES)
     )
     ids = SteppableConformance().ids(usual)
     np.testing.assert_allclose(named.trace(ids).values, usual.trace(ids).values, atol=1e-6)
     with pytest.raises(InputError, match="names a state 'x', but the graph has no such input"):
-        load_onnx(path, Preprocessing.of(letters, CLASSES, state={"p": "r", "q": "s", "x": "s"}))
+        wrap(path, preprocessing=Preprocessing.of(letters, CLASSES, state={"p": "r", "q": "s", "x": "s"}))
 
 
 def test_an_output_of_another_name_is_explained_by_the_card(letters, tmp_path):
     scores = scores_of(0, len(letters.vocabulary), 1)
     path = summing_graph(tmp_path / "m.onnx", scores, output="y")
     with pytest.raises(InputError, match="what the output 'y' holds is not known by its name; say probabilities"):
-        load_onnx(path, Preprocessing.of(letters, ("no", "yes")))
+        wrap(path, preprocessing=Preprocessing.of(letters, ("no", "yes")))
     probability = (1 / (1 + np.exp(-scores)) / 20).astype(np.float32)  # of each word: a text adds them up
     path = summing_graph(tmp_path / "p.onnx", probability, output="y")
-    model = load_onnx(path, Preprocessing.of(letters, ("no", "yes"), outputs="binary"))
+    model = wrap(path, preprocessing=Preprocessing.of(letters, ("no", "yes"), outputs="binary"))
     trace = model.trace(letters.encode(["a"]))[0]
     np.testing.assert_allclose(trace, [[1 - probability[2, 0], probability[2, 0]]], atol=1e-6)
 
@@ -215,7 +216,7 @@ def test_graphs_that_cannot_be_studied_are_refused_with_the_reason(letters, tmp_
         outputs["h_out"] = (FLOAT, [1, 2])
     path = write_graph(tmp_path / "m.onnx", nodes, inputs, outputs, constants)
     with pytest.raises(ModelError, match=message) as caught:
-        load_onnx(path, Preprocessing.of(letters, CLASSES))
+        wrap(path, preprocessing=Preprocessing.of(letters, CLASSES))
     assert "\n" not in str(caught.value)
 
 
@@ -227,24 +228,24 @@ def stepping_graph(path, scores):
 def test_a_card_that_contradicts_its_graph_is_refused_when_it_is_opened(letters, tmp_path, graph):
     path = graph(tmp_path / "m.onnx", scores_of(0, 3))
     with pytest.raises(ModelError, match="cannot read the id 9, although its card lists 10 words") as caught:
-        load_onnx(path, Preprocessing.of(letters, CLASSES))
+        wrap(path, preprocessing=Preprocessing.of(letters, CLASSES))
     assert "\n" not in str(caught.value)
     path = graph(tmp_path / "n.onnx", scores_of(0, 10))
     with pytest.raises(InputError, match="tells 3 classes apart, but its card names 2"):
-        load_onnx(path, Preprocessing.of(letters, ("x", "y")))
+        wrap(path, preprocessing=Preprocessing.of(letters, ("x", "y")))
 
 
 def test_a_graph_that_was_said_to_give_logits_and_gives_probabilities_is_refused(letters, tmp_path):
     shares = np.random.default_rng(0).dirichlet(np.ones(3), 10).astype(np.float32) / 4
     path = summing_graph(tmp_path / "m.onnx", shares, width=4)
     with pytest.raises(ModelError, match="gives probabilities, and was said to give logits"):
-        load_onnx(path, Preprocessing.of(letters, CLASSES, outputs="logits"))
+        wrap(path, preprocessing=Preprocessing.of(letters, CLASSES, outputs="logits"))
 
 
 @pytest.mark.parametrize("graph", [summing_graph, running_graph])
 def test_the_prior_of_the_card_is_the_models(letters, tmp_path, graph):
     path = graph(tmp_path / "m.onnx", scores_of(0, 10))
-    model = load_onnx(path, Preprocessing.of(letters, CLASSES, initial_output=(0.5, 0.3, 0.2)))
+    model = wrap(path, preprocessing=Preprocessing.of(letters, CLASSES, initial_output=(0.5, 0.3, 0.2)))
     wfa = extract(model, ["a b", "c"], Paper(states=2, completion="uniform"))
     np.testing.assert_allclose(wfa.predict_proba([""])[0], [0.5, 0.3, 0.2], atol=1e-6)
 
@@ -258,22 +259,22 @@ def test_a_new_state_that_does_not_fit_the_old_one_is_refused(letters, tmp_path)
     outputs = {"logits": (FLOAT, ["batch", 3]), "h_out": (FLOAT, ["batch", 4])}
     path = write_graph(tmp_path / "m.onnx", nodes, inputs, outputs, {"scores": scores_of(0, 10)})
     with pytest.raises(ModelError, match=r"the new state 'h_out' is \(1, 4\) and cannot take the place of 'h'"):
-        load_onnx(path, Preprocessing.of(letters, CLASSES))
+        wrap(path, preprocessing=Preprocessing.of(letters, CLASSES))
 
 
 def test_missing_and_damaged_files_are_refused(letters, tmp_path):
     card = Preprocessing.of(letters, CLASSES)
     with pytest.raises(InputError, match=r"m\.onnx: no such file"):
-        load_onnx(tmp_path / "m.onnx", card)
+        wrap(tmp_path / "m.onnx", preprocessing=card)
     (tmp_path / "m.onnx").write_bytes(b"nothing of the kind")
     with pytest.raises(FormatError, match="not a graph that onnxruntime can run"):
-        load_onnx(tmp_path / "m.onnx", card)
+        wrap(tmp_path / "m.onnx", preprocessing=card)
 
 
 def test_a_graph_without_a_card_is_refused_with_what_to_write(letters, tmp_path):
     path = summing_graph(tmp_path / "m.onnx", scores_of(0, 10))
-    with pytest.raises(InputError, match=r"does not tell its words and classes; write them to m\.json beside it"):
-        load_onnx(path)
+    with raises("preprocessing-needed"):
+        wrap(path)
 
 
 @pytest.mark.parametrize(
@@ -322,15 +323,15 @@ def test_words_of_every_kind_survive_the_export(tmp_path):
         Vocabulary.of_words(["don't", "22", '"', "\\", "{", "🙂", "<br/>", "\ud800"]), "whitespace", 7
     )
     export_onnx(RNNClassifier.untrained(RNNConfig(hidden=4), encoder, CLASSES), tmp_path / "m.onnx")
-    assert load_onnx(tmp_path / "m.onnx").encoder == encoder
+    assert wrap(tmp_path / "m.onnx").encoder == encoder
 
 
-@pytest.mark.parametrize(("package", "act"), [("onnxruntime", load_onnx), ("onnx", export_onnx)])
+@pytest.mark.parametrize(("package", "act"), [("onnxruntime", wrap), ("onnx", export_onnx)])
 def test_a_missing_package_names_the_extra(letters, tmp_path, monkeypatch, package, act):
     model = RNNClassifier.untrained(RNNConfig(hidden=4), letters, CLASSES)
     export_onnx(model, tmp_path / "m.onnx")
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, "wfalens.models.onnx.graph_builder", raising=False)
-    arguments = (tmp_path / "m.onnx",) if act is load_onnx else (model, tmp_path / "n.onnx")
+    arguments = (tmp_path / "m.onnx",) if act is wrap else (model, tmp_path / "n.onnx")
     with pytest.raises(MissingDependencyError, match=rf"{package} is not installed; .*'wfalens\[onnx\]'"):
         act(*arguments)

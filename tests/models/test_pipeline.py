@@ -11,10 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
+from tests.errors import raises
 from tests.models.conformance import StepwiseConformance
 from tests.models.toy import CLASSES, ENCODER, extracted_fidelity, texts
-from wfalens.errors import ModelError
-from wfalens.models import wrap_pipeline
+from wfalens.models import wrap
 
 LETTERS = ["a b", "b c a", "c d", "d d e", "e f a", "g h", "h h b"]
 
@@ -27,14 +27,14 @@ def letter_pipeline(seed):
 class TestPipeline(StepwiseConformance):
     @pytest.fixture
     def make(self):
-        return lambda seed, encoder: wrap_pipeline(letter_pipeline(seed), encoder, batch_size=5)
+        return lambda seed, encoder: wrap(letter_pipeline(seed), vocab=encoder, batch_size=5)
 
 
 def test_a_pipeline_is_extracted_faithfully():
     train = texts(300, seed=0)
     names = [CLASSES[label] for label in train.labels]
     pipeline = make_pipeline(CountVectorizer(), LogisticRegression()).fit(train.texts, names)
-    model = wrap_pipeline(pipeline, ENCODER)
+    model = wrap(pipeline, vocab=ENCODER)
     assert model.class_names == CLASSES
     cr, accuracy = extracted_fidelity(model)
     assert accuracy > 0.95
@@ -43,7 +43,7 @@ def test_a_pipeline_is_extracted_faithfully():
 
 def test_every_prefix_is_the_text_that_the_pipeline_would_be_given(letters):
     pipeline = letter_pipeline(0)
-    model = wrap_pipeline(pipeline, letters)
+    model = wrap(pipeline, vocab=letters)
     expected = pipeline.predict_proba(["b", "b a", "b a", "b a h"])
     np.testing.assert_allclose(model.trace(letters.encode(["b a yonder h"]))[0], expected, atol=1e-6)
     np.testing.assert_allclose(model.initial_output, pipeline.predict_proba([""])[0], atol=1e-6)
@@ -62,11 +62,11 @@ def test_words_are_joined_by_blanks_and_characters_by_nothing(letters):
             return np.full((len(texts), 2), 0.5)
 
     encoder = TextEncoder(letters.vocabulary, "characters")
-    model = wrap_pipeline(Spy(), encoder, unknown="?", name="spy")
+    model = wrap(Spy(), vocab=encoder, unknown="?", name="spy")
     model.trace(encoder.encode(["ab-"]))
     assert asked == ["a", "ab", "ab?"]
     asked.clear()
-    wrap_pipeline(Spy(), letters, name="spy").trace(letters.encode(["a zebra b"]))
+    wrap(Spy(), vocab=letters, name="spy").trace(letters.encode(["a zebra b"]))
     assert asked == ["a", "a", "a b"]
     assert model.fingerprint == "spy"
 
@@ -75,21 +75,21 @@ def test_the_fingerprint_is_the_same_after_loading_in_another_process(letters, t
     pipeline = letter_pipeline(0)
     joblib.dump(pipeline, tmp_path / "p.joblib")
     code = (
-        "import joblib, sys; from wfalens import TextEncoder, Vocabulary, wrap_pipeline;"
+        "import joblib, sys; from wfalens import TextEncoder, Vocabulary, wrap;"
         "letters = TextEncoder(Vocabulary.of_words('abcdefgh'), 'whitespace');"
-        "print(wrap_pipeline(joblib.load(sys.argv[1]), letters).fingerprint)"
+        "print(wrap(joblib.load(sys.argv[1]), vocab=letters).fingerprint)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, tmp_path / "p.joblib"], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == wrap_pipeline(pipeline, letters).fingerprint
+    assert done.stdout.strip() == wrap(pipeline, vocab=letters).fingerprint
 
 
 def test_pipelines_without_probabilities_or_classes_are_refused(letters):
-    with pytest.raises(ModelError, match="Pipeline has no predict_proba; end the pipeline with a classifier that has"):
-        wrap_pipeline(make_pipeline(CountVectorizer(), LinearSVC()), letters)
-    with pytest.raises(ModelError, match="does not tell its classes; fit it first, or give class_names"):
-        wrap_pipeline(make_pipeline(CountVectorizer(), LogisticRegression()), letters)
+    with raises("no-probabilities"):
+        wrap(make_pipeline(CountVectorizer(), LinearSVC()), vocab=letters)
+    with raises("classes-needed"):
+        wrap(make_pipeline(CountVectorizer(), LogisticRegression()), vocab=letters)
 
 
 def test_a_given_prior_takes_the_place_of_the_answer_for_an_empty_text(letters):
@@ -102,6 +102,6 @@ def test_a_given_prior_takes_the_place_of_the_answer_for_an_empty_text(letters):
             asked.extend(texts)
             return pipeline.predict_proba(texts)
 
-    model = wrap_pipeline(Spy(), letters, name="spy", initial_output=[0.5, 0.25, 0.25])
+    model = wrap(Spy(), vocab=letters, name="spy", initial_output=[0.5, 0.25, 0.25])
     np.testing.assert_allclose(model.initial_output, [0.5, 0.25, 0.25])
     assert asked == []

@@ -9,7 +9,7 @@ from tests.models.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, WORTH, texts
 from wfalens.errors import ModelError
 from wfalens.extraction import Paper, extract
-from wfalens.models import CallableClassifier, Preprocessing, check_preprocessing, load_keras
+from wfalens.models import Preprocessing, check_preprocessing, wrap
 from wfalens.models.checks import UnknownWordsWarning, unknown_words
 from wfalens.models.padded import TableForm, TextTableClassifier, TokenTableClassifier
 from wfalens.models.preprocessing_check import ReadingWarning, require_reading
@@ -178,7 +178,7 @@ def test_an_order_of_class_names_that_fits_by_chance_is_not_named():
 
 
 def test_a_model_that_reads_words_has_no_other_reading():
-    plain = CallableClassifier(lambda texts: np.full((len(texts), 2), 0.5), ENCODER, CLASSES)
+    plain = wrap(lambda texts: np.full((len(texts), 2), 0.5), vocab=ENCODER, classes=CLASSES, reads="tokens")
     assert check_preprocessing(plain, texts(300, seed=0)) is None
 
 
@@ -190,29 +190,29 @@ def test_many_unknown_words_make_a_tokenizer_doubtful():
     said = "100% of the words of these texts are unknown to the model: is the tokenizer (characters) the one"
     assert unknown_words(other, drawn.texts).startswith(said)
     with pytest.warns(UnknownWordsWarning, match="100% of the words"):
-        require_reading(CallableClassifier(scored, other, CLASSES), drawn)
+        require_reading(wrap(scored, vocab=other, classes=CLASSES, reads="tokens"), drawn)
 
 
 def test_labels_that_a_model_hardly_meets_make_its_reading_doubtful(recwarn):
     drawn = texts(300, seed=0)
-    require_reading(CallableClassifier(scored, ENCODER, CLASSES), drawn)
+    require_reading(wrap(scored, vocab=ENCODER, classes=CLASSES, reads="tokens"), drawn)
     assert not recwarn.list
-    blind = CallableClassifier(lambda tokens: np.tile([0.6, 0.4], (len(tokens), 1)), ENCODER, CLASSES)
+    blind = wrap(lambda tokens: np.tile([0.6, 0.4], (len(tokens), 1)), vocab=ENCODER, classes=CLASSES, reads="tokens")
     with pytest.warns(ReadingWarning, match="hardly more than always naming the largest class"):
         require_reading(blind, drawn)
     with pytest.warns(ReadingWarning, match="no label is a class of the model"):
-        require_reading(CallableClassifier(scored, ENCODER, ("a", "b")), drawn)
+        require_reading(wrap(scored, vocab=ENCODER, classes=("a", "b"), reads="tokens"), drawn)
 
 
 def test_extraction_says_that_many_words_are_unknown():
     told = Said()
     drawn = texts(60, seed=0)
     with shown_on(told):
-        extract(CallableClassifier(scored, ENCODER, CLASSES), drawn, Paper(states=2))
+        extract(wrap(scored, vocab=ENCODER, classes=CLASSES, reads="tokens"), drawn, Paper(states=2))
     assert not [message for message in told.said if "unknown" in message]
     unheard = [f"not one word of {text}" for text in drawn.texts]
     with shown_on(told):
-        extract(CallableClassifier(scored, ENCODER, CLASSES), unheard, Paper(states=2))
+        extract(wrap(scored, vocab=ENCODER, classes=CLASSES, reads="tokens"), unheard, Paper(states=2))
     assert len([message for message in told.said if "of these texts are unknown to the model" in message]) == 1
 
 
@@ -234,11 +234,11 @@ def scored(tokens):
 
 def test_wrapping_refuses_a_wrong_reading_where_labels_are_given(tmp_path):
     path = saved(tmp_path / "m.h5", network("lstm", len(ENCODER.vocabulary), width=WIDTH, units=2))
-    exact = load_keras(path, Preprocessing.of(ENCODER, CLASSES, padding_side="left", reading="exact"))
+    exact = wrap(path, preprocessing=Preprocessing.of(ENCODER, CLASSES, padding_side="left", reading="exact"))
     drawn = texts(300, seed=0)
     said = exact.trace(exact.encoder.encode(drawn.texts)).last().argmax(1)
     labelled = Corpus(drawn.texts, said, CLASSES)
     card = Preprocessing.of(ENCODER, CLASSES, padding_side="left")
-    load_keras(path, card, labelled=labelled)
+    wrap(path, preprocessing=card, labelled=labelled)
     with pytest.raises(ModelError, match=r"of 200 labels, but with 100% if texts are padded on the left"):
-        load_keras(path, card, padding="right", labelled=labelled)
+        wrap(path, preprocessing=card, padding_side="right", labelled=labelled)

@@ -11,7 +11,7 @@ from safetensors.numpy import load_file, save_file
 
 from wfalens.errors import InputError
 from wfalens.language import log_probability
-from wfalens.models import StatefulClassifier, check_causal, open_model
+from wfalens.models import StatefulClassifier, check_causal, wrap
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.contract import END, is_language_model
 from wfalens.models.inference import final_outputs
@@ -69,7 +69,7 @@ def outputs_of(network, dense, word, closes):
 @pytest.mark.parametrize(("layers", "both"), [(1, False), (2, False), (1, True)])
 def test_every_prefix_is_read_as_described(tmp_path, cell, task, layers, both):
     network, dense = write(tmp_path, cell, task, layers, both)
-    model = open_model(tmp_path)
+    model = wrap(tmp_path)
     assert isinstance(model, BlackBoxClassifier if both else StatefulClassifier)
     words = [[0, 2, 1, 1], [1], [2, 2]]
     trace = model.trace(model.encoder.encode([" ".join(map(str, word)) for word in words]))
@@ -87,13 +87,13 @@ def test_saturated_outputs_are_not_taken_for_probabilities(tmp_path):
     write(tmp_path, "gru", "binary")
     weights = load_file(tmp_path / "net.safetensors")
     save_file(weights | {"dense.1.bias": np.array([-1000, 1000], np.float32)}, tmp_path / "net.safetensors")
-    model = open_model(tmp_path)
+    model = wrap(tmp_path)
     np.testing.assert_allclose(model.trace(model.encoder.encode(["0 1"])).values, [[0.2689, 0.7311]] * 2, atol=1e-4)
 
 
 def test_a_language_model_multiplies_the_symbols_and_the_end(tmp_path):
     network, dense = write(tmp_path, "gru", "lm")
-    model = open_model(tmp_path)
+    model = wrap(tmp_path)
     assert model.class_names[STOP] == END
     rows = [outputs_of(network, dense, prefix, False) for prefix in ([], [0], [0, 2])]
     expected = np.log(rows[0][0]) + np.log(rows[1][2]) + np.log(rows[2][STOP])
@@ -115,7 +115,7 @@ def test_a_language_model_multiplies_the_symbols_and_the_end(tmp_path):
 def test_what_cannot_be_read_is_refused(tmp_path, change, said):
     write(tmp_path, "gru", "lm", changes=change)
     with pytest.raises(InputError, match=said):
-        open_model(tmp_path)
+        wrap(tmp_path)
 
 
 def published(number):
@@ -128,7 +128,7 @@ def published(number):
 @pytest.mark.parametrize("number", ["1.2", "1.5", "1.9", "2.3", "2.4", "2.8"])
 def test_the_published_networks_answer_as_expected(number):
     folder = published(number)
-    model = open_model(folder)
+    model = wrap(folder)
     for symbols, expected in json.loads((folder / "expected.json").read_text())[:20]:
         word = symbols[1:-1]
         prefixes = [" ".join(map(str, word[:length])) for length in range(1, len(word) + 1)][:30]
@@ -142,7 +142,7 @@ def test_the_published_networks_answer_as_expected(number):
 
 def test_no_machine_of_five_states_reads_every_word_as_network_1_2_does():
     """Six prefixes, any two of which some continuation tells apart: by Myhill and Nerode it takes six states."""
-    model = open_model(published("1.2"))
+    model = wrap(published("1.2"))
     prefixes = ["", "0", "13", "13 13", "13 13 13", "14 13 13 13 13"]
     continuations = ["", "13", "13 13", "13 13 13", "0 0"]
     asked = [f"{before} {after}".strip() for before in prefixes for after in continuations]

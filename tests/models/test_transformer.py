@@ -21,7 +21,7 @@ from tests.models.conformance import StepwiseConformance
 from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, texts
 from wfalens.errors import InputError, MissingDependencyError, ModelError
-from wfalens.models import load_transformer, wrap_transformer
+from wfalens.models import wrap
 
 CLASSES = ("x", "y", "z")
 SPECIAL = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
@@ -57,8 +57,8 @@ def bert(seed, tokenizer, labels=CLASSES, **shape):
 class TestTransformer(StepwiseConformance):
     @pytest.fixture
     def make(self):
-        return lambda seed, encoder: wrap_transformer(
-            bert(seed, LETTERS), LETTERS, encoder, batch_size=50, tokens_per_batch=64
+        return lambda seed, encoder: wrap(
+            (bert(seed, LETTERS), LETTERS), vocab=encoder, batch_size=50, tokens_per_batch=64
         )
 
 
@@ -87,7 +87,7 @@ class TestDecoder(StepwiseConformance):
                 bos_token_id=2,
                 eos_token_id=3,
             )
-            return wrap_transformer(GPT2ForSequenceClassification(config), tokenizer, encoder)
+            return wrap((GPT2ForSequenceClassification(config), tokenizer), vocab=encoder)
 
         return make
 
@@ -98,7 +98,7 @@ def test_a_decoder_reads_all_prefixes_of_a_text_in_one_pass(letters):
     shape = {"n_positions": 40, "n_embd": 8, "n_layer": 2, "n_head": 2, "initializer_range": 0.5, "num_labels": 3}
     config = GPT2Config(vocab_size=len(tokenizer), pad_token_id=0, bos_token_id=2, eos_token_id=3, **shape)
     model = GPT2ForSequenceClassification(config)
-    wrapped = wrap_transformer(model, tokenizer, letters)
+    wrapped = wrap((model, tokenizer), vocab=letters)
     read = []
     model.transformer.register_forward_hook(lambda _, given, __: read.append(tuple(given[0].shape)))
     trace = wrapped.trace(letters.encode(["a b c d e", "a b c", "b a"]))
@@ -110,9 +110,9 @@ def test_a_decoder_reads_all_prefixes_of_a_text_in_one_pass(letters):
 
 
 def test_an_encoder_is_not_taken_for_a_causal_model(letters):
-    from wfalens.models.transformer import SharedPassClassifier
+    from wfalens.models.adapters.transformer import SharedPassClassifier
 
-    assert not isinstance(wrap_transformer(bert(0, LETTERS), LETTERS, letters), SharedPassClassifier)
+    assert not isinstance(wrap((bert(0, LETTERS), LETTERS), vocab=letters), SharedPassClassifier)
 
 
 @torch.inference_mode()
@@ -126,7 +126,7 @@ def test_every_prefix_is_read_as_sub_words_of_its_own(letters):
     tokenizer = word_pieces(["new", "##s", "##y", "bad"])
     model = bert(0, tokenizer)
     encoder = TextEncoder(Vocabulary.of_words(["news", "newsy", "bad"]), "whitespace")
-    wrapped = wrap_transformer(model, tokenizer, encoder)
+    wrapped = wrap((model, tokenizer), vocab=encoder)
     trace = wrapped.trace(encoder.encode(["newsy bad yonder news"]))[0]
     prefixes = ["newsy", "newsy bad", "newsy bad [UNK]", "newsy bad [UNK] news"]
     np.testing.assert_allclose(trace, [answer(model, tokenizer, prefix) for prefix in prefixes], atol=1e-6)
@@ -148,7 +148,7 @@ def test_a_transformer_is_extracted_faithfully():
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    wrapped = wrap_transformer(model, tokenizer, ENCODER)
+    wrapped = wrap((model, tokenizer), vocab=ENCODER)
     cr, accuracy = extracted_fidelity(wrapped)
     assert accuracy > 0.9
     assert cr > 0.85
@@ -158,7 +158,7 @@ def test_equal_sub_words_are_read_once(letters):
     model = bert(0, LETTERS)
     read = []
     model.register_forward_hook(lambda _, __, kwargs, ___: read.extend(kwargs["input_ids"]), with_kwargs=True)
-    wrapped = wrap_transformer(model, LETTERS, letters)
+    wrapped = wrap((model, LETTERS), vocab=letters)
     wrapped.trace(letters.encode(["a b " * 50]))
     # 22 words fit beside [CLS] and [SEP]; longer prefixes are cut to the same sub-words
     assert len(read) == 22
@@ -169,7 +169,7 @@ def test_positions_that_are_kept_for_padding_are_not_read(letters):
     torch.manual_seed(0)
     shape = {"num_hidden_layers": 1, "max_position_embeddings": 14, "num_labels": 3, **small(8)}
     config = RobertaConfig(vocab_size=len(LETTERS), pad_token_id=0, **shape)
-    wrapped = wrap_transformer(RobertaForSequenceClassification(config), LETTERS, letters)
+    wrapped = wrap((RobertaForSequenceClassification(config), LETTERS), vocab=letters)
     assert wrapped.trace(letters.encode(["a b " * 20])).values.shape == (40, 3)
 
 
@@ -177,7 +177,7 @@ def test_a_folder_is_read_as_it_was_written(letters, tmp_path):
     model = bert(0, LETTERS)
     model.save_pretrained(tmp_path)
     LETTERS.save_pretrained(tmp_path)
-    loaded, wrapped = load_transformer(tmp_path, letters), wrap_transformer(model, LETTERS, letters)
+    loaded, wrapped = wrap("hf:" + str(tmp_path), vocab=letters), wrap((model, LETTERS), vocab=letters)
     ids = letters.encode(["a b c", "h g zebra"])
     np.testing.assert_allclose(loaded.trace(ids).values, wrapped.trace(ids).values, atol=1e-6)
     assert loaded.fingerprint == wrapped.fingerprint
@@ -187,29 +187,29 @@ def test_a_folder_is_read_as_it_was_written(letters, tmp_path):
 def test_the_fingerprint_covers_the_tokenizer(letters):
     model = bert(0, LETTERS)
     other = word_pieces(list("hgfedcba"))
-    assert wrap_transformer(model, LETTERS, letters).fingerprint != wrap_transformer(model, other, letters).fingerprint
+    assert wrap((model, LETTERS), vocab=letters).fingerprint != wrap((model, other), vocab=letters).fingerprint
 
 
 def test_a_folder_without_a_trained_head_is_refused(letters, tmp_path):
     BertModel(bert(0, LETTERS).config).save_pretrained(tmp_path)
     LETTERS.save_pretrained(tmp_path)
     with pytest.raises(ModelError, match=r"not a trained classifier: it has no weights for classifier\.bias"):
-        load_transformer(tmp_path, letters)
+        wrap("hf:" + str(tmp_path), vocab=letters)
 
 
 def test_folders_of_other_things_are_refused_in_one_sentence(letters, tmp_path):
     with pytest.raises(InputError, match="cannot load a sequence classifier from there") as caught:
-        load_transformer(tmp_path, letters)
+        wrap("hf:" + str(tmp_path), vocab=letters)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("change", [{"problem_type": "multi_label_classification"}, {"problem_type": "regression"}])
 def test_models_that_do_not_choose_a_class_are_refused(letters, change):
     with pytest.raises(ModelError, match="does not choose one of several classes"):
-        wrap_transformer(bert(0, LETTERS, **change), LETTERS, letters)
+        wrap((bert(0, LETTERS, **change), LETTERS), vocab=letters)
 
 
 def test_missing_transformers_names_the_extra(letters, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingDependencyError, match=r"transformers is not installed; .*'wfalens\[transformers\]'"):
-        load_transformer(tmp_path, letters)
+        wrap("hf:" + str(tmp_path), vocab=letters)

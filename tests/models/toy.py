@@ -9,7 +9,7 @@ from wfalens.text import Corpus, TextEncoder, Vocabulary
 CLASSES = ("bad", "good")
 GOOD, BAD, NEUTRAL = (tuple(f"{kind}{number}" for number in range(5)) for kind in ("fine", "poor", "thing"))
 WORTH = {**dict.fromkeys(GOOD, 1.0), **dict.fromkeys(BAD, -1.0), **dict.fromkeys(NEUTRAL, 0.0)}
-ENCODER = TextEncoder(Vocabulary.of_words(WORTH), "whitespace", max_length=12)
+ENCODER = TextEncoder(Vocabulary.of_words(list(WORTH)), "whitespace", max_length=12)
 
 
 def texts(count: int, seed: int) -> Corpus:

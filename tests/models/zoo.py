@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wfalens.models import PrefixClassifier, Preprocessing, load_keras
+from wfalens.models import PrefixClassifier, Preprocessing, wrap
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.vocabulary import read_word_list
 
@@ -35,7 +35,7 @@ class Published:
     card: Preprocessing
 
     def open(self) -> PrefixClassifier:
-        return load_keras(self.path, self.card)
+        return wrap(self.path, preprocessing=self.card)
 
 
 def folder_of(package: str) -> Path | None:

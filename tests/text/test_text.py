@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.errors import raises
 from wfalens.errors import InputError
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.ragged import Ragged, concatenate
 from wfalens.text import Corpus, TextEncoder, Vocabulary, as_texts
 from wfalens.text.tokenizers import basic_english, characters, whitespace
@@ -96,7 +96,7 @@ def test_texts_may_come_in_any_container(given):
         pd.DataFrame({"text": TWO}),
         {"a": 1},
         Ragged.from_lists([[1]], np.int32),
-        CallableClassifier,
+        wrap(len, vocab=["a"], classes=["x", "y"], reads="tokens"),
     ],
     ids=repr,
 )

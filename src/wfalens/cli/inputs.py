@@ -15,8 +15,7 @@ from wfalens.cli.library import evaluation, export, preprocessing_check, report
 from wfalens.cli.output import note
 from wfalens.errors import InputError
 from wfalens.text.datasets.catalogue import DATASETS, Dataset, is_available, load_dataset
-from wfalens.text.files import read_corpus
-from wfalens.text.files import TextFiles, is_pattern
+from wfalens.text.files import TextFiles, is_pattern, read_corpus
 from wfalens.text.tokenizers import allow_tokenizer, give_again, is_allowed, is_import_path
 from wfalens.text.vocabulary import UNKNOWN_WORD
 
@@ -89,7 +88,7 @@ def open_wfa(path: Path, reading: Reading) -> WFA:
 
 def open_model(spec: str | None, wfa: WFA | None = None) -> Any:
     """The classifier of a file or a Hugging Face name; it reads words as the automaton does."""
-    return None if spec is None else models.open_model(spec, None if wfa is None else wfa.encoder)
+    return None if spec is None else models.wrap(spec, vocab=None if wfa is None else wfa.encoder)
 
 
 def check_reading(model: Any, corpus: Corpus) -> None:

@@ -70,8 +70,9 @@ def check_causal(model: PrefixClassifier, ids: Ragged[np.int32]) -> None:
     if found is not None:
         raise ModelError(
             f"the model is not causal: its output for the prefix {found.prefix!r} changes by {found.gap:.2g} when more "
-            "words follow (a bidirectional network, or padding that leaks), so its trace does not tell what it says of "
-            "prefixes; wrap its output for whole texts as a callable (CallableClassifier) instead"
+            "words follow (a bidirectional network, or padding that leaks), so its trace does not hold its outputs for "
+            "prefixes; wrap a function that returns its outputs for whole texts instead",
+            code="looks-ahead",
         )
 
 

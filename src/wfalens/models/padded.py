@@ -180,8 +180,9 @@ class TokenTableClassifier(Classifier):
     ) -> None:
         if form.width is not None:
             raise ModelError(
-                f"the model gives one row per word but reads tables of {form.width} words only; "
-                "let it read tables of any width"
+                f"the model gives one row per word but reads texts of {form.width} words only; "
+                "let it read texts of any length",
+                code="fixed-width",
             )
         self.encoder = encoder
         self.class_names = named_classes(class_names)

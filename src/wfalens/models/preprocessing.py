@@ -199,7 +199,7 @@ class Preprocessing:
         write_atomically(Path(path), self.to_json().encode())
 
 
-def found_card(path: Path, stored: Callable[[Path], str | None] | None = None) -> Preprocessing:
+def preprocessing_of(path: Path, stored: Callable[[Path], str | None] | None = None) -> Preprocessing:
     """The card beside a model (model.json for model.h5), else the one that stands in the model's own file."""
     beside = path.with_suffix(".json")
     if beside.is_file():
@@ -207,8 +207,9 @@ def found_card(path: Path, stored: Callable[[Path], str | None] | None = None) -
     text = None if stored is None else stored(path)
     if text is None:
         raise InputError(
-            f"{path} does not tell its words and classes; write them to {beside.name} beside it (wfalens wrap), "
-            'for example {"words": ["<pad>", "<unk>", …], "class_names": ["ham", "spam"]}'
+            f"{path} does not hold its words and classes; give preprocessing=…, or write them to {beside.name} beside "
+            'it, for example {"words": ["<pad>", "<unk>", …], "class_names": ["ham", "spam"]}',
+            code="preprocessing-needed",
         )
     return Preprocessing.from_json(text, f"{path} (metadata)")
 

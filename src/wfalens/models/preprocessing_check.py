@@ -9,8 +9,6 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.stats import binomtest
 
 from wfalens.errors import ModelError
 from wfalens.models.checks import UnknownWordsWarning, unknown_words
@@ -191,6 +189,8 @@ def _renamed(model: PrefixClassifier, corpus: Corpus) -> NDArray[np.bool_]:
 
 def _best_names(chosen: NDArray[np.int64], labels: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
     """The label that each class of a model stands for, one to one, so that most texts agree. (texts,) -> (classes,)"""
+    from scipy.optimize import linear_sum_assignment
+
     worded = chosen >= 0
     counts = 0.5 * np.eye(classes)  # a class that no text tells of keeps its name if it can
     np.add.at(counts, (chosen[worded], labels[worded]), 1)
@@ -209,6 +209,8 @@ def _is_clear(right: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
 
 def _is_no_chance(right: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
     """Whether the other way is better beyond chance, by the texts on which they differ (McNemar's exact test)."""
+    from scipy.stats import binomtest
+
     gained, lost = int(np.sum(other & ~right)), int(np.sum(right & ~other))
     return gained > lost and bool(binomtest(gained, gained + lost, alternative="greater").pvalue < _LEAST_SURE)
 

@@ -10,7 +10,7 @@ from wfalens.errors import InputError
 from wfalens.explanation import shapley
 from wfalens.explanation.shapley import network_shapley
 from wfalens.extraction import Linear, Paper, extract
-from wfalens.models import CallableClassifier
+from wfalens.models import BlackBoxClassifier
 from wfalens.text.datasets import newsroom
 
 TEXT = "the new senate after week with coach"
@@ -118,7 +118,7 @@ def test_a_black_box_is_asked_for_the_texts_and_not_for_their_prefixes():
     model = counting_model(3)
     found = network_shapley(model, None, "a b c d", queries=15)
     assert model.queries == found.queries == 15
-    assert isinstance(model, CallableClassifier)
+    assert isinstance(model, BlackBoxClassifier)
 
 
 def test_a_tolerance_stops_early_or_at_the_budget(newsroom_model, newsroom_wfa):

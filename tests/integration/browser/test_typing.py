@@ -9,7 +9,7 @@ from tests.integration.browser.conftest import go
 from tests.readable import negation
 from wfalens.explanation import shapley
 from wfalens.extraction import Paper, extract
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.report import Extent, write_report
 from wfalens.report.views import Study, state_map
 from wfalens.text import Corpus, TextEncoder
@@ -39,7 +39,7 @@ SMALL = Extent(sentences=2, words=20, strongest=2, pages=1, attacked=1)
 def test_the_page_splits_texts_as_the_tokenizer_of_that_name_does(visit, tmp_path, name):
     texts = [" o'NEIL anna ", "“So” it goes", "don’t", "a", ""]
     encoder = TextEncoder.of_texts(texts, name, 6, cutting_side="left")
-    model = CallableClassifier(lambda asked: np.full((len(asked), 2), 0.5), encoder, ("x", "y"))
+    model = wrap(lambda asked: np.full((len(asked), 2), 0.5), vocab=encoder, classes=("x", "y"), reads="tokens")
     wfa = extract(model, texts, Paper(states=1, completion="uniform", alpha=0))
     write_report(Study("a.wfa", wfa), tmp_path / "report.html", SMALL)
     found = visit((tmp_path / "report.html").as_uri()).evaluate(READ, texts)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wfalens.extraction import Stochastic, extract
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.report.views import Study, attacks, flips
 from wfalens.text import Corpus, TextEncoder
 from wfalens.text.character_edits import single_edits
@@ -22,7 +22,7 @@ def ends_in_a(token_lists):
 @pytest.fixture(scope="module", params=["characters", "bigrams"])
 def study(request):
     encoder = TextEncoder.of_texts(NAMES, request.param)
-    model = CallableClassifier(ends_in_a, encoder, ("other", "a"))
+    model = wrap(ends_in_a, vocab=encoder, classes=("other", "a"), reads="tokens")
     wfa = extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs"))
     return Study("names", wfa, model, Corpus.of(NAMES))
 

@@ -9,7 +9,7 @@ from tests.cli.test_commands import wfalens
 from tests.errors import raises
 from tests.models.graphs import summing_graph
 from wfalens.extraction import Stochastic, extract
-from wfalens.models import CallableClassifier, Preprocessing
+from wfalens.models import Preprocessing, wrap
 from wfalens.robustness.attack import EDIT_RECIPES, run_edit_attack
 from wfalens.robustness.attack.attack_result import AttackResult, Example, RecipeResult
 from wfalens.text import Corpus, TextEncoder
@@ -27,7 +27,7 @@ def ends_in_a(token_lists):
 @pytest.fixture(scope="module", params=["characters", "bigrams"])
 def pair(request):
     encoder = TextEncoder.of_texts(NAMES, request.param)
-    model = CallableClassifier(ends_in_a, encoder, ("other", "a"))
+    model = wrap(ends_in_a, vocab=encoder, classes=("other", "a"), reads="tokens")
     return extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs")), model
 
 

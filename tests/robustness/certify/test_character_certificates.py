@@ -9,7 +9,7 @@ from tests.cli.test_commands import wfalens
 from tests.errors import raises
 from tests.robustness.attack.test_run_attack_edits import NAMES, ends_in_a
 from wfalens.extraction import Stochastic, extract
-from wfalens.models import CallableClassifier
+from wfalens.models import wrap
 from wfalens.robustness import certify_edits
 from wfalens.text import TextEncoder
 from wfalens.text.character_edits import edited_texts
@@ -24,7 +24,7 @@ def holds_dan(token_lists):
 @pytest.fixture(scope="module", params=["characters", "bigrams"])
 def pair(request):
     encoder = TextEncoder.of_texts(NAMES, request.param)
-    model = CallableClassifier(holds_dan, encoder, ("other", "dan"))
+    model = wrap(holds_dan, vocab=encoder, classes=("other", "dan"), reads="tokens")
     return extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs")), model
 
 
@@ -76,7 +76,7 @@ def test_bad_input_is_refused(pair):
 
 def test_the_command_certifies_texts_of_characters(tmp_path):
     encoder = TextEncoder.of_texts(NAMES, "bigrams")
-    model = CallableClassifier(ends_in_a, encoder, ("other", "a"))
+    model = wrap(ends_in_a, vocab=encoder, classes=("other", "a"), reads="tokens")
     extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs")).save(
         tmp_path / "names.wfa"
     )

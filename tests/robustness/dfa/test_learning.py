@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.robustness.dfa.test_machines import Acceptor, known, machines, strings
 from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Stochastic, extract
-from wfalens.models.callable import CallableClassifier
+from wfalens.models.wrapping import wrap
 from wfalens.robustness import learn_machine, minimal, read_machine, shortest_difference, write_machine
 from wfalens.robustness.dfa.aalpy_backend import WAYS, learn_by_aalpy
 from wfalens.robustness.dfa.learning import judged_machine
@@ -28,7 +28,9 @@ def asked_of(machine):
 
     encoder = TextEncoder(Vocabulary.of_words(machine.letters), "whitespace")
     prior = np.eye(classes)[machine.read(())]
-    return CallableClassifier(answer, encoder, [f"c{number}" for number in range(classes)], initial_output=prior)
+    return wrap(
+        answer, vocab=encoder, classes=[f"c{number}" for number in range(classes)], initial_output=prior, reads="tokens"
+    )
 
 
 @settings(max_examples=10)

@@ -14,7 +14,7 @@ from wfalens.cli.legacy.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.legacy.output import print_json, print_table, say
 from wfalens.cli.legacy.streams import Shards
 from wfalens.errors import InputError
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 from wfalens.text.character_edits import reads_characters
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def attack(
     from wfalens.robustness.attack import attack as attack_model
 
     wfa = WFA.load(automaton)
-    classifier = open_model(model, wfa.encoder)
+    classifier = wrap(model, vocab=wfa.encoder)
     texts = _texts(corpus, limit, reader)
     known = None if reads_characters(wfa.encoder) else open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
     with engine.opened_engine() as place:

@@ -13,7 +13,7 @@ from wfalens.cli.legacy.files import check_outputs, write_csv, write_html
 from wfalens.cli.legacy.inputs import USUAL, Reader, open_vectors
 from wfalens.cli.legacy.output import print_json, print_table, say
 from wfalens.messages import sentence
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 
 if TYPE_CHECKING:
     from wfalens.repair import Blame, LabelSuspect, SpuriousWord
@@ -118,7 +118,7 @@ def blame(
     from wfalens.repair import errors_of, label_suspects, spurious_words
 
     wfa = WFA.load(automaton)
-    classifier = open_model(model, wfa.encoder)
+    classifier = wrap(model, vocab=wfa.encoder)
     taught = reader.corpus(train, "train")
     wrong = errors_of(classifier, reader.corpus(texts, "test")).sample(limit, seed)
     near = nearness_of(wfa, open_vectors(vectors, wfa.encoder.vocabulary.words[2:]))

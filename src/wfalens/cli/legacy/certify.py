@@ -12,7 +12,7 @@ from wfalens.cli.legacy.files import check_outputs, write_html
 from wfalens.cli.legacy.inputs import Reader, check_share, open_vectors
 from wfalens.cli.legacy.output import print_json, say
 from wfalens.errors import InputError
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 from wfalens.text.character_edits import reads_characters
 from wfalens.validation import check_choice
 
@@ -188,7 +188,7 @@ def certify_cli(
         wfa,
         text or [],
         options,
-        model=None if model is None else open_model(model, wfa.encoder),
+        model=None if model is None else wrap(model, vocab=wfa.encoder),
         neighbours=listed,
         vectors=None if near else open_vectors(vectors, wfa.encoder.vocabulary.words[2:]),
         seed=seed,

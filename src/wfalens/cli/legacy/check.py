@@ -10,7 +10,7 @@ from wfalens.cli.legacy import options as opt
 from wfalens.cli.legacy.output import print_json, say
 from wfalens.cli.legacy.words import WordChoice
 from wfalens.errors import InputError
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 
 _GB = 1e9
 
@@ -101,7 +101,7 @@ def check_cli(
             robustness.Question(str(ask), class_name, count),
             chosen,
             text,
-            model=None if model is None else open_model(model, wfa.encoder),
+            model=None if model is None else wrap(model, vocab=wfa.encoder),
             from_class=came_from,
             effort=effort,
             memory=limit,

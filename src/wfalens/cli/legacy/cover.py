@@ -13,7 +13,7 @@ from wfalens.cli.legacy.files import check_outputs, write_csv, write_html
 from wfalens.cli.legacy.inputs import USUAL, Reader
 from wfalens.cli.legacy.output import print_json, print_table, remark, say
 from wfalens.errors import InputError
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 
 if TYPE_CHECKING:
     from wfalens.monitoring import Coverage, Gaps
@@ -98,7 +98,7 @@ def cover(
     found = covered(wfa, texts)
     if model is None or fill == 0:
         return Covered(found, None)
-    classifier = open_model(model, wfa.encoder)
+    classifier = wrap(model, vocab=wfa.encoder)
     check_pair(wfa, classifier)
     _, ids = wfa.ids(texts).nonempty()
     return Covered(found, fill_gaps(wfa, classifier, found, ids, fill, seed))

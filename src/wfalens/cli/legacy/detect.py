@@ -13,7 +13,7 @@ from wfalens.cli.legacy.files import check_outputs
 from wfalens.cli.legacy.inputs import USUAL, Reader, check_share, open_vectors
 from wfalens.cli.legacy.output import note, print_json, print_table, say
 from wfalens.errors import InputError
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def detect(
     for kind in (train_on, *test_on):
         check_choice("kind of attack", kind, KINDS)
     wfa = WFA.load(automaton)
-    classifier = open_model(model, wfa.encoder)
+    classifier = wrap(model, vocab=wfa.encoder)
     check_pair(wfa, classifier)
     texts = reader.corpus(corpus, "test").sample(limit, seed)
     if texts.labels is None:

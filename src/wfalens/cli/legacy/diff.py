@@ -13,7 +13,7 @@ from wfalens.cli.legacy.files import check_outputs, write_html
 from wfalens.cli.legacy.inputs import USUAL, Reader, check_share
 from wfalens.cli.legacy.output import print_json, print_table, say
 from wfalens.errors import InputError
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
@@ -115,7 +115,7 @@ def diff(
 
 
 def _opened(model: str | None, wfa: WFA) -> Any:
-    return None if model is None else open_model(model, wfa.encoder)
+    return None if model is None else wrap(model, vocab=wfa.encoder)
 
 
 def _print(title: str, done: Compared, top: int) -> None:

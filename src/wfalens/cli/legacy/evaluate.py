@@ -20,7 +20,7 @@ from wfalens.cli.legacy.reading import say_reading
 from wfalens.cli.legacy.reference import Reference, extraction_texts
 from wfalens.cli.legacy.streams import NO_SHARDS, Shards
 from wfalens.errors import InputError
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 from wfalens.storage import check_writable
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def evaluate(
     if in_shards and not kept.exists():
         _check_parts(kept)
     wfa = WFA.load(automaton)
-    classifier = open_model(model, wfa.encoder)
+    classifier = wrap(model, vocab=wfa.encoder)
     made_from = wfa.provenance.get("model")
     if not isinstance(made_from, dict) or made_from.get("fingerprint") != classifier.fingerprint:
         progress.say(f"{automaton} was extracted from another model than {model}")

@@ -75,10 +75,10 @@ def evaluate_explanations(
     from wfalens import evaluation
     from wfalens.automaton import WFA
     from wfalens.evaluation.comparison import check_pair
-    from wfalens.models.opening import open_model
+    from wfalens.models.wrapping import wrap
 
     wfa = WFA.load(automaton)
-    classifier = open_model(model, wfa.encoder)
+    classifier = wrap(model, vocab=wfa.encoder)
     check_pair(wfa, classifier)
     texts = _drawn(reader.corpus(corpus, "test", labels=False), classifier, limit, seed)
     scorers = _scorers(wfa, classifier, seed)

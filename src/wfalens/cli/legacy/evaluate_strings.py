@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from wfalens import progress
 from wfalens.cli.legacy.inputs import USUAL, Reader
 from wfalens.cli.legacy.output import print_table, say
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,7 @@ def evaluate_strings(
 
     texts = reader.corpus(corpus, "test", labels=False)
     fit_on = reader.corpus(reference, "train", labels=False) if reference else None
-    network: Any = open_model(model, wfa.encoder)
+    network: Any = wrap(model, vocab=wfa.encoder)
     ids = spoken_texts(network, texts)
     known = None if fit_on is None else spoken_texts(network, fit_on)
     return EvaluatedStrings(texts.name, measure_strings(wfa, network, ids, reference=known))

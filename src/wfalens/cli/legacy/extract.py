@@ -22,7 +22,8 @@ from wfalens.cli.legacy.stopping import resumable
 from wfalens.cli.legacy.streams import NO_SHARDS, Shards
 from wfalens.errors import InputError
 from wfalens.messages import printable
-from wfalens.models.opening import open_model, reads_texts
+from wfalens.models.adapters.transformer import reads_texts
+from wfalens.models.wrapping import wrap
 from wfalens.text.tokenizers import is_import_path
 
 if TYPE_CHECKING:
@@ -476,7 +477,7 @@ def extract(
             raise InputError("asking back needs texts that fit into memory; give a single file, without --memory")
         if reads_texts(model):
             raise InputError(f"{model} takes its words from the corpus, which must fit into memory; give a single file")
-        source, classifier = reader.source(corpus, "train"), open_model(model, _words(model, None, words or {}))
+        source, classifier = reader.source(corpus, "train"), wrap(model, vocab=_words(model, None, words or {}))
         if balance == _LABEL and isinstance(source, TextFiles):
             source, _ = with_labels(source, reader.label_column)
         method = _with_vectors(method, classifier, augmentation or {}, vectors)
@@ -488,7 +489,7 @@ def extract(
                 shutil.rmtree(parts)
         return Extracted(wfa)
     texts = reader.corpus(corpus, "train", labels=balance == _LABEL)
-    classifier = open_model(model, _words(model, texts, words or {}))
+    classifier = wrap(model, vocab=_words(model, texts, words or {}))
     say_reading(classifier, texts, lambda: labelled_texts(corpus, reader, "train"))
     method = _with_vectors(method, classifier, augmentation or {}, vectors)
     if refinement is not None:

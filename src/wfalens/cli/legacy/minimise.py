@@ -137,12 +137,12 @@ def minimise(
     if out is not None and out.suffix.lower() not in (".dot", ".json"):
         raise InputError(f"{out}: a machine is written as .dot or .json")
     from wfalens.automaton import WFA
-    from wfalens.models.opening import open_model
+    from wfalens.models.wrapping import wrap
     from wfalens.robustness import learn_machine, read_machine, shortest_difference, write_machine
     from wfalens.robustness.dfa.aalpy_backend import learn_by_aalpy
 
     other = None if compare is None else read_machine(compare)[0]
-    model = WFA.load(source) if Path(source).suffix.lower() == ".wfa" else open_model(source)
+    model = WFA.load(source) if Path(source).suffix.lower() == ".wfa" else wrap(source)
     alphabet = _letters(model) if letters is None else letters
     texts = None
     if corpus is not None:

@@ -114,13 +114,13 @@ def phrases(
     """The phrases of a corpus that decide by themselves; without a model, the automaton is the judge."""
     from wfalens.automaton import WFA
     from wfalens.explanation import deciding_phrases
-    from wfalens.models.opening import open_model
+    from wfalens.models.wrapping import wrap
 
     wfa = WFA.load(automaton)
     return deciding_phrases(
         wfa,
         reader.corpus(corpus, "test"),
-        None if model is None else open_model(model, wfa.encoder),
+        None if model is None else wrap(model, vocab=wfa.encoder),
         min_support=min_support,
         longest=longest,
         gap=gap,

@@ -16,7 +16,7 @@ from wfalens.cli.legacy.inputs import USUAL, Reader
 from wfalens.cli.legacy.output import note, print_json, print_table, say
 from wfalens.errors import InputError
 from wfalens.messages import sentence
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 from wfalens.storage import write_atomically
 from wfalens.validation import check_choice
 
@@ -159,7 +159,7 @@ def repair(
     for each in how:
         check_choice("--how", each, HOW)
     wfa = WFA.load(automaton)
-    classifier = open_model(model, wfa.encoder)
+    classifier = wrap(model, vocab=wfa.encoder)
     taught = reader.corpus(train, "train").relabelled(wfa.class_names)
     errors = reader.corpus(texts, "test")
     tested = None if test is None else reader.corpus(test, "test")

@@ -83,8 +83,9 @@ def sample(
 
 def _opened(source: str) -> Any:  # strings refuses what is no language model
     from wfalens.automaton import WFA
-    from wfalens.models.opening import open_model, reads_texts
+    from wfalens.models.adapters.transformer import reads_texts
+    from wfalens.models.wrapping import wrap
 
     if reads_texts(source):
         raise InputError(f"{source} reads texts of any words; draw from its automaton instead")
-    return WFA.load(source) if Path(source).suffix.lower() == ".wfa" else open_model(source)
+    return WFA.load(source) if Path(source).suffix.lower() == ".wfa" else wrap(source)

@@ -13,7 +13,7 @@ from wfalens.cli.legacy.options import SKIP, STOP
 from wfalens.cli.legacy.stopping import resumable, undisturbed
 from wfalens.errors import InputError
 from wfalens.memory import parse_size
-from wfalens.models.opening import reads_texts
+from wfalens.models.adapters.transformer import reads_texts
 from wfalens.text.files import is_pattern
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from wfalens import progress
 from wfalens.cli.legacy import options as opt
 from wfalens.cli.legacy.inputs import USUAL, Reader, dataset_of, open_vectors
 from wfalens.cli.legacy.reference import Reference, extraction_texts
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 from wfalens.text.datasets.catalogue import is_available
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def open_study(
     from wfalens.report.views import Study
 
     wfa = WFA.load(automaton)
-    classifier = None if model is None else open_model(model, wfa.encoder)
+    classifier = None if model is None else wrap(model, vocab=wfa.encoder)
     texts = _usual_texts(wfa, reader) if corpus is None else reader.corpus(corpus, "test")
     if texts is None:
         progress.say("without --corpus there are no sentences, and nothing can be measured")
@@ -87,7 +87,7 @@ def open_study(
         known,
         earlier,
         "" if compare is None else compare.name,
-        None if compare_model is None else open_model(compare_model, earlier.encoder if earlier else None),
+        None if compare_model is None else wrap(compare_model, vocab=earlier.encoder if earlier else None),
         seed,
         fit_on.corpus,
         fit_on.missing,

@@ -75,7 +75,7 @@ def walk(automaton: Path, text: str, model: str | None = None) -> Walked:
     """The way of a text through the automaton, beside the network's."""
     from wfalens.automaton import WFA
     from wfalens.evaluation.comparison import check_pair
-    from wfalens.models.opening import open_model
+    from wfalens.models.wrapping import wrap
 
     wfa = WFA.load(automaton)
     way = wfa.walk(text)
@@ -83,7 +83,7 @@ def walk(automaton: Path, text: str, model: str | None = None) -> Walked:
         raise InputError("the text has no words")
     if model is None:
         return Walked(way, None)
-    classifier = open_model(model, wfa.encoder)
+    classifier = wrap(model, vocab=wfa.encoder)
     check_pair(wfa, classifier)
     return Walked(way, classifier.trace(classifier.encoder.encode([text])).values)
 

@@ -16,7 +16,7 @@ from wfalens.cli.legacy import options as opt
 from wfalens.cli.legacy.inputs import Reader
 from wfalens.cli.legacy.output import note
 from wfalens.errors import InputError
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 
 if TYPE_CHECKING:
     from wfalens.monitoring import Alarms, Watcher
@@ -100,7 +100,7 @@ def watcher(
     from wfalens.monitoring import Detector, ReferenceStats, Watcher, read
 
     wfa = WFA.load(automaton)
-    classifier = open_model(model, wfa.encoder)
+    classifier = wrap(model, vocab=wfa.encoder)
     known = None if detector is None else Detector.load(detector)
     usual = None
     if reference is not None:

@@ -219,18 +219,16 @@ def _read_best(
     labelled: Corpus | None,
 ) -> tuple[Preprocessing, PrefixClassifier]:
     """The model as the card tells; where that tells no side of padding, as labels speak for."""
-    from wfalens.models.keras.recurrent import load_keras
-    from wfalens.models.onnx.onnx_model import load_onnx
     from wfalens.models.preprocessing_check import agreement
+    from wfalens.models.wrapping import wrap as wrap_model
 
-    load = load_onnx if model.suffix.lower() == ".onnx" else load_keras
     if card.padding_side is not None or labelled is None or labelled.labels is None:
-        return card, load(model, card)
+        return card, wrap_model(model, preprocessing=card)
     cards = {side: card.read_as(side) for side in ("left", "right")}
-    opened = {side: load(model, each) for side, each in cards.items()}
+    opened = {side: wrap_model(model, preprocessing=each) for side, each in cards.items()}
     rates = {side: agreement(each, labelled) for side, each in opened.items()}
     if rates["left"] is None or rates["left"] == rates["right"]:  # nothing is padded, or labels do not tell
-        return card, load(model, card)
+        return card, wrap_model(model, preprocessing=card)
     best = max(rates, key=lambda side: rates[side] or 0.0)
     told = ", ".join(f"{rate:.1%} on the {side}" for side, rate in rates.items())
     progress.say(f"padding on the {best}: agrees with labels on {told}")

@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import FormatError, InputError, MissingDependencyError
+from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError
 from wfalens.messages import quoted, reason_of
+from wfalens.models.preprocessing import Preprocessing
+from wfalens.text.encoder import LEFT
 
 ENDINGS = (".h5", ".hdf5", ".keras")
 _CONFIG, _METADATA, _WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
-_PLACES = ("cell/vars", "vars", "forward_layer/cell/vars", "backward_layer/cell/vars")  # of weights within a layer
+_PLACES = ("cell/vars", "vars")  # of weights within a layer
 _MOST_BYTES = 1 << 34  # of one file within an archive
 
 
@@ -38,7 +40,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class StoredModel:
-    """What a file tells: the configuration, and the layers where they stand in a row (else None)."""
+    """What a file holds: the configuration, and the layers where they stand in a row (else None)."""
 
     path: Path
     config: Mapping[str, Any]
@@ -60,6 +62,37 @@ class StoredModel:
     def is_old(self) -> bool:
         """Whether Keras 1 or 2 wrote it, whose hard_sigmoid is another function than that of Keras 3."""
         return not self.version.startswith("3")
+
+    @property
+    def width(self) -> int | None:
+        """How many words the first layer reads, where that is fixed."""
+        for layer in self.layers or ():
+            shape = layer.config.get("batch_shape") or layer.config.get("batch_input_shape")
+            if isinstance(shape, list) and len(shape) == 2 and isinstance(shape[1], int):
+                return shape[1]
+        return None
+
+    def checked_side(self, card: Preprocessing, width: int | None) -> str:
+        """The side on which texts are padded to a fixed width, refused if it is not given."""
+        if width is not None and card.padding_side is None:
+            raise InputError(
+                f"{self.path} reads texts padded to {width} words; say in its preprocessing on which side they are "
+                'padded ("padding_side": "left" after pad_sequences with its defaults, which also truncates on the '
+                'left: "cutting_side": "left")',
+                code="padding-side-needed",
+            )
+        return card.padding_side or LEFT
+
+    def check_rows(self, card: Preprocessing, rows: int | None = None) -> None:
+        """Refuse more words than the model has vectors for."""
+        found = (layer.weights[0].shape[0] for layer in self.layers or () if layer.kind == "Embedding")
+        rows = next(found, None) if rows is None else rows
+        if rows is not None and len(card.words) > rows:
+            raise ModelError(
+                f"{self.path} has vectors for {rows:,} words, but its preprocessing lists {len(card.words):,}: they "
+                "are not the words of this model",
+                code="vocabulary-size",
+            )
 
     @property
     def kinds(self) -> set[str]:

@@ -1,4 +1,4 @@
-"""Keras 3 for files that older versions wrote: what it no longer understands is put right before it reads them."""
+"""Keras 3 for files that older versions wrote: what it no longer understands is replaced before it reads them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def load_old(stored: StoredModel) -> Any:
     if stored.kinds & _CODE:
         raise InputError(
             f"{stored.path}: the model has a Lambda layer, which is code that would run; load it yourself in Python "
-            "and use wfalens.wrap_keras"
+            "and wrap the model",
+            code="lambda-layer",
         )
     is_open = "KERAS_BACKEND" not in os.environ and "keras" not in sys.modules
     if is_open and importlib.util.find_spec("tensorflow") is None:
@@ -38,7 +39,7 @@ def load_old(stored: StoredModel) -> Any:
     except ImportError:
         raise MissingDependencyError("keras", "keras") from None
     with tempfile.TemporaryDirectory() as folder:
-        path = _put_right(stored, Path(folder))
+        path = _migrated(stored, Path(folder))
         try:
             model = keras.models.load_model(path, compile=False, safe_mode=True)
         except Exception as error:  # Keras has many
@@ -54,15 +55,15 @@ def last_activation(model: Any, path: Path) -> str:
     found = _READOUTS.get(getattr(activation, "__name__", ""))
     if found is None:
         raise InputError(
-            f"{path}: what its last layer gives is not known; say probabilities, logits or binary in its card "
+            f"{path}: what its last layer gives is not known; say probabilities, logits or binary in its preprocessing "
             '("outputs")'
         )
     return found
 
 
-def _put_right(stored: StoredModel, folder: Path) -> Path:
+def _migrated(stored: StoredModel, folder: Path) -> Path:
     """The file itself, or a copy whose configuration Keras 3 understands."""
-    config = _understood(stored.config)
+    config = _modern(stored.config)
     if config == stored.config:
         return stored.path
     copy = folder / stored.path.name
@@ -80,17 +81,17 @@ def _put_right(stored: StoredModel, folder: Path) -> Path:
     return copy
 
 
-def _understood(config: Any) -> Any:
+def _modern(config: Any) -> Any:
     """A configuration without options that Keras 3 refuses, and with the input layer that it expects."""
     if isinstance(config, list):
-        return [_understood(each) for each in config]
+        return [_modern(each) for each in config]
     if not isinstance(config, Mapping):
         return config
     if config.get("class_name") == "InputLayer":
         return config
     if config.get("class_name") == "Sequential":
         config = _with_input(config)
-    return {name: _understood(value) for name, value in config.items() if name not in _FORGOTTEN}
+    return {name: _modern(value) for name, value in config.items() if name not in _FORGOTTEN}
 
 
 def _with_input(config: Mapping[str, Any]) -> Mapping[str, Any]:

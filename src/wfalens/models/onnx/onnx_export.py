@@ -23,16 +23,16 @@ _GATES = {"lstm": (0, 3, 1, 2), "gru": (1, 0, 2), "elman": (0,)}
 def export_onnx(model: RNNClassifier, path: str | Path) -> None:
     """Write a graph `ids (batch,), state (batch, width) -> probabilities (batch, classes), new_state (batch, width)`.
 
-    The state is the one of `RNNClassifier.step`; it starts at zero. `load_onnx` needs nothing but the file.
+    The state is the one of `RNNClassifier.step`; it starts at zero. `wrap` needs nothing but the file.
 
     Args:
         model: a built-in network.
         path: of the file to write.
 
     Examples:
-        >>> from wfalens import export_onnx, load_onnx
+        >>> from wfalens.models import export_onnx, wrap
         >>> export_onnx(network, "films.onnx")
-        >>> load_onnx("films.onnx").class_names
+        >>> wrap("films.onnx").class_names
         ('neg', 'pos')
     """
     try:

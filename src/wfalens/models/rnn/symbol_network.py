@@ -18,9 +18,9 @@ import torch
 from torch import Tensor, nn
 
 from wfalens.errors import InputError
+from wfalens.models.adapters.torch_module import weights_fingerprint, wrapped_module
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.contract import END, PrefixClassifier
-from wfalens.models.torch_module import weights_fingerprint, wrap_module
 from wfalens.ragged import Ragged
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import PADDING, UNKNOWN, Vocabulary
@@ -55,7 +55,7 @@ def load_symbol_network(path: str | Path) -> PrefixClassifier:
         raise InputError(f"{folder}: not a network over symbols ({error})") from None
     if network.recurrent.bidirectional:
         return BothWays(network)
-    return wrap_module(network, network.encoder, network.class_names)
+    return wrapped_module(network, network.encoder, network.class_names)
 
 
 class SymbolNetwork(nn.Module):

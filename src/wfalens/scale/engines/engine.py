@@ -88,9 +88,10 @@ class ModelFile:
     path: str
 
     def open(self) -> PrefixClassifier:
-        from wfalens.models.opening import open_model
+        from wfalens.models.wrapping import wrap
 
-        return open_model(self.path)
+        model: PrefixClassifier = wrap(self.path)
+        return model
 
 
 class Engine(Protocol):

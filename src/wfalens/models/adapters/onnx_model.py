@@ -1,4 +1,4 @@
-"""ONNX graphs as stepwise classifiers."""
+"""ONNX graphs as classifiers."""
 
 from __future__ import annotations
 
@@ -18,49 +18,40 @@ from wfalens.models.contract import PrefixClassifier, State, checked_probabiliti
 from wfalens.models.inference import state_traces
 from wfalens.models.onnx.graph_ports import OnnxGraph, StatePort, stored_metadata
 from wfalens.models.padded import TableForm, TextTableClassifier, check_told, token_classifier
-from wfalens.models.preprocessing import Preprocessing, found_card
-from wfalens.models.preprocessing_check import require_reading
+from wfalens.models.preprocessing import Preprocessing, preprocessing_of
+from wfalens.models.registry import WrapArguments, adapter
 from wfalens.ragged import Ragged
-from wfalens.text.corpus import Corpus
 from wfalens.text.encoder import RIGHT
 
 _TRIED = 12  # words of a text that is tried
 
 
-def load_onnx(
-    path: str | Path,
-    card: Preprocessing | None = None,
-    *,
-    padding: str | None = None,
-    cutting: str | None = None,
-    labelled: Corpus | None = None,
-) -> PrefixClassifier:
-    """A classifier from an ONNX file, run by onnxruntime.
+@adapter
+class OnnxAdapter:
+    """An ONNX file, run by onnxruntime.
 
     A graph with state inputs – ids (batch,) or (batch, 1) and states in, one row of classes and the new states out –
-    becomes steppable. Without states it goes from ids (batch, time) to (batch, classes), and prefixes are asked as
-    texts of their own, or to (batch, time, classes), and is read the same way if it looks ahead. The card is the one
+    can be stepped. Without states it goes from ids (batch, time) to (batch, classes), and prefixes are asked as texts
+    of their own, or to (batch, time, classes), and is read the same way if it looks ahead. The preprocessing is the one
     given, else the JSON file beside the graph (model.json for model.onnx), else what `export_onnx` left in the graph.
-
-    Args:
-        path: of the graph.
-        card: words and classes (None: the JSON file beside it).
-        padding: "right" or "left", in place of what the card says.
-        cutting: "right" or "left", in place of what the card says.
-        labelled: texts with labels; the model is refused if it agrees with them much better when it is read
-            otherwise.
-
-    Examples:
-        >>> from wfalens import export_onnx, load_onnx
-        >>> export_onnx(network, "films.onnx")
-        >>> hasattr(load_onnx("films.onnx"), "step")  # it exposes its state, so it can be stepped
-        True
     """
-    path = Path(path)
-    model = _opened(path, (card or found_card(path, stored_metadata)).read_as(padding, cutting))
-    if labelled is not None:
-        require_reading(model, labelled)
-    return model
+
+    kind = "an ONNX file (.onnx)"
+
+    def accepts(self, model: Any) -> bool:
+        return isinstance(model, str | Path) and Path(model).suffix.lower() == ".onnx"
+
+    def wrap(
+        self,
+        model: str | Path,
+        given: WrapArguments,
+        *,
+        padding_side: str | None = None,
+        truncation_side: str | None = None,
+    ) -> PrefixClassifier:
+        path = Path(model)
+        read = given.preprocessing or preprocessing_of(path, stored_metadata)
+        return _opened(path, read.read_as(padding_side, truncation_side))
 
 
 def _opened(path: Path, card: Preprocessing) -> PrefixClassifier:
@@ -109,7 +100,7 @@ def _check_card(path: Path, card: Preprocessing, rows_of: Callable[[int], NDArra
 
 
 class OnnxStepClassifier(Classifier):
-    """White box: the graph goes on from a state, which starts at zero."""
+    """White box: the graph continues from a state, which starts at zero."""
 
     def __init__(self, graph: OnnxGraph, card: Preprocessing) -> None:
         if len(graph.ids.shape) == 2 and graph.ids.shape[1] not in (1, None):

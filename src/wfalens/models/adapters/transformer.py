@@ -1,54 +1,105 @@
-"""Hugging Face sequence classifiers as stepwise classifiers: the automaton reads words, the model sub-words."""
+"""Hugging Face sequence classifiers: the automaton reads words, the model sub-words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import nn
 
 from wfalens.errors import InputError, MissingDependencyError, ModelError
+from wfalens.models.adapters.functions import TextClassifier
+from wfalens.models.adapters.torch_module import weights_fingerprint
 from wfalens.models.inference import TOKENS_PER_BATCH
-from wfalens.models.torch_module import weights_fingerprint
-from wfalens.models.whole_texts import TextClassifier
+from wfalens.models.registry import WrapArguments, adapter, packages_of
 from wfalens.ragged import Ragged, concatenate
-from wfalens.text.encoder import TextEncoder
 
 if TYPE_CHECKING:
+    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-_TRIED = 16  # sub-words of the sequence that tells whether a model is causal
-_NO_LIMIT = 1 << 30  # tokenizers without a limit tell a huge one
+HUGGING_FACE = "hf:"
+_TRIED = 16  # sub-words of the sequence that shows whether a model is causal
+_NO_LIMIT = 1 << 30  # tokenizers without a limit have a huge one
 
 
-def load_transformer(
-    name: str | Path, encoder: TextEncoder, class_names: Sequence[object] | None = None, **options: Any
-) -> TextClassifier:
-    """A classifier from a folder, or from the hub by its name; no code that comes with it is run.
+@adapter
+class TransformerAdapter:
+    """A Hugging Face sequence classifier with its tokenizer, a text-classification pipeline, or "hf:FOLDER".
 
-    Args:
-        name: a folder, or a name on the hub.
-        encoder: what the words of the automaton are.
-        class_names: in the order of the model's labels (None: the model's own names).
-        options: of `wrap_transformer`.
-
-    Examples:
-        >>> from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
-        >>> from wfalens import load_transformer
-        >>> words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "good", "film"]
-        >>> shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
-        >>> BertTokenizer({word: id for id, word in enumerate(words)}).save_pretrained("folder")
-        (...)
-        >>> BertForSequenceClassification(BertConfig(vocab_size=len(words), **shape)).save_pretrained("folder")
-        >>> model = load_transformer("folder", encoder, ("bad", "good"))
-        >>> model.trace(encoder.encode(["a good film"])).values.shape
-        (3, 2)
+    A prefix of words is joined by blanks, split into sub-words and classified as a text of its own; texts with more
+    sub-words than the model reads are cut there. Words outside the vocabulary become the tokenizer's unknown token,
+    or are left out where it has none to spare. Where no sub-word is left, the output is uniform. No code that comes
+    with a model is run.
     """
+
+    kind = 'a transformers pipeline, (model, tokenizer) or "hf:FOLDER"'
+
+    def accepts(self, model: Any) -> bool:
+        if isinstance(model, str):
+            return model.startswith(HUGGING_FACE)
+        parts = model if isinstance(model, tuple) else (model,)
+        return any(packages_of(part) & {"transformers", "tokenizers"} for part in parts)
+
+    def wrap(
+        self,
+        model: Any,
+        given: WrapArguments,
+        *,
+        batch_size: int = 1024,
+        tokens_per_batch: int = TOKENS_PER_BATCH,
+        initial_output: ArrayLike | None = None,
+    ) -> TextClassifier:
+        if given.tokenizer is not None and packages_of(given.tokenizer) & {"transformers", "tokenizers"}:
+            model, given = (model, given.tokenizer), replace(given, tokenizer=None)  # the model's, not the automaton's
+        network, tokenizer = _loaded(model) if isinstance(model, str) else _pair(model)
+        config: Any = network.config
+        if config.problem_type in ("multi_label_classification", "regression") or config.num_labels < 2:
+            raise ModelError(
+                "the model does not choose one of several classes; a single-label classifier is needed",
+                code="not-single-label",
+            )
+        spare = tokenizer.unk_token_id is not None and tokenizer.unk_token_id != config.pad_token_id
+        reader = _Reader(network, tokenizer, tokens_per_batch)
+        kind = SharedPassClassifier if reader.is_causal else TextClassifier
+        return kind(
+            reader.predict_proba,
+            given.encoder(),
+            given.class_names([config.id2label[number] for number in range(config.num_labels)]),
+            unknown=str(tokenizer.unk_token) if spare else "",
+            batch_size=batch_size,
+            fingerprint=weights_fingerprint(network, _tokenizer_text(tokenizer)),
+            initial_output=initial_output,
+        )
+
+
+def reads_texts(spec: str | Path) -> bool:
+    """Whether a model reads texts of any words, so that the words of its automaton must be given."""
+    return str(spec).startswith(HUGGING_FACE)
+
+
+def _pair(model: Any) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """The model and the tokenizer of a pipeline or a pair."""
+    if not isinstance(model, tuple) and hasattr(model, "model") and hasattr(model, "tokenizer"):
+        model = (model.model, model.tokenizer)
+    parts = model if isinstance(model, tuple) else (model,)
+    is_pair = len(parts) == 2 and hasattr(parts[0], "config") and hasattr(parts[1], "unk_token_id")
+    if not is_pair:
+        kinds = ", ".join(type(part).__name__ for part in parts)
+        raise InputError(
+            f"a transformer is wrapped with its tokenizer: wrap((model, tokenizer)), in this order, not ({kinds})",
+            code="transformer-pair",
+        )
+    return parts[0], parts[1]
+
+
+def _loaded(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A classifier from a folder, or from the hub by its name."""
+    name = name.removeprefix(HUGGING_FACE)
     try:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
         from transformers.utils import logging as logging_of_transformers
@@ -58,8 +109,8 @@ def load_transformer(
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # a library is silent
     try:
-        model, loading = AutoModelForSequenceClassification.from_pretrained(str(name), output_loading_info=True)
-        tokenizer = AutoTokenizer.from_pretrained(str(name))
+        model, loading = AutoModelForSequenceClassification.from_pretrained(name, output_loading_info=True)
+        tokenizer = AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError, ImportError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{name}: transformers cannot load a sequence classifier from there: {reason}") from None
@@ -68,61 +119,11 @@ def load_transformer(
             logging.enable_progress_bar()
     if loading["missing_keys"]:
         missing = ", ".join(sorted(loading["missing_keys"])[:3])
-        raise ModelError(f"{name} is not a trained classifier: it has no weights for {missing}; fine-tune it first")
-    return wrap_transformer(model, tokenizer, encoder, class_names, **options)
-
-
-def wrap_transformer(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    encoder: TextEncoder,
-    class_names: Sequence[object] | None = None,
-    *,
-    batch_size: int = 1024,
-    tokens_per_batch: int = TOKENS_PER_BATCH,
-    initial_output: ArrayLike | None = None,
-) -> TextClassifier:
-    """A classifier from a Hugging Face model and its tokenizer.
-
-    A prefix of words is joined by blanks, split into sub-words and classified as a text of its own; texts with more
-    sub-words than the model reads are cut there. Words outside the vocabulary become the tokenizer's unknown token,
-    or are left out where it has none to spare. Where no sub-word is left, the answer is uniform.
-
-    Args:
-        model: a single-label sequence classifier.
-        tokenizer: the model's.
-        encoder: what the words of the automaton are.
-        class_names: in the order of the model's labels (None: the model's own names).
-        batch_size: texts in a call at most.
-        tokens_per_batch: sub-words in a call at most.
-        initial_output: class probabilities (classes,) before any word, in place of the answer for an empty text.
-
-    Examples:
-        >>> from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
-        >>> from wfalens import wrap_transformer
-        >>> words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "good", "film"]
-        >>> tokenizer = BertTokenizer({word: id for id, word in enumerate(words)})
-        >>> shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
-        >>> network = BertForSequenceClassification(BertConfig(vocab_size=len(words), **shape))
-        >>> model = wrap_transformer(network, tokenizer, encoder, ("bad", "good"))
-        >>> model.trace(encoder.encode(["a good film"])).values.shape
-        (3, 2)
-    """
-    config: Any = model.config
-    if config.problem_type in ("multi_label_classification", "regression") or config.num_labels < 2:
-        raise ModelError("the model does not choose one of several classes; a single-label classifier is needed")
-    spare = tokenizer.unk_token_id is not None and tokenizer.unk_token_id != config.pad_token_id
-    reader = _Reader(model, tokenizer, tokens_per_batch)
-    kind = SharedPassClassifier if reader.is_causal else TextClassifier
-    return kind(
-        reader.predict_proba,
-        encoder,
-        [config.id2label[number] for number in range(config.num_labels)] if class_names is None else class_names,
-        unknown=str(tokenizer.unk_token) if spare else "",
-        batch_size=batch_size,
-        fingerprint=weights_fingerprint(model, _told(tokenizer)),
-        initial_output=initial_output,
-    )
+        raise ModelError(
+            f"{name} is not a trained classifier: it has no weights for {missing}; fine-tune it first",
+            code="not-trained",
+        )
+    return model, tokenizer
 
 
 class SharedPassClassifier(TextClassifier):
@@ -146,9 +147,16 @@ class _Reader:
         # decoders refuse batches as long as nobody says which token pads
         self.tokens_per_batch = 1 if model.config.pad_token_id is None else tokens_per_batch
 
-    @torch.inference_mode()
     def predict_proba(self, texts: list[str]) -> NDArray[np.float32]:
-        # -> (texts, classes)
+        """Class probabilities of texts; -> (texts, classes)"""
+        import torch
+
+        with torch.inference_mode():
+            return self._outputs(texts)
+
+    def _outputs(self, texts: list[str]) -> NDArray[np.float32]:
+        import torch
+
         read = self.tokenizer(texts, truncation=self.longest is not None, max_length=self.longest)
         if self.is_causal:
             return self._shared(read["input_ids"])
@@ -171,6 +179,8 @@ class _Reader:
     @cached_property
     def is_causal(self) -> bool:
         """Whether the logits at a place are those of the sequence that ends there, as tried on one and its half."""
+        import torch
+
         base = getattr(self.model, self.model.base_model_prefix, None)
         if not hasattr(self.model, "score") or base is None or base is self.model:
             return False
@@ -187,12 +197,16 @@ class _Reader:
 
     def _all_logits(self, ids: torch.Tensor) -> torch.Tensor:
         """(batch, time) -> (batch, time, classes)"""
+        import torch
+
         base = getattr(self.model, self.model.base_model_prefix)
         hidden = base(ids.to(self.model.device)).last_hidden_state
         return torch.as_tensor(self.model.score(hidden)).float()
 
     def _shared(self, sequences: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """Only sequences that begin no other one are read, each with all that begin it; -> (texts, classes)"""
+        import torch
+
         classes = self.model.config.num_labels
         order = sorted({tuple(ids) for ids in sequences if len(ids)})
         owner: dict[tuple[int, ...], tuple[int, ...]] = {}
@@ -220,16 +234,18 @@ class _Reader:
 
 def _longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int | None:
     """Sub-words that the model can read, by its tokenizer and its position embeddings."""
+    import torch
+
     limits = [tokenizer.model_max_length]
     for name, layer in model.named_modules():
-        if name.endswith("position_embeddings") and isinstance(layer, nn.Embedding):
+        if name.endswith("position_embeddings") and isinstance(layer, torch.nn.Embedding):
             # where padding has a position of its own, those up to it are not for words
             limits.append(layer.num_embeddings - (0 if layer.padding_idx is None else layer.padding_idx + 1))
     limits += [limit for limit in [getattr(model.config, "max_position_embeddings", None)] if limit]
     return int(min(limits)) if min(limits) < _NO_LIMIT else None
 
 
-def _told(tokenizer: PreTrainedTokenizerBase) -> str:
-    """What the tokenizer does, as text."""
+def _tokenizer_text(tokenizer: PreTrainedTokenizerBase) -> str:
+    """The tokenizer as text, for the fingerprint."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     return str(sorted(tokenizer.get_vocab().items())) if backend is None else str(backend.to_str())

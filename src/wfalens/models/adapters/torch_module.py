@@ -1,99 +1,94 @@
-"""Any torch module as a stepwise classifier."""
+"""Torch modules that read word ids."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from wfalens.errors import ModelError
 from wfalens.messages import reason_of
 from wfalens.models.base import Classifier
-from wfalens.models.checks import LOGITS, looks_ahead, probes, readout_named, softmax
-from wfalens.models.contract import PrefixClassifier, State, checked_probabilities, uniform
+from wfalens.models.checks import BINARY, LOGITS, looks_ahead, probes, readout_named, softmax
+from wfalens.models.contract import State, checked_probabilities, uniform
 from wfalens.models.inference import TOKENS_PER_BATCH, state_traces, trace_padded
 from wfalens.models.padded import TableForm, TextTableClassifier, check_told, checked_word_ids, last_row
-from wfalens.models.preprocessing_check import require_reading
+from wfalens.models.registry import WrapArguments, adapter, packages_of
 from wfalens.ragged import Ragged
-from wfalens.text.corpus import Corpus, named_classes
+from wfalens.text.corpus import named_classes
 from wfalens.text.encoder import RIGHT, TextEncoder
+
+if TYPE_CHECKING:
+    from torch import nn
 
 _TRIED = 12  # words of the texts that tell what a module gives
 _TOLERANCE = 1e-3
 
 
-def wrap_module(
+@adapter
+class TorchAdapter:
+    """A torch module `ids (batch, time) -> logits`, one row per word or one per text, in evaluation mode.
+
+    * Logits (batch, time, classes): one pass scores all prefixes of a text; shorter texts are padded on the right. If
+      the module looks ahead (bidirectional, attention without a mask, a convolution), a warning says so, and every
+      prefix is asked as a text of its own, without padding.
+    * Logits (batch, classes): every prefix is asked as a text of its own, without padding.
+
+    A module that also has `initial_state(batch) -> (batch, width)` and `step(state, ids (batch,)) -> (state, logits
+    (batch, classes))` can be stepped. `initial_logits` (classes,) of the module, where it has them, give the output
+    before any word (default: uniform).
+    """
+
+    kind = "a torch module"
+
+    def accepts(self, model: Any) -> bool:
+        return "torch" in packages_of(model) and not packages_of(model) & {"keras", "transformers"}
+
+    def wrap(
+        self,
+        model: Any,
+        given: WrapArguments,
+        *,
+        outputs: str | None = None,
+        width: int | None = None,
+        padding_side: str | None = None,
+        word_ids: Sequence[int] | NDArray[np.integer] | None = None,
+        tokens_per_batch: int = TOKENS_PER_BATCH,
+    ) -> TorchModule | TextTableClassifier:
+        """Options: what the rows are (logits, probabilities, or binary: the second class's probability); the width to
+        which texts are padded, and on which side, where a module with one row per text needs it; the module's own id
+        of every word of the vocabulary."""
+        encoder, ids = given.encoder_and_ids()
+        told = given.preprocessing
+        outputs = outputs or (told.outputs if told is not None else None) or LOGITS
+        side = padding_side or (told.padding_side if told is not None else None) or RIGHT
+        form = TableForm(ids if word_ids is None else checked_word_ids(word_ids, encoder), width, side)
+        columns = 2 if outputs == BINARY else _columns(model, encoder, form)
+        return wrapped_module(
+            model, form.read_by(encoder), given.class_names(None, columns), tokens_per_batch, form, outputs
+        )
+
+
+def _columns(module: nn.Module, encoder: TextEncoder, form: TableForm) -> int:
+    """How many outputs a module has."""
+    probe = TorchModule(module, encoder, ("0", "1"), form=form)
+    return int(probe.rows(form.translated(np.full((1, probe.words_tried), encoder.lowest_id, np.int32))).shape[-1])
+
+
+def wrapped_module(
     module: nn.Module,
     encoder: TextEncoder,
     class_names: tuple[str, ...],
     tokens_per_batch: int = TOKENS_PER_BATCH,
-    *,
+    form: TableForm = TableForm(),  # noqa: B008 - it is immutable
     outputs: str = LOGITS,
-    width: int | None = None,
-    padding: str = RIGHT,
-    word_ids: Sequence[int] | NDArray[np.integer] | None = None,
-    labelled: Corpus | None = None,
-) -> PrefixClassifier:
-    """A classifier from a module `ids (batch, time) -> logits`, one row per word or one per text.
-
-    * Logits (batch, time, classes): one pass scores all prefixes of a text; shorter texts are padded on the right with
-      id 0. If the module looks ahead (bidirectional, attention without a mask, a convolution), a warning says so, and
-      every prefix is asked as a text of its own, without padding.
-    * Logits (batch, classes): every prefix is asked as a text of its own, without padding.
-
-    A module that also has `initial_state(batch) -> (batch, width)` and `step(state, ids (batch,)) -> (state, logits
-    (batch, classes))` becomes steppable. `initial_logits` (classes,) of the module, where it has them, tell the output
-    before any word (default: uniform).
-
-    Args:
-        module: from ids (batch, time) to logits, in evaluation mode.
-        encoder: how a text becomes ids.
-        class_names: in the order of the logits.
-        tokens_per_batch: of a call at most.
-        word_ids: (V,) the module's own id of every word of the vocabulary, if they are not the vocabulary's.
-        labelled: texts with labels; the module is refused if it agrees with them much better when it is read
-            otherwise.
-        outputs: what the rows are: logits, probabilities, or binary (one number: the second class's probability).
-        width: of a module with one row per text that reads so many words, or cannot read fewer: texts are padded to
-            it.
-        padding: the side on which they are padded, right or left.
-
-    Examples:
-        >>> from torch import nn
-        >>> from wfalens import wrap_module
-        >>> module = nn.Sequential(nn.Embedding(len(encoder.vocabulary), 8), nn.Linear(8, 2))
-        >>> wrap_module(module, encoder, ("neg", "pos")).trace(encoder.encode(["a good film"])).values.shape
-        (3, 2)
-    """
-    if isinstance(module, Mapping):
-        raise ModelError(
-            "wrap_module takes a torch module, not its state_dict; build the module and call load_state_dict"
-        )
-    if not isinstance(module, nn.Module):
-        raise ModelError(
-            f"wrap_module takes a torch module, not {type(module).__name__}; wrap a function as a CallableClassifier"
-        )
-    form = TableForm(checked_word_ids(word_ids, encoder), width, padding)
-    model = _wrapped(module, form.read_by(encoder), class_names, tokens_per_batch, form, outputs)
-    if labelled is not None:
-        require_reading(model, labelled)
-    return model
-
-
-def _wrapped(
-    module: nn.Module,
-    encoder: TextEncoder,
-    class_names: tuple[str, ...],
-    tokens_per_batch: int,
-    form: TableForm,
-    outputs: str,
 ) -> TorchModule | TextTableClassifier:
+    """A module with its words and classes, read in the way that its outputs allow."""
     causal = TorchModule(module, encoder, class_names, tokens_per_batch, form, outputs)
     causal.check_words()
     if form.width is not None and not causal.gives_one_row_per_text:
@@ -143,6 +138,8 @@ class TorchModule(Classifier):
     @property
     def initial_output(self) -> NDArray[np.float32]:
         """The module's `initial_logits` (classes,) where it has them, else uniform."""
+        import torch
+
         logits = getattr(self.module, "initial_logits", None)
         if logits is None:
             return uniform(len(self.class_names))
@@ -151,7 +148,6 @@ class TorchModule(Classifier):
             raise ModelError(f"initial_logits have the shape {given.shape}; one for each class is expected")
         return np.asarray(softmax(given), np.float32)
 
-    @torch.inference_mode()
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         trace = trace_padded(ids, len(self.class_names), self._table_outputs, self.tokens_per_batch)
         checked_probabilities(trace.values, len(ids.values), len(self.class_names), "the module")
@@ -170,6 +166,8 @@ class TorchModule(Classifier):
 
     def check_words(self) -> None:
         """Refuse a vocabulary with ids that the module has no vector for, and rows that are no logits after all."""
+        import torch
+
         words = self.form.translated(np.arange(self.encoder.lowest_id, len(self.encoder.vocabulary), dtype=np.int32))
         highest = int(words.max())
         self.rows(np.full((1, self.words_tried), words.min()))  # fails if the length is the trouble
@@ -178,7 +176,7 @@ class TorchModule(Classifier):
         except ModelError as error:
             if not isinstance(error.__cause__, IndexError):
                 raise
-            sizes = [layer.num_embeddings for layer in self.module.modules() if isinstance(layer, nn.Embedding)]
+            sizes = [layer.num_embeddings for layer in self.module.modules() if isinstance(layer, torch.nn.Embedding)]
             held = f"its embedding has {sizes[0]:,} rows" if sizes else "its embedding has fewer rows"
             raise ModelError(
                 f"the module cannot read the id {highest:,}: {held}; give the words of the module, or its own ids of "
@@ -191,15 +189,18 @@ class TorchModule(Classifier):
         encoder = replace(self.encoder, cutting_side=cutting_side)
         return TorchModule(self.module, encoder, self.class_names, self.tokens_per_batch, form, self.outputs)
 
-    @torch.inference_mode()
     def rows(self, table: NDArray[np.int64]) -> NDArray[np.float32]:
-        """What the module gives, as it gives it."""
+        """The module's output, as it is."""
+        import torch
+
         try:
-            given = self.module(torch.from_numpy(table))
+            with torch.inference_mode():
+                given = self.module(torch.from_numpy(table))
         except Exception as error:  # it is somebody's code
             raise ModelError(
-                f"the module cannot read a table of ids {table.shape} ({reason_of(error)}); if its texts are too short "
-                "for it, give a width to pad them to, if too long, give the encoder a max_length"
+                f"the module cannot read ids of shape {table.shape} ({reason_of(error)}); if its texts are too short "
+                "for it, give a width to pad them to, if too long, give a max_length",
+                code="cannot-read",
             ) from error
         return _numbers(given)
 
@@ -240,15 +241,19 @@ class SteppableModule(TorchModule):
                     "look ahead?)"
                 )
 
-    @torch.inference_mode()
     def initial_state(self, batch: int) -> State:
-        state = self.module.initial_state(batch)  # type: ignore[operator]
+        import torch
+
+        with torch.inference_mode():
+            state = self.module.initial_state(batch)  # type: ignore[operator]
         return np.array(_flat(state, batch))
 
-    @torch.inference_mode()
     def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+        import torch
+
         words = torch.from_numpy(self.form.translated(np.asarray(ids, np.int32)))
-        after, given = self.module.step(torch.from_numpy(state), words)  # type: ignore[operator]
+        with torch.inference_mode():
+            after, given = self.module.step(torch.from_numpy(state), words)  # type: ignore[operator]
         shape = len(state), len(self.class_names)
         outputs = self._distributions(_numbers(given), shape)
         return _flat(after, len(state)), checked_probabilities(outputs, *shape, "the module's step")
@@ -256,6 +261,8 @@ class SteppableModule(TorchModule):
 
 def weights_fingerprint(module: nn.Module, beside: str = "") -> str:
     """A hash of the module's kind and weights, and of what stands beside them."""
+    import torch
+
     digest = hashlib.sha256(f"{type(module).__name__}{beside}".encode())
     for name, tensor in sorted(module.state_dict().items()):
         digest.update(name.encode())
@@ -264,6 +271,8 @@ def weights_fingerprint(module: nn.Module, beside: str = "") -> str:
 
 
 def _flat(state: object, batch: int) -> State:
+    import torch
+
     if not isinstance(state, torch.Tensor) or state.ndim != 2 or len(state) != batch:
         shape = tuple(state.shape) if isinstance(state, torch.Tensor) else type(state).__name__
         raise ModelError(f"the module's state must be one tensor of shape ({batch}, width), not {shape}")
@@ -271,6 +280,8 @@ def _flat(state: object, batch: int) -> State:
 
 
 def _numbers(given: object) -> NDArray[np.float32]:
+    import torch
+
     if not isinstance(given, torch.Tensor):
         raise ModelError(f"the module returned {type(given).__name__} where one tensor, its logits, was expected")
     return given.detach().float().cpu().numpy()

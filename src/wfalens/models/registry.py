@@ -1,0 +1,195 @@
+"""Adapters: how `wrap` recognises and reads a kind of model. A new kind is one module with a class under `@adapter`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens import progress
+from wfalens.errors import InputError
+from wfalens.models.preprocessing import Preprocessing
+from wfalens.text.corpus import Corpus, as_texts, named_classes
+from wfalens.text.encoder import TextEncoder
+from wfalens.text.tokenizers import Tokenizer
+from wfalens.text.vocabulary import Vocabulary
+
+WordIds = NDArray[np.int64]  # (V,): the model's own id of every word of a vocabulary
+
+
+class Adapter(Protocol):
+    """One kind of model.
+
+    `kind` names it in messages. An adapter that accepts models of many kinds has an attribute `is_general = True` and
+    is tried last.
+    """
+
+    kind: str
+
+    def accepts(self, model: Any) -> bool:
+        """Whether this is a model of its kind; must be quick and import nothing."""
+        ...
+
+    # `wrap(self, model, given: WrapArguments, **options) -> PrefixClassifier`; its keywords are the options of `wrap`
+    wrap: Any
+
+
+_Kind = TypeVar("_Kind", bound=type[Any])
+_ADAPTERS: list[Adapter] = []
+
+
+def adapter(kind: _Kind) -> _Kind:
+    """Class decorator: make a kind of model known to `wrap`. What is registered later is tried earlier.
+
+    Examples:
+        >>> from wfalens.models import adapter
+        >>> @adapter
+        ... class Constant:
+        ...     kind = "a list of class probabilities"
+        ...     def accepts(self, model):
+        ...         return isinstance(model, list)
+        ...     def wrap(self, model, given):
+        ...         return wl.wrap(lambda texts: [model] * len(texts), vocab=given.encoder(), classes=given.classes)
+        >>> wl.wrap([0.2, 0.8], texts=texts, classes=("bad", "good")).predict(["a film"]).tolist()
+        ['good']
+    """
+    _ADAPTERS.insert(0, kind())
+    return kind
+
+
+def adapter_of(model: object) -> Adapter:
+    """The adapter that accepts a model."""
+    by_rank = sorted(_ADAPTERS, key=lambda each: getattr(each, "is_general", False))
+    for each in by_rank:
+        if each.accepts(model):
+            return each
+    kinds = ", ".join(each.kind for each in by_rank)
+    raise InputError(f"cannot wrap {type(model).__name__}; a model is one of: {kinds}", code="unknown-model")
+
+
+def check_options(which: Adapter, options: Mapping[str, object]) -> None:
+    """Refuse options that an adapter does not have."""
+    known = [name for name, each in inspect.signature(which.wrap).parameters.items() if each.kind is each.KEYWORD_ONLY]
+    for name in options:
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise InputError(f"{which.kind} has no option {name!r}; its options: {names}", code="unknown-option")
+
+
+def packages_of(model: object) -> set[str]:
+    """The packages that a model's class and its base classes come from, found without importing them."""
+    return {base.__module__.partition(".")[0] for base in type(model).__mro__}
+
+
+@dataclass(frozen=True)
+class WrapArguments:
+    """What `wrap` was given beside the model, as its adapter reads it."""
+
+    texts: Any = None
+    vocab: Any = None
+    tokenizer: Any = None
+    classes: Any = None
+    preprocessing: Preprocessing | None = None
+    max_length: int | None = None
+
+    def encoder(self, tokenizer: str = "basic_english") -> TextEncoder:
+        """The words of the automaton, for a model that reads words or texts; `tokenizer` is the default."""
+        if self.preprocessing is not None and self.vocab is None:
+            return self._read_as(self.preprocessing.encoder)
+        if isinstance(self.vocab, TextEncoder):
+            return self._read_as(self.vocab)
+        named = self._tokenizer(tokenizer)
+        if self.vocab is None:
+            if self.texts is None:
+                raise InputError(
+                    "the words of the automaton are not known; give some texts (texts=…), or the words (vocab=…)",
+                    code="vocab-needed",
+                )
+            return TextEncoder.of_texts(as_texts(self.texts), named, self.max_length)
+        if isinstance(self.vocab, Vocabulary):
+            return TextEncoder(self.vocab, named, self.max_length)
+        return TextEncoder(Vocabulary.from_ids(self._own_ids(), closed=True)[0], named, self.max_length)
+
+    def encoder_and_ids(self) -> tuple[TextEncoder, WordIds | None]:
+        """The encoder for a model that reads ids, and its own id of every word (None: those of the encoder)."""
+        if self.preprocessing is not None and self.vocab is None:
+            return self._read_as(self.preprocessing.encoder), self.preprocessing.word_ids
+        if self.vocab is None:
+            raise InputError(
+                "the model reads word ids; give its vocabulary (vocab={word: id} or the words in the order of their "
+                "ids)",
+                code="vocab-needed",
+            )
+        if isinstance(self.vocab, TextEncoder | Vocabulary):
+            return self.encoder(), None
+        vocabulary, ids = Vocabulary.from_ids(self._own_ids())
+        encoder = TextEncoder(vocabulary, self._tokenizer("basic_english"), self.max_length)
+        return encoder, None if np.array_equal(ids, np.arange(len(ids))) else ids
+
+    def class_names(self, own: Sequence[object] | None = None, outputs: int | None = None) -> tuple[str, ...]:
+        """The names that were given, else the model's own, the corpus's, or numbers.
+
+        own: as the model has them; outputs: the number of its outputs
+        """
+        if self.classes is not None:
+            return self._given_classes()
+        if self.preprocessing is not None:
+            return self.preprocessing.class_names
+        if own is not None:
+            return named_classes(own)
+        of_corpus = self.texts.class_names if isinstance(self.texts, Corpus) else ()
+        if of_corpus and outputs in (None, len(of_corpus)):
+            return of_corpus
+        if outputs is None or outputs < 2:
+            raise InputError("the names of the classes are not known; give them (classes=[…])", code="classes-needed")
+        names = tuple(map(str, range(outputs)))
+        progress.say(
+            f"the model does not name its classes; they are called {', '.join(names)} (classes=[…] names them)"
+        )
+        return names
+
+    def _given_classes(self) -> tuple[str, ...]:
+        if isinstance(self.classes, str | bytes | Mapping) or not hasattr(self.classes, "__iter__"):
+            raise InputError(
+                f"classes must be a list of names in the order of the outputs, not {self.classes!r}", code="classes"
+            )
+        return named_classes(list(self.classes))
+
+    def _tokenizer(self, default: str) -> str | Tokenizer:
+        if self.tokenizer is None:
+            return default
+        if not isinstance(self.tokenizer, str) and not callable(self.tokenizer):
+            raise InputError(
+                f"tokenizer must be a name or a function from a text to its tokens, not "
+                f"{type(self.tokenizer).__name__}",
+                code="tokenizer",
+            )
+        tokenizer: str | Tokenizer = self.tokenizer
+        return tokenizer
+
+    def _read_as(self, encoder: TextEncoder) -> TextEncoder:
+        changed: dict[str, Any] = {}
+        if self.tokenizer is not None:
+            changed["tokenizer"] = self._tokenizer("")
+        if self.max_length is not None:
+            changed["max_length"] = self.max_length
+        return replace(encoder, **changed) if changed else encoder
+
+    def _own_ids(self) -> dict[str, int]:
+        """A dictionary as it is; words in a list have their positions as ids."""
+        if isinstance(self.vocab, Mapping):
+            return dict(self.vocab)
+        if isinstance(self.vocab, str | bytes) or not hasattr(self.vocab, "__iter__"):
+            raise InputError(
+                f"vocab must be a dictionary of ids, a list of words, a Vocabulary or a TextEncoder, not "
+                f"{type(self.vocab).__name__}",
+                code="vocab",
+            )
+        words = list(self.vocab)
+        if len(set(words)) < len(words):
+            raise InputError("a word stands twice in the vocabulary", code="vocab")
+        return {word: number for number, word in enumerate(words)}
