@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from wfalens.automaton.wfa import WFA
     from wfalens.evaluation import Fidelity
-    from wfalens.explanation import Explanation
+    from wfalens.explanation import Attribution
     from wfalens.export import Exported
     from wfalens.models.contract import PrefixClassifier
     from wfalens.report.notebook import Card
@@ -78,28 +78,35 @@ class Doors:
         text: str,
         model: PrefixClassifier | None = None,
         *,
+        method: str = "shapley",
         absence: str = "delete",
+        unit: str | None = None,
         queries: int | None = None,
+        tolerance: float | None = None,
+        class_name: str | None = None,
         seed: int = 0,
-    ) -> Explanation:
-        """Shapley values of every word of a text for every class.
+    ) -> Attribution:
+        """What every word of a text contributes to every class.
 
         Args:
             text: to explain.
-            model: the network; with it, the values are the network's own, else those of the automaton.
+            model: the network; with it, the values are the network's own Shapley values, else those of the automaton.
+            method: "shapley", "banzhaf", or "additive" (what each word changed when it was read).
             absence: what an absent word is: "delete", "unknown" or, without a model, "background".
-            queries: model calls at most.
-            seed: of random orders.
+            unit: "probability" or "log-odds"; by default the automaton's own.
+            queries: with a model: model calls at most (default: 500).
+            tolerance: with a model: stop when all 95 % intervals are at most this far from the values.
+            class_name: the class to show first; by default the predicted one.
+            seed: of sampled permutations.
 
         Examples:
-            >>> wfa.explain("a good film").words
-            ('a', 'good', 'film')
+            >>> wfa.explain("a good film").ranking  # the predicted class, then the runners-up
+            ('pos', 'neg')
         """
-        from wfalens.explanation.shapley import network_shapley, shapley
+        from wfalens.explanation.explain import explain
 
-        if model is None:
-            return shapley(self._wfa, text, absence=absence, seed=seed)
-        return network_shapley(model, self._wfa, text, queries=queries, absence=absence, seed=seed)
+        options: dict[str, Any] = {"method": method, "absence": absence, "unit": unit, "class_name": class_name}
+        return explain(self._wfa, text, model, queries=queries, tolerance=tolerance, seed=seed, **options)
 
     def report(
         self,

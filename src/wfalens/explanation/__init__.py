@@ -1,30 +1,41 @@
-"""What the automaton says about words and texts."""
+"""Explanations of texts, words and phrases."""
 
 from wfalens.explanation.artefacts import Artefact, Artefacts, find_artefacts
-from wfalens.explanation.attribution import Attribution, Replacement, attribute, best_replacements
-from wfalens.explanation.contrast import adversarial_pairs, collaborative_pairs
-from wfalens.explanation.counterfactuals import Counterfactual, Counterfactuals, counterfactuals
-from wfalens.explanation.embeddings import ReducedEmbeddings, TransitionEmbeddings
-from wfalens.explanation.explanation import Explanation
-from wfalens.explanation.importance import Importance, pair_importance, rank_correlation, word_importance
-from wfalens.explanation.influence import Influence, influence, phrase_influence
-from wfalens.explanation.interop import WFAExplainer, to_shap, word_table
-from wfalens.explanation.moves import MoveTable, moves
-from wfalens.explanation.near_words import nearness_of
-from wfalens.explanation.occurrences import Occurrences, word_occurrences
-from wfalens.explanation.phrases import DecidingPhrases, deciding_phrases
-from wfalens.explanation.shapley import (
-    Interactions,
-    NetworkExplanation,
-    banzhaf,
-    interactions,
-    network_shapley,
-    shapley,
-    shapley_each,
+from wfalens.explanation.attribution import Attribution, to_shap
+from wfalens.explanation.counterfactuals import (
+    Counterfactual,
+    Counterfactuals,
+    Replacement,
+    Replacements,
+    alternatives,
+    best_replacements,
+    counterfactuals,
 )
-from wfalens.explanation.story import Sentence, Story, describe
-from wfalens.explanation.word_maps import WordMaps, word_maps
-from wfalens.explanation.word_pairs import Pair, Pairs
+from wfalens.explanation.description import Description, Sentence, describe
+from wfalens.explanation.embeddings import (
+    Neighbours,
+    ReducedEmbeddings,
+    TransitionEmbeddings,
+    WordMaps,
+    nearness_of,
+    neighbours,
+    word_maps,
+)
+from wfalens.explanation.explain import explain
+from wfalens.explanation.importance import (
+    Importance,
+    Occurrences,
+    pair_importance,
+    rank_correlation,
+    word_importance,
+    word_occurrences,
+)
+from wfalens.explanation.influence import Influence, influence, phrase_influence
+from wfalens.explanation.interop import WFAExplainer, word_table
+from wfalens.explanation.moves import MoveTable, moves
+from wfalens.explanation.phrases import DecidingPhrases, deciding_phrases
+from wfalens.explanation.shapley import Interactions, banzhaf, interactions, network_shapley, shapley, shapley_each
+from wfalens.explanation.word_pairs import Pair, Pairs, adversarial_pairs, collaborative_pairs, word_pairs
 
 __all__ = [
     "Artefact",
@@ -33,35 +44,37 @@ __all__ = [
     "Counterfactual",
     "Counterfactuals",
     "DecidingPhrases",
-    "Explanation",
+    "Description",
     "Importance",
     "Influence",
     "Interactions",
     "MoveTable",
-    "NetworkExplanation",
+    "Neighbours",
     "Occurrences",
     "Pair",
     "Pairs",
     "ReducedEmbeddings",
     "Replacement",
+    "Replacements",
     "Sentence",
-    "Story",
     "TransitionEmbeddings",
     "WFAExplainer",
     "WordMaps",
     "adversarial_pairs",
-    "attribute",
+    "alternatives",
     "banzhaf",
     "best_replacements",
     "collaborative_pairs",
     "counterfactuals",
     "deciding_phrases",
     "describe",
+    "explain",
     "find_artefacts",
     "influence",
     "interactions",
     "moves",
     "nearness_of",
+    "neighbours",
     "network_shapley",
     "pair_importance",
     "phrase_influence",
@@ -72,5 +85,6 @@ __all__ = [
     "word_importance",
     "word_maps",
     "word_occurrences",
+    "word_pairs",
     "word_table",
 ]

@@ -1,28 +1,24 @@
-"""Words that move a model although they should not: damaged ones, and rare ones as strong as the strongest usual words.
+"""Words that influence a model although they should not: damaged ones, and rare ones as strong as the strongest.
 
-A control character or a broken encoding tells where a text comes from, not what it says. A word of a handful of texts
-that decides like the best-known ones was learned by heart.
+A control character or a broken encoding shows where a text comes from, not what it means. A word of a handful of texts
+with the influence of the best-known ones was memorised.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.explanation.embeddings import words_seen
-from wfalens.explanation.influence import influence_of
-from wfalens.html import table_html
-from wfalens.messages import percent, visible
+from wfalens.explanation.influence import influence_of, words_seen
+from wfalens.messages import visible
+from wfalens.results import Result
 from wfalens.text.word_checks import find_mojibake
 from wfalens.validation import Bounds, real, whole
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RARE = "strong and rare"
 _COUNTS, _SHARES = Bounds(whole, 1, 1 << 40), Bounds(real, 0.0, 1.0)
@@ -35,29 +31,18 @@ class Artefact:
     word: str
     kind: str  # one of `MOJIBAKE_KINDS`, or "strong and rare"
     count: int  # in the extraction corpus
-    class_name: str  # the class that it speaks for most
+    class_name: str  # the class that it raises most
     influence: float  # on the probability of that class
     rank: float  # the share of the usual words that it is stronger than
 
     @property
     def shown(self) -> str:
-        """The word with invisible characters in sight."""
+        """The word with invisible characters made visible."""
         return visible(self.word)
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "word": self.word,
-            "shown": self.shown,
-            "kind": self.kind,
-            "count": self.count,
-            "class": self.class_name,
-            "influence": self.influence,
-            "stronger_than": self.rank,
-        }
 
-
-@dataclass(frozen=True)
-class Artefacts:
+@dataclass(frozen=True, repr=False)
+class Artefacts(Result):
     """The suspicious words of an automaton: damaged ones first, the strongest first."""
 
     items: tuple[Artefact, ...]
@@ -73,40 +58,29 @@ class Artefacts:
     def of_kind(self, kind: str) -> list[Artefact]:
         return [item for item in self.items if item.kind == kind]
 
-    def to_dataframe(self) -> pd.DataFrame:
-        import pandas as pd
-
-        names = ("word", "shown", "kind", "count", "class", "influence", "stronger_than")
-        return pd.DataFrame([item.to_json() for item in self.items], columns=list(names))
-
-    def to_json(self) -> dict[str, Any]:
-        return {"usual": self.usual, "rare": self.rare, "words": [item.to_json() for item in self.items]}
-
-    def to_html(self) -> str:
-        return table_html(self.title, COLUMNS, self.rows())
-
     @property
     def title(self) -> str:
-        return f"Words that should not matter ({self.usual:,} usual words to compare with)"
+        return f"{len(self)} suspicious words ({self.usual:,} usual words to compare with)"
 
-    def rows(self) -> list[list[str]]:
-        """As a table for people, under `COLUMNS`."""
+    def rows(self) -> list[dict[str, Any]]:
         return [
-            [each.shown, each.kind, f"{each.count:,}", each.class_name, f"{each.influence:+.3f}", percent(each.rank)]
+            {
+                "word": each.word,
+                "shown": each.shown,
+                "kind": each.kind,
+                "count": each.count,
+                "class": each.class_name,
+                "influence": each.influence,
+                "stronger than": each.rank,
+            }
             for each in self.items
         ]
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-
-COLUMNS = ("word", "what it is", "seen", "speaks for", "by", "stronger than")
 
 
 def find_artefacts(
     wfa: WFA, *, rare: int = 5, stronger_than: float = 0.99, least_rank: float = 0.5, most: int = 50
 ) -> Artefacts:
-    """Damaged words that move the model, and rare words that move it like hardly any usual one.
+    """Damaged words with an influence, and rare words with more influence than nearly all usual ones.
 
     rare            words seen at most so often are rare, the others are usual
     stronger_than   the share of the usual words that a rare word must exceed in strength

@@ -1,177 +1,194 @@
-"""Local attribution: what each word of a text contributes, and what would happen without it or with another.
-
-Contributions are Shapley values, or those of the walk: with `d_t` the state vector after t words, word t contributes
-`(d_t − d_{t−1})·F`. Both add up exactly to the output minus the prior. Deletion and replacement follow from forward
-vectors `α_t = d_t` and backward matrices `β_t = Ê_{t+1}⋯Ê_L·F`.
-"""
+"""What the words of one text contribute to every class: the one result of all methods that explain a text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.automaton.walk import ROW_KINDS, row_kinds
-from wfalens.automaton.wfa import UNDECIDED, WFA
-from wfalens.errors import InputError
-from wfalens.explanation.embeddings import words_seen
-from wfalens.explanation.shapley.shapley_values import MOST_WORDS, check_length, shapley
+from wfalens.errors import InputError, MissingDependencyError
 from wfalens.html import heat_html, table_html
+from wfalens.results import Result
 from wfalens.validation import check_choice
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-_UNDECIDED = (
-    "the automaton is undecided on this text: null completion lost all mass in rows that were never observed; "
-    "extract with another completion, or name a class"
-)
-METHODS = SHAPLEY, WALK = ("shapley", "walk")
-_SHOWN = {SHAPLEY: "Shapley values", WALK: "contributions along the walk"}
+PROBABILITY, LOG_ODDS = "probability", "log-odds"
+SHAPLEY, BANZHAF, ADDITIVE = METHODS = ("shapley", "banzhaf", "additive")
+AUTOMATON, NETWORK = "automaton", "network"
+_NAMES = {SHAPLEY: "Shapley values", BANZHAF: "Banzhaf values", ADDITIVE: "contributions in reading order"}
+_CLASSES_SHOWN = 4  # in a table for people
+_PRIOR = 2  # samples that the mean variance of all words counts for
 
 
-@dataclass(frozen=True, eq=False)
-class Attribution:
-    """Contributions of a text's words to every class: Shapley values, or those of the walk."""
+def class_column(class_names: Sequence[str], name: str) -> int:
+    """The column of a class by its name."""
+    check_choice("class", name, class_names)
+    return list(class_names).index(name)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Attribution(Result):
+    """A value for every word and class. Shapley values and additive contributions sum to output − base."""
+
+    computed = ("label",)
 
     words: tuple[str, ...]
     class_names: tuple[str, ...]
-    prior: NDArray[np.float64]  # (classes,)
+    base: NDArray[np.float64]  # (classes,): the output with all words absent
     output: NDArray[np.float64]  # (classes,)
-    contributions: NDArray[np.float64]  # (words, classes): they sum to output − prior
-    without: NDArray[np.float64]  # (words, classes): the output if the word were deleted
-    shares: NDArray[np.float64]  # (words, 3): observed, completed, unknown rows
-    unit: str
-    method: str
-
-    @property
-    def title(self) -> str:
-        """What the contributions are called in tables and figures."""
-        return _SHOWN[self.method]
+    values: NDArray[np.float64]  # (words, classes)
+    unit: str  # "probability" or "log-odds"
+    method: str  # one of METHODS
+    absence: str  # what an absent word is: "delete", "unknown" or "background"
+    source: str = AUTOMATON  # whose values they are; or "network"
+    class_name: str | None = None  # the class asked for; None: the predicted one
+    error: float = 0.0  # bound of the quadrature error in every value; 0: exact up to rounding
+    standard_error: NDArray[np.float64] | None = None  # (words, classes), where values were sampled
+    samples: int = 0  # antithetic pairs of permutations; 0: the values are exact
+    queries: int = 0  # coalitions that the network was asked for
+    variance_ratio: float | None = None  # variance without the automaton over that with it; None: not sampled
+    without: NDArray[np.float64] | None = None  # (words, classes): the automaton's output if the word were deleted
+    row_shares: NDArray[np.float64] | None = None  # (words, 3): mass through observed, completed and unknown rows
 
     @property
     def label(self) -> str | None:
-        """The predicted class; None where all mass was lost (null completion)."""
-        lost = self.unit == "probability" and not self.output.any()
+        """The class with the highest output; None where all mass was lost (null completion)."""
+        lost = self.unit == PROBABILITY and not self.output.any()
         return None if lost else self.class_names[int(self.output.argmax())]
 
     @property
-    def trust(self) -> dict[str, float]:
-        """Share of the mass that went through observed, completed and unknown-word rows, over the whole text."""
-        return dict(zip(ROW_KINDS, map(float, self.shares.mean(0)), strict=True))
+    def ranking(self) -> tuple[str, ...]:
+        """The class asked for, then the others by their outputs: the predicted class and its runners-up."""
+        order = [self.class_names[at] for at in np.argsort(-self.output, kind="stable")]
+        first = [] if self.class_name is None else [self.class_name]
+        return tuple(dict.fromkeys([*first, *order]))
+
+    @property
+    def name(self) -> str:
+        """What the values are called in tables and figures."""
+        return f"{_NAMES[self.method]}{' of the network' if self.source == NETWORK else ''}"
+
+    @property
+    def title(self) -> str:
+        asked = f" for {self.class_name or self.label}" if self.class_name or self.label else ""
+        return f"{self.name}{asked} ({self.unit})"
+
+    def summary(self) -> str:
+        outputs = ", ".join(f"{name} {self.output[self.column(name)]:.3f}" for name in self.ranking[:_CLASSES_SHOWN])
+        absent = "" if self.method == ADDITIVE else f", absent words: {self.absence}"
+        label = "" if self.label else "\nundecided: all mass was lost"
+        return f"{self.title} of a text of {len(self.words)} words{absent}\noutput: {outputs}{label}"
+
+    @property
+    def gap(self) -> NDArray[np.float64]:
+        """How far the values are from adding up to output − base; (classes,)"""
+        return np.asarray(self.values.sum(0) - (self.output - self.base))
+
+    @property
+    def mean_row_shares(self) -> dict[str, float] | None:
+        """Share of the mass that went through observed, completed and unknown rows, over the whole text."""
+        return None if self.row_shares is None else dict(zip(ROW_KINDS, self.row_shares.mean(0).tolist(), strict=True))
+
+    def column(self, class_name: str | None = None) -> int:
+        """The column of a class; by default of the one asked for, else of the predicted one."""
+        name = class_name or self.class_name or self.label
+        if name is None:
+            raise InputError(
+                "the automaton is undecided on this text: null completion lost all mass in rows that were never "
+                "observed; extract with another completion, or name a class",
+                code="undecided",
+            )
+        return class_column(self.class_names, name)
 
     def of_class(self, class_name: str | None = None) -> NDArray[np.float64]:
-        """Contributions to one class (default: the predicted one); (words,)"""
-        name = self.label if class_name is None else class_name
-        if name is None:
-            raise InputError(_UNDECIDED)
-        check_choice("class", name, self.class_names)
-        column: NDArray[np.float64] = self.contributions[:, self.class_names.index(name)]
-        return column
+        """Values for one class (default: the one asked for, else the predicted one); (words,)"""
+        values: NDArray[np.float64] = self.values[:, self.column(class_name)]
+        return values
 
-    def to_dataframe(self) -> pd.DataFrame:
-        import pandas as pd
+    def interval(self, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The ends of the interval of every value; NaN from a single pair of permutations. -> (words, classes) each"""
+        if self.standard_error is None:
+            return self.values, self.values
+        half = half_widths(self.standard_error, self.samples, level)
+        return self.values - half, self.values + half
 
-        columns = {name: self.contributions[:, at] for at, name in enumerate(self.class_names)}
-        return pd.DataFrame({"word": self.words, "rows": row_kinds(self.shares), **columns})
-
-    def to_json(self) -> dict[str, Any]:
-        def by_class(row: NDArray[np.float64]) -> dict[str, float]:
-            return dict(zip(self.class_names, map(float, row), strict=True))
-
-        words = [
-            {
-                "word": word,
-                "contribution": by_class(self.contributions[at]),
-                "without": by_class(self.without[at]),
-                "shares": dict(zip(ROW_KINDS, map(float, self.shares[at]), strict=True)),
-            }
-            for at, word in enumerate(self.words)
-        ]
-        return {
-            "method": self.method,
-            "unit": self.unit,
-            "label": self.label,
-            "prior": by_class(self.prior),
-            "output": by_class(self.output),
-            "trust": self.trust,
-            "words": words,
-        }
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for every word: its values for the class asked for or predicted, and for the runners-up."""
+        columns = {name: self.values[:, self.column(name)].tolist() for name in self.ranking}
+        rows: list[dict[str, Any]] = [{"word": word} for word in self.words]
+        if self.row_shares is not None:
+            rows = [{**row, "row": kind} for row, kind in zip(rows, row_kinds(self.row_shares), strict=True)]
+        return [{**row, **{name: columns[name][at] for name in columns}} for at, row in enumerate(rows)]
 
     def to_html(self) -> str:
-        heat = (
-            heat_html(f"{self.label}: {self.title}", self.words, list(self.of_class()), self.unit) if self.label else ""
-        )
-        rows = [
-            [word, *(f"{value:+.3f}" for value in row)]
-            for word, row in zip(self.words, self.contributions, strict=True)
-        ]
-        rows.append(["sum = output − prior", *(f"{value:+.3f}" for value in self.output - self.prior)])
-        return heat + table_html(f"By class: {self.title} ({self.unit})", ["word", *self.class_names], rows)
+        names = self.ranking[:_CLASSES_SHOWN]
+        sums = {"word": "sum"} | {name: float(self.values[:, self.column(name)].sum()) for name in names}
+        rows = [[row["word"], *(f"{row[name]:+.3f}" for name in names)] for row in (*self.rows(), sums)]
+        total = self.output - self.base
+        rows.append(["output − base", *(f"{total[self.column(name)]:+.3f}" for name in names)])
+        table = table_html(f"By class: {self.name} ({self.unit})", ["word", *names], rows)
+        if not (self.class_name or self.label):
+            return table
+        return heat_html(self.title, self.words, self.of_class().tolist(), self.unit) + table
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-
-@dataclass(frozen=True)
-class Replacement:
-    """A word at a position, and the output with it."""
-
-    position: int
-    old: str
-    new: str
-    output: NDArray[np.float64]
+    def to_shap(self) -> Any:
+        """This text as a `shap.Explanation`, which the plots of shap draw; needs the package shap."""
+        return to_shap([self])[0]
 
 
-def attribute(wfa: WFA, text: str, method: str = SHAPLEY) -> Attribution:
-    """Explain one text without any query of the model.
+def moderated_errors(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Standard errors of the means over samples, NaN from a single one; (samples, words, classes) -> (words, classes)
 
-    method  "shapley": each word's share of the output, the mean over all orders in which the words could be added (an
-            absent word is deleted): which words matter? "walk": what each word changed when it was read: how did the
-            decision come about?
+    The variance of a few samples is often far too small by chance. That of each word is therefore mixed with the mean
+    variance of all words (Smyth 2004, moderated t).
     """
-    check_choice("method", method, METHODS)
-    words, ids = _read(wfa, text)
-    forward, backward = forward_backward(wfa, ids)
-    outputs = wfa.read_out(forward)
-    return Attribution(
-        words=tuple(words),
-        class_names=wfa.class_names,
-        prior=outputs[0],
-        output=outputs[-1],
-        contributions=shapley(wfa, text).values if method == SHAPLEY else np.diff(outputs, axis=0),
-        without=np.einsum("tn,tnc->tc", forward[:-1], backward[1:]),
-        shares=wfa.row_shares(ids, forward[:-1]),
-        unit=wfa.unit,
-        method=method,
+    count = len(samples)
+    if count < 2:
+        return np.full(samples.shape[1:], np.nan)
+    variance = samples.var(0, ddof=1)
+    moderated = (_PRIOR * variance.mean(0) + (count - 1) * variance) / (_PRIOR + count - 1)
+    return np.asarray(np.sqrt(moderated / count))
+
+
+def half_widths(errors: NDArray[np.float64], samples: int, level: float) -> NDArray[np.float64]:
+    """Of the intervals around means over so many samples, by Student's t with the degrees of moderated variances."""
+    from scipy.stats import t
+
+    return np.asarray(t.ppf((1 + level) / 2, samples - 1 + _PRIOR) * errors)
+
+
+def to_shap(attributions: Sequence[Attribution]) -> Any:
+    """Texts as one `shap.Explanation`, for `shap.plots.text`; one of them, or one class, for `waterfall` and `bar`."""
+    check_some(attributions)
+    words = [[f"{word} " for word in each.words] for each in attributions]  # shap writes tokens without a gap
+    return import_shap().Explanation(
+        values=_objects([each.values for each in attributions]),
+        base_values=np.array([each.base for each in attributions]),
+        data=_objects([np.array(each) for each in words]),
+        feature_names=words,
+        output_names=list(attributions[0].class_names),
     )
 
 
-def best_replacements(wfa: WFA, text: str, class_name: str | None = None, min_count: int = 5) -> list[Replacement]:
-    """At every position the word that lowers a class (default: the predicted one) most."""
-    words, ids = _read(wfa, text)
-    forward, backward = forward_backward(wfa, ids)
-    decision = int(wfa.decide(wfa.read_out(forward[-1:]))[0])
-    if class_name is None and decision == UNDECIDED:
-        raise InputError(_UNDECIDED)
-    name = class_name or wfa.class_names[decision]
-    check_choice("class", name, wfa.class_names)
-    column, candidates = wfa.class_names.index(name), words_seen(wfa, min_count)
-    found = []
-    for position, word in enumerate(words):
-        outputs = replacement_outputs(wfa, forward, backward, position, candidates)
-        best = int(outputs[:, column].argmin())
-        found.append(Replacement(position, word, wfa.encoder.vocabulary.words[candidates[best]], outputs[best]))
-    return found
+def check_some(attributions: Sequence[Attribution]) -> None:
+    if not attributions:
+        raise InputError("there is nothing to show: give at least one attribution", code="no-attribution")
 
 
-def _read(wfa: WFA, text: str) -> tuple[list[str], NDArray[np.int32]]:
-    words = wfa.encoder.tokens(text)
-    if not words:
-        raise InputError("the text has no words")
-    ids = wfa.encoder.vocabulary.encode([words])
-    check_length(ids, MOST_WORDS, "explained word by word")
-    return words, ids.values
+def import_shap() -> Any:
+    try:
+        import shap
+    except ImportError:
+        raise MissingDependencyError("shap", "shap") from None
+    return shap
+
+
+def _objects(arrays: Sequence[NDArray[Any]]) -> NDArray[np.object_]:
+    """Arrays of different lengths in one, as shap has texts."""
+    result = np.empty(len(arrays), object)
+    for at, array in enumerate(arrays):
+        result[at] = array
+    return result

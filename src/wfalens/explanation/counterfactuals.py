@@ -1,47 +1,74 @@
-"""Texts of characters that would be of another class: the edits of a text that turn the automaton, the surest first."""
+"""What would change the output: other words in the place of single words, or edits of a text of characters."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
-from wfalens.html import table_html
+from wfalens.explanation.attribution import class_column
+from wfalens.explanation.influence import words_seen
+from wfalens.explanation.shapley.shapley_values import read_text
 from wfalens.messages import visible
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
-from wfalens.text.character_edits import KINDS, Edit, edited_texts
+from wfalens.results import Result
+from wfalens.text.character_edits import KINDS, Edit, edited_texts, reads_characters
 
-if TYPE_CHECKING:
-    import pandas as pd
+_UNDECIDED = "the automaton is undecided on this text: all mass was lost; name a class, or use another completion"
+
+
+@dataclass(frozen=True, eq=False)
+class Replacement:
+    """A word at a position, and the output with it."""
+
+    position: int
+    old: str
+    new: str
+    output: NDArray[np.float64]  # (classes,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Replacements(Result):
+    """At every position of a text the word that lowers a class most."""
+
+    class_name: str
+    class_names: tuple[str, ...]
+    items: tuple[Replacement, ...]
+
+    @property
+    def title(self) -> str:
+        return f"Replacements that lower {self.class_name} most, at {len(self.items)} positions"
+
+    def rows(self) -> list[dict[str, Any]]:
+        column = self.class_names.index(self.class_name)
+        return [
+            {"position": each.position, "word": each.old, "lowest with": each.new, "output": float(each.output[column])}
+            for each in self.items
+        ]
 
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """An edit of a text that gives it another class; `network` is None where no network was asked."""
+    """An edit of a text that gives it another class."""
 
     edit: Edit
     label: str  # the automaton's new class
     automaton: NDArray[np.float64]  # (classes,)
-    network: NDArray[np.float64] | None = None  # (classes,)
+    network: NDArray[np.float64] | None = None  # (classes,); None: no network was given
     holds: bool | None = None  # whether the network changes its class, too
 
-    def to_json(self) -> dict[str, Any]:
-        edit = self.edit
-        told = {"kind": edit.kind, "position": edit.position, "old": edit.old, "new": edit.new, "text": edit.text}
-        told |= {"to": self.label, "automaton": self.automaton.tolist()}
-        return told if self.network is None else told | {"network": self.network.tolist(), "holds": self.holds}
 
-
-@dataclass(frozen=True)
-class Counterfactuals:
-    """Of one text, the surest first; `tried` texts were read."""
+@dataclass(frozen=True, repr=False)
+class Counterfactuals(Result):
+    """The edits of one text that change its class, the largest margin first, out of `tried`."""
 
     text: str
     label: str
@@ -51,25 +78,47 @@ class Counterfactuals:
     def __len__(self) -> int:
         return len(self.items)
 
-    def to_json(self) -> dict[str, Any]:
-        items = [each.to_json() for each in self.items]
-        return {"text": self.text, "label": self.label, "tried": self.tried, "counterfactuals": items}
+    @property
+    def title(self) -> str:
+        return f"{len(self)} of {self.tried:,} texts at one edit are not {self.label}"
 
-    def to_dataframe(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame([each.to_json() for each in self.items])
-
-    def to_html(self) -> str:
-        rows = [
-            [visible(each.edit.text), each.edit.kind, each.label, "–" if each.holds is None else str(each.holds)]
+    def rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "text": visible(each.edit.text),
+                "edit": each.edit.kind,
+                "class": each.label,
+                "probability": float(each.automaton.max()),
+                "network changes, too": each.holds,
+            }
             for each in self.items
         ]
-        title = f"{visible(self.text)} is {self.label}; one edit away ({self.tried:,} texts were read)"
-        return table_html(title, ["text", "edit", "automaton", "network changes, too"], rows)
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
+
+def alternatives(
+    wfa: WFA, text: str, model: PrefixClassifier | None = None, *, min_count: int = 5, most: int = 10
+) -> Replacements | Counterfactuals:
+    """What would change the output of a text: edits where tokens are characters, replacements of words elsewhere."""
+    if reads_characters(wfa.encoder):
+        return counterfactuals(wfa, text, model=model, most=most)
+    return best_replacements(wfa, text, min_count=min_count)
+
+
+def best_replacements(wfa: WFA, text: str, class_name: str | None = None, min_count: int = 5) -> Replacements:
+    """At every position the word that lowers a class (default: the predicted one) most, by the automaton."""
+    words, ids = read_text(wfa, text)
+    forward, backward = forward_backward(wfa, ids.values)
+    decision = int(wfa.decide(wfa.read_out(forward[-1:]))[0])
+    if class_name is None and decision == UNDECIDED:
+        raise InputError(_UNDECIDED, code="undecided")
+    name = class_name or wfa.class_names[decision]
+    column, candidates = class_column(wfa.class_names, name), words_seen(wfa, min_count)
+    items = []
+    for position, word in enumerate(words):
+        outputs = replacement_outputs(wfa, forward, backward, position, candidates)
+        best = int(outputs[:, column].argmin())
+        items.append(Replacement(position, word, wfa.encoder.vocabulary.words[candidates[best]], outputs[best]))
+    return Replacements(name, wfa.class_names, tuple(items))
 
 
 def counterfactuals(
@@ -80,30 +129,30 @@ def counterfactuals(
     kinds: Collection[str] = KINDS,
     most: int = 20,
 ) -> Counterfactuals:
-    """All edits of a text are read by the automaton; those that change its class, the surest first, by the network too.
+    """The single-character edits that change the automaton's class, the largest margin first; checked on the network.
 
-    For automata whose tokens are characters, or runs of them.
+    For automata whose tokens are characters, or n-grams of them.
     """
     own = wfa.ids([text])
     if len(own.values) == 0:
-        raise InputError("the text has no characters that the automaton reads")
-    found = edited_texts(wfa.encoder, text, kinds)
+        raise InputError("the text has no characters that the automaton reads", code="no-words")
+    edited = edited_texts(wfa.encoder, text, kinds)
     label = int(wfa.decide(wfa.weights(own))[0])
     if label == UNDECIDED:
-        raise InputError("the automaton is undecided on the text: all mass was lost")
-    weights = wfa.weights(found.ids)
+        raise InputError(_UNDECIDED, code="undecided")
+    weights = wfa.weights(edited.ids)
     decided, outputs, margins = wfa.decide(weights), wfa.probabilities(weights), wfa.margins(weights)
-    turned = np.flatnonzero((decided != label) & (decided != UNDECIDED))
-    best = turned[np.argsort(-margins[turned], kind="stable")][:most]
-    said = None if model is None else final_outputs(model, _both(own, found.ids.take(best)))
+    flipped = np.flatnonzero((decided != label) & (decided != UNDECIDED))
+    best = flipped[np.argsort(-margins[flipped], kind="stable")][:most]
+    network = None if model is None else final_outputs(model, _joined(own, edited.ids.take(best)))
     items = []
-    for rank, at in enumerate(best.tolist()):
-        network = None if said is None else said[rank + 1]
-        holds = None if said is None else bool(said[rank + 1].argmax() != said[0].argmax())
-        items.append(Counterfactual(found.edits[at], wfa.class_names[decided[at]], outputs[at], network, holds))
-    return Counterfactuals(text, wfa.class_names[label], len(found), tuple(items))
+    for rank, at in enumerate(best.tolist(), 1):
+        output = None if network is None else network[rank]
+        holds = None if network is None else bool(network[rank].argmax() != network[0].argmax())
+        items.append(Counterfactual(edited.edits[at], wfa.class_names[decided[at]], outputs[at], output, holds))
+    return Counterfactuals(text, wfa.class_names[label], len(edited), tuple(items))
 
 
-def _both(first: Ragged[np.int32], others: Ragged[np.int32]) -> Ragged[np.int32]:
+def _joined(first: Ragged[np.int32], others: Ragged[np.int32]) -> Ragged[np.int32]:
     lengths = np.concatenate([first.lengths, others.lengths])
     return Ragged.from_lengths(np.concatenate([first.values, others.values]), lengths)

@@ -1,31 +1,32 @@
-"""Shapley values over a corpus: what a word does on average, and together with which others."""
+"""Shapley values over a corpus: means by word and by pair of words, and all occurrences of one word."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
+from wfalens.automaton.wfa import Texts as InMemoryTexts
 from wfalens.errors import InputError
-from wfalens.explanation.explanation import class_column
+from wfalens.explanation.attribution import class_column
 from wfalens.explanation.influence import Influence
+from wfalens.explanation.shapley.game import checked_absence
+from wfalens.explanation.shapley.quadrature import exact_shapley
+from wfalens.explanation.shapley.shapley_values import MOST_WORDS, check_length
 from wfalens.explanation.shapley_blocks import PAIRS, WORDS, Texts, corpus_sums
 from wfalens.explanation.shapley_sums import KeyedSums
-from wfalens.html import table_html
+from wfalens.results import Result
 from wfalens.scale.run_config import Run
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _Z = 1.959963984540054  # of a two-sided 95 % interval
 
 
-@dataclass(frozen=True, eq=False)
-class Importance:
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance(Result):
     """Means over a corpus for words, or for pairs of words "first × second"."""
 
     names: tuple[str, ...]
@@ -60,7 +61,8 @@ class Importance:
     def of(self, name: str) -> Importance:
         """One word, or one pair "first × second"."""
         if name not in self.names:
-            raise InputError(f"no values for {name!r}: it does not occur often enough in these texts")
+            message = f"no values for {name!r}: it does not occur often enough in these texts"
+            raise InputError(message, code="word-without-score")
         return self.subset(np.array([self.names.index(name)]))
 
     def top(self, class_name: str, k: int = 10) -> Importance:
@@ -69,45 +71,30 @@ class Importance:
         return self.subset(np.argsort(-column, kind="stable")[:k])
 
     def for_class(self, class_name: str, k: int = 10) -> Importance:
-        """The `k` that speak most for a class: by mean φ."""
+        """The `k` that raise a class most: by mean φ."""
         column = self.mean[:, class_column(self.class_names, class_name)]
         return self.subset(np.argsort(-column, kind="stable")[:k])
 
-    def to_dataframe(self) -> pd.DataFrame:
-        import pandas as pd
+    @property
+    def title(self) -> str:
+        return f"Mean φ and |φ| of {len(self):,} names by class, with 95 % half-widths ({self.unit})"
 
-        columns: dict[str, Any] = {"name": self.names, "count": self.counts}
-        for at, name in enumerate(self.class_names):
-            columns |= {f"{name} mean": self.mean[:, at], f"{name} mean ±": _Z * self.mean_error[:, at]}
-            columns |= {f"{name} size": self.size[:, at], f"{name} size ±": _Z * self.size_error[:, at]}
-        return pd.DataFrame(columns)
-
-    def to_json(self) -> dict[str, Any]:
-        def told(row: int, column: int) -> dict[str, Any]:
-            errors = (self.mean_error[row, column], self.size_error[row, column])
-            halves = [None if np.isnan(error) else float(_Z * error) for error in errors]
-            mean, size = float(self.mean[row, column]), float(self.size[row, column])
-            return {"mean": mean, "mean_half_width": halves[0], "size": size, "size_half_width": halves[1]}
-
-        rows = [
-            {
-                "name": name,
-                "count": int(self.counts[row]),
-                "values": {label: told(row, column) for column, label in enumerate(self.class_names)},
+    def rows(self) -> list[dict[str, Any]]:
+        parts = {
+            "mean": self.mean,
+            "mean ±": _Z * self.mean_error,
+            "size": self.size,
+            "size ±": _Z * self.size_error,
+        }
+        return [
+            {"name": name, "count": int(self.counts[row])}
+            | {
+                f"{label} {part}": float(values[row, at])
+                for at, label in enumerate(self.class_names)
+                for part, values in parts.items()
             }
             for row, name in enumerate(self.names)
         ]
-        return {"unit": self.unit, "absence": self.absence, "rows": rows}
-
-    def to_html(self) -> str:
-        rows = [
-            [name, f"{count:,}", *(f"{mean:+.3f} (|{size:.3f}|)" for mean, size in zip(*row, strict=True))]
-            for name, count, *row in zip(self.names, self.counts, self.mean, self.size, strict=True)
-        ]
-        return table_html(f"Mean φ (and |φ|) by class ({self.unit})", ["name", "seen", *self.class_names], rows)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
 
 def word_importance(
@@ -118,10 +105,10 @@ def word_importance(
     min_count: int = 5,
     run: Run | None = None,
 ) -> Importance:
-    """Mean φ and |φ| of every word that occurs `min_count` times in the texts; the model is not asked.
+    """Mean φ and |φ| of every word that occurs `min_count` times in the texts; without a query of the model.
 
-    `texts` are texts in memory, or a source of any size such as `TextFiles`. `run` says how they are read (workers, a
-    folder from which a stopped run goes on); it has no effect on the figures.
+    `texts` are texts in memory, or a source of any size such as `TextFiles`. `run` says how files are read (workers,
+    checkpoints); it has no effect on the figures.
     """
     sums = corpus_sums(wfa, texts, WORDS, absence, run or Run()).frequent(min_count)
     return Importance.of_sums(wfa, wfa.encoder.vocabulary.decode(sums.keys.astype(np.int32)), sums, absence)
@@ -152,7 +139,7 @@ def rank_correlation(importance: Importance, influence: Influence) -> dict[str, 
     places = {word: at for at, word in enumerate(influence.words)}
     rows = [at for at, name in enumerate(importance.names) if name in places]
     if len(rows) < 2:
-        raise InputError("a rank correlation needs at least two words that have both scores")
+        raise InputError("a rank correlation needs at least two words that have both scores", code="few-words")
     others = [places[importance.names[row]] for row in rows]
     columns = [influence.class_names.index(name) for name in importance.class_names]
     scores = influence.scores[others][:, columns]
@@ -160,3 +147,75 @@ def rank_correlation(importance: Importance, influence: Influence) -> dict[str, 
         name: float(spearmanr(importance.mean[rows, at], scores[:, at]).statistic)
         for at, name in enumerate(importance.class_names)
     }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Occurrences(Result):
+    """Every occurrence of a word in some texts, with its context and its Shapley values."""
+
+    word: str
+    contexts: tuple[str, ...]  # (N,): the words around it
+    texts: NDArray[np.int64]  # (N,): number of the text
+    positions: NDArray[np.int64]  # (N,)
+    values: NDArray[np.float64]  # (N, classes)
+    class_names: tuple[str, ...]
+    unit: str
+
+    def __add__(self, other: Occurrences) -> Occurrences:
+        """These texts followed by others, whose numbers are their own."""
+        return replace(
+            self,
+            contexts=self.contexts + other.contexts,
+            texts=np.concatenate([self.texts, other.texts]),
+            positions=np.concatenate([self.positions, other.positions]),
+            values=np.concatenate([self.values, other.values]),
+        )
+
+    def quantiles(self, class_name: str, shares: Sequence[float] = (0.05, 0.25, 0.5, 0.75, 0.95)) -> list[float]:
+        column = self.values[:, class_column(self.class_names, class_name)]
+        return [float(value) for value in np.quantile(column, shares)]
+
+    def extremes(self, class_name: str, k: int = 5) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+        """Contexts in which the word lowers a class most, and in which it raises it most, with the values."""
+        column = self.values[:, class_column(self.class_names, class_name)]
+        order = np.argsort(column, kind="stable")
+        low, high = (
+            [(self.contexts[at], float(column[at])) for at in places] for places in (order[:k], order[::-1][:k])
+        )
+        return low, high
+
+    @property
+    def title(self) -> str:
+        return f"{len(self.contexts):,} occurrences of {self.word} ({self.unit})"
+
+    def rows(self) -> list[dict[str, Any]]:
+        places = zip(self.texts.tolist(), self.positions.tolist(), self.contexts, self.values.tolist(), strict=True)
+        return [
+            {"text": text, "position": at, "context": context, **dict(zip(self.class_names, values, strict=True))}
+            for text, at, context, values in places
+        ]
+
+
+def word_occurrences(
+    wfa: WFA, texts: InMemoryTexts, word: str, *, absence: str = "delete", around: int = 4, first_text: int = 0
+) -> Occurrences:
+    """All occurrences of one word, with `around` words to each side; texts are numbered from `first_text` on."""
+    if word not in wfa.encoder.vocabulary:
+        raise InputError(f"the automaton does not know the word {word!r}", code="unknown-word")
+    ids, code = wfa.ids(texts), wfa.encoder.vocabulary.id_of(word)
+    holding = np.unique(ids.item_of_value()[ids.values == code])
+    if len(holding) == 0:
+        raise InputError(f"the word {word!r} does not occur in these texts", code="unknown-word")
+    chosen = ids.take(holding)
+    check_length(chosen, MOST_WORDS, "explained word by word")
+    values, _ = exact_shapley(wfa, chosen, checked_absence(absence))
+    places = np.flatnonzero(chosen.values == code)
+    item = chosen.item_of_value()[places]
+    positions = places - chosen.offsets[item]
+    contexts = [
+        " ".join(wfa.encoder.vocabulary.decode(chosen[text][max(0, at - around) : at + around + 1]))
+        for text, at in zip(item, positions, strict=True)
+    ]
+    return Occurrences(
+        word, tuple(contexts), first_text + holding[item], positions, values.values[places], wfa.class_names, wfa.unit
+    )

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.explanation.embeddings import words_seen
-from wfalens.html import table_html
-from wfalens.messages import printable
-from wfalens.validation import check_choice
-
-if TYPE_CHECKING:
-    import pandas as pd
+from wfalens.explanation.attribution import class_column
+from wfalens.results import Result
 
 _SHOWN_WORDS, _PRINTED_WORDS = 50, 5  # in a notebook; for a class, where it is printed
 
 
-@dataclass(frozen=True, eq=False)
-class Influence:
+def words_seen(wfa: WFA, min_count: int) -> NDArray[np.int32]:
+    """Ids of the words seen at least `min_count` times in extraction, `<unk>` and padding left out."""
+    ids = np.flatnonzero(wfa.word_counts >= max(1, min_count)).astype(np.int32)
+    ids = ids[ids > 1]
+    if len(ids) == 0:
+        message = f"no word was seen {min_count} times in extraction; lower the minimum count"
+        raise InputError(message, code="no-frequent-word")
+    return ids
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Influence(Result):
     """`IS(σ) ∈ R^C` of many words, with how often each was seen; rare words have noisy scores."""
 
     words: tuple[str, ...]
@@ -32,14 +37,18 @@ class Influence:
     class_names: tuple[str, ...]
     unit: str
 
-    def __str__(self) -> str:
-        """The words that speak most for each class, a line each."""
-        lines = [f"influence of {len(self.words):,} words ({self.unit})"]
+    @property
+    def title(self) -> str:
+        return f"Influence of {len(self.words):,} words ({self.unit})"
+
+    def summary(self) -> str:
+        """The words with the largest influence on each class, a line each."""
+        lines = [self.title]
         for at, name in enumerate(self.class_names):
             top = self.top(name, _PRINTED_WORDS)
-            told = (f"{word} {score:+.3f}" for word, score in zip(top.words, top.scores[:, at], strict=True))
-            lines.append(f"{name}: {', '.join(told)}")
-        return "\n".join(map(printable, lines))
+            words = (f"{word} {score:+.3f}" for word, score in zip(top.words, top.scores[:, at], strict=True))
+            lines.append(f"{name}: {', '.join(words)}")
+        return "\n".join(lines)
 
     @property
     def strength(self) -> NDArray[np.float64]:
@@ -47,60 +56,49 @@ class Influence:
         return np.asarray(np.linalg.norm(self.scores, axis=1))
 
     def of(self, word: str) -> NDArray[np.float64]:
-        if word not in self.words:
-            raise InputError(f"no influence score for {word!r}: it was not seen often enough in extraction")
-        row: NDArray[np.float64] = self.scores[self.words.index(word)]
+        """The scores of one word; (classes,)"""
+        row: NDArray[np.float64] = self.chosen([word]).scores[0]
         return row
 
+    def chosen(self, words: Sequence[str]) -> Influence:
+        """Some of the words, in the given order."""
+        places = {word: at for at, word in enumerate(self.words)}
+        for word in words:
+            if word not in places:
+                message = f"no influence score for {word!r}: it was not seen often enough; lower the minimum count"
+                raise InputError(message, code="word-without-score")
+        return self.subset(np.array([places[word] for word in words], np.int64))
+
     def top(self, class_name: str, k: int = 10) -> Influence:
-        """The `k` words that speak most for a class."""
-        check_choice("class", class_name, self.class_names)
-        column = self.scores[:, self.class_names.index(class_name)]
-        order = np.argsort(-column, kind="stable")[:k]
-        return self.subset(order)
+        """The `k` words with the largest influence on a class."""
+        column = self.scores[:, class_column(self.class_names, class_name)]
+        return self.subset(np.argsort(-column, kind="stable")[:k])
 
     def subset(self, rows: NDArray[np.int64]) -> Influence:
         words = tuple(self.words[row] for row in rows)
         return Influence(words, self.counts[rows], self.scores[rows], self.class_names, self.unit)
 
-    def to_dataframe(self) -> pd.DataFrame:
-        import pandas as pd
-
-        columns = {name: self.scores[:, at] for at, name in enumerate(self.class_names)}
-        return pd.DataFrame({"word": self.words, "count": self.counts, **columns, "strength": self.strength})
-
-    def to_json(self) -> dict[str, Any]:
-        rows = [
-            {
-                "word": word,
-                "count": int(count),
-                "scores": dict(zip(self.class_names, map(float, row), strict=True)),
-            }
-            for word, count, row in zip(self.words, self.counts, self.scores, strict=True)
-        ]
-        return {"unit": self.unit, "words": rows}
-
-    def to_html(self) -> str:
-        rows = [
-            [word, f"{count:,}", *(f"{value:+.3f}" for value in row)]
-            for word, count, row in zip(self.words, self.counts, self.scores, strict=True)
-        ]
-        return table_html(f"Influence scores ({self.unit})", ["word", "seen", *self.class_names], rows)
-
     def by_strength(self, k: int | None = None) -> Influence:
         """The `k` strongest words (default: all), the strongest first."""
         return self.subset(np.argsort(-self.strength, kind="stable")[:k])
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [
+            {"word": word, "count": int(count), **dict(zip(self.class_names, row.tolist(), strict=True)), "strength": s}
+            for word, count, row, s in zip(self.words, self.counts, self.scores, self.strength.tolist(), strict=True)
+        ]
 
     def _repr_html_(self) -> str:
         return self.by_strength(_SHOWN_WORDS).to_html()
 
 
-def influence(wfa: WFA, min_count: int = 5) -> Influence:
-    """`IS(σ) = Σᵢ u(i) Σⱼ Êσ[i,j]·(ρ(j) − ρ(i))` of all words seen `min_count` times: one step for each.
+def influence(wfa: WFA, min_count: int = 5, words: Sequence[str] | None = None) -> Influence:
+    """`IS(σ) = Σᵢ u(i) Σⱼ Êσ[i,j]·(ρ(j) − ρ(i))` of the words seen `min_count` times.
 
     Args:
         wfa: the automaton.
         min_count: occurrences in the extraction texts that a word needs.
+        words: only these, in this order (default: all).
 
     Examples:
         >>> from wfalens.explanation import influence
@@ -108,17 +106,13 @@ def influence(wfa: WFA, min_count: int = 5) -> Influence:
         ('good',)
     """
     ids = words_seen(wfa, min_count)
-    return Influence(
-        tuple(wfa.encoder.vocabulary.decode(ids)),
-        wfa.word_counts[ids],
-        influence_of(wfa, ids),
-        wfa.class_names,
-        wfa.unit,
-    )
+    names = tuple(wfa.encoder.vocabulary.decode(ids))
+    found = Influence(names, wfa.word_counts[ids], influence_of(wfa, ids), wfa.class_names, wfa.unit)
+    return found if words is None else found.chosen(words)
 
 
 def influence_of(wfa: WFA, ids: NDArray[np.int32], unit: str | None = None) -> NDArray[np.float64]:
-    """`IS(σ)` of any words in the automaton's unit, or, of either kind, in "probability"; -> (words, classes)"""
+    """`IS(σ)` of any words in the automaton's unit, or in "probability"; -> (words, classes)"""
     after = wfa.advance(wfa.state_frequencies[None], ids)
     if unit in (None, wfa.unit):
         return _scores(wfa, after, ids)
@@ -131,7 +125,7 @@ def phrase_influence(wfa: WFA, phrases: Sequence[str]) -> Influence:
     texts = [wfa.encoder.vocabulary.encode([wfa.encoder.tokens(phrase)]).values for phrase in phrases]
     for phrase, ids in zip(phrases, texts, strict=True):
         if len(ids) == 0:
-            raise InputError(f"the phrase {phrase!r} has no words")
+            raise InputError(f"the phrase {phrase!r} has no words", code="no-words")
     scores = np.array([_moved(wfa, _product(wfa, ids)[None])[0] for ids in texts])
     counts = np.array([int(wfa.word_counts[ids].min()) for ids in texts])
     return Influence(tuple(phrases), counts, scores, wfa.class_names, wfa.unit)

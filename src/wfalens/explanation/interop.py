@@ -1,4 +1,4 @@
-"""Explanations as other packages speak of them: shap's objects, and the ways that shap, captum and LIME are called.
+"""Attributions in the conventions of other packages: shap's objects, and the calls of shap, captum and LIME.
 
 None of these packages is needed, except shap itself for a `shap.Explanation`; it is imported when one is made.
 """
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.errors import InputError, MissingDependencyError
-from wfalens.explanation.explanation import Explanation, class_column
+from wfalens.errors import InputError
+from wfalens.explanation.attribution import Attribution, check_some, class_column, import_shap, to_shap
 from wfalens.explanation.shapley.network_values import QUERIES, network_shapley
 from wfalens.explanation.shapley.shapley_values import shapley_each
 from wfalens.html import heat_html, page_html
@@ -23,67 +23,36 @@ from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import PADDING
 
 
-def to_shap(explanations: Sequence[Explanation]) -> Any:
-    """Texts as one `shap.Explanation`, for `shap.plots.text`; one of them, or one class, for `waterfall` and `bar`."""
-    if not explanations:
-        raise InputError("there is nothing to show: give at least one explanation")
-    words = [[f"{word} " for word in each.words] for each in explanations]  # shap writes tokens without a gap
-    return _shap().Explanation(
-        values=_ragged([each.values for each in explanations]),
-        base_values=np.array([each.base for each in explanations]),
-        data=_ragged([np.array(each) for each in words]),
-        feature_names=words,
-        output_names=list(explanations[0].class_names),
-    )
-
-
-def word_table(explanations: Sequence[Explanation], class_name: str, words: Sequence[str] | None = None) -> Any:
+def word_table(attributions: Sequence[Attribution], class_name: str, words: Sequence[str] | None = None) -> Any:
     """Many texts as a table of words in a `shap.Explanation`, for `shap.plots.beeswarm` and `bar`.
 
     A row is a text. The values of a word are added up over its occurrences in the text, and 0 where it does not occur;
     `data` has the number of occurrences. By default all words, in the order of their first occurrence.
     """
-    if not explanations:
-        raise InputError("there is nothing to show: give at least one explanation")
-    names = list(dict.fromkeys(word for each in explanations for word in each.words)) if words is None else list(words)
+    check_some(attributions)
+    names = list(dict.fromkeys(word for each in attributions for word in each.words)) if words is None else list(words)
     places = {word: at for at, word in enumerate(names)}
-    column = class_column(explanations[0].class_names, class_name)
-    values, counts = np.zeros((len(explanations), len(names))), np.zeros((len(explanations), len(names)))
-    for row, each in enumerate(explanations):
+    column = class_column(attributions[0].class_names, class_name)
+    values, counts = np.zeros((len(attributions), len(names))), np.zeros((len(attributions), len(names)))
+    for row, each in enumerate(attributions):
         for word, value in zip(each.words, each.values[:, column], strict=True):
             if word in places:
                 values[row, places[word]] += value
                 counts[row, places[word]] += 1
-    base = np.array([each.base[column] for each in explanations])
-    return _shap().Explanation(values=values, base_values=base, data=counts, feature_names=names)
-
-
-def _shap() -> Any:
-    try:
-        import shap
-    except ImportError:
-        raise MissingDependencyError("shap", "shap") from None
-    return shap
-
-
-def _ragged(arrays: Sequence[NDArray[Any]]) -> NDArray[np.object_]:
-    """Arrays of different lengths in one, as shap has texts."""
-    result = np.empty(len(arrays), object)
-    for at, array in enumerate(arrays):
-        result[at] = array
-    return result
+    base = np.array([each.base[column] for each in attributions])
+    return import_shap().Explanation(values=values, base_values=base, data=counts, feature_names=names)
 
 
 class WFAExplainer:
-    """Shapley values in the manner of other packages.
+    """Shapley values with the methods of other packages.
 
     explainer(texts)                    as shap: a `shap.Explanation`
     explainer.attribute(ids, target)    as captum: an array of the shape of the ids
     explainer.explain_instance(text)    as LIME: an object with `as_list` and `as_html`
-    explainer.explain(texts)            our own `Explanation` of every text
+    explainer.explain(texts)            our own `Attribution` of every text
 
-    The values are those of the automaton, which asks the network nothing. With `model` they are the network's own, for
-    which it is asked at most `queries` times a text.
+    The values are those of the automaton, without a query of the network. With `model` they are the network's own,
+    from at most `queries` queries a text.
     """
 
     def __init__(
@@ -97,7 +66,7 @@ class WFAExplainer:
     ) -> None:
         self.wfa, self.absence, self.unit, self.model, self.queries = wfa, absence, unit, model, queries
 
-    def explain(self, texts: Sequence[str]) -> list[Explanation]:
+    def explain(self, texts: Sequence[str]) -> list[Attribution]:
         if self.model is None:
             return shapley_each(self.wfa, texts, absence=self.absence, unit=self.unit)
         return [
@@ -117,7 +86,9 @@ class WFAExplainer:
         """
         table = np.asarray(inputs)
         if table.ndim != 2 or table.dtype.kind not in "iu":
-            raise InputError(f"inputs must be a table of word ids, (texts, words), not {table.dtype} {table.shape}")
+            raise InputError(
+                f"inputs must be word ids of shape (texts, words), not {table.dtype} {table.shape}", code="ids-shape"
+            )
         real = table != PADDING
         ids = Ragged.from_lengths(table[real].astype(np.int32), real.sum(1))
         found = shapley_each(self.wfa, ids, absence=self.absence, unit=self.unit)
@@ -129,16 +100,16 @@ class WFAExplainer:
             return _like(values, inputs)
         return _like(values, inputs), _like(delta, inputs)
 
-    def _columns(self, found: Sequence[Explanation], target: int | Sequence[int] | None) -> list[int]:
+    def _columns(self, found: Sequence[Attribution], target: int | Sequence[int] | None) -> list[int]:
         if target is None:
             return [each.column() for each in found]
         chosen = np.broadcast_to(np.asarray(target), (len(found),)) if np.ndim(target) == 0 else np.asarray(target)
         names = self.wfa.class_names
         if chosen.shape != (len(found),):
-            raise InputError(f"there are {len(chosen)} targets for {len(found)} texts")
+            raise InputError(f"there are {len(chosen)} targets for {len(found)} texts", code="targets")
         if not np.all((chosen >= 0) & (chosen < len(names))):
             known = ", ".join(f"{at} ({name})" for at, name in enumerate(names))
-            raise InputError(f"there is no class {int(chosen.max())}; choose one of {known}")
+            raise InputError(f"there is no class {int(chosen.max())}; choose one of {known}", code="option-value")
         return [int(at) for at in chosen]
 
     def explain_instance(
@@ -154,15 +125,15 @@ class WFAExplainer:
 
 @dataclass(frozen=True, eq=False)
 class InstanceExplanation:
-    """One text as LIME tells it: for each label the words that matter most, with their values."""
+    """One text as LIME has it: for each label the words that matter most, with their values."""
 
-    explanation: Explanation
+    attribution: Attribution
     labels: tuple[int, ...]
     num_features: int
 
     @property
     def class_names(self) -> list[str]:
-        return list(self.explanation.class_names)
+        return list(self.attribution.class_names)
 
     @property
     def local_exp(self) -> dict[int, list[tuple[int, float]]]:
@@ -177,26 +148,27 @@ class InstanceExplanation:
 
     def as_list(self, label: int = 1) -> list[tuple[str, float]]:
         """The words that matter most for a label, with their values, the strongest first."""
-        return [(self.explanation.words[at], value) for at, value in self._strongest(label)]
+        return [(self.attribution.words[at], value) for at, value in self._strongest(label)]
 
     def as_html(self) -> str:
         """A page of its own."""
         parts = [
             heat_html(
-                f"{self.class_names[label]} ({self.explanation.output[label]:.3f})",
-                self.explanation.words,
-                list(self.explanation.values[:, label]),
-                self.explanation.unit,
+                f"{self.class_names[label]} ({self.attribution.output[label]:.3f})",
+                self.attribution.words,
+                list(self.attribution.values[:, label]),
+                self.attribution.unit,
             )
             for label in self.labels
         ]
-        return page_html(" ".join(self.explanation.words), parts)
+        return page_html(" ".join(self.attribution.words), parts)
 
     def _strongest(self, label: int) -> list[tuple[int, float]]:
         if label not in self.labels:
             known = ", ".join(map(str, self.labels))
-            raise InputError(f"label {label} was not explained; choose one of {known}, or name it in explain_instance")
-        values = self.explanation.values[:, label]
+            message = f"label {label} was not explained; choose one of {known}, or name it in explain_instance"
+            raise InputError(message, code="option-value")
+        values = self.attribution.values[:, label]
         order = np.argsort(-np.abs(values), kind="stable")[: self.num_features]
         return [(int(at), float(values[at])) for at in order]
 

@@ -1,4 +1,4 @@
-"""Words and phrases that decide by themselves: effects from the automaton, support and precision from texts."""
+"""Words and phrases that decide by themselves: effects from the automaton, precision from texts."""
 
 from wfalens.explanation.phrases.deciding import deciding_phrases
 from wfalens.explanation.phrases.phrase_result import DecidingPhrases

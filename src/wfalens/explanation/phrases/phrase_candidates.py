@@ -91,7 +91,9 @@ def frequent_phrases(
     progress.finish()
     found = [level.candidates(text_of) for level in levels if len(level.words)]
     if not found:
-        raise InputError(f"no word stands in {min_support} of these texts; lower the minimum support")
+        raise InputError(
+            f"no word stands in {min_support} of these texts; lower the minimum support", code="no-frequent-word"
+        )
     return found
 
 
@@ -144,10 +146,10 @@ def _code(
     return np.asarray((phrase * 2 + gapped) * words + word)
 
 
-def _position(codes: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+def _position(codes: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where each stands among ascending codes, -1 where it does not."""
-    at = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
-    return np.where(codes[at] == wanted, at, -1)
+    at = np.minimum(np.searchsorted(codes, targets), len(codes) - 1)
+    return np.where(codes[at] == targets, at, -1)
 
 
 def _frequent(

@@ -1,42 +1,51 @@
-"""Phrases that decide by themselves, as data."""
+"""Phrases that decide by themselves, and their regular expressions for raw text (Python's `re`, 3.11 or newer).
+
+An expression finds a phrase where the tokenizer finds it. Two differences remain: a text that is truncated is searched
+to its end, and a `"` within a word, which `basic_english` drops, counts as a border between words. No expression
+backtracks over a word, so that long texts cannot make one slow.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.evaluation.agreement import wilson_bounds
-from wfalens.explanation.explanation import class_column
-from wfalens.html import table_html
-from wfalens.messages import sentence
-
-if TYPE_CHECKING:
-    import pandas as pd
+from wfalens.explanation.attribution import class_column
+from wfalens.results import Result
 
 GAP_SIGN = "…"
-COLUMNS = ("phrase", "class", "effect", "interaction", "texts", "precision [95 %]", "lift", "truth")
-_LONGEST_SHOWN = 80  # characters of a phrase in a table
-_OWN_SHARE = 0.2  # of the effect: what a phrase that says more than its words has of its own
+_OWN_SHARE = 0.2  # of the effect: what a phrase with `more_than_words` has of its own
+Words = Sequence[str | None]  # None: the gap
+
+_MARKS = frozenset(".,()!?'")  # words of their own for basic_english
+_PART = r"""[^\s;:".,()!?']"""  # a character of any other word
+_APART = r"""(?:[\s;:"]|<br />)*+"""
+_BEGINS = rf"(?:(?<!{_PART})|(?<=<br />))(?!<br />|(?<=<br )/>)"  # and not within a line break, which is no word
+_ENDS = r"""(?=[\s;:".,()!?']|<br />|\Z)"""
+_TOKEN = rf"(?:[.,()!?']|(?:(?!<br />){_PART})++)"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class DecidingPhrases:
-    """Words and phrases with their class; those that say more than their words come first."""
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class DecidingPhrases(Result):
+    """Words and phrases with their class; those whose effect exceeds that of their words come first."""
 
     words: tuple[tuple[str | None, ...], ...]  # (N,): None is a gap of one to `gap` words
     regexes: tuple[str | None, ...]  # (N,): None where the tokenizer is not a built-in one
-    labels: NDArray[np.int64]  # (N,): class to which each phrase speaks
+    labels: NDArray[np.int64]  # (N,): the class that each phrase raises most
     effects: NDArray[np.float64]  # (N, C): in a random context, against random words in its place
     interactions: NDArray[np.float64]  # (N, C): effect minus the sum of the effects of its words
     support: NDArray[np.int64]  # (N,): texts that contain it
-    hits: NDArray[np.int64]  # (N,): those of them to which the judge gives its class
+    hits: NDArray[np.int64]  # (N,): those of them to which the reference gives its class
     true_hits: NDArray[np.int64] | None  # (N,): those whose true class is its class, where that is known
     texts: int  # all that were searched
-    base_rates: NDArray[np.float64]  # (C,): share of all texts to which the judge gives each class
-    judge: str  # "network", or "automaton" where no network was given
+    base_rates: NDArray[np.float64]  # (C,): share of all texts to which the reference gives each class
+    reference: str  # whose classes count: "network", or "automaton" where no network was given
     gap: int
     class_names: tuple[str, ...]
     unit: str
@@ -65,7 +74,7 @@ class DecidingPhrases:
 
     @property
     def precision(self) -> NDArray[np.float64]:
-        """Share of the texts with the phrase to which the judge gives its class; (N,)"""
+        """Share of the texts with the phrase to which the reference gives its class; (N,)"""
         return np.asarray(self.hits / self.support)
 
     @property
@@ -97,7 +106,7 @@ class DecidingPhrases:
         return self.subset(np.flatnonzero(self.labels == class_column(self.class_names, class_name)))
 
     def top(self, k: int = 10) -> DecidingPhrases:
-        """The first `k` of every class that say more than their words, and the first `k` others, in the same order."""
+        """The first `k` of every class with `more_than_words`, and the first `k` others, in the same order."""
         group = self.labels * 2 + self.more_than_words
         rank = np.empty(len(self), np.int64)
         for each in np.unique(group):
@@ -105,77 +114,72 @@ class DecidingPhrases:
             rank[members] = np.arange(members.sum())
         return self.subset(np.flatnonzero(rank < k))
 
-    def to_dataframe(self) -> pd.DataFrame:
-        import pandas as pd
-
-        low, high = self.interval
-        return pd.DataFrame(
-            {
-                "phrase": self.phrases,
-                "class": [self.class_names[label] for label in self.labels],
-                "effect": self.effect,
-                "interaction": self.interaction,
-                "more than words": self.more_than_words,
-                "texts": self.support,
-                "precision": self.precision,
-                "precision low": low,
-                "precision high": high,
-                "lift": self.lift,
-                **({} if self.true_hits is None else {"true precision": self.true_precision}),
-                "regex": self.regexes,
-            }
+    @property
+    def title(self) -> str:
+        return (
+            f"{len(self):,} deciding phrases in {self.texts:,} texts: effect in {self.unit}, "
+            f"precision for the {self.reference}"
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def rows(self) -> list[dict[str, Any]]:
         low, high = self.interval
-        truth = self.true_precision
-        rows = [
-            {
-                "phrase": phrase,
-                "words": list(self.words[row]),
-                "class": self.class_names[self.labels[row]],
-                "effect": float(self.effect[row]),
-                "interaction": float(self.interaction[row]),
-                "more_than_words": bool(self.more_than_words[row]),
-                "texts": int(self.support[row]),
-                "precision": float(self.precision[row]),
-                "precision_interval": [float(low[row]), float(high[row])],
-                "lift": float(self.lift[row]),
-                "true_precision": None if truth is None else float(truth[row]),
-                "regex": self.regexes[row],
-            }
-            for row, phrase in enumerate(self.phrases)
-        ]
-        base = dict(zip(self.class_names, map(float, self.base_rates), strict=True))
-        told = {"unit": self.unit, "judge": self.judge, "texts": self.texts, "gap": self.gap, "base_rates": base}
-        return {**told, "phrases": rows}
+        columns: dict[str, Any] = {
+            "phrase": self.phrases,
+            "class": [self.class_names[label] for label in self.labels],
+            "effect": self.effect.tolist(),
+            "interaction": self.interaction.tolist(),
+            "more than words": self.more_than_words.tolist(),
+            "texts": self.support.tolist(),
+            "precision": self.precision.tolist(),
+            "precision low": low.tolist(),
+            "precision high": high.tolist(),
+            "lift": self.lift.tolist(),
+            "regex": self.regexes,
+        }
+        if self.true_precision is not None:
+            columns["true precision"] = self.true_precision.tolist()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def shown(self) -> list[list[str]]:
-        """Cells for a table, see `COLUMNS`; very long words are cut."""
-        low, high = self.interval
-        truth = self.true_precision
-        return [
-            [
-                sentence(phrase, _LONGEST_SHOWN),
-                sentence(self.class_names[self.labels[row]], _LONGEST_SHOWN),
-                f"{self.effect[row]:+.2f}",
-                f"{self.interaction[row]:+.2f}" if len(self.words[row]) > 1 else "",
-                f"{self.support[row]:,}",
-                f"{self.precision[row]:.2f} [{low[row]:.2f}, {high[row]:.2f}]",
-                f"{self.lift[row]:.1f}",
-                "" if truth is None else f"{truth[row]:.2f}",
-            ]
-            for row, phrase in enumerate(self.phrases)
-        ]
-
-    def to_html(self) -> str:
-        title = f"Deciding phrases in {self.texts:,} texts: effect in {self.unit}, precision for the {self.judge}"
-        return table_html(title, COLUMNS, self.shown())
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+    def to_dict(self) -> dict[str, Any]:
+        base = dict(zip(self.class_names, self.base_rates.tolist(), strict=True))
+        about = {"unit": self.unit, "reference": self.reference, "texts": self.texts, "gap": self.gap}
+        return {**about, "base_rates": base, "phrases": self.rows()}
 
 
 def more_than_words(effect: NDArray[np.float64], interaction: NDArray[np.float64]) -> NDArray[np.bool_]:
     # (N,), (N,) -> (N,)
     return np.asarray(interaction >= _OWN_SHARE * effect)
+
+
+def regular_expression(words: Words, gap: int, tokenizer: str) -> str | None:
+    """The phrase for `re.search`; None where the tokenizer is not one of the built-in ones."""
+    spell = _SPELLINGS.get(tokenizer)
+    return None if spell is None else spell(words, gap)
+
+
+def _whitespace(words: Words, gap: int) -> str:
+    some = rf"\S++(?:\s++\S++){{0,{gap - 1}}}"
+    spelled = r"\s++".join(some if word is None else re.escape(word) for word in words)
+    return rf"(?<!\S){spelled}(?!\S)"
+
+
+def _basic_english(words: Words, gap: int) -> str:
+    some = rf"{_TOKEN}(?:{_APART}{_TOKEN}){{0,{gap - 1}}}"
+
+    def spelled(word: str | None) -> str:
+        if word is None:
+            return some
+        return re.escape(word) + ("" if word in _MARKS else _ENDS)
+
+    return f"(?i){'' if words[0] in _MARKS else _BEGINS}{_APART.join(map(spelled, words))}"
+
+
+def _characters(words: Words, gap: int) -> str:
+    return f"(?s){''.join(f'.{{1,{gap}}}' if word is None else re.escape(word) for word in words)}"
+
+
+_SPELLINGS: dict[str, Callable[[Words, int], str]] = {
+    "whitespace": _whitespace,
+    "basic_english": _basic_english,
+    "characters": _characters,
+}

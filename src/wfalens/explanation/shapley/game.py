@@ -28,7 +28,7 @@ _VECTOR_FLOATS = 1 << 22  # of coalitions read at a time
 
 def checked_absence(absence: str) -> str:
     if absence not in ABSENCES:
-        raise InputError(f"unknown absence {absence!r}; choose one of {', '.join(ABSENCES)}")
+        raise InputError(f"unknown absence {absence!r}; choose one of {', '.join(ABSENCES)}", code="absence")
     return absence
 
 
@@ -71,7 +71,10 @@ def _frequencies(wfa: WFA) -> NDArray[np.float64]:
     """p(σ): (V,)"""
     total = wfa.word_counts.sum()
     if total == 0:
-        raise InputError("no word was counted in extraction, so there is no random word; choose another absence")
+        raise InputError(
+            "no word was counted in extraction, so there is no random word; choose another absence",
+            code="no-word-counts",
+        )
     return np.asarray(wfa.word_counts / total)
 
 
@@ -151,7 +154,7 @@ def _mixed_weights(wfa: WFA, ids: NDArray[np.int32], present: NDArray[np.bool_])
 
 
 def every_coalition_weights(wfa: WFA, ids: NDArray[np.int32], absence: str) -> NDArray[np.float64]:
-    """Class weights of all coalitions; bit t of a row's number tells whether word t is present. -> (2^L, classes)
+    """Class weights of all coalitions; bit t of a row's number says whether word t is present. -> (2^L, classes)
 
     Coalitions that begin alike share their beginning: 2^(L+1) steps in all.
     """

@@ -1,26 +1,24 @@
 """The network's own Shapley values, with the automaton as control variate.
 
-With the automaton's values φ(A) known, random orders need to tell only how far the network is from its copy:
+The automaton's values φ(A) are exact; random permutations estimate only how far the network is from the automaton:
 
-    φ̂(R) = φ(A) + mean over orders of [marginal of R − marginal of A]
+    φ̂(R) = φ(A) + mean over permutations of [marginal of R − marginal of A]
 
-This is unbiased for any automaton; the better the copy, the less it varies, and the fewer texts the network must read.
-From a few orders on, the automaton's marginals are weighted as they fit best (`sampled.controlled`).
+This is unbiased for any automaton; the more faithful it is, the lower the variance, and the fewer queries are needed.
+From a few permutations on, the automaton's marginals get fitted weights (`sampling.controlled`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.explanation.explanation import PROBABILITY, Explanation
-from wfalens.explanation.intervals import half_widths
+from wfalens.explanation.attribution import NETWORK, PROBABILITY, SHAPLEY, Attribution, half_widths
 from wfalens.explanation.shapley.game import (
     BACKGROUND,
     DELETE,
@@ -30,7 +28,7 @@ from wfalens.explanation.shapley.game import (
     coalition_weights,
     every_coalition_weights,
 )
-from wfalens.explanation.shapley.sampled import (
+from wfalens.explanation.shapley.sampling import (
     Sampled,
     all_coalitions,
     antithetic_ranks,
@@ -42,24 +40,11 @@ from wfalens.explanation.shapley.shapley_values import ENUMERATED, MOST_SAMPLED,
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs, initial_output
 
-METHOD = "Shapley values of the network"
 QUERIES = 500
 _MOST_QUERIES = 100_000  # where a tolerance is given and no budget
 _FIRST_PAIRS, _MOST_PAIRS = 8, 10_000  # before the intervals are looked at for the first time, and at all
 _LEVEL = 0.95
 _CONTROL_PAIRS = 256  # for the automaton's own values, where they must be sampled
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NetworkExplanation(Explanation):
-    """Values of the network itself, what was asked for them, and what the automaton saved."""
-
-    queries: int  # coalitions that the network was asked for
-    variance_ratio: float | None  # variance without the automaton over that with it, on this text; None: not sampled
-
-    def to_json(self) -> dict[str, Any]:
-        ratio = self.variance_ratio if self.variance_ratio is not None and np.isfinite(self.variance_ratio) else None
-        return {**super().to_json(), "queries": self.queries, "variance_ratio": ratio}
 
 
 def network_shapley(
@@ -71,21 +56,21 @@ def network_shapley(
     tolerance: float | None = None,
     absence: str = "delete",
     seed: int = 0,
-) -> NetworkExplanation:
+) -> Attribution:
     """Shapley values of the network's class probabilities, with an interval for every word.
 
     Where the budget covers all coalitions they are all asked, and the values are exact.
 
     Args:
         model: the network.
-        wfa: its automaton; None for plain sampling of orders.
+        wfa: its automaton; None for plain permutation sampling.
         text: to explain.
-        queries: how many coalitions the network may be asked for at most (default: 500, or as many as `tolerance`
-            takes).
+        queries: the largest number of coalitions the network is queried for (default: 500, or as many as
+            `tolerance` takes).
         tolerance: ask until the 95 % intervals of all words and classes reach no further than this, or the budget
             is spent.
         absence: what an absent word is: "delete" or "unknown".
-        seed: of the orders that are drawn.
+        seed: of the permutations that are drawn.
 
     Examples:
         >>> from wfalens.explanation import network_shapley
@@ -95,43 +80,45 @@ def network_shapley(
         True
     """
     if checked_absence(absence) == BACKGROUND:
-        raise InputError("a network cannot read the mean of all words; choose the absence delete or unknown")
+        raise InputError("a network has no background absence; choose delete or unknown", code="absence")
     if absence == HIDE and model.encoder.closed:
-        raise InputError("the model's alphabet is closed: it has no unknown word; choose the absence delete")
+        raise InputError("the model's alphabet is closed, without an unknown word; choose delete", code="absence")
     if tolerance is not None and not tolerance > 0:
-        raise InputError(f"the tolerance must be positive, not {tolerance}")
+        raise InputError(f"the tolerance must be positive, not {tolerance}", code="tolerance")
     words = tuple(model.encoder.tokens(text))
     _check(model, wfa, len(words))
     ids = model.encoder.encode([text]).values
     budget = queries if queries is not None else (QUERIES if tolerance is None else _MOST_QUERIES)
-    network = _Asked(model, ids, absence, budget)
-    if budget < network.price_of_a_pair:
+    network = _NetworkGame(model, ids, absence, budget)
+    if budget < network.cost_of_a_pair:
         raise InputError(
-            f"a budget of {budget} queries is too small: an order of the {len(words)} words and its reverse "
-            f"take {network.price_of_a_pair}"
+            f"a budget of {budget} queries is too small: a permutation of the {len(words)} words and its reverse "
+            f"take {network.cost_of_a_pair}",
+            code="few-queries",
         )
     rng = np.random.default_rng(seed)
-    control = None if wfa is None else _Control(wfa, ids, absence, rng)
+    control = None if wfa is None else _AutomatonGame(wfa, ids, absence, rng)
     found = _estimate(network, control, tolerance, rng)
     base, output = network(np.array([[False], [True]]).repeat(len(ids), 1))
-    return NetworkExplanation(
+    return Attribution(
         words=words,
         class_names=model.class_names,
         base=base,
         output=output,
         values=found.values.mean,
         unit=PROBABILITY,
-        method=METHOD,
+        method=SHAPLEY,
         absence=absence,
+        source=NETWORK,
         standard_error=found.values.standard_error if found.values.samples else None,
-        pairs=found.values.samples,
+        samples=found.values.samples,
         queries=network.queries,
         variance_ratio=found.ratio,
     )
 
 
-class _Asked:
-    """The network as a game that remembers what it was asked: no coalition is asked twice."""
+class _NetworkGame:
+    """The network as a cooperative game with a cache: no coalition is queried twice."""
 
     def __init__(self, model: PrefixClassifier, ids: NDArray[np.int32], absence: str, budget: int) -> None:
         self._model, self._ids, self.absence, self.budget = model, ids, absence, budget
@@ -147,20 +134,20 @@ class _Asked:
         return len(self._known) - self._free
 
     @property
-    def price_of_all(self) -> int:
+    def cost_of_all(self) -> int:
         return (1 << self.length) - self._free
 
     @property
-    def price_of_a_pair(self) -> int:
-        """The most that an order and its reverse cost: they share their two ends."""
+    def cost_of_a_pair(self) -> int:
+        """The most queries that a permutation and its reverse take: they share their two ends."""
         return 2 * self.length - self._free
 
     @property
     def affordable_pairs(self) -> int:
-        """How many pairs the rest of the budget pays for, even if they share nothing but their ends.
+        """How many pairs the rest of the budget allows, even if they share nothing but their ends.
 
-        This depends on how many coalitions earlier orders shared, never on which words they hold. It therefore favours
-        no word, and means over all pairs stay unbiased.
+        This depends on how many coalitions earlier permutations shared, never on which words they hold. It therefore
+        favours no word, and means over all pairs stay unbiased.
         """
         ends = 0 if self.queries else 2 - self._free
         return (self.budget - self.queries - ends) // (2 * self.length - 2)
@@ -179,11 +166,11 @@ def _keys(present: NDArray[np.bool_]) -> list[bytes]:
     return [row.tobytes() for row in np.packbits(present, axis=1)]
 
 
-class _Control:
+class _AutomatonGame:
     """The automaton as a game in probabilities, and its own Shapley values.
 
-    Of short texts all coalitions are read. The game times the share of words that are present, and times its square,
-    are controls then, too: they tell a copy that is nearer to the network in long texts than in short ones.
+    For short texts all coalitions are computed. Further control variates then are the game times the share of words
+    that are present, and times its square: they fit automata that are more faithful on long texts than on short ones.
     """
 
     def __init__(self, wfa: WFA, ids: NDArray[np.int32], absence: str, rng: np.random.Generator) -> None:
@@ -194,9 +181,9 @@ class _Control:
         """Of all coalitions, by their numbers; (2^L, 3·C)"""
         if len(self._ids) > ENUMERATED:
             return None
-        worth = self._in_probabilities(every_coalition_weights(self._wfa, self._ids, self._absence))
+        outputs = self._in_probabilities(every_coalition_weights(self._wfa, self._ids, self._absence))
         share = all_coalitions(len(self._ids)).mean(1)[:, None]
-        return np.hstack([worth, worth * share, worth * share**2])
+        return np.hstack([outputs, outputs * share, outputs * share**2])
 
     @cached_property
     def values(self) -> Sampled:
@@ -238,23 +225,23 @@ def _variance_ratio(plain: NDArray[np.float64], rest: NDArray[np.float64]) -> fl
 
 
 def _estimate(
-    network: _Asked, control: _Control | None, tolerance: float | None, rng: np.random.Generator
+    network: _NetworkGame, control: _AutomatonGame | None, tolerance: float | None, rng: np.random.Generator
 ) -> _Estimate:
-    """From pairs of orders until the budget is spent or intervals are narrow; from all coalitions where cheaper."""
+    """From pairs of permutations until the budget is spent or intervals are narrow; from all coalitions if cheaper."""
     samples: list[NDArray[np.float64]] = []
     controls: list[NDArray[np.float64]] = []
-    done, wanted = 0, _MOST_PAIRS if tolerance is None else _FIRST_PAIRS
+    done, target = 0, _MOST_PAIRS if tolerance is None else _FIRST_PAIRS
     while True:
-        if network.price_of_all <= min(network.budget, network.queries + (wanted - done) * network.price_of_a_pair):
+        if network.cost_of_all <= min(network.budget, network.queries + (target - done) * network.cost_of_a_pair):
             return _Estimate(Sampled.exact(enumerated_shapley(network(all_coalitions(network.length)))), None)
-        pairs = min(wanted - done, network.affordable_pairs)
+        pairs = min(target - done, network.affordable_pairs)
         if pairs:
             ranks = antithetic_ranks(network.length, pairs, rng)
             samples.append(marginals(network, ranks))
             controls += [marginals(control, ranks)] if control else []
             done += pairs
-        if pairs and done < wanted:
-            continue  # orders share coalitions, so that the budget may pay for more of them
+        if pairs and done < target:
+            continue  # permutations share coalitions, so the budget may allow more of them
         known = control.values if control else None
         found = _Estimate.of(np.concatenate(samples), np.concatenate(controls) if control else None, known)
         narrow = tolerance is not None and bool(
@@ -262,17 +249,16 @@ def _estimate(
         )
         if narrow or not pairs or done >= _MOST_PAIRS:
             return found
-        wanted = 2 * done
+        target = 2 * done
 
 
 def _check(model: PrefixClassifier, wfa: WFA | None, words: int) -> None:
     if words == 0:
-        raise InputError("the text has no words")
+        raise InputError("the text has no words", code="no-words")
     if words > MOST_SAMPLED:
-        raise InputError(
-            f"a text of {words:,} words is too long to be sampled; cut it to {MOST_SAMPLED:,} words at most"
-        )
+        message = f"a text of {words:,} words is too long to be sampled; truncate it to {MOST_SAMPLED:,} words at most"
+        raise InputError(message, code="text-too-long")
     if wfa is not None and wfa.class_names != model.class_names:
-        raise InputError("the automaton has other classes than the network; give the automaton of this network")
+        raise InputError("the automaton and the network have different classes", code="other-model")
     if wfa is not None and wfa.encoder.vocabulary != model.encoder.vocabulary:
-        raise InputError("the automaton has another vocabulary than the network; give the automaton of this network")
+        raise InputError("the automaton and the network have different vocabularies", code="other-model")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA, Texts
 from wfalens.errors import InputError
-from wfalens.explanation.explanation import LOG_ODDS, PROBABILITY, Explanation, class_column
+from wfalens.explanation.attribution import BANZHAF, LOG_ODDS, PROBABILITY, SHAPLEY, Attribution, class_column
 from wfalens.explanation.shapley.game import (
     checked_absence,
     coalition_weights,
@@ -19,17 +19,13 @@ from wfalens.explanation.shapley.game import (
     every_coalition_weights,
 )
 from wfalens.explanation.shapley.quadrature import TOLERANCE, exact_banzhaf, exact_interactions, exact_shapley
-from wfalens.explanation.shapley.sampled import Sampled, enumerated_shapley, sampled_shapley
-from wfalens.html import table_html
+from wfalens.explanation.shapley.sampling import Sampled, enumerated_shapley, sampled_shapley
 from wfalens.ragged import Ragged
+from wfalens.results import Result
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-SHAPLEY, BANZHAF = "Shapley values", "Banzhaf values"
 MOST_WORDS, MOST_SAMPLED, MOST_PAIRED = 20_000, 1_000, 500  # words of a text, see `check_length`
 ENUMERATED = 12  # words up to which all coalitions are read
-PAIRS = 64  # antithetic pairs of orders where values are sampled
+PAIRS = 64  # antithetic pairs of permutations where values are sampled
 
 
 def shapley(
@@ -41,7 +37,7 @@ def shapley(
     tolerance: float = TOLERANCE,
     pairs: int = PAIRS,
     seed: int = 0,
-) -> Explanation:
+) -> Attribution:
     """Shapley values of every word of a text for every class; the model is not asked.
 
     Args:
@@ -50,10 +46,10 @@ def shapley(
         absence: what an absent word is: "delete" (not there), "unknown" (`<unk>`) or "background" (a random word of
             the extraction corpus).
         unit: "probability" or "log-odds"; by default the automaton's own, in which values are exact.
-        tolerance: for long texts: the largest error of quadrature; 0 for none. The result tells its bound.
-        pairs: of random orders, where values must be sampled: linear automata in probabilities, beyond 12 words.
-            The result then tells standard errors.
-        seed: of these orders.
+        tolerance: for long texts: the largest error of quadrature; 0 for none. The result has its bound.
+        pairs: antithetic pairs of random permutations, where values must be sampled: linear automata in probabilities,
+            beyond 12 words. The result then has standard errors.
+        seed: of these permutations.
 
     Examples:
         >>> from wfalens.explanation import shapley
@@ -74,13 +70,13 @@ def shapley_each(
     tolerance: float = TOLERANCE,
     pairs: int = PAIRS,
     seed: int = 0,
-) -> list[Explanation]:
+) -> list[Attribution]:
     """The same for many texts at once, or for word ids; the options are those of `shapley`."""
     absence, unit = checked_absence(absence), checked_unit(wfa, unit)
     if not 0 <= tolerance < np.inf:
-        raise InputError(f"the tolerance must be 0 or a positive number, not {tolerance}")
+        raise InputError(f"the tolerance must be 0 or a positive number, not {tolerance}", code="tolerance")
     if pairs < 2:
-        raise InputError(f"at least 2 pairs of orders are needed to tell a standard error, not {pairs}")
+        raise InputError(f"a standard error needs at least 2 pairs of permutations, not {pairs}", code="few-samples")
     words, ids = _read(wfa, texts)
     if unit != wfa.unit:
         rng = np.random.default_rng(seed)
@@ -89,7 +85,7 @@ def shapley_each(
     values, errors = exact_shapley(wfa, ids, absence, tolerance)
     base, output = empty_weights(wfa, ids.lengths, absence), wfa.weights(ids)
     return [
-        Explanation(
+        Attribution(
             words=words[at],
             class_names=wfa.class_names,
             base=base[at],
@@ -106,12 +102,12 @@ def shapley_each(
 
 def _in_probabilities(
     wfa: WFA, words: tuple[str, ...], ids: NDArray[np.int32], absence: str, pairs: int, rng: np.random.Generator
-) -> Explanation:
+) -> Attribution:
     """Values of a linear automaton after the softmax, which is not linear in the words: enumerated or sampled."""
     found = probability_values(wfa, ids, absence, pairs, rng)
     ends = coalition_weights(wfa, ids, np.array([[False], [True]]).repeat(len(ids), 1), absence)
     base, output = wfa.probabilities(ends)
-    return Explanation(
+    return Attribution(
         words=words,
         class_names=wfa.class_names,
         base=base,
@@ -121,7 +117,7 @@ def _in_probabilities(
         method=SHAPLEY,
         absence=absence,
         standard_error=found.standard_error if found.samples else None,
-        pairs=found.samples,
+        samples=found.samples,
     )
 
 
@@ -138,12 +134,11 @@ def probability_values(wfa: WFA, ids: NDArray[np.int32], absence: str, pairs: in
     )
 
 
-def banzhaf(wfa: WFA, text: str, *, absence: str = "delete") -> Explanation:
+def banzhaf(wfa: WFA, text: str, *, absence: str = "delete") -> Attribution:
     """Banzhaf values of every word of a text: its mean marginal over all coalitions, each as likely as the other."""
-    words, ids = _read(wfa, [text])
-    check_length(ids, MOST_WORDS, "explained word by word")
-    return Explanation(
-        words=words[0],
+    words, ids = read_text(wfa, text)
+    return Attribution(
+        words=words,
         class_names=wfa.class_names,
         base=empty_weights(wfa, ids.lengths, checked_absence(absence))[0],
         output=wfa.weights(ids)[0],
@@ -154,8 +149,8 @@ def banzhaf(wfa: WFA, text: str, *, absence: str = "delete") -> Explanation:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Interactions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions(Result):
     """How far pairs of words do together what neither does alone: the Shapley interaction index."""
 
     words: tuple[str, ...]
@@ -163,6 +158,10 @@ class Interactions:
     values: NDArray[np.float64]  # (words, words, classes), symmetric, 0 on the diagonal
     unit: str
     absence: str
+
+    @property
+    def title(self) -> str:
+        return f"Shapley interactions of {len(self.words)} words ({self.unit})"
 
     def of_class(self, class_name: str) -> NDArray[np.float64]:
         """-> (words, words)"""
@@ -176,53 +175,43 @@ class Interactions:
         order = np.argsort(-np.abs(table[first, second]), kind="stable")[:k]
         return [(self.words[first[at]], self.words[second[at]], float(table[first[at], second[at]])) for at in order]
 
-    def to_dataframe(self) -> pd.DataFrame:
-        import pandas as pd
-
-        first, second = np.triu_indices(len(self.words), 1)
-        columns = {name: self.values[first, second, at] for at, name in enumerate(self.class_names)}
-        names = {"first": [self.words[at] for at in first], "second": [self.words[at] for at in second]}
-        return pd.DataFrame({**names, **columns})
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "unit": self.unit,
-            "absence": self.absence,
-            "words": list(self.words),
-            "values": {name: self.of_class(name).tolist() for name in self.class_names},
-        }
-
-    def to_html(self) -> str:
-        parts = []
-        for name in self.class_names:
-            rows = [[f"{first} × {second}", f"{value:+.3f}"] for first, second, value in self.top(name)]
-            parts.append(table_html(f"{name}: interactions ({self.unit})", ["words", "value"], rows))
-        return "".join(parts)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for every pair of words."""
+        return [
+            {"first": self.words[one], "second": self.words[two]}
+            | dict(zip(self.class_names, self.values[one, two].tolist(), strict=True))
+            for one, two in zip(*np.triu_indices(len(self.words), 1), strict=True)
+        ]
 
 
 def interactions(wfa: WFA, text: str, *, absence: str = "delete") -> Interactions:
     """Interactions of all pairs of words of a text, exact, in the automaton's unit."""
-    words, ids = _read(wfa, [text])
-    check_length(ids, MOST_PAIRED, "explained by pairs of words")
+    words, ids = read_text(wfa, text, MOST_PAIRED, "explained by pairs of words")
     (values,) = exact_interactions(wfa, ids, checked_absence(absence))
-    return Interactions(words[0], wfa.class_names, values, wfa.unit, absence)
+    return Interactions(words, wfa.class_names, values, wfa.unit, absence)
 
 
 def checked_unit(wfa: WFA, unit: str | None) -> str:
     if unit not in (None, PROBABILITY, LOG_ODDS):
-        raise InputError(f"unknown unit {unit!r}; choose {PROBABILITY} or {LOG_ODDS}")
+        raise InputError(f"unknown unit {unit!r}; choose {PROBABILITY} or {LOG_ODDS}", code="unit")
     if unit == LOG_ODDS != wfa.unit:
-        raise InputError("a stochastic automaton has values in probabilities only")
+        raise InputError("a stochastic automaton has values in probabilities only", code="unit")
     return unit or wfa.unit
+
+
+def read_text(
+    wfa: WFA, text: str, most: int = MOST_WORDS, done: str = "explained word by word"
+) -> tuple[tuple[str, ...], Ragged[np.int32]]:
+    """The words of one text, of which there are some but not more than `most`, and their ids."""
+    (words,), ids = _read(wfa, [text])
+    check_length(ids, most, done)
+    return words, ids
 
 
 def _read(wfa: WFA, texts: Texts) -> tuple[list[tuple[str, ...]], Ragged[np.int32]]:
     """Words and ids of texts, none of them empty."""
     if isinstance(texts, str):
-        raise InputError("give a list of texts; wrap a single text in a list")
+        raise InputError("give a list of texts; put a single text in a list", code="texts-not-list")
     if isinstance(texts, Ragged):
         ids = wfa.ids(texts)
         words: Sequence[Sequence[str]] = [wfa.encoder.vocabulary.decode(text) for text in ids]
@@ -230,11 +219,12 @@ def _read(wfa: WFA, texts: Texts) -> tuple[list[tuple[str, ...]], Ragged[np.int3
         words = [wfa.encoder.tokens(text) for text in texts]
         ids = wfa.encoder.vocabulary.encode(words)
     if np.any(ids.lengths == 0):
-        raise InputError("the text has no words" if len(ids) == 1 else "one of the texts has no words")
+        raise InputError("the text has no words" if len(ids) == 1 else "one of the texts has no words", code="no-words")
     return [tuple(each) for each in words], ids
 
 
 def check_length(ids: Ragged[np.int32], most: int, done: str) -> None:
     longest = int(ids.lengths.max(initial=0))
     if longest > most:
-        raise InputError(f"a text of {longest:,} words is too long to be {done}; cut it to {most:,} words at most")
+        message = f"a text of {longest:,} words is too long to be {done}; truncate it to {most:,} words at most"
+        raise InputError(message, code="text-too-long")

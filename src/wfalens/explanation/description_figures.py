@@ -1,4 +1,4 @@
-"""The numbers behind the story: each follows from the moves of a readable automaton, or was measured in extraction."""
+"""The numbers behind a description: each follows from the transitions of a readable automaton, or was recorded."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from wfalens.automaton.course import Course
 from wfalens.automaton.naming import HARDLY, LEANING, LEANING_OF_TWO, MAINLY, SURE, Anatomy, Names, WordClass
 
-_LEAST_READ = 10.0  # how often a class of words must have been read somewhere for its effect there to be told
-_ALIKE, _FLOOR = 2.0, 0.02  # two states say the same if no class, plus two points, is twice as likely in one of them,
-_NEAR = 0.1  # and not more of the probability lies elsewhere
-_CLEARLY, _OFTEN = 0.55, 0.001  # probability, and share of all words, for a word to be told as turned round
-_REMEMBERS = 0.2  # how far a word must bring them apart beyond what they said already: total variation
+_LEAST_READ = 10.0  # how often a word cluster must have been read somewhere for its effect there to count
+_ALIKE, _FLOOR = 2.0, 0.02  # two outputs are alike if no class, plus two points, is twice as likely in one of them,
+_NEAR = 0.1  # and their total variation is not larger
+_CLEARLY, _OFTEN = 0.55, 0.001  # probability, and share of all words, for a word to count as reversed
+_REMEMBERS = 0.2  # total variation between two states after a word, beyond what their outputs predict
 
 
 class Reversed(NamedTuple):
-    """A class of words that speaks for one class by itself, and for another after a word that turns it round."""
+    """A word cluster that leads to one class by itself, and to another after a word that reverses it."""
 
-    word_class: int
+    cluster: int
     alone: int
     alone_share: float  # probability of that class
     after: int
@@ -31,30 +31,30 @@ class Reversed(NamedTuple):
 
 
 class Reversal(NamedTuple):
-    """A class of words that turns round what follows it."""
+    """A word cluster that reverses what follows it, such as a negation."""
 
-    word_class: int
+    cluster: int
     followers: tuple[Reversed, ...]
 
 
 class Memory(NamedTuple):
-    """Two states that say nearly the same, and a class of words that they take differently."""
+    """Two states with nearly the same output, and a word cluster after which they differ."""
 
     first: int
     second: int
-    word_class: int
+    cluster: int
     label: int  # the class whose probability differs most afterwards
     before: tuple[float, float]  # its probability in both
     after: tuple[float, float]  # and after such a word
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
+class DescriptionFigures:
     """Numbers that describe what a readable automaton does."""
 
     anatomy: Anatomy
     names: Names
-    course: Course | None  # of its opinion along the extraction texts, where that was recorded
+    course: Course | None  # of its outputs along the extraction texts, where that was recorded
 
     @cached_property
     def sure(self) -> NDArray[np.bool_]:
@@ -69,12 +69,12 @@ class Figures:
 
     @cached_property
     def flow(self) -> NDArray[np.float64]:
-        """How often a word leads from a state to another; (n, n)"""
+        """How often a word leads from one state to another; (n, n)"""
         return np.asarray(self.anatomy.flows.sum(0))
 
     @property
     def words(self) -> float:
-        """That were read."""
+        """Number of words read."""
         return float(self.flow.sum())
 
     @property
@@ -84,23 +84,22 @@ class Figures:
 
     @property
     def hardly_matters(self) -> tuple[int, float]:
-        """Classes of words that move little, and their share of all words."""
+        """The number of word clusters that move little, and their share of all words."""
         little = [each for each in self.names.classes if each.moved < HARDLY]
         return len(little), sum(each.share for each in little)
 
     def towards(self, label: int) -> list[int]:
-        """Classes of words that turn mainly towards a class, those first that do most of it in all texts together."""
+        """Word clusters that move the output mainly towards a class, the largest total effect in all texts first."""
         classes = self.names.classes
         found = [at for at, each in enumerate(classes) if mainly(each) == label]
         return sorted(found, key=lambda at: -classes[at].share * float(classes[at].change[label]))
 
     @cached_property
     def reversals(self) -> list[Reversal]:
-        """Classes of words after which words that speak for different classes speak for others, as after a negation.
+        """Word clusters after which words of different classes lead to other classes, as after a negation.
 
-        Compared are the outputs after the following word with and without the turning one, where the latter is read
-        while the opinion is open. A word after which all others lead to one class does not turn them round: it has made
-        up the automaton's mind.
+        Compared are the outputs after the following word with and without the first one, where the first is read while
+        the decision is open. A word after which all others lead to one class does not reverse them: it decides.
         """
         found = []
         after = self.anatomy.matrices @ self.anatomy.centres  # (G, n, C)
@@ -110,32 +109,36 @@ class Figures:
             weights = read / read.sum()
             alone = np.einsum("i,gic->gc", weights, after)
             reached = weights @ self.anatomy.matrices[number]
-            turned = np.einsum("i,gic->gc", reached, after)
+            after_it = np.einsum("i,gic->gc", reached, after)
             visits = self.anatomy.visits
-            likely = (visits / np.maximum(1e-300, visits.sum(0))) @ reached  # (G,): of each class, to be read next
-            followers = self._reversed(number, alone, turned, likely)
+            likely = (visits / np.maximum(1e-300, visits.sum(0))) @ reached  # (G,): of each cluster, to be read next
+            followers = self._reversed(number, alone, after_it, likely)
             if len({each.after for each in followers}) > 1:
                 found.append(Reversal(number, followers))
         return found
 
     def _reversed(
-        self, number: int, alone: NDArray[np.float64], turned: NDArray[np.float64], likely: NDArray[np.float64]
+        self,
+        number: int,
+        alone: NDArray[np.float64],
+        after_it: NDArray[np.float64],
+        likely: NDArray[np.float64],
     ) -> tuple[Reversed, ...]:
-        """Of each class that following words speak for, the words most turned in all. (G, C), (G, C), (G,)"""
+        """For each class, the following cluster with the largest total reversal. (G, C), (G, C), (G,)"""
         best: dict[int, Reversed] = {}
         furthest: dict[int, float] = {}
-        for kind, (one, other) in enumerate(zip(alone, turned, strict=True)):
+        for cluster, (one, other) in enumerate(zip(alone, after_it, strict=True)):
             label, opposite = int(one.argmax()), int(other.argmax())
-            clear = min(one[label], other[opposite]) >= _CLEARLY and self.names.classes[kind].share >= _OFTEN
-            gap = float(likely[kind] * (one[label] - other[label]))
-            if kind != number and label != opposite and clear and gap > furthest.get(label, 0):
+            clear = min(one[label], other[opposite]) >= _CLEARLY and self.names.classes[cluster].share >= _OFTEN
+            gap = float(likely[cluster] * (one[label] - other[label]))
+            if cluster != number and label != opposite and clear and gap > furthest.get(label, 0):
                 furthest[label] = gap
-                best[label] = Reversed(kind, label, float(one[label]), opposite, float(other[opposite]))
+                best[label] = Reversed(cluster, label, float(one[label]), opposite, float(other[opposite]))
         return tuple(best.values())
 
     @property
     def memory(self) -> Memory | None:
-        """The pair of states alike in what they say that some class of words takes furthest apart."""
+        """The pair of states with like outputs that some word cluster takes furthest apart."""
         best, furthest = None, _REMEMBERS
         after = self.anatomy.matrices @ self.anatomy.centres  # (G, n, C)
         for first, second in self._alike():
@@ -147,7 +150,7 @@ class Figures:
         return best
 
     def _alike(self) -> Iterator[tuple[int, int]]:
-        """Pairs of states that say nearly the same and as surely, the start aside."""
+        """Pairs of states with nearly the same output and certainty, the start aside."""
         centres, surely = self.anatomy.centres, 2 * self.sure + 1 * self.undecided
         for first in range(1, len(centres)):
             for second in range(first + 1, len(centres)):
@@ -158,7 +161,7 @@ class Figures:
                     yield first, second
 
     def _unexplained(self, first: int, second: int, after: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How far each class of words takes two states apart, beyond the difference in log-odds that they had; (G,)
+        """How far each word cluster takes two states apart, beyond the difference in log-odds that they had; (G,)
 
         Where evidence simply adds up, the states keep their difference in log-odds, and this is 0.
         """
@@ -175,7 +178,7 @@ class Figures:
         return Memory(first, second, number, label, before, (float(after[first, label]), float(after[second, label])))
 
 
-def mainly(kind: WordClass) -> int | None:
-    """The class that a class of words turns towards with half of what it moves or more; None if it hardly matters."""
-    label = int(kind.change.argmax())
-    return label if kind.moved >= HARDLY and kind.change[label] >= MAINLY * kind.moved else None
+def mainly(cluster: WordClass) -> int | None:
+    """The class towards which a cluster moves half of the probability it moves, or more; None if it hardly matters."""
+    label = int(cluster.change.argmax())
+    return label if cluster.moved >= HARDLY and cluster.change[label] >= MAINLY * cluster.moved else None

@@ -1,8 +1,8 @@
-"""Shapley values of any game: from all coalitions, or from random orders of the words in antithetic pairs.
+"""Shapley values of any game: from all coalitions, or from random permutations of the words in antithetic pairs.
 
-Along an order the words enter one by one; the marginal of a word is what its entry changes. Its mean over all orders is
-the Shapley value. Every order is followed by its reverse, in which a word that came early comes late: the mean of the
-two varies less than that of two independent orders.
+Along a permutation the words enter one by one; the marginal of a word is what its entry changes. Its mean over all
+permutations is the Shapley value. Every permutation is followed by its reverse, in which a word that came early comes
+late: the mean of the two varies less than that of two independent ones.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.explanation.intervals import moderated_errors
+from wfalens.explanation.attribution import moderated_errors
 
-Game = Callable[[NDArray[np.bool_]], NDArray[np.float64]]  # coalitions (N, L) -> what they are worth (N, classes)
+Game = Callable[[NDArray[np.bool_]], NDArray[np.float64]]  # coalitions (N, L) -> their outputs (N, classes)
 _COALITION_CELLS = 1 << 24  # of coalitions held at a time
 _FITTED, _FOLDS, _LEEWAY = 4, 10, 0.15
 
 
 def enumerated_shapley(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """From the values of all coalitions; bit t of a row's number tells whether word t is in. (2^L, C) -> (L, C)"""
+    """From the values of all coalitions; bit t of a row's number says whether word t is present. (2^L, C) -> (L, C)"""
     length = len(values).bit_length() - 1
     present = np.arange(len(values))[:, None] >> np.arange(length) & 1  # (2^L, L)
     sizes = present.sum(1)
@@ -37,13 +37,13 @@ def all_coalitions(length: int) -> NDArray[np.bool_]:
 
 
 def antithetic_ranks(length: int, pairs: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """When each word enters, in random orders and their reverses; -> (pairs, 2, L)"""
+    """When each word enters, in random permutations and their reverses; -> (pairs, 2, L)"""
     ranks = rng.permuted(np.tile(np.arange(length), (pairs, 1)), axis=1)
     return np.stack([ranks, length - 1 - ranks], 1)
 
 
 def coalitions_along(ranks: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """The coalitions that the orders pass, from none to all; (…, L) -> (…, L + 1, L)"""
+    """The coalitions along the permutations, from none to all; (…, L) -> (…, L + 1, L)"""
     return np.asarray(ranks[..., None, :] < np.arange(ranks.shape[-1] + 1)[:, None])
 
 
@@ -56,7 +56,7 @@ def marginals(game: Game, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Means over independent samples, and how sure they are."""
+    """Means over independent samples, and their standard errors."""
 
     mean: NDArray[np.float64]  # (L, C)
     standard_error: NDArray[np.float64]  # (L, C); NaN from a single sample, 0 where nothing was sampled
@@ -75,7 +75,7 @@ class Sampled:
 def controlled(
     samples: NDArray[np.float64], controls: NDArray[np.float64], known: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Samples less what their controls tell about them, without changing their expected value; -> (samples, L, C)
+    """Samples minus what their controls explain, without changing their expected value; -> (samples, L, C)
 
     samples: (samples, L, C); controls: (samples, L, D), the first C being the same game of the copy; `known`, their
     expected value: (L, D). A sample loses `(control − known)·W`. W takes the first C controls as they are and, from
@@ -103,7 +103,7 @@ def _ridge(control: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray
 
 
 def sampled_shapley(game: Game, length: int, pairs: int, rng: np.random.Generator) -> Sampled:
-    """From `pairs` antithetic pairs of orders."""
+    """From `pairs` antithetic pairs of permutations."""
     ranks = antithetic_ranks(length, pairs, rng)
     step = max(1, _COALITION_CELLS // (2 * (length + 1) * length))
     return Sampled.of(np.concatenate([marginals(game, ranks[at : at + step]) for at in range(0, pairs, step)]))
