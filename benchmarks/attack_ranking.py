@@ -19,8 +19,8 @@ from benchmarks.paper.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG,
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
 from wfalens.automaton import WFA
+from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.explanation import shapley_each
-from wfalens.explanation.attribution import forward_backward, replacement_outputs
 from wfalens.extraction import Stochastic, extract
 from wfalens.ragged import Ragged
 from wfalens.robustness.attack import AttackContext, run_attack

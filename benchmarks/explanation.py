@@ -12,12 +12,12 @@ from statistics import median
 import numpy as np
 
 from common import PeakMemory, arguments, finish, news, show, trained_model, word_vectors
-from wfalens.explanation import adversarial_pairs, influence
-from wfalens.explanation.faithfulness import (
+from scorers import (
     automaton_scorer,
     integrated_gradients_scorer,
     leave_one_out_scorer,
 )
+from wfalens.explanation import adversarial_pairs, influence
 from wfalens.extraction import Stochastic, extract
 from wfalens.ragged import Ragged
 

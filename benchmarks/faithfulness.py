@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from common import arguments, data_sets, finish, show, trained_model
-from wfalens.explanation.faithfulness import (
+from scorers import (
     automaton_scorer,
     deletion_scorer,
     integrated_gradients_scorer,

@@ -21,9 +21,7 @@ from statistics import median
 import numpy as np
 
 from common import CACHE, arguments, finish, show, trained_model
-from wfalens.automaton import WFA
-from wfalens.explanation import network_shapley, shapley_each
-from wfalens.explanation.faithfulness import (
+from scorers import (
     automaton_scorer,
     integrated_gradients_scorer,
     leave_one_out_scorer,
@@ -31,6 +29,8 @@ from wfalens.explanation.faithfulness import (
     random_scorer,
     shapley_scorer,
 )
+from wfalens.automaton import WFA
+from wfalens.explanation import network_shapley, shapley_each
 from wfalens.explanation.shapley.game import coalition_texts
 from wfalens.extraction import Linear, Stochastic, extract
 from wfalens.models.inference import final_outputs

@@ -9,7 +9,7 @@ from benchmarks.paper.paper import printed
 from benchmarks.paper.section import Claim, Grid, Picture, Results, Section, Shown, own, share_claim
 
 from wfalens.explanation import Influence, WordMaps
-from wfalens.explanation.word_maps import ACTING
+from wfalens.explanation.embeddings import TRANSITION_SPACE
 from wfalens.report import plots
 
 _AUTOMATA = ("paper's", "probed")
@@ -78,7 +78,7 @@ def _word_claims(results: Results) -> list[Claim]:
 def _maps(results: Results) -> Shown:
     found = results.of(_MAPS)
     first = found[0]
-    other = next(space for space in first["purity"] if space != ACTING)
+    other = next(space for space in first["purity"] if space != TRANSITION_SPACE)
     picture = plots.word_maps(
         WordMaps(
             tuple(first["words"]),
@@ -89,7 +89,7 @@ def _maps(results: Results) -> Shown:
         )
     )
     rows = [[space, f"{np.mean([item['purity'][space] for item in found]):.3f}"] for space in first["purity"]]
-    held = [item["purity"][ACTING] > item["purity"][other] for item in found]
+    held = [item["purity"][TRANSITION_SPACE] > item["purity"][other] for item in found]
     # the classes are the automaton's own, which favours its space; the paper only says that the two differ
     evidence = " and ".join(" ".join(row) for row in rows)
     claims = own(

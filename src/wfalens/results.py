@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wfalens.html import table_html
-from wfalens.messages import printable
+from wfalens.messages import printable, sentence
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_PRINTED = 1_500  # characters of a printed result: notebooks store what they show
-_MOST_ROWS = 200  # of a table in a notebook
+_MOST_ROWS, _LONGEST_CELL = 200, 200  # of a table in a notebook; characters
 
 
 class Result:
@@ -104,4 +104,4 @@ def cell(value: Any) -> str:
         return f"{value:.3f}"
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return f"{value:,}"
-    return str(value)
+    return sentence(str(value), _LONGEST_CELL)

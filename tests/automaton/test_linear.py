@@ -13,7 +13,7 @@ from tests.files import contents, without_checksums, write_contents
 from wfalens.automaton import WFA, LinearWFA
 from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.errors import FormatError, InputError
-from wfalens.explanation import TransitionEmbeddings, attribute, best_replacements, influence, phrase_influence
+from wfalens.explanation import TransitionEmbeddings, best_replacements, explain, influence, phrase_influence
 from wfalens.ragged import Ragged
 
 texts_of_numbers = st.lists(st.lists(st.integers(0, 100), max_size=9), max_size=7)
@@ -266,13 +266,13 @@ sentences = st.lists(st.integers(0, 100), min_size=1, max_size=9)
 
 @given(linear_samples(), sentences)
 def test_contributions_are_log_odds_and_add_up(item, raw):
-    found = attribute(item.wfa, " ".join(text_of(item, raw)))
+    found = explain(item.wfa, " ".join(text_of(item, raw)))
     scale = 1 + np.abs(found.output).max()
     assert found.unit == "log-odds"
-    np.testing.assert_allclose(found.contributions.sum(0) / scale, (found.output - found.prior) / scale, atol=1e-9)
+    np.testing.assert_allclose(found.values.sum(0) / scale, (found.output - found.base) / scale, atol=1e-9)
     outputs = item.wfa.predict_proba(["", " ".join(found.words)])
     logs = np.log(outputs[:, outputs.min(0) > 1e-250])  # of the classes that rounding leaves a probability
-    moved = found.contributions.sum(0)[outputs.min(0) > 1e-250]
+    moved = found.values.sum(0)[outputs.min(0) > 1e-250]
     if len(moved):
         wanted = np.diff(logs - logs[:, :1], axis=0)[0]  # how the odds against the first of them changed
         tolerance = 1e-9 * scale + 4 * rounding(item, item.wfa.encoder.encode(["", " ".join(found.words)]))
@@ -283,7 +283,7 @@ def test_contributions_are_log_odds_and_add_up(item, raw):
 @given(linear_samples(), sentences)
 def test_deletion_and_replacement_equal_recomputation(item, raw):
     words = text_of(item, raw)
-    found = attribute(item.wfa, " ".join(words))
+    found = explain(item.wfa, " ".join(words))
     scale = 1 + np.abs(found.without).max()
     for position in range(len(words)):
         rest = " ".join(words[:position] + words[position + 1 :])
@@ -317,7 +317,7 @@ def test_equal_weights_are_still_a_decision():
     factors = wfa.factors._replace(final=np.zeros((12, 3), np.float32), bias=np.zeros(3, np.float32))
     flat = LinearWFA(**(parts_of(wfa) | {"factors": factors}))
     assert flat.predict_indices(["w1"]).tolist() == [0]
-    assert flat.walk("w1").label == attribute(flat, "w1").label == "c0"
+    assert flat.walk("w1").label == explain(flat, "w1").label == "c0"
     assert len(best_replacements(flat, "w1 w2", min_count=1)) == 2
 
 

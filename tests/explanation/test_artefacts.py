@@ -59,7 +59,7 @@ def test_what_is_rare_is_for_the_reader_to_say(taught):
 
 def test_every_form_tells_the_same(taught):
     found = find_artefacts(taught)
-    assert [row["word"] for row in found.to_json()["words"]] == list(found.to_dataframe()["word"])
+    assert [row["word"] for row in found.to_dict()["items"]] == list(found.to_dataframe()["word"])
     assert all(each.shown in found.to_html() for each in found)
 
 

@@ -1,5 +1,7 @@
 """Means over a corpus: sums that add up in any order, and the planted truth found again."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +9,7 @@ from hypothesis import strategies as st
 
 from wfalens.errors import InputError
 from wfalens.explanation import influence, interactions, shapley, shapley_each
-from wfalens.explanation.importance import pair_importance, rank_correlation, word_importance
-from wfalens.explanation.occurrences import word_occurrences
+from wfalens.explanation.importance import pair_importance, rank_correlation, word_importance, word_occurrences
 from wfalens.explanation.shapley_sums import KeyedSums, pair_sums, word_sums
 from wfalens.text import load_dataset
 from wfalens.text.datasets import newsroom
@@ -67,7 +68,7 @@ def test_blocks_of_texts_add_up_to_the_corpus(newsroom_wfa, texts, monkeypatch, 
     for part in parts:
         total += word_sums(newsroom_wfa, part, "delete")
     assert as_tuple(total) == as_tuple(whole)
-    monkeypatch.setattr("wfalens.explanation.shapley_blocks._TOKENS_AT_ONCE", 50)
+    monkeypatch.setattr("wfalens.explanation.importance._TOKENS_AT_ONCE", 50)
     again = word_importance(newsroom_wfa, texts, min_count=1)
     np.testing.assert_array_equal(again.mean, importance.mean)
 
@@ -101,16 +102,16 @@ def test_pairs_are_summed_by_their_words(newsroom_wfa):
     assert as_tuple(parts[2] + parts[0] + parts[1]) == as_tuple(pair_sums(newsroom_wfa, ids, "delete"))
 
 
-def test_a_word_is_told_where_it_stands(newsroom_wfa):
+def test_occurrences_of_a_word_come_with_their_contexts(newsroom_wfa):
     texts = ["the senate after", "coach new senate", "nothing here", "senate senate"]
     found = word_occurrences(newsroom_wfa, texts, "senate", around=1)
     assert found.texts.tolist() == [0, 1, 3, 3]
     assert found.positions.tolist() == [1, 2, 0, 1]
     assert found.contexts == ("the senate after", "new senate", "senate senate", "senate senate")
     np.testing.assert_allclose(found.values[1], shapley(newsroom_wfa, texts[1]).values[2])
-    against, speaking_for = found.extremes("us", 1)
+    low, high = found.extremes("us", 1)
     column = found.values[:, newsroom_wfa.class_names.index("us")]
-    assert (against[0][1], speaking_for[0][1]) == (column.min(), column.max())
+    assert (low[0][1], high[0][1]) == (column.min(), column.max())
     assert found.quantiles("us", (0, 1)) == [column.min(), column.max()]
     parts = [word_occurrences(newsroom_wfa, texts[at : at + 2], "senate", around=1, first_text=at) for at in (0, 2)]
     both = parts[0] + parts[1]
@@ -118,16 +119,17 @@ def test_a_word_is_told_where_it_stands(newsroom_wfa):
     np.testing.assert_array_equal(both.values, found.values)
 
 
-def test_results_are_told_as_data(importance):
+def test_results_are_data(importance):
     one = importance.of("senate")
-    told = one.to_json()["rows"][0]
-    assert told["name"] == "senate"
-    assert told["values"]["us"]["mean"] == one.mean[0, one.class_names.index("us")]
-    assert told["values"]["us"]["mean_half_width"] > 0
+    row = one.rows()[0]
+    assert row["name"] == "senate"
+    assert row["us mean"] == one.mean[0, one.class_names.index("us")]
+    assert row["us mean ±"] > 0
+    json.dumps(one.to_dict())
     assert {"name", "count", "us mean", "us mean ±"} <= set(one.to_dataframe().columns)
     assert "senate" in one.to_html()
-    rare = importance.subset(np.flatnonzero(importance.counts == 1)[:1]).to_json()["rows"][0]
-    assert rare["values"]["us"]["size_half_width"] is None
+    rare = importance.subset(np.flatnonzero(importance.counts == 1)[:1]).rows()[0]
+    assert np.isnan(rare["us size ±"])
 
 
 def test_bad_input(newsroom_wfa, importance):

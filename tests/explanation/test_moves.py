@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.automata import linear_sample, sample
+from tests.errors import raises
 from tests.readable import at_random, negation
-from wfalens.errors import InputError
 from wfalens.explanation import moves
 
 
@@ -43,7 +43,7 @@ def test_carriers_bring_more_than_their_share():
 
 def test_data_frame_json_and_html_hold_the_same_moves():
     table = moves(negation().wfa)
-    frame, data = table.to_dataframe(), table.to_json()
+    frame, data = table.to_dataframe(), table.to_dict()
     json.dumps(data, allow_nan=False)
     assert list(frame["from"]) == [each["from"] for each in data["moves"]]
     assert frame["of all words"].sum() == pytest.approx(1)
@@ -57,5 +57,5 @@ def test_data_frame_json_and_html_hold_the_same_moves():
 
 @pytest.mark.parametrize("wfa", [sample("fit", 0).wfa, linear_sample(0).wfa])
 def test_an_automaton_without_classes_of_words_is_refused_with_the_way_to_one(wfa):
-    with pytest.raises(InputError, match="--kind readable"):
+    with raises("not-readable"):
         moves(wfa)

@@ -169,13 +169,13 @@ def interactions(wfa, text, absence):
 
 
 def local_attribution(wfa, text, method):
-    found = explanation.attribute(wfa, text, method)
-    return {"contributions": found.contributions, "without": found.without, "shares": found.shares}
+    found = explanation.explain(wfa, text, method=method)
+    return {"contributions": found.values, "without": found.without, "shares": found.row_shares}
 
 
 def replacements(wfa, text, class_name):
     found = explanation.best_replacements(wfa, text, class_name, min_count=1)
-    return [[each.position, each.output] for each in found]  # words of one kind tie
+    return [[each.position, each.output] for each in found.items]  # words of one kind tie
 
 
 def network_shapley(model, wfa, text, queries):
@@ -197,7 +197,7 @@ def lime_list(wfa, text):
 def explanation_scores(wfa, model, texts):
     scorers = {
         "shapley": lambda text: explanation.shapley(wfa, text).values,
-        "walk": lambda text: explanation.attribute(wfa, text, "walk").contributions,
+        "walk": lambda text: explanation.explain(wfa, text, method="additive").values,
     }
     rationales = [[int(word in ("good", "bad", "not")) for word in text.split()] for text in texts]
     found = evaluation.evaluate_explanations(scorers, model, texts, rationales=rationales)
@@ -226,12 +226,11 @@ def moves(wfa):
     return {"shares": found.shares, "rates": found.rates}
 
 
-def story(wfa):
-    found = explanation.describe(wfa)
-    return [[each.about, each.text] for each in found.sentences]
+def description(wfa):
+    return [each.about for each in explanation.describe(wfa).sentences]
 
 
-def story_figures(wfa):
+def description_figures(wfa):
     return [each.figures for each in explanation.describe(wfa).sentences]
 
 
@@ -615,7 +614,7 @@ def figures_of(name: str) -> dict[str, Figure]:
             found[f"shapley of probabilities, {absence}"] = lambda each=absence: shapley_values(
                 wfa(), TEXT, each, "probability"
             )
-    for method in ("shapley", "walk"):
+    for method in ("shapley", "additive"):
         found[f"attribution, {method}"] = lambda each=method: local_attribution(wfa(), "the zebra not good plot", each)
     for kind in ("collaborative", "adversarial"):
         found[f"contrast, {kind}"] = lambda each=kind: contrast(wfa(), each, "mean_square")
@@ -661,10 +660,10 @@ def figures_of_readable() -> dict[str, Figure]:
     return {
         "names": lambda: names(wfa()),
         "moves": lambda: moves(wfa()),
-        "story": lambda: story(wfa()),
-        "figures of the story": lambda: story_figures(wfa()),
+        "description": lambda: description(wfa()),
+        "figures of the description": lambda: description_figures(wfa()),
         "diagram": lambda: diagram(wfa()),
-        "story of the readable automaton": lambda: story(build.automaton("linear_plain")),
+        "description of the readable automaton": lambda: description(build.automaton("linear_plain")),
         "coverage": lambda: coverage(wfa(), held[:6]),
         "gaps": lambda: gaps(wfa(), model(), held[:6]),
         "habits": lambda: habits(wfa()),

@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.wfa import WFA
-from wfalens.automaton.wfa import Texts as InMemoryTexts
+from wfalens.automaton.wfa import WFA, Texts
 from wfalens.errors import InputError
 from wfalens.explanation.attribution import class_column
 from wfalens.explanation.influence import Influence
 from wfalens.explanation.shapley.game import checked_absence
 from wfalens.explanation.shapley.quadrature import exact_shapley
 from wfalens.explanation.shapley.shapley_values import MOST_WORDS, check_length
-from wfalens.explanation.shapley_blocks import PAIRS, WORDS, Texts, corpus_sums
-from wfalens.explanation.shapley_sums import KeyedSums
+from wfalens.explanation.shapley_blocks import PAIRS, WORDS, corpus_sums
+from wfalens.explanation.shapley_sums import KeyedSums, pair_sums, word_sums
 from wfalens.results import Result
 from wfalens.scale.run_config import Run
+from wfalens.text.corpus import Corpus
+from wfalens.text.files import TextFiles
 
+_TOKENS_AT_ONCE = 1 << 15
 _Z = 1.959963984540054  # of a two-sided 95 % interval
 
 
@@ -99,7 +101,7 @@ class Importance(Result):
 
 def word_importance(
     wfa: WFA,
-    texts: Texts,
+    texts: Texts | Corpus | TextFiles,
     *,
     absence: str = "delete",
     min_count: int = 5,
@@ -107,16 +109,16 @@ def word_importance(
 ) -> Importance:
     """Mean φ and |φ| of every word that occurs `min_count` times in the texts; without a query of the model.
 
-    `texts` are texts in memory, or a source of any size such as `TextFiles`. `run` says how files are read (workers,
+    `texts` are in memory, or `TextFiles` of any size. `run` says how files are read (workers,
     checkpoints); it has no effect on the figures.
     """
-    sums = corpus_sums(wfa, texts, WORDS, absence, run or Run()).frequent(min_count)
+    sums = _sums(wfa, texts, WORDS, absence, run).frequent(min_count)
     return Importance.of_sums(wfa, wfa.encoder.vocabulary.decode(sums.keys.astype(np.int32)), sums, absence)
 
 
 def pair_importance(
     wfa: WFA,
-    texts: Texts,
+    texts: Texts | Corpus | TextFiles,
     *,
     absence: str = "delete",
     min_count: int = 5,
@@ -126,10 +128,24 @@ def pair_importance(
 
     `texts` and `run` are those of `word_importance`.
     """
-    sums = corpus_sums(wfa, texts, PAIRS, absence, run or Run()).frequent(min_count)
+    sums = _sums(wfa, texts, PAIRS, absence, run).frequent(min_count)
     words = wfa.encoder.vocabulary.words
     names = [f"{words[key // len(words)]} × {words[key % len(words)]}" for key in sums.keys]
     return Importance.of_sums(wfa, names, sums, absence)
+
+
+def _sums(wfa: WFA, texts: Texts | Corpus | TextFiles, kind: str, absence: str, run: Run | None) -> KeyedSums:
+    """Of texts in memory, here; of files, block by block."""
+    absence = checked_absence(absence)
+    if isinstance(texts, TextFiles):
+        return corpus_sums(wfa, texts, kind, absence, run or Run())
+    _, ids = wfa.ids(texts.texts if isinstance(texts, Corpus) else texts).nonempty()
+    if len(ids) == 0:
+        raise InputError("there is no text with a word in it", code="no-words")
+    total = KeyedSums.nothing(len(wfa.class_names))
+    for part in ids.chunks(_TOKENS_AT_ONCE):
+        total += word_sums(wfa, part, absence) if kind == WORDS else pair_sums(wfa, part, absence)
+    return total
 
 
 def rank_correlation(importance: Importance, influence: Influence) -> dict[str, float]:
@@ -197,7 +213,7 @@ class Occurrences(Result):
 
 
 def word_occurrences(
-    wfa: WFA, texts: InMemoryTexts, word: str, *, absence: str = "delete", around: int = 4, first_text: int = 0
+    wfa: WFA, texts: Texts, word: str, *, absence: str = "delete", around: int = 4, first_text: int = 0
 ) -> Occurrences:
     """All occurrences of one word, with `around` words to each side; texts are numbered from `first_text` on."""
     if word not in wfa.encoder.vocabulary:

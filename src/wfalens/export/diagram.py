@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.naming import HARDLY, LEANING, LEANING_OF_TWO, SURE, WordClass
 from wfalens.automaton.serving import recorded
 from wfalens.automaton.wfa import WFA
-from wfalens.explanation.moves import MoveTable, moves, shown_name, shown_words, teller_of
+from wfalens.explanation.moves import MoveTable, moves, require_readable, shown_name, shown_words
 from wfalens.messages import percent, sentence
 from wfalens.palette import GREY, class_colour, mixed
 from wfalens.results import Result
@@ -204,7 +204,7 @@ def diagram_of(wfa: WFA, most_edges: int = MOST_EDGES, enough: float = ENOUGH) -
 
     The caption begins with its size and how faithful it was on texts held out from fitting, if that was recorded.
     """
-    table, drawn = moves(wfa), teller_of(wfa).wfa
+    table, drawn = moves(wfa), require_readable(wfa).wfa
     size = f"An automaton with {drawn.states} states and {len(table.names.classes)} word clusters. "
     found = recorded(drawn.provenance)
     faithful = (

@@ -146,7 +146,7 @@ class Coverage:
 
 def cover(wfa: WFA, texts: Texts) -> Coverage:
     """What texts exercise of a readable automaton, or of the readable one that an automaton carries."""
-    from wfalens.explanation.moves import teller_of
+    from wfalens.explanation.moves import require_readable
 
     readable = reader_of(wfa)
     _, ids = wfa.ids(texts).nonempty()
@@ -166,7 +166,7 @@ def cover(wfa: WFA, texts: Texts) -> Coverage:
         np.bincount(walks.states, minlength=n) + np.bincount(ends, minlength=n),
         np.bincount(codes, minlength=groups * n).reshape(groups, n),
         pairs.reshape(groups * n, groups * n),
-        teller_of(wfa).remark,
+        require_readable(wfa).remark,
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.naming import Anatomy
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.explanation.moves import anatomy_and_names, teller_of
+from wfalens.explanation.moves import anatomy_and_names, require_readable
 from wfalens.ragged import Ragged
 
 
@@ -71,6 +71,6 @@ class Walks:
 
 def reader_of(wfa: WFA) -> StochasticWFA:
     """The readable automaton by which texts are followed: the automaton itself, or the attached one."""
-    told = teller_of(wfa).wfa
+    told = require_readable(wfa).wfa
     anatomy_and_names(told)
     return told

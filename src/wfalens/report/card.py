@@ -12,8 +12,8 @@ from typing import Any
 
 from wfalens.automaton.wfa import WFA
 from wfalens.evaluation import Estimate, Fidelity, GroupReport
-from wfalens.explanation.artefacts import COLUMNS, Artefacts, find_artefacts
-from wfalens.messages import visible
+from wfalens.explanation.artefacts import Artefacts, find_artefacts
+from wfalens.messages import percent, visible
 
 _UNMEASURED = "not measured: give the classifier (--model) and texts that extraction has not seen (--corpus)"
 _NO_GROUPS = "not compared: name a column of the texts (--by)"
@@ -46,7 +46,7 @@ class Card:
             "preprocessing": self._preprocessing,
             "fidelity": None if self.fidelity is None else {"texts": self.texts, **self.fidelity.to_json()},
             "groups": None if groups is None else groups.to_json(),
-            "artefacts": self.artefacts.to_json(),
+            "artefacts": self.artefacts.to_dict(),
             "absent": self._absent,
         }
 
@@ -173,7 +173,11 @@ class Card:
             f"Words that should not matter: damaged ones, and ones seen up to {self.artefacts.rare} times that are "
             "stronger than 99 % of the usual words. Influence is on the probability of the class, averaged over states."
         )
-        yield from _table(COLUMNS, self.artefacts.rows())
+        rows = [
+            [each.shown, each.kind, f"{each.count:,}", each.class_name, f"{each.influence:+.3f}", percent(each.rank)]
+            for each in self.artefacts
+        ]
+        yield from _table(("word", "kind", "count", "class", "influence", "stronger than"), rows)
 
 
 def _groups(report: GroupReport) -> Iterator[str]:

@@ -13,8 +13,7 @@ from wfalens.automaton.serving import readable_of, recorded
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
-from wfalens.explanation.attribution import attribute
-from wfalens.explanation.explanation import PROBABILITY
+from wfalens.explanation.attribution import PROBABILITY
 from wfalens.explanation.influence import influence
 from wfalens.explanation.shapley import network_shapley, shapley
 from wfalens.html import figure_html, heat_html, table_html, text_html
@@ -117,7 +116,7 @@ def card(wfa: WFA, text: str, model: PrefixClassifier | None = None) -> Card:
     output = wfa.probabilities(way.weights[-1:])[0] if way.label is not None else np.zeros(len(wfa.class_names))
     if model is None:
         column = int(output.argmax())
-        values = attribute(wfa, text).contributions[:, column]
+        values = shapley(wfa, text).values[:, column]
         return Card(way.words, wfa.class_names, wfa.class_names[column], output, values, tuple(way.row_kinds), wfa.unit)
     check_pair(wfa, model)
     trace = model.trace(model.encoder.encode([text])).values.astype(np.float64)

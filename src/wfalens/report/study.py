@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.explanation.embeddings import nearness_of
 from wfalens.explanation.influence import Influence, influence
-from wfalens.explanation.near_words import nearness_of
 from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus

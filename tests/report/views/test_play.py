@@ -13,7 +13,7 @@ from tests.studies import HALF, SCRIPT, counting_model, extracted, headlines, le
 from wfalens.automaton import sweeps
 from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
-from wfalens.explanation import attribute
+from wfalens.explanation import explain
 from wfalens.extraction import Paper, extract
 from wfalens.models.inference import final_outputs, initial_output
 from wfalens.report.page import to_json
@@ -36,10 +36,10 @@ def test_a_played_text_is_the_walk_and_the_attribution(drawn, text):
     assert "model" not in data
     assert data["truth"] is None
     if walk.words:
-        explained = attribute(drawn.wfa, text)
-        assert np.allclose(data["contributions"], explained.contributions, atol=7e-5)
+        explained = explain(drawn.wfa, text)
+        assert np.allclose(data["contributions"], explained.values, atol=7e-5)
         total = np.sum(data["contributions"], axis=0)
-        assert np.allclose(total, explained.output - explained.prior, atol=6e-5 * (len(walk.words) + 1))
+        assert np.allclose(total, explained.output - explained.base, atol=6e-5 * (len(walk.words) + 1))
         assert data["label"] == explained.label or data["label"] is None
 
 

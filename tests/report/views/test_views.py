@@ -15,7 +15,7 @@ from tests.studies import HALF, counting_model, letter_texts
 from wfalens.errors import InputError
 from wfalens.evaluation import measure_fidelity
 from wfalens.evaluation.language_models import measure_strings
-from wfalens.explanation import attribute
+from wfalens.explanation import explain
 from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.report import views as inspection
 from wfalens.report.page import embedded, explorer_html, report_html, to_json
@@ -240,7 +240,7 @@ def test_every_view_of_every_kind(kind, classes):
     assert all(len(level["bands"]) == len(wfa.class_names) for level in data["levels"])
     text = corpus.texts[0]
     played = inspection.play(study, text)
-    assert np.allclose(np.sum(played["contributions"], 0), np.sum(attribute(wfa, text).contributions, 0), atol=1e-3)
+    assert np.allclose(np.sum(played["contributions"], 0), np.sum(explain(wfa, text).values, 0), atol=1e-3)
     to_json(
         [data, played, inspection.sentences(study), inspection.flips(study, text), found.word_moves(text.split()[0])]
     )

@@ -21,7 +21,7 @@ from wfalens.errors import InputError
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
     from wfalens.evaluation import Fidelity
-    from wfalens.explanation import Attribution, Story
+    from wfalens.explanation import Attribution, Description
     from wfalens.models.rnn.classifier import RNNClassifier
     from wfalens.text.corpus import Corpus
     from wfalens.text.datasets.catalogue import Dataset
@@ -43,7 +43,7 @@ class Demo:
     report: Path
     wfa: WFA
     fidelity: Fidelity
-    story: Story | None
+    story: Description | None
     example: Attribution
     seconds: float
 
@@ -56,8 +56,8 @@ class Demo:
             "kind": self.wfa.kind,
             "test_accuracy": None if accuracy is None else accuracy.value,
             "fidelity": self.fidelity.to_json(),
-            "story": None if self.story is None else self.story.to_json(),
-            "example": self.example.to_json(),
+            "story": None if self.story is None else self.story.to_dict(),
+            "example": self.example.to_dict(),
             "seconds": self.seconds,
         }
 
@@ -105,8 +105,7 @@ def demo(
     began = time.perf_counter()
     train_texts, test_texts = (load_dataset(dataset, split, data) for split in ("train", "test"))
     from wfalens.evaluation import measure_fidelity
-    from wfalens.explanation import attribute
-    from wfalens.explanation.story import describe
+    from wfalens.explanation import describe
     from wfalens.extraction import extract
     from wfalens.report import Extent, collect, write_page
     from wfalens.report.views import Study
@@ -131,7 +130,7 @@ def demo(
 
     tell("step 4 of 4: explaining the network through the automaton, and writing a page that shows it all")
     story = None if wfa.readable is None else describe(wfa)
-    example = attribute(wfa, _example(wfa, test_texts))
+    example = wfa.explain(_example(wfa, test_texts))
     vectors = wordllama_vectors(model.encoder.vocabulary.words[2:])
     study = Study(paths["wfa"].name, wfa, model, test_texts, vectors, reference=train_texts)
     write_page(collect(study, Extent(sentences=_SENTENCES, attacked=_ATTACKED)), paths["html"])
@@ -241,11 +240,11 @@ def _print_rates(done: Demo) -> None:
 def _print_example(found: Attribution) -> None:
     """Which words decided one text."""
     label = found.label or "undecided"
-    values = found.contributions[:, int(found.output.argmax())]
+    values = found.values[:, int(found.output.argmax())]
     rows = [[word, f"{value:+.3f}"] for word, value in zip(found.words, values, strict=True)]
     at = int(found.output.argmax())
-    rows.append(["sum = output − prior", f"{found.output[at] - found.prior[at]:+.3f}"])
+    rows.append(["sum = output − base", f"{found.output[at] - found.base[at]:+.3f}"])
     say(f"\nOne of these texts: {' '.join(found.words)}")
-    say(f"Why the automaton says {label} ({found.title}, in {found.unit}):")
+    say(f"Why the automaton says {label} ({found.name}, in {found.unit}):")
     print_table(None, ["word", label], rows)
     remark(UNITS.get(found.unit))

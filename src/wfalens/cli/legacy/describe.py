@@ -10,7 +10,7 @@ from wfalens.cli.legacy.files import check_outputs, write_html
 from wfalens.cli.legacy.output import print_json, remark, say
 
 if TYPE_CHECKING:
-    from wfalens.explanation import Story
+    from wfalens.explanation import Description
 
 
 def describe_cli(
@@ -35,15 +35,15 @@ def describe_cli(
     story = describe(automaton)
     write_html(html, f"{automaton.name}: what it does", story.to_html())
     if as_json:
-        print_json(story.to_json())
+        print_json(story.to_dict())
     else:
         say("\n\n".join(each.text for each in story.sentences))
         remark(story.remark)
 
 
-def describe(automaton: Path) -> Story:
+def describe(automaton: Path) -> Description:
     """The story of a readable automaton."""
     from wfalens.automaton import WFA
-    from wfalens.explanation.story import describe
+    from wfalens.explanation import describe
 
     return describe(WFA.load(automaton))

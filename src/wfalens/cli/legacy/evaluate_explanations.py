@@ -11,13 +11,9 @@ from wfalens.cli.legacy import options as opt
 from wfalens.cli.legacy.files import check_outputs, write_html
 from wfalens.cli.legacy.inputs import USUAL, Reader
 from wfalens.cli.legacy.output import print_json, print_table
-from wfalens.errors import InputError
 
 if TYPE_CHECKING:
-    from wfalens.automaton import WFA
-    from wfalens.evaluation.explanations import ExplanationScores, TextScorer
-    from wfalens.models.contract import PrefixClassifier
-    from wfalens.text.corpus import Corpus
+    from wfalens.evaluation.explanations import ExplanationScores
 
 
 def evaluate_explanations_cli(
@@ -72,46 +68,14 @@ def evaluate_explanations(
     reader: Reader = USUAL,
 ) -> ExplanationScores:
     """Measure explanations of `limit` texts, drawn at random: the automaton's, leave-one-out and random ones."""
-    from wfalens import evaluation
     from wfalens.automaton import WFA
-    from wfalens.evaluation.comparison import check_pair
-    from wfalens.models.wrapping import wrap
+    from wfalens.explanation.faithfulness import compare_explanations
+    from wfalens.models.opening import open_model
 
     wfa = WFA.load(automaton)
-    classifier = wrap(model, vocab=wfa.encoder)
-    check_pair(wfa, classifier)
-    texts = _drawn(reader.corpus(corpus, "test", labels=False), classifier, limit, seed)
-    scorers = _scorers(wfa, classifier, seed)
-    return evaluation.evaluate_explanations(scorers, classifier, texts, seed=seed)
-
-
-def _drawn(corpus: Corpus, model: PrefixClassifier, limit: int, seed: int) -> list[str]:
-    """Texts with a word in them, at random."""
-    from itertools import islice
-
-    import numpy as np
-
-    order = np.random.default_rng(seed).permutation(len(corpus.texts))
-    worded = (corpus.texts[at] for at in order if model.encoder.tokens(corpus.texts[at]))
-    found = list(islice(worded, limit))
-    if not found:
-        raise InputError(f"{corpus.name}: there is no text with a word in it")
-    return found
-
-
-def _scorers(wfa: WFA, model: PrefixClassifier, seed: int) -> dict[str, TextScorer]:
-    import numpy as np
-
-    from wfalens.evaluation.explanations import leave_one_out_scores
-    from wfalens.explanation import attribute, shapley
-
-    rng = np.random.default_rng(seed)
-    return {
-        "Shapley values of the automaton": lambda text: shapley(wfa, text).values,
-        "walk of the automaton": lambda text: attribute(wfa, text, "walk").contributions,
-        "leave-one-out on the classifier": lambda text: leave_one_out_scores(model, text),
-        "random": lambda text: rng.random(len(model.encoder.tokens(text))),
-    }
+    classifier = open_model(model, wfa.encoder)
+    texts = reader.corpus(corpus, "test", labels=False).texts
+    return compare_explanations(wfa, classifier, texts, limit=limit, seed=seed)
 
 
 def _print(found: ExplanationScores) -> None:

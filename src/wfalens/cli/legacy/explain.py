@@ -43,8 +43,8 @@ class ExplainedText:
     def to_json(self) -> dict[str, Any]:
         column = self.found.class_names.index(self.label)
         swaps = [{"word": item.new, "output": float(item.output[column])} for item in self.instead]
-        told = {**self.found.to_json(), "lowest_with": swaps}
-        return told if self.edits is None else told | {"edits": self.edits.to_json()}
+        told = {**self.found.to_dict(), "lowest_with": swaps}
+        return told if self.edits is None else told | {"edits": self.edits.to_dict()}
 
 
 def explain_cli(
@@ -66,8 +66,7 @@ def explain_cli(
             metavar="NAME",
             show_default=_SHAPLEY,
             help="How --text shares out the output. shapley: the mean change over all orders of the words; right for "
-            "“which words matter?” walk: what each word changed when it was read; right for “how did the decision come "
-            "about?”",
+            "“which words matter?” additive: what each word changed when it was read; how did the output evolve?",
         ),
     ] = None,
     top: Annotated[int, typer.Option("--top", "-k", metavar="N", min=1, help="Words per class.")] = 10,
@@ -94,14 +93,14 @@ def explain_cli(
 
     Without --text, --word or --phrase: the words that speak most for each class. Influence is the mean change of the
     output over all states, at the moment when the word is read; later words may undo it (`wfalens phrases` tells what
-    decides by itself). The contributions of a text's words (exact Shapley values, or those of the walk) add up to
+    decides by itself). The contributions of a text's words (exact Shapley values, or what each word changed) add up to
     its output minus the prior; for each word the table tells what the output would be without it, and which other
     word would lower it most.
 
     Examples:
       wfalens explain films.wfa
       wfalens explain films.wfa --text "a moving and funny film"
-      wfalens explain films.wfa --text "a moving and funny film" --method walk
+      wfalens explain films.wfa --text "a moving and funny film" --method additive
     """
     if sum(bool(option) or option == "" for option in (word, phrase, text)) > 1:
         raise InputError("give one of --word, --phrase and --text")
@@ -143,15 +142,15 @@ def explain(automaton: Path, words: Sequence[str] = (), phrases: Sequence[str] =
 
 
 def explain_text(automaton: Path, text: str, method: str = _SHAPLEY, min_count: int = 5) -> ExplainedText:
-    """The contributions of a text's words: Shapley values, or those of the walk."""
+    """The contributions of a text's words: Shapley values, or what each word changed."""
     from wfalens.automaton import WFA
-    from wfalens.explanation import attribute, best_replacements, counterfactuals
+    from wfalens.explanation import best_replacements, counterfactuals, explain
     from wfalens.text.character_edits import reads_characters
 
     wfa = WFA.load(automaton)
     if reads_characters(wfa.encoder):
-        return ExplainedText(attribute(wfa, text, method), edits=counterfactuals(wfa, text, most=_EDITS_SHOWN))
-    return ExplainedText(attribute(wfa, text, method), best_replacements(wfa, text, min_count=min_count))
+        return ExplainedText(explain(wfa, text, method=method), edits=counterfactuals(wfa, text, most=_EDITS_SHOWN))
+    return ExplainedText(explain(wfa, text, method=method), best_replacements(wfa, text, min_count=min_count).items)
 
 
 def write_embeddings(automaton: Path, path: Path, size: int = 100, min_count: int = 5) -> ReducedEmbeddings:
@@ -193,7 +192,7 @@ def _explain_words(
     write_html(html, f"{automaton.name}: influence", scores.to_html())
     write_plot(plot, lambda: plots.influence_bars(scores, words or phrases))
     if as_json:
-        print_json(scores.to_json())
+        print_json(scores.to_dict())
         return
     rows = [
         [name, f"{count:,}", *(f"{value:+.3f}" for value in row)]
@@ -212,7 +211,7 @@ def _explain_all(
     write_html(html, f"{automaton.name}: influence", *(_class_html(scores, name, top) for name in scores.class_names))
     write_plot(plot, lambda: plots.top_words(scores, top))
     if as_json:
-        tops = {name: scores.top(name, top).to_json()["words"] for name in scores.class_names}
+        tops = {name: scores.top(name, top).rows() for name in scores.class_names}
         print_json({"unit": scores.unit, "top": tops})
         return
     rows = []
@@ -240,23 +239,25 @@ def _print_text(done: ExplainedText) -> None:
 
     found, label = done.found, done.label
     _print_heat(list(found.words), list(map(float, found.of_class())), label, found.unit)
-    names = [label, *(name for name in found.class_names if name != label)][:_CLASSES_SHOWN]
+    names = found.ranking[:_CLASSES_SHOWN]
+    assert found.row_shares is not None  # noqa: S101
+    assert found.without is not None  # noqa: S101
     columns = [found.class_names.index(name) for name in names]
     swaps = [[f"{swap.new} {swap.output[columns[0]]:.3f}"] for swap in done.instead] or [[] for _ in found.words]
     rows = [
         [visible(word), kind, *(f"{row[at]:+.3f}" for at in columns), f"{without[columns[0]]:.3f}", *swap]
         for word, kind, row, without, swap in zip(
-            found.words, row_kinds(found.shares), found.contributions, found.without, swaps, strict=True
+            found.words, row_kinds(found.row_shares), found.values, found.without, swaps, strict=True
         )
     ]
-    total, last = found.output - found.prior, ["lowest with"] if done.instead else []
-    rows.append(["sum = output − prior", "", *(f"{total[at]:+.3f}" for at in columns), "", *("" for _ in last)])
-    title = f"{label} {found.output.max():.3f} ({found.unit}): {found.title}"
+    total, last = found.output - found.base, ["lowest with"] if done.instead else []
+    rows.append(["sum = output − base", "", *(f"{total[at]:+.3f}" for at in columns), "", *("" for _ in last)])
+    title = f"{label} {found.output.max():.3f} ({found.unit}): {found.name}"
     what = "word" if done.edits is None else "characters"
     print_table(title, [what, "row", *names, f"{label} without it", *last], rows)
     remark(UNITS.get(found.unit))
-    shares = ", ".join(f"{name} {share:.0%}" for name, share in found.trust.items())
-    say(f"trust: {'mass through rows' if found.unit == 'probability' else 'words by their rows:'} {shares}")
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in (found.mean_row_shares or {}).items())
+    say(f"{'mass through rows' if found.unit == 'probability' else 'words by their rows:'} {shares}")
     if done.edits is not None:
         _print_edits(done.edits)
 

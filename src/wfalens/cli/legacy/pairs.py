@@ -98,7 +98,7 @@ def pairs_cli(
     write_html(html, f"{automaton.name}: {kind} pairs", done.pairs.to_html())
     write_plot(plot, lambda: _map(done, min_count))
     if as_json:
-        print_json(done.pairs.to_json())
+        print_json(done.pairs.to_dict())
     else:
         _print(kind, done.pairs)
 

@@ -95,7 +95,7 @@ def phrases_cli(
     write_csv(csv, found.to_dataframe)
     write_html(html, f"{automaton.name}: deciding phrases", found.to_html())
     if as_json:
-        print_json(found.to_json())
+        print_json(found.to_dict())
     else:
         _print(found, top)
 
@@ -128,18 +128,27 @@ def phrases(
     )
 
 
+_COLUMNS = ("phrase", "class", "effect", "interaction", "texts", "precision", "precision low", "lift")
+
+
+def _cell(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+
+
 def _print(found: DecidingPhrases, top: int) -> None:
     import numpy as np
-
-    from wfalens.explanation.phrases.phrase_result import COLUMNS
 
     shown = found.top(top)
     kinds = {"Phrases that say more than their words": shown.more_than_words}
     kinds["Words and phrases that decide by themselves"] = ~shown.more_than_words
     for title, chosen in kinds.items():
         if chosen.any():
-            print_table(f"{title} (effect in {found.unit})", COLUMNS, shown.subset(np.flatnonzero(chosen)).shown())
+            rows = shown.subset(np.flatnonzero(chosen)).rows()
+            print_table(
+                f"{title} (effect in {found.unit})", _COLUMNS, [[_cell(row[key]) for key in _COLUMNS] for row in rows]
+            )
     if len(found) == 0:
         say("no phrase decides by itself; lower --min-support or --min-effect")
         return
-    say(f"precision: for the {found.judge}, in {found.texts:,} texts; {len(shown):,} of {len(found):,} phrases shown")
+    counts = f"{len(shown):,} of {len(found):,} phrases shown"
+    say(f"precision: for the {found.reference}, in {found.texts:,} texts; {counts}")

@@ -65,7 +65,7 @@ def show_cli(
     if out is None:
         table = show(automaton)
         if as_json:
-            print_json(table.to_json())
+            print_json(table.to_dict())
         else:
             _print(automaton.name, table)
         return

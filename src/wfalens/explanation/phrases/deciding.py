@@ -1,8 +1,8 @@
 """Phrases that decide by themselves: their effects in a random context, precision on texts, without redundant ones.
 
 The output with the phrase is exact, `I·B^a·Ê_phrase·B^b·F`. B, the mean of Êσ over the words of the extraction corpus
-by their frequency, is a random word. The numbers of words before and after the phrase, a and b, are drawn independently,
-each as the number of words before a random word of the texts. With `u = Σ_a p(a)·I·B^a` and
+by their frequency, is a random word. The numbers of words before and after the phrase, a and b, are independent,
+each distributed as the number of words before a random word of the texts. With `u = Σ_a p(a)·I·B^a` and
 `G = Σ_b p(b)·B^b·F` computed once, a phrase costs one step of the automaton per word. Its *effect* is the difference to
 random words in its place, gap included: `u·Ê_phrase·G − u·B^m·G`. A gap is `Γ = (B + B² + … + B^g)/g`.
 """
@@ -118,7 +118,7 @@ def _labelled(wfa: WFA, corpus: Corpus | Sequence[str], model: PrefixClassifier 
     worded, ids = wfa.ids(texts.texts).nonempty()
     if len(ids) == 0:
         raise InputError(f"{texts.name} has no text with words", code="no-words")
-    predicted = wfa.predict(ids) if model is None else _predicted(model, ids)
+    predicted = wfa.predict_indices(ids) if model is None else _predicted(model, ids)
     truth = None if true is None else true[worded]
     return _LabelledTexts(ids, predicted, truth, AUTOMATON if model is None else NETWORK)
 

@@ -1,13 +1,13 @@
 // The automaton as a story: what it does in sentences, as a diagram and as a table; the faithful one beside it.
 const { h } = lens;
-const TOLD_FIRST = ['fidelity', 'towards', 'turns round', 'sure', 'memory'],
+const TOLD_FIRST = ['fidelity', 'towards', 'reverses', 'sure', 'memory'],
   MOST_TURNS = 3; // what the sentences at the top are about
 
 function story({ story: told, remark, held_out: held }) {
   const rank = ({ about }) => TOLD_FIRST.indexOf(about),
     item = ({ text }) => h('li', null, lens.word(text));
   const wanted = TOLD_FIRST.flatMap((about) =>
-    told.filter((each) => each.about === about).slice(0, about === 'turns round' ? MOST_TURNS : undefined),
+    told.filter((each) => each.about === about).slice(0, about === 'reverses' ? MOST_TURNS : undefined),
   );
   const first = wanted.sort((a, b) => rank(a) - rank(b)),
     more = told.filter((each) => !first.includes(each));

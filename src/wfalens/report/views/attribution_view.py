@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wfalens.explanation.explanation import PROBABILITY
+from wfalens.explanation.attribution import PROBABILITY
 from wfalens.explanation.shapley import network_shapley, shapley
 from wfalens.report.study import Study, short
 

@@ -10,16 +10,11 @@ from numpy.typing import NDArray
 
 from wfalens import progress
 from wfalens.errors import InputError
-from wfalens.explanation.contrast import adversarial_pairs, collaborative_pairs
-from wfalens.explanation.word_pairs import Pairs
+from wfalens.explanation.word_pairs import PAIR_KINDS, Pairs, word_pairs
 from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 
-_FINDERS = {
-    "adversarial": (adversarial_pairs, "q0.001", "q0.5"),
-    "collaborative": (collaborative_pairs, "q0.01", "q0.5"),
-}
 _SWAPPED_TEXTS = 200
 _SHOWN_TEXTS = 5
 
@@ -35,8 +30,8 @@ def contrast(
     network: adversarial pairs by the largest effect, collaborative ones by the smallest. Pairs in no text come last.
     """
     found = {
-        kind: find(study.wfa, study.meanings, low, high, per_class=per_class, min_count=study.usual_count)
-        for kind, (find, low, high) in _FINDERS.items()
+        kind: word_pairs(study.wfa, study.meanings, kind, per_class=per_class, min_count=study.usual_count)
+        for kind in PAIR_KINDS
     }
     return {
         "class_names": list(study.wfa.class_names),

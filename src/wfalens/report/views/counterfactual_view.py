@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.explanation.embeddings import words_seen
+from wfalens.explanation.influence import words_seen
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study

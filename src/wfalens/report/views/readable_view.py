@@ -10,8 +10,8 @@ from wfalens.automaton.naming import HARDLY, WordClass
 from wfalens.automaton.serving import recorded
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.explanation.moves import MoveTable, anatomy_and_names, moves, teller_of
-from wfalens.explanation.story import describe
+from wfalens.explanation.description import describe
+from wfalens.explanation.moves import MoveTable, anatomy_and_names, moves, require_readable
 from wfalens.export.diagram import Diagram, rows_by_class
 from wfalens.report.study import short
 
@@ -28,7 +28,7 @@ def reading(wfa: WFA) -> dict[str, Any] | None:
         return None
     try:
         story, table = describe(wfa), moves(wfa)
-        anatomy, _ = anatomy_and_names(teller_of(wfa).wfa)
+        anatomy, _ = anatomy_and_names(require_readable(wfa).wfa)
     except InputError as error:
         return {"error": str(error)}
     found = recorded(wfa.readable.provenance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wfalens.explanation.word_maps import word_maps
+from wfalens.explanation.embeddings import word_maps
 from wfalens.report.study import Study, short
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.automata import linear_sample, sample
+from tests.errors import raises
 from tests.explanation.shapley.brute import shapley_by_definition
 from tests.studies import counting_model
-from wfalens.errors import InputError
 from wfalens.explanation import shapley
 from wfalens.explanation.shapley import network_shapley
 from wfalens.extraction import Linear, Paper, extract
@@ -57,7 +57,7 @@ def truth(model, text, absence="delete"):
 def test_a_budget_for_all_coalitions_gives_exact_values(newsroom_model, newsroom_wfa, absence):
     found = network_shapley(newsroom_model, newsroom_wfa, "the new senate after week", queries=32, absence=absence)
     np.testing.assert_allclose(found.values, truth(newsroom_model, "the new senate after week", absence), atol=1e-6)
-    assert (found.queries, found.pairs) == (31 if absence == "delete" else 32, 0)
+    assert (found.queries, found.samples) == (31 if absence == "delete" else 32, 0)
     assert found.standard_error is None
     np.testing.assert_array_equal(found.interval()[0], found.interval()[1])
 
@@ -93,8 +93,8 @@ def test_a_good_copy_saves_queries_and_says_how_much(newsroom_model, linear_wfa)
 def test_a_perfect_copy_needs_no_sample(newsroom_wfa):
     network = Copy(newsroom_wfa)
     found = network_shapley(network, newsroom_wfa, TEXT, queries=30)
-    np.testing.assert_allclose(found.values, shapley(newsroom_wfa, TEXT).values, atol=1e-9)
-    assert found.variance_ratio > 1e6
+    np.testing.assert_allclose(found.values, shapley(newsroom_wfa, TEXT).values, atol=1e-7)  # models answer in float32
+    assert found.variance_ratio > 1e4
 
 
 def test_the_intervals_hold_the_truth_as_often_as_they_say(newsroom_model, newsroom_wfa):
@@ -128,10 +128,10 @@ def test_a_tolerance_stops_early_or_at_the_budget(newsroom_model, newsroom_wfa):
     tight = network_shapley(newsroom_model, newsroom_wfa, TEXT + " in the town", tolerance=0.02)
     assert tight.queries > loose.queries
     stopped = network_shapley(newsroom_model, newsroom_wfa, TEXT, tolerance=1e-9, queries=50)
-    assert stopped.pairs > 0
+    assert stopped.samples > 0
     assert stopped.queries <= 50
     exact = network_shapley(newsroom_model, newsroom_wfa, TEXT, tolerance=1e-9)
-    assert (exact.pairs, exact.queries) == (0, 127)
+    assert (exact.samples, exact.queries) == (0, 127)
 
 
 def test_long_texts_of_linear_automata_carry_the_error_of_the_automatons_own_values(linear_wfa):
@@ -141,36 +141,37 @@ def test_long_texts_of_linear_automata_carry_the_error_of_the_automatons_own_val
     np.testing.assert_allclose(found.gap, 0, atol=1e-6)
 
 
-def test_the_result_is_told_as_data(newsroom_model, newsroom_wfa):
-    told = network_shapley(newsroom_model, newsroom_wfa, TEXT, queries=40).to_json()
-    assert told["method"] == "Shapley values of the network"
-    assert told["queries"] <= 40
-    assert told["pairs"] >= 2
-    assert told["variance_ratio"] > 0
-    assert "standard_error" in told["words"][0]
+def test_the_result_is_data(newsroom_model, newsroom_wfa):
+    found = network_shapley(newsroom_model, newsroom_wfa, TEXT, queries=40)
+    data = found.to_dict()
+    assert (data["method"], data["source"]) == ("shapley", "network")
+    assert data["queries"] <= 40
+    assert data["samples"] >= 2
+    assert data["variance_ratio"] > 0
+    assert np.shape(data["standard_error"]) == found.values.shape
 
 
 def test_bad_input(newsroom_model, newsroom_wfa):
-    with pytest.raises(InputError, match=r"^a budget of 5 queries is too small: an order of the 7 words .* take 13$"):
+    with raises("few-queries"):
         network_shapley(newsroom_model, newsroom_wfa, TEXT, queries=5)
-    with pytest.raises(InputError, match="the text has no words"):
+    with raises("no-words"):
         network_shapley(newsroom_model, newsroom_wfa, " ")
-    with pytest.raises(InputError, match="a network cannot read the mean of all words"):
+    with raises("absence"):
         network_shapley(newsroom_model, newsroom_wfa, TEXT, absence="background")
-    with pytest.raises(InputError, match="unknown absence 'x'"):
+    with raises("absence"):
         network_shapley(newsroom_model, newsroom_wfa, TEXT, absence="x")
-    with pytest.raises(InputError, match="the tolerance must be positive"):
+    with raises("tolerance"):
         network_shapley(newsroom_model, newsroom_wfa, TEXT, tolerance=0)
-    with pytest.raises(InputError, match="other classes than the network"):
+    with raises("other-model"):
         network_shapley(newsroom_model, sample("fit", 1).wfa, TEXT)
-    with pytest.raises(InputError, match="too long to be sampled; cut it to 1,000"):
+    with raises("text-too-long"):
         network_shapley(newsroom_model, newsroom_wfa, "the " * 100_000)
     model = counting_model(linear_sample(1).wfa.factors.bias.size)
-    with pytest.raises(InputError, match="another vocabulary than the network"):
+    with raises("other-model"):
         network_shapley(model, linear_sample(1).wfa, "a b")
     one = network_shapley(newsroom_model, newsroom_wfa, "zzz qqq")
     assert one.words == ("zzz", "qqq")
     single = network_shapley(newsroom_model, newsroom_wfa, TEXT, queries=13)
-    assert single.pairs == 1
+    assert single.samples == 1
     assert single.variance_ratio is None
     assert np.isnan(single.interval()[0]).all()

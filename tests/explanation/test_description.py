@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from tests.automata import sample
+from tests.errors import raises
 from tests.readable import NEGATION_CENTRES, at_random, negation, readable
-from wfalens.errors import InputError
 from wfalens.explanation import describe
 from wfalens.messages import percent
 
 SURE = 0.8
 
 
-def only(story, about):
-    (found,) = story.of(about)
+def only(description, about):
+    (found,) = description.of(about)
     return found
 
 
@@ -33,10 +33,10 @@ def made(request):
 
 def test_the_first_word_and_the_end(made):
     """By what it says, not by where in its states the probability lies."""
-    story = describe(made.wfa)
+    description = describe(made.wfa)
     after_first = [after @ made.centres for _, position, _, _, after in made.steps() if position == 0]
-    assert only(story, "first word").figures == pytest.approx(standing(made, after_first), abs=1e-6)
-    end = dict(only(story, "end").figures)
+    assert only(description, "first word").figures == pytest.approx(standing(made, after_first), abs=1e-6)
+    end = dict(only(description, "end").figures)
     unsure = sum((before @ made.centres).max() < SURE for _, _, _, before, _ in made.steps())
     assert end.pop("before_sure") == pytest.approx(unsure / sum(map(len, made.texts)), abs=1e-6)
     assert end == pytest.approx(standing(made, [last @ made.centres for last in made.ends()]), abs=1e-6)
@@ -46,11 +46,11 @@ def test_how_long_it_stays_sure(made):
     found = describe(made.wfa).of("sure")
     read, kept, turned = np.zeros(3), np.zeros(3), 0
     for _, _, _, before, after in made.steps():
-        said, says = before @ made.centres, after @ made.centres
-        if said.max() >= SURE:
-            read[said.argmax()] += 1
-            kept[said.argmax()] += says.max() >= SURE and says.argmax() == said.argmax()
-            turned += says.argmax() != said.argmax()
+        old, new = before @ made.centres, after @ made.centres
+        if old.max() >= SURE:
+            read[old.argmax()] += 1
+            kept[old.argmax()] += new.max() >= SURE and new.argmax() == old.argmax()
+            turned += new.argmax() != old.argmax()
     labels = [label for label in range(made.centres.shape[1]) if read[label] >= 10]
     if not labels:
         assert not found
@@ -67,18 +67,18 @@ def test_a_mixture_of_sure_states_is_not_sure():
     """After "the" half of the probability is in a state that is sure of one class, half in one sure of the other."""
     half = np.array([[0, 0.5, 0.5]] * 3)
     made = readable([half], [[0.5, 0.5], [1, 0], [0, 1]], [["the"]], [["the"]] * 20)
-    story = describe(made.wfa)
-    assert only(story, "first word").figures == {"undecided": 1, "leaning": 0, "sure": 0}
-    assert not story.of("sure")
+    description = describe(made.wfa)
+    assert only(description, "first word").figures == {"undecided": 1, "leaning": 0, "sure": 0}
+    assert not description.of("sure")
 
 
 def test_a_file_that_does_not_record_its_course_says_so():
     made = negation()
     for stored in (None, [], {"first": "x"}, {**made.wfa.provenance["course"], "keeps": {"7": 1.0}}):
         made.wfa.provenance["course"] = stored
-        story = describe(made.wfa)
-        assert "was not recorded" in only(story, "course").text
-        assert not any(story.of(about) for about in ("first word", "end", "sure", "turns"))
+        description = describe(made.wfa)
+        assert "was not recorded" in only(description, "course").text
+        assert not any(description.of(about) for about in ("first word", "end", "sure", "flips"))
 
 
 def difference(made, kind, state):
@@ -109,38 +109,38 @@ def effects(made):
 
 
 def test_which_words_turn_towards_which_class(made):
-    story = describe(made.wfa)
+    description = describe(made.wfa)
     change, moved = effects(made)
     names = {each.name: number for number, each in enumerate(made.wfa.names.classes)}
     words = sum(map(len, made.texts))
-    told = 0
-    for label, sentence in enumerate(story.of("towards")):
+    named = 0
+    for label, sentence in enumerate(description.of("towards")):
         assert sentence.figures["class"] == made.wfa.class_names[label]
-        found = [names[kind["word_class"]] for kind in sentence.figures["kinds"]]
+        found = [names[kind["cluster"]] for kind in sentence.figures["clusters"]]
         mainly = [k for k in range(len(moved)) if moved[k] >= 0.1 and change[k].argmax() == label]
         assert set(found) == {k for k in mainly if change[k, label] >= moved[k] / 2 - 1e-9}
-        for kind, number in zip(sentence.figures["kinds"], found, strict=True):
+        for kind, number in zip(sentence.figures["clusters"], found, strict=True):
             share = sum(word in made.words[number] for text in made.texts for word in text) / words
             assert kind["share"] == pytest.approx(share, abs=1e-6)
             assert kind["change"] == pytest.approx(change[number, label], abs=1e-6)
             assert f"{percent(share, 1)} of words, by {100 * change[number, label]:.0f} points)" in sentence.text
-            told += 1
-    little = only(story, "hardly matters")
-    assert little.figures["kinds"] == int((moved < 0.1).sum())
+            named += 1
+    little = only(description, "hardly matters")
+    assert little.figures["clusters"] == int((moved < 0.1).sum())
     read = sum(before[is_open(made)].sum() for _, _, _, before, _ in made.steps())
     assert little.figures["in_open"] == pytest.approx(read / words, abs=1e-6)
-    assert told + little.figures["kinds"] + len(story.of("others")) == len(moved)
+    assert named + little.figures["clusters"] + len(description.of("others")) == len(moved)
 
 
 def test_what_turns_a_sure_opinion(made):
-    (sentence,) = describe(made.wfa).of("turns")
+    (sentence,) = describe(made.wfa).of("flips")
     names = {each.name: number for number, each in enumerate(made.wfa.names.classes)}
-    for turn in sentence.figures["turns"]:
-        kind, before_label = names[turn["word_class"]], made.wfa.class_names.index(turn["from"])
+    for turn in sentence.figures["flips"]:
+        kind, before_label = names[turn["cluster"]], made.wfa.class_names.index(turn["from"])
         read = turned = 0
         for _, _, number, before, after in made.steps():
-            said = before @ made.centres
-            if number == kind and said.max() >= SURE and said.argmax() == before_label:
+            old = before @ made.centres
+            if number == kind and old.max() >= SURE and old.argmax() == before_label:
                 read += 1
                 turned += (after @ made.centres).argmax() == made.wfa.class_names.index(turn["to"])
         assert turn["read"] == read
@@ -150,32 +150,32 @@ def test_what_turns_a_sure_opinion(made):
 
 
 def test_negation_is_found_as_what_is_remembered_and_not_said():
-    story = describe(negation().wfa)
-    memory = only(story, "memory")
-    assert memory.figures["word_class"] in ("good · fine", "bad · dull")
+    description = describe(negation().wfa)
+    memory = only(description, "memory")
+    assert memory.figures["cluster"] in ("good · fine", "bad · dull")
     label = ("bad", "good").index(memory.figures["class"])
     assert sorted(memory.figures["after"]) == pytest.approx(sorted(row[label] for row in NEGATION_CENTRES[3:]))
     assert all(0.4 < share < 0.6 for share in memory.figures["before"])
     assert len(memory.figures["states"]) == 2
     for share in (*memory.figures["before"], *memory.figures["after"]):
         assert percent(share) in memory.text
-    turns = only(story, "turns").figures["turns"]
+    turns = only(description, "flips").figures["flips"]
     assert [(turn["from"], turn["to"], turn["rate"]) for turn in turns] == [("good", "bad", 1.0)]
 
 
 def test_a_negation_turns_round_what_follows():
     made = negation()
-    (sentence,) = describe(made.wfa).of("turns round")
-    assert sentence.figures["word_class"].startswith("not")
+    (sentence,) = describe(made.wfa).of("reverses")
+    assert sentence.figures["cluster"].startswith("not")
     names = {each.name: number for number, each in enumerate(made.wfa.names.classes)}
     still_open = is_open(made)
-    turning, read = names[sentence.figures["word_class"]], np.zeros(len(made.centres))
+    turning, read = names[sentence.figures["cluster"]], np.zeros(len(made.centres))
     for _, _, kind, before, _ in made.steps():
         read += before * still_open * (kind == turning)
     read /= read.sum()
     labels = set()
     for follower in sentence.figures["followers"]:
-        kind = names[follower["word_class"]]
+        kind = names[follower["cluster"]]
         for found, states in (("alone", read), ("after", read @ made.matrices[turning])):
             ((label, share),) = follower[found].items()
             assert (states @ made.matrices[kind] @ made.centres)[made.wfa.class_names.index(label)] == pytest.approx(
@@ -197,9 +197,9 @@ def test_states_that_differ_in_how_sure_they_are_do_not_count_as_memory():
     up[0, 6] = down[0, 4] = 1
     rng = np.random.default_rng(0)
     texts = [[str(word) for word in rng.choice(["good", "bad"], 6)] for _ in range(300)]
-    story = describe(readable([up, down], centres, [["good"], ["bad"]], texts).wfa)
-    assert "depends only on the opinion so far" in only(story, "memory").text
-    assert not story.of("turns round")
+    description = describe(readable([up, down], centres, [["good"], ["bad"]], texts).wfa)
+    assert "depends only on the output so far" in only(description, "memory").text
+    assert not description.of("reverses")
 
 
 def test_a_word_that_settles_the_class_does_not_turn_round_what_follows():
@@ -209,7 +209,7 @@ def test_a_word_that_settles_the_class_does_not_turn_round_what_follows():
     texts = [[str(word) for word in rng.choice(["a", "b", "c"], 4)] for _ in range(200)]
     centres = [[1 / 3] * 3, [0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.05, 0.05, 0.9]]
     made = readable([np.eye(4)[each] for each in leads], centres, [["a"], ["b"], ["c"]], texts, ("A", "B", "C"))
-    assert not describe(made.wfa).of("turns round")
+    assert not describe(made.wfa).of("reverses")
 
 
 def test_it_begins_with_how_faithful_it_is():
@@ -220,7 +220,7 @@ def test_it_begins_with_how_faithful_it_is():
     frontier = {"texts": 1234, "chosen": 1, "loss": 0.0, "tried": rungs}
     first = describe(negation(provenance={"frontier": frontier}).wfa).sentences[0]
     assert first.figures == {"cr": 0.875, "jsd": 0.0312, "texts": 1234}
-    assert "1,234 texts" in first.text
+    assert "1,234 held-out texts" in first.text
     assert "87.5 %" in first.text
     assert "among 2" in first.text
 
@@ -235,24 +235,24 @@ def test_what_was_not_recorded_is_not_told(frontier):
 
 
 def test_sizes_and_the_start(made):
-    story = describe(made.wfa)
+    description = describe(made.wfa)
     words = sum(map(len, made.texts))
-    assert only(story, "size").figures == {
+    assert only(description, "size").figures == {
         "states": len(made.centres),
-        "kinds": len(made.matrices),
+        "clusters": len(made.matrices),
         "words": sum(map(len, made.words)),
         "read": pytest.approx(words),
     }
-    assert list(only(story, "start").figures.values()) == pytest.approx(made.centres[0])
-    json.dumps(story.to_json(), allow_nan=False)
-    assert story.text.count("\n") == len(story.sentences) - 1
-    assert all(each.text.endswith(".") for each in story.sentences)
+    assert list(only(description, "start").figures.values()) == pytest.approx(made.centres[0])
+    json.dumps(description.to_dict(), allow_nan=False)
+    assert description.text.count("\n") == len(description.sentences) - 1
+    assert all(each.text.endswith(".") for each in description.sentences)
 
 
 def test_automata_that_are_not_readable_are_refused():
-    with pytest.raises(InputError, match="--kind readable"):
+    with raises("not-readable"):
         describe(sample("fit", 0).wfa)
     silent = readable([np.eye(5)], NEGATION_CENTRES, [["a"]], [["a"]]).wfa
     object.__setattr__(silent.completion, "visits", np.zeros((1, 5)))
-    with pytest.raises(InputError, match="extract it again"):
+    with raises("no-visits"):
         describe(silent)

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.explanation.phrases.plain import contains
-from wfalens.explanation.phrases.regex import regular_expression
+from wfalens.explanation.phrases.phrase_result import regular_expression
 from wfalens.text.tokenizers import TOKENIZERS
 
 PLAIN = st.sampled_from(["a", "b", "a.b", "(", "b|a", "*", "ab", "A"])

@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.automata import linear_sample
+from tests.errors import raises
 from tests.streams import corpus_files, small_model, some_texts
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.explanation import pair_importance, word_importance
@@ -29,15 +31,15 @@ def measured(setting, of="words", *, texts=None, wfa=None, absence="delete", **o
     files, _, usual = setting
     run = Run(**{"memory": 10**12, "shard_bytes": 1, **options})
     found = MEASURES[of](wfa or usual, texts or files, min_count=1, absence=absence, run=run)
-    return json.dumps(found.to_json())
+    return json.dumps(found.to_dict())
 
 
-class Heard(Progress):
+class Listener(Progress):
     def __init__(self):
-        self.said = []
+        self.messages = []
 
     def say(self, message):
-        self.said.append(message)
+        self.messages.append(message)
 
 
 class Stopped(Exception):  # noqa: N818
@@ -57,10 +59,10 @@ class StopsAfter(Journal):
 @pytest.mark.parametrize("of", ["words", "pairs"])
 def test_files_give_the_numbers_of_texts_in_memory(setting, of):
     _, texts, wfa = setting
-    held = json.dumps(MEASURES[of](wfa, texts, min_count=1).to_json())
+    held = json.dumps(MEASURES[of](wfa, texts, min_count=1).to_dict())
     assert measured(setting, of) == held
-    assert measured(setting, of, texts=Corpus.of(texts)) == held
-    assert measured(setting, of, texts=wfa.encoder.encode(texts), shard_bytes=None) == held
+    for form in (Corpus.of(texts), wfa.encoder.encode(texts), np.array(texts)):
+        assert json.dumps(MEASURES[of](wfa, form, min_count=1).to_dict()) == held
 
 
 @pytest.mark.parametrize("of", ["words", "pairs"])
@@ -72,9 +74,8 @@ def test_one_worker_and_two_give_the_same_numbers(tmp_path, setting, of):
 
 def test_linear_automata_give_the_same_numbers_too(setting):
     wfa = linear_sample(1).wfa
-    texts = [text.replace("w", "w1 w") for text in setting[1][:60]]
-    alone = measured(setting, wfa=wfa, texts=texts)
-    assert measured(setting, wfa=wfa, texts=texts, engine="local", workers=2) == alone
+    held = json.dumps(word_importance(wfa, setting[1], min_count=1).to_dict())
+    assert measured(setting, wfa=wfa) == measured(setting, wfa=wfa, engine="local", workers=2) == held
 
 
 def test_a_stopped_run_goes_on_and_ends_alike(tmp_path, setting):
@@ -82,11 +83,11 @@ def test_a_stopped_run_goes_on_and_ends_alike(tmp_path, setting):
     with pytest.raises(Stopped):
         measured(setting, parts=parts, journal=StopsAfter(5))
     assert len(list(parts.glob("summed-*.part"))) == 5
-    heard = Heard()
-    with shown_on(heard):
+    listener = Listener()
+    with shown_on(listener):
         assert measured(setting, parts=parts, engine="local", workers=2) == whole
-    assert heard.said[0].startswith("going on: 5 of ")
-    assert heard.said[0].endswith(" shards are explained already")
+    assert listener.messages[0].startswith("going on: 5 of ")
+    assert listener.messages[0].endswith(" shards are explained already")
     part = min(parts.glob("summed-*.part"))
     part.write_bytes(part.read_bytes()[:50])
     with pytest.raises(FormatError, match=rf"{part.name}: damaged .*remove this file and run again"):
@@ -116,20 +117,18 @@ def test_a_shard_that_fails_is_named_or_left_out(tmp_path, setting, monkeypatch)
     monkeypatch.setattr(SumTask, "summed", fails)
     with pytest.raises(ModelError, match=r"texts\d\.jsonl, blocks \d+.*failed 3 times: RuntimeError: no luck"):
         measured(setting)
-    heard = Heard()
-    with shown_on(heard):
+    listener = Listener()
+    with shown_on(listener):
         left = json.loads(measured(setting, on_bad="skip", parts=tmp_path / "parts"))
-    assert "no luck" in heard.said[-1]
+    assert "no luck" in listener.messages[-1]
     whole = json.loads(measured(setting, on_bad="skip", parts=tmp_path / "parts"))
     assert left == whole  # it is not tried again
     monkeypatch.undo()
-    assert sum(row["count"] for row in left["rows"]) < sum(
-        row["count"] for row in json.loads(measured(setting))["rows"]
-    )
+    assert sum(left["counts"]) < sum(json.loads(measured(setting))["counts"])
 
 
-def test_a_text_too_long_and_texts_without_words_are_one_sentence(setting):
-    with pytest.raises(InputError, match="a text of 501 words is too long to be explained by pairs of words"):
-        measured(setting, "pairs", wfa=linear_sample(1).wfa, texts=["w1 " * 501])
-    with pytest.raises(InputError, match="texts: there is no text with a word in it"):
-        measured(setting, texts=[" ", ""])
+def test_a_text_too_long_and_texts_without_words_are_refused():
+    with raises("text-too-long"):
+        pair_importance(linear_sample(1).wfa, ["w1 " * 501])
+    with raises("no-words"):
+        word_importance(linear_sample(1).wfa, [" ", ""])

@@ -32,7 +32,7 @@ from wfalens.explanation.shapley.quadrature import (
     node_count,
     quadrature_error,
 )
-from wfalens.explanation.shapley.sampled import all_coalitions
+from wfalens.explanation.shapley.sampling import all_coalitions
 from wfalens.ragged import Ragged
 
 absences = st.sampled_from(ABSENCES)
@@ -118,7 +118,7 @@ def test_the_number_of_threads_does_not_change_a_bit(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["fit", "linear"])
 @pytest.mark.parametrize("length", [150, 10_000])
-def test_fewer_nodes_than_exact_ones_keep_to_the_bound_that_is_told(kind, length):
+def test_fewer_nodes_than_exact_ones_keep_to_the_bound_that_is_given(kind, length):
     item = linear_sample(5, decay=0.9) if kind == "linear" else sample(kind, 5, n=6)
     ids = np.random.default_rng(0).integers(1, 9, length).astype(np.int32)
     text = Ragged(ids, np.array([0, length]))
@@ -175,19 +175,18 @@ def test_the_mean_matrix_is_computed_once_per_automaton():
     np.testing.assert_allclose(mean_matrix(wfa).sum(1), 1)
 
 
-def test_explanations_know_their_words_classes_and_settings():
+def test_attributions_know_their_words_classes_and_settings():
     wfa = sample("fit", 2).wfa
     one, two = shapley_each(wfa, ["w1 w2 zzz", "w3"], absence="unknown")
     assert (one.words, two.words) == (("w1", "w2", "zzz"), ("w3",))
-    assert (one.method, one.absence, one.unit) == ("Shapley values", "unknown", "probability")
+    assert (one.method, one.absence, one.unit) == ("shapley", "unknown", "probability")
     assert one.label in wfa.class_names
     np.testing.assert_array_equal(one.of_class("c1"), one.values[:, 1])
-    assert list(one.to_dataframe().columns) == ["word", *wfa.class_names]
-    told = one.to_json()
-    assert told["words"][2]["word"] == "zzz"
-    assert told["words"][0]["value"]["c0"] == one.values[0, 0]
+    assert list(one.to_dataframe().columns) == ["word", *one.ranking]
+    assert one.to_dict()["words"][2] == "zzz"
+    assert one.to_dict()["values"][0][0] == one.values[0, 0]
     other = banzhaf(wfa, "w1 w2 zzz", absence="unknown")
-    assert other.method == "Banzhaf values"
+    assert other.method == "banzhaf"
     np.testing.assert_allclose(other.base, one.base)
 
 
@@ -199,7 +198,7 @@ def test_interactions_name_the_pairs():
     assert value == found.of_class("c0")[found.words.index(first), found.words.index(second)]
     assert abs(value) == np.abs(found.of_class("c0")).max()
     assert len(found.to_dataframe()) == 3
-    assert found.to_json()["values"]["c1"][0][2] == found.values[0, 2, 1]
+    assert found.to_dict()["values"][0][2][1] == found.values[0, 2, 1]
     assert interactions(wfa, "w1").values.shape == (1, 1, len(wfa.class_names))
 
 

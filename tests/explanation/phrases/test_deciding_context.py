@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import linear_sample, linear_samples, sample, samples
-from wfalens.explanation.phrases.context import RandomContext
+from wfalens.explanation.phrases.deciding import RandomContext
 from wfalens.explanation.phrases.phrase_candidates import GAP, Candidates
 from wfalens.ragged import Ragged
 
@@ -88,9 +88,9 @@ def test_effects_are_means_over_all_texts_of_random_words(key, kind):
     sizes = range(1, gap + 1) if GAP in key else [0]
     for (a, first), (b, second), size in product(places_of(lengths), places_of(lengths), sizes):
         phrase = [slot for word in key for slot in ([None] * size if word == GAP else [word])]
-        told = mean_over_texts([None] * a + phrase + [None] * b)
+        with_phrase = mean_over_texts([None] * a + phrase + [None] * b)
         random = mean_over_texts([None] * (a + len(phrase) + b))
-        expected += first * second / len(sizes) * (told - random)
+        expected += first * second / len(sizes) * (with_phrase - random)
     found = RandomContext.of(wfa, np.array(lengths), gap).effects(one(key))[0]
     np.testing.assert_allclose(found, expected, atol=1e-5 if kind == "linear" else 1e-10)
 
@@ -103,5 +103,5 @@ def test_many_phrases_have_the_effects_of_each_alone(monkeypatch):
     words = np.array([[word for word in key if word != GAP] for key in some], np.int32)
     gaps = np.array([int(GAP in key) for key in some], np.int8)
     every = Candidates(words, gaps, np.ones(4), np.zeros(4, np.int32), np.zeros(4, np.int32))
-    monkeypatch.setattr("wfalens.explanation.phrases.context._VECTOR_FLOATS", 3 * wfa.states)
+    monkeypatch.setattr("wfalens.explanation.phrases.deciding._VECTOR_FLOATS", 3 * wfa.states)
     np.testing.assert_allclose(context.effects(every), alone, atol=1e-12)

@@ -1,7 +1,7 @@
 """Longer phrases that add nothing are left out."""
 
+from wfalens.explanation.phrases.deciding import Score, contained, without_redundant
 from wfalens.explanation.phrases.phrase_candidates import GAP
-from wfalens.explanation.phrases.redundancy import Standing, contained, without_redundant
 
 NOT, GOOD, IS, FUNNY = 2, 3, 4, 5
 MARGIN = [0.05, 0.05]
@@ -9,7 +9,7 @@ MARGIN = [0.05, 0.05]
 
 def kept(effects, precision, low=None):
     """Effects on class 0; a phrase decides if its precision is given."""
-    deciding = {key: Standing(0, effects[key], rate, (low or {}).get(key, 0.5)) for key, rate in precision.items()}
+    deciding = {key: Score(0, effects[key], rate, (low or {}).get(key, 0.5)) for key, rate in precision.items()}
     both = {key: [effect, -effect] for key, effect in effects.items()}
     return without_redundant(deciding, both, 3, MARGIN)
 
@@ -53,5 +53,5 @@ def test_a_phrase_that_is_more_precise_beyond_doubt_is_kept():
 
 def test_shorter_phrases_of_other_classes_make_nothing_redundant():
     effects = {(NOT,): [0.0, 0.0], (GOOD,): [0.5, -0.5], (NOT, GOOD): [-0.5, 0.5]}
-    deciding = {(GOOD,): Standing(0, 0.5, 0.99, 0.9), (NOT, GOOD): Standing(1, 0.5, 0.8, 0.6)}
+    deciding = {(GOOD,): Score(0, 0.5, 0.99, 0.9), (NOT, GOOD): Score(1, 0.5, 0.8, 0.6)}
     assert without_redundant(deciding, effects, 3, MARGIN) == [(GOOD,), (NOT, GOOD)]

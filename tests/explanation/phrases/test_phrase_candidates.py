@@ -3,12 +3,11 @@
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.errors import raises
 from tests.explanation.phrases.plain import contains, places
-from wfalens.errors import InputError
 from wfalens.explanation.phrases.phrase_candidates import frequent_phrases
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
@@ -26,7 +25,7 @@ def test_all_phrases_that_are_frequent_are_found_and_no_others(texts, min_suppor
     counts = Counter(key for text in texts for key in places(text, gap) if UNKNOWN not in key)
     expected = {key: count for key, count in counts.items() if count >= min_support}
     if not expected:
-        with pytest.raises(InputError, match="no word stands in"):
+        with raises("no-frequent-word"):
             found_in(texts, min_support, gap=gap)
         return
     assert found_in(texts, min_support, gap=gap)[0] == expected
