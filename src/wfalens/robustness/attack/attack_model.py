@@ -13,7 +13,7 @@ from wfalens import progress as display
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
-from wfalens.explanation.near_words import nearness_of
+from wfalens.explanation.embeddings import nearness_of
 from wfalens.extraction import extract
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs

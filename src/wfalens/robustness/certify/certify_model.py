@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from wfalens import progress as display
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.explanation.near_words import nearness_of
+from wfalens.explanation.embeddings import nearness_of
 from wfalens.models.contract import PrefixClassifier
 from wfalens.progress import shown
 from wfalens.robustness.certify.certificate import Robustness, certify_texts
