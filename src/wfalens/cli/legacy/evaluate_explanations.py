@@ -70,10 +70,10 @@ def evaluate_explanations(
     """Measure explanations of `limit` texts, drawn at random: the automaton's, leave-one-out and random ones."""
     from wfalens.automaton import WFA
     from wfalens.explanation.faithfulness import compare_explanations
-    from wfalens.models.opening import open_model
+    from wfalens.models.wrapping import wrap
 
     wfa = WFA.load(automaton)
-    classifier = open_model(model, wfa.encoder)
+    classifier = wrap(model, vocab=wfa.encoder)
     texts = reader.corpus(corpus, "test", labels=False).texts
     return compare_explanations(wfa, classifier, texts, limit=limit, seed=seed)
 
