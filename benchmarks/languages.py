@@ -20,8 +20,8 @@ from common import CACHE, arguments, finish, show
 from tomita import learned
 from wfalens.extraction import Stochastic, extract
 from wfalens.models import RNNClassifier
-from wfalens.robustness.dfa.determinise import WAYS, determinise
-from wfalens.robustness.dfa.machines import Machine, machine_of, minimal_but_for_the_empty_text, shortest_difference
+from wfalens.robustness.dfa.learning import determinise
+from wfalens.robustness.dfa.machines import Machine, minimal_but_for_the_empty_text, shortest_difference
 from wfalens.text import load_dataset
 from wfalens.text.datasets.tomita import TOMITA
 
@@ -75,7 +75,9 @@ def by_lstar(model: RNNClassifier, oracle: str) -> tuple[Machine, int]:
     order = [found.initial_state, *(state for state in found.states if state is not found.initial_state)]
     number = {state.state_id: place for place, state in enumerate(order)}
     rows = [[number[state.transitions[letter].state_id] for letter in LETTERS] for state in order]
-    return machine_of(LETTERS, rows, [number[state.state_id] for state in order if state.is_accepting]), network.letters
+    return Machine.accepting(
+        LETTERS, rows, [number[state.state_id] for state in order if state.is_accepting]
+    ), network.letters
 
 
 def judged(machine: Machine, known: Machine, model: RNNClassifier, strings: list[str]) -> dict[str, object]:
@@ -99,14 +101,14 @@ def main() -> None:
     rows, result = [], {}
     for number in range(1, 3 if options.quick else 8):
         dfa, model = TOMITA[number], cached_model(number, options.quick)
-        known = machine_of(LETTERS, dfa.transitions, dfa.accepting)
+        known = Machine.accepting(LETTERS, dfa.transitions, dfa.accepting)
         longer = list(load_dataset(f"tomita{number}", "test").texts)
         began = time.perf_counter()
         settings = {"states": 12, "abstraction": "lookahead", "completion": "probe", "alpha": 0.0}
         wfa = extract(model, load_dataset(f"tomita{number}"), Stochastic(**settings))
         extraction = time.perf_counter() - began
         found: dict[str, dict[str, object]] = {}
-        for way in WAYS:
+        for way in ("behaviour", "likely"):
             began = time.perf_counter()
             machine = determinise(wfa, LETTERS, way=way)
             seconds = extraction + time.perf_counter() - began
@@ -120,7 +122,7 @@ def main() -> None:
         print(f"tomita{number}: {found}", file=sys.stderr, flush=True)
         cells = [f"{each['states']} {_verdict(each)} {each['seconds']:.1f} s" for each in found.values()]
         rows.append([number, len(known), *cells])
-    show("States, equality with the language, time", ["", "known states", *WAYS, *ORACLES], rows)
+    show("States, equality with the language, time", ["", "known states", *("behaviour", "likely"), *ORACLES], rows)
     finish(options, result)
 
 

@@ -12,7 +12,7 @@ from tests.language.grammar import Grammar
 from tests.robustness.dfa.test_machines import known
 from wfalens.automaton import WFA
 from wfalens.language import sample
-from wfalens.robustness import read_machine, shortest_difference, write_machine
+from wfalens.robustness import read_machine, shortest_difference
 
 SMALL = ["--embedding", "8", "--hidden", "16", "--dropout", "0", "--epochs", "4", "--learning-rate", "0.02"]
 
@@ -108,7 +108,7 @@ def test_a_machine_is_written_read_and_compared(language):
     assert told["compared"] == {"equal": True, "difference": None}
     assert told["states"] == len(machine)
     other = replace(machine, outputs=tuple(1 - output for output in machine.outputs))
-    write_machine(language / "other.json", other, classes, {})
+    other.save(language / "other.json", classes)
     differs = wfalens("minimise", "five.wfa", "--compare", "other.json", cwd=language)
     assert differs.returncode == 1
     assert "differently" in differs.stdout

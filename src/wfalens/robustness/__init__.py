@@ -8,10 +8,14 @@ from wfalens.robustness.certify.network_certificates import NetworkCertificate, 
 from wfalens.robustness.compare.changes import StateMatch, TextChanges, WordChanges
 from wfalens.robustness.compare.compare import compare
 from wfalens.robustness.compare.difference import Difference
-from wfalens.robustness.dfa.determinise import determinise
-from wfalens.robustness.dfa.learning import LearnedMachine, learn_machine
-from wfalens.robustness.dfa.machine_files import read_machine, write_machine
-from wfalens.robustness.dfa.machines import Machine, minimal, minimal_but_for_the_empty_text, shortest_difference
+from wfalens.robustness.dfa.learning import LearnedMachine, determinise, learn_machine, measure_machine
+from wfalens.robustness.dfa.machines import (
+    Machine,
+    minimal,
+    minimal_but_for_the_empty_text,
+    read_machine,
+    shortest_difference,
+)
 from wfalens.robustness.model_checking.model_check import (
     QUESTIONS,
     Answer,
@@ -53,10 +57,10 @@ __all__ = [
     "compare",
     "determinise",
     "learn_machine",
+    "measure_machine",
     "minimal",
     "minimal_but_for_the_empty_text",
     "read_lists",
     "read_machine",
     "shortest_difference",
-    "write_machine",
 ]

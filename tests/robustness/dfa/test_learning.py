@@ -1,29 +1,31 @@
 """Machines learned by asking: known languages come back, and what is too large is refused or partial."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.errors import raises
 from tests.robustness.dfa.test_machines import Acceptor, known, machines, strings
-from wfalens.errors import FormatError, InputError
+from wfalens.errors import MissingDependencyError
 from wfalens.extraction import Stochastic, extract
 from wfalens.models.wrapping import wrap
-from wfalens.robustness import learn_machine, minimal, read_machine, shortest_difference, write_machine
-from wfalens.robustness.dfa.aalpy_backend import WAYS, learn_by_aalpy
-from wfalens.robustness.dfa.learning import judged_machine
-from wfalens.robustness.dfa.machine_files import to_dot
+from wfalens.robustness import learn_machine, measure_machine, minimal, read_machine, shortest_difference
+from wfalens.robustness.dfa.machines import to_dot
 from wfalens.text import TextEncoder, Vocabulary
 from wfalens.text.datasets import tomita
 
 
-def asked_of(machine):
-    """A black box that reads as a machine does."""
+def asked_of(machine, calls=None):
+    """A black box that reads as a machine does; `calls` takes the size of each batch."""
     classes = max(2, max(machine.outputs) + 1)
 
     def answer(words):
+        if calls is not None:
+            calls.append(len(words))
         return np.eye(classes)[[machine.read(word) for word in words]]
 
     encoder = TextEncoder(Vocabulary.of_words(machine.letters), "whitespace")
@@ -53,27 +55,47 @@ def test_a_language_of_tomita_is_learned_from_a_network(number):
     assert shortest_difference(by_corpus.machine, known(number), empty=False) is None
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_aalpy_learns_through_the_same_oracle(way):
+def test_kv_learns_the_same_machine_by_the_same_queries():
     machine = known(5)
-    learned = learn_by_aalpy(asked_of(machine), machine.letters, way, samples=200)
+    learned = learn_machine(asked_of(machine), machine.letters, algorithm="kv", samples=200)
     assert shortest_difference(learned.machine, machine) is None
     assert learned.queries > 10
-    with pytest.raises(InputError, match="has 4 states, more than 3"):
-        learn_by_aalpy(asked_of(machine), machine.letters, way, states=3)
+    with raises("states"):
+        learn_machine(asked_of(machine), machine.letters, algorithm="kv", states=3)
+
+
+def test_queries_of_lstar_come_in_batches():
+    calls = []
+    machine = known(5)
+    model = asked_of(machine, calls)
+    learned = learn_machine(model, machine.letters, samples=50)
+    assert learned.queries > 5 * len(calls)
+
+
+def test_likely_states_need_an_automaton():
+    with raises("model"):
+        learn_machine(asked_of(known(5)), "01", algorithm="likely")
+    with raises("option-value"):
+        learn_machine(asked_of(known(5)), "01", algorithm="magic")
+
+
+def test_without_aalpy_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "aalpy", None)
+    with pytest.raises(MissingDependencyError, match=r"wfalens\[dfa\]"):
+        minimal(known(5))
 
 
 def test_a_machine_that_needs_more_states_is_refused_or_partial():
     machine = known(5)
     assert len(machine) == 4
-    with pytest.raises(InputError, match="would have more than 3 states; allow more, or accept a partial machine"):
+    with raises("states"):
         learn_machine(asked_of(machine), machine.letters, states=3)
     partial = learn_machine(asked_of(machine), machine.letters, states=3, partial=True, samples=300)
     assert partial.is_partial
     assert len(partial.machine) <= 3
     assert 0 < partial.guarantee.agreed < 300
-    judged = judged_machine(partial.machine, asked_of(machine), samples=300)
-    assert judged.agreed == partial.guarantee.agreed
+    measured = measure_machine(partial.machine, asked_of(machine), samples=300)
+    assert measured.agreed == partial.guarantee.agreed
 
 
 def test_an_automaton_is_asked_like_a_model():
@@ -86,9 +108,9 @@ def test_an_automaton_is_asked_like_a_model():
 
 
 def test_unknown_letters_are_refused():
-    with pytest.raises(InputError, match="does not know the letter 'x'"):
+    with raises("unknown-letter"):
         learn_machine(Acceptor(1), "01x")
-    with pytest.raises(InputError, match="at least one letter"):
+    with raises("no-letters"):
         learn_machine(Acceptor(1), "")
 
 
@@ -97,7 +119,7 @@ def test_unknown_letters_are_refused():
 def test_a_file_gives_the_machine_back(tmp_path_factory, machine, name):
     path = tmp_path_factory.mktemp("machine") / "it.json"
     classes = (name, "b", "c")
-    write_machine(path, machine, classes, {"way": "ask"})
+    machine.save(path, classes, {"way": "ask"})
     again, names = read_machine(path)
     assert again == machine
     assert names == classes
@@ -124,12 +146,12 @@ def test_dot_has_every_state_and_quotes_names():
 )
 def test_damaged_files_are_refused_in_one_sentence(tmp_path, change):
     path = tmp_path / "it.json"
-    write_machine(path, known(5), ("no", "yes"), {})
+    known(5).save(path, ("no", "yes"), {})
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(FormatError, match="not a machine of wfalens"):
+    with raises("machine-file"):
         read_machine(path)
 
 
 def test_other_endings_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"written as \.dot or \.json"):
-        write_machine(tmp_path / "it.png", known(1), ("no", "yes"), {})
+    with raises("file-ending"):
+        known(1).save(tmp_path / "it.png", ("no", "yes"), {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,13 +16,10 @@ from wfalens.errors import InputError
 from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
-    from wfalens.automaton import WFA
-    from wfalens.models.contract import PrefixClassifier
-    from wfalens.robustness import LearnedMachine, Machine
+    from wfalens.robustness import LearnedMachine
 
-ASK, LIKELY = "ask", "likely"
-WAYS = (ASK, LIKELY, "kv", "lstar")
-_MOST_LETTERS = 100
+ASK = "lstar"
+WAYS = (ASK, "likely", "kv")
 _SHOWN_STATES = 20
 
 
@@ -32,7 +28,6 @@ class Minimised:
     """A machine that was learned, its classes, and how the one of `--compare` differs, if it was given."""
 
     learned: LearnedMachine
-    class_names: tuple[str, ...]
     compared: Compared | None = None
 
 
@@ -53,8 +48,8 @@ def minimise_cli(
         str,
         typer.Option(
             metavar="WAY",
-            help="ask: by asking for continuations (L* of Rivest and Schapire); likely: the likeliest state after "
-            "every letter of a stochastic automaton; kv or lstar: AALpy's learners, as rivals.",
+            help="lstar or kv: learn by queries (AALpy); likely: the likeliest state after every letter of a "
+            "stochastic automaton.",
         ),
     ] = ASK,
     states: Annotated[int, typer.Option("--states", "-k", metavar="N", min=1, help="At most so many states.")] = 200,
@@ -138,67 +133,21 @@ def minimise(
         raise InputError(f"{out}: a machine is written as .dot or .json")
     from wfalens.automaton import WFA
     from wfalens.models.wrapping import wrap
-    from wfalens.robustness import learn_machine, read_machine, shortest_difference, write_machine
-    from wfalens.robustness.dfa.aalpy_backend import learn_by_aalpy
+    from wfalens.robustness import learn_machine, read_machine
 
     other = None if compare is None else read_machine(compare)[0]
     model = WFA.load(source) if Path(source).suffix.lower() == ".wfa" else wrap(source)
-    alphabet = _letters(model) if letters is None else letters
     texts = None
     if corpus is not None:
         read = reader.corpus(corpus, "train", labels=False)
         texts = model.encoder.encode(read.texts).nonempty()[1]
-    common: dict[str, Any] = {"texts": texts, "samples": samples, "seed": seed}
-    if way == ASK:
-        learned = learn_machine(model, alphabet, states=states, partial=partial, **common)
-    elif way == LIKELY:
-        learned = _by_likely_state(model, alphabet, states, common)
-    else:
-        learned = learn_by_aalpy(model, alphabet, way, states=states, **common)
-    compared = None if other is None else Compared(shortest_difference(learned.machine, other))
-    done = Minimised(learned, tuple(model.class_names), compared)
+    learned = learn_machine(
+        model, letters, algorithm=way, states=states, partial=partial, texts=texts, samples=samples, seed=seed
+    )
+    compared = None if other is None else Compared(learned.difference_to(other))
     if out is not None:
-        about = {"source": Path(source).name, "way": way, **_figures(learned)}
-        write_machine(out, learned.machine, done.class_names, about)
-    return done
-
-
-def _letters(model: PrefixClassifier | WFA) -> list[str]:
-    """All words that a machine can be asked to read."""
-    from wfalens.text.vocabulary import UNKNOWN
-
-    words = list(model.encoder.vocabulary.words[UNKNOWN + 1 :])
-    if len(words) > _MOST_LETTERS:
-        raise InputError(
-            f"{len(words):,} words are too many for a machine; name those that it shall read with --letters"
-        )
-    return words
-
-
-def _by_likely_state(
-    model: PrefixClassifier | WFA, letters: list[str], states: int, common: dict[str, Any]
-) -> LearnedMachine:
-    from wfalens.automaton import WFA
-    from wfalens.robustness import LearnedMachine, determinise, minimal
-    from wfalens.robustness.dfa.learning import judged_machine
-
-    if not isinstance(model, WFA):
-        raise InputError("the likeliest states are those of an automaton; give a .wfa file, or another --way")
-    machine: Machine = minimal(determinise(model, letters, way="likely"))
-    if len(machine) > states:
-        raise InputError(f"the machine has {len(machine):,} states, more than {states:,}; allow more")
-    proof = judged_machine(machine, model, **common)
-    return LearnedMachine(machine, proof.agreed < proof.texts, 0, proof)
-
-
-def _figures(learned: LearnedMachine) -> dict[str, Any]:
-    return {
-        "states": len(learned.machine),
-        "partial": learned.is_partial,
-        "queries": learned.queries,
-        "error": 1 - learned.guarantee.rate,
-        "guarantee": learned.guarantee.to_json(),
-    }
+        learned.save(out, source=Path(source).name, algorithm=way)
+    return Minimised(learned, compared)
 
 
 def _told(source: str, out: Path | None, done: Minimised) -> dict[str, Any]:
@@ -206,8 +155,7 @@ def _told(source: str, out: Path | None, done: Minimised) -> dict[str, Any]:
     return {
         "source": source,
         "out": None if out is None else str(out),
-        "letters": list(done.learned.machine.letters),
-        **_figures(done.learned),
+        **done.learned.to_dict(),
         "compared": None
         if compared is None
         else {
@@ -217,30 +165,12 @@ def _told(source: str, out: Path | None, done: Minimised) -> dict[str, Any]:
     }
 
 
-def _leads(row: Sequence[int], letters: Sequence[str]) -> str:
-    """Where the letters lead from a state; the most frequent of several targets takes all others."""
-    groups: dict[int, list[str]] = {}
-    for letter, target in zip(letters, row, strict=True):
-        groups.setdefault(target, []).append(letter)
-    usual = max(groups, key=lambda target: len(groups[target]))
-    named = [f"{' '.join(some)} → s{target}" for target, some in groups.items() if target != usual]
-    rest = "all" if not named else "others" if len(groups[usual]) > 1 else groups[usual][0]
-    return ", ".join([*named, f"{rest} → s{usual}"])
-
-
 def _print(source: str, out: Path | None, done: Minimised) -> None:
-    machine = done.learned.machine
-    size = f"{len(machine):,} {'state' if len(machine) == 1 else 'states'}"
-    if len(machine) <= _SHOWN_STATES:
-        rows = [
-            [f"s{state}", done.class_names[machine.outputs[state]], _leads(row, machine.letters)]
-            for state, row in enumerate(machine.transitions)
-        ]
-        print_table(f"{Path(source).name}: {size}", ["", "class", "letters lead to"], rows)
-    else:
-        say(f"{Path(source).name}: {size}, {len(machine.letters)} letters")
-    say(f"{'partial: ' if done.learned.is_partial else ''}{done.learned.guarantee.sentence('the original')}")
-    say(f"asked for {done.learned.queries:,} words")
+    rows = done.learned.rows()
+    if len(rows) <= _SHOWN_STATES:
+        cells = [list(map(str, row.values())) for row in rows]
+        print_table(f"{Path(source).name}: {done.learned.title}", list(rows[0]), cells)
+    say(done.learned.summary())
     if done.compared is not None:
         found = done.compared.difference
         say("reads all words alike" if found is None else f"reads differently: {' '.join(found) or '(the empty word)'}")

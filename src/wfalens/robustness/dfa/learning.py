@@ -1,20 +1,24 @@
-"""A deterministic machine from a model or an automaton, by asking: Angluin's L* in the form of Rivest and Schapire.
+"""A deterministic machine from a model or an automaton: learned by queries with AALpy, or from the likeliest states.
 
-A prefix is known by the classes of its continuations. Two prefixes with different classes are different states; a word
-on which machine and model differ yields, by its shortest part that explains it, one more continuation. All questions of
-a step are asked in one batch. A network that is not quite regular has no small machine. Then the smallest one on the
-way that errs on hardly more words than the best is delivered as a partial machine, with its error on fresh words.
+L* keeps a table of classes: a prefix is known by the classes of its continuations. Two prefixes with different classes
+are different states; a word on which machine and model differ yields, as Rivest and Schapire have it, one more
+continuation. The table is AALpy's; all queries of a step are asked in one batch. A network that is not regular has
+no small machine: then the smallest one on the way that errs on hardly more words than the best is delivered as a
+partial machine, with its error on fresh words. KV is AALpy's, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens import progress
+from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction.refinement.guarantee import Guarantee
@@ -22,64 +26,82 @@ from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
-from wfalens.robustness.dfa.machines import Machine, minimal
+from wfalens.results import Result, plain
+from wfalens.robustness.certify.induction import stochastic_only
+from wfalens.robustness.dfa.machines import Machine, aalpy, minimal, shortest_difference
+from wfalens.text.vocabulary import UNKNOWN
+from wfalens.validation import check_choice
 
-Word = tuple[int, ...]  # word ids
+Word = tuple[int, ...]  # letter numbers
+ALGORITHMS = LSTAR, KV, LIKELY = ("lstar", "kv", "likely")
+BEHAVIOUR = "behaviour"
 _ROUNDS = 500
 _FRESH = 1000  # words in a search for a difference
 _LOSS = 0.002  # share of words that a smaller partial machine may err on beyond the best
+_MOST_LETTERS = 100
+_MOST_CONTINUATIONS = 100_000
 
 
-@dataclass(frozen=True, eq=False)
-class LearnedMachine:
-    """A minimal machine, whether something is missing in it, how many words were asked, and what a sample proves."""
+@dataclass(frozen=True, eq=False, repr=False)
+class LearnedMachine(Result):
+    """A minimal machine, whether it errs on some words, how many words were asked, and what a sample proves."""
 
     machine: Machine
     is_partial: bool
     queries: int
     guarantee: Guarantee
-
-
-class Oracle:
-    """The classes of words, each asked once, in batches."""
-
-    def __init__(self, model: PrefixClassifier | WFA, letters: Sequence[str]) -> None:
-        vocabulary = model.encoder.vocabulary
-        if not letters:
-            raise InputError("a machine reads at least one letter; name some")
-        for letter in letters:
-            if letter not in vocabulary:
-                raise InputError(f"the model does not know the letter {letter!r}")
-        self.letters = tuple(letters)
-        self.ids = np.array([vocabulary.id_of(letter) for letter in letters], np.int32)
-        self._model = model
-        self._known: dict[Word, int] = {}
+    class_names: tuple[str, ...]
 
     @property
-    def queries(self) -> int:
-        return len(self._known)
+    def title(self) -> str:
+        return f"Deterministic machine of {len(self.machine):,} state{'s'[: len(self.machine) != 1]}"
 
-    def classes(self, words: Iterable[Word]) -> list[int]:
-        """Of words of letter numbers."""
-        wanted = list(words)
-        fresh = [word for word in dict.fromkeys(wanted) if word not in self._known]
-        if fresh:
-            lengths = np.fromiter(map(len, fresh), np.int64, len(fresh))
-            flat = np.fromiter((letter for word in fresh for letter in word), np.int64, int(lengths.sum()))
-            asked = self._asked(Ragged.from_lengths(self.ids[flat], lengths))
-            self._known.update(zip(fresh, asked.tolist(), strict=True))
-        return [self._known[word] for word in wanted]
+    def summary(self) -> str:
+        partial = "partial: " if self.is_partial else ""
+        sentence = self.guarantee.sentence("the original")
+        return f"{self.title}\n{partial}{sentence}\nasked for {self.queries:,} words"
 
-    def _asked(self, ids: Ragged[np.int32]) -> NDArray[np.int64]:
-        if isinstance(self._model, WFA):
-            return self._model.predict_indices(ids)
-        return np.asarray(final_outputs(self._model, ids).argmax(1))
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per state: its class, and where the letters lead."""
+        return [
+            {"state": f"s{state}", "class": self.class_names[output], "letters lead to": self._targets(state)}
+            for state, output in enumerate(self.machine.outputs)
+        ]
+
+    def _targets(self, state: int) -> str:
+        """The most frequent of several targets takes all other letters."""
+        groups: dict[int, list[str]] = {}
+        for letter, target in zip(self.machine.letters, self.machine.transitions[state], strict=True):
+            groups.setdefault(target, []).append(letter)
+        usual = max(groups, key=lambda target: len(groups[target]))
+        named = [f"{' '.join(some)} → s{target}" for target, some in groups.items() if target != usual]
+        rest = "all" if not named else "others" if len(groups[usual]) > 1 else groups[usual][0]
+        return ", ".join([*named, f"{rest} → s{usual}"])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "letters": list(self.machine.letters),
+            "states": len(self.machine),
+            "partial": self.is_partial,
+            "queries": self.queries,
+            "error": 1 - self.guarantee.rate,
+            "guarantee": {"bound": self.guarantee.bound, **plain(self.guarantee)},
+        }
+
+    def difference_to(self, other: Machine) -> tuple[str, ...] | None:
+        """A shortest word that another machine reads differently; None: they read all words alike."""
+        return shortest_difference(self.machine, other)
+
+    def save(self, path: str | Path, **about: Any) -> None:
+        """As .json (all of it) or .dot (for drawing)."""
+        self.machine.save(path, self.class_names, self.to_dict() | about)
 
 
 def learn_machine(
     model: PrefixClassifier | WFA,
-    letters: Sequence[str],
+    letters: Sequence[str] | None = None,
     *,
+    algorithm: str = LSTAR,
     states: int = 200,
     partial: bool = False,
     texts: Ragged[np.int32] | None = None,
@@ -88,47 +110,41 @@ def learn_machine(
 ) -> LearnedMachine:
     """The minimal machine that reads `letters` as the model does, as far as a sample shows.
 
-    states   at most; a language that needs more is refused, unless a `partial` machine will do
-    texts    words of the corpus, from which edited words are made beside random ones; none empty
-    samples  fresh words by which the end result is judged
+    Args:
+        model: a classifier or an automaton.
+        letters: the words that the machine reads; None: all, at most 100.
+        algorithm: lstar or kv (learn by queries), or likely (the likeliest state of a stochastic automaton after
+            every letter).
+        states: at most; a language that needs more is refused, unless a partial machine will do.
+        partial: deliver the best smaller machine where more states are needed (lstar).
+        texts: words of a corpus as ids, none empty; half of the words asked are edits of them, else all are random.
+        samples: fresh words by which the machine is tested.
+        seed: of all random draws.
+
+    Examples:
+        >>> from wfalens.robustness import learn_machine
+        >>> len(learn_machine(wfa, ["good", "bad"], samples=50).machine) >= 1
+        True
     """
-    oracle = Oracle(model, letters)
-    source = words_of(oracle, texts)
-    rng = np.random.default_rng(seed)
-    learner = _Learner(oracle, states)
-    words = _words(source.drawn(_FRESH, rng))
-    course: list[tuple[Machine, int]] = []  # every machine on the way, and on how many of the words it errs
-    progress.start("asking for words", _ROUNDS)
-    for _ in range(_ROUNDS):
-        learner.build()
-        if learner.is_full and not partial:
-            raise InputError(
-                f"the machine would have more than {states:,} states; allow more, or accept a partial machine, "
-                "which is delivered with its error"
-            )
-        differing = _differing(learner.machine, oracle, words)
-        course.append((learner.machine, len(differing)))
-        progress.advance(1, f"{len(learner.machine)} states, {len(differing)} of {_FRESH} words differ")
-        if not differing:
-            words = _words(source.drawn(_FRESH, rng))  # others than those that taught it
-            differing = _differing(learner.machine, oracle, words)
-        if learner.is_full or not differing or not learner.explain(differing[0]):
-            break
-    progress.finish()
-    machine = _smallest(course) if differing else learner.machine
-    fresh = _words(source.drawn(samples, np.random.default_rng([seed, 1])))
-    wrong = len(_differing(machine, oracle, fresh))
-    proof = Guarantee(samples - wrong, samples, source.about)
-    return LearnedMachine(minimal(machine), bool(differing) or wrong > 0, oracle.queries, proof)
+    check_choice("algorithm", algorithm, ALGORITHMS)
+    queries = Queries(model, _all_letters(model) if letters is None else letters)
+    source, rng = word_source(queries, texts), np.random.default_rng(seed)
+    errs = False
+    if algorithm == LIKELY:
+        machine = minimal(_likely(model, queries.letters))
+    elif algorithm == KV:
+        machine = _learn_by_kv(queries, source, rng)
+    else:
+        machine, errs = _learn_by_lstar(queries, source, rng, states, partial)
+    if len(machine) > states:
+        raise InputError(f"the machine has {len(machine):,} states, more than {states:,}; allow more", code="states")
+    asked = 0 if algorithm == LIKELY else queries.count
+    guarantee = measure_machine(machine, model, texts=texts, samples=samples, seed=seed)
+    is_partial = errs or guarantee.agreed < guarantee.texts
+    return LearnedMachine(machine, is_partial, asked, guarantee, tuple(model.class_names))
 
 
-def _smallest(course: Sequence[tuple[Machine, int]]) -> Machine:
-    """The smallest machine that errs on hardly more words than the best: more states only learn exceptions by heart."""
-    least = min(errors for _, errors in course) + round(_LOSS * _FRESH)
-    return min((machine for machine, errors in course if errors <= least), key=len)
-
-
-def judged_machine(
+def measure_machine(
     machine: Machine,
     model: PrefixClassifier | WFA,
     *,
@@ -137,101 +153,278 @@ def judged_machine(
     seed: int = 0,
 ) -> Guarantee:
     """How often a machine, however it came about, gives the model's class on fresh words."""
-    oracle = Oracle(model, machine.letters)
-    source = words_of(oracle, texts)
+    queries = Queries(model, machine.letters)
+    source = word_source(queries, texts)
     fresh = _words(source.drawn(samples, np.random.default_rng([seed, 1])))
-    return Guarantee(samples - len(_differing(machine, oracle, fresh)), samples, source.about)
+    return Guarantee(samples - len(_differing(machine, queries, fresh)), samples, source.about)
 
 
-class _Learner:
-    """What is known so far: continuations that tell prefixes apart, and a word for every state."""
+class Queries:
+    """The classes of words, each asked of the model once, in batches."""
 
-    def __init__(self, oracle: Oracle, most: int) -> None:
-        self.oracle, self.most = oracle, most
-        self.continuations: list[Word] = [()]
-        self.is_full = False
+    def __init__(self, model: PrefixClassifier | WFA, letters: Sequence[str]) -> None:
+        vocabulary = model.encoder.vocabulary
+        if not letters:
+            raise InputError("a machine reads at least one letter; name some", code="no-letters")
+        for letter in letters:
+            if letter not in vocabulary:
+                raise InputError(f"the model does not know the letter {letter!r}", code="unknown-letter")
+        self.letters = tuple(letters)
+        self.ids = np.array([vocabulary.id_of(letter) for letter in letters], np.int32)
+        self._model = model
+        self._classes: dict[Word, int] = {}
 
-    def build(self) -> None:
-        """One state for every row of classes; each is followed from the first word that shows it."""
-        self.is_full = False
-        self.access: list[Word] = [()]
-        row = self._rows([()])[0]
-        number, table, transitions = {row.tobytes(): 0}, [row], []
-        outputs = [int(row[0])]
-        done = 0
-        while done < len(self.access):
-            level = self.access[done:]
-            words = [(*word, letter) for word in level for letter in range(len(self.oracle.letters))]
-            targets = []
-            for word, shown in zip(words, self._rows(words), strict=True):
-                key = shown.tobytes()
-                if key not in number and len(self.access) < self.most:
-                    number[key] = len(self.access)
-                    self.access.append(word)
-                    table.append(shown)
-                    outputs.append(int(shown[0]))
-                elif key not in number:
-                    self.is_full = True
-                    same = (np.array(table) == shown).mean(1) + (np.array(outputs) == shown[0])
-                    number[key] = int(same.argmax())
-                targets.append(number[key])
-            width = len(self.oracle.letters)
-            transitions += [tuple(targets[at : at + width]) for at in range(0, len(targets), width)]
-            done += len(level)
-        self.machine = Machine(self.oracle.letters, tuple(transitions), tuple(outputs))
+    @property
+    def count(self) -> int:
+        return len(self._classes)
 
-    def explain(self, word: Word) -> bool:
-        """Add the continuation that explains why the machine errs on a word; -> whether it was a new one."""
-        states = _run(self.machine, word)
-        classes = self.oracle.classes([(*self.access[state], *word[at:]) for at, state in enumerate(states)])
-        for at in range(len(word)):
-            if classes[at] != classes[at + 1] and word[at + 1 :] not in self.continuations:
-                self.continuations.append(word[at + 1 :])
-                return True
-        return False
+    def classes(self, words: Iterable[Word]) -> list[int]:
+        """Of words of letter numbers."""
+        words = list(words)
+        fresh = [word for word in dict.fromkeys(words) if word not in self._classes]
+        if fresh:
+            lengths = np.fromiter(map(len, fresh), np.int64, len(fresh))
+            flat = np.fromiter((letter for word in fresh for letter in word), np.int64, int(lengths.sum()))
+            outputs = self._ask(Ragged.from_lengths(self.ids[flat], lengths))
+            self._classes.update(zip(fresh, outputs.tolist(), strict=True))
+        return [self._classes[word] for word in words]
 
-    def _rows(self, words: Sequence[Word]) -> NDArray[np.int64]:
-        """The classes of words with all continuations; -> (words, continuations)"""
-        asked = self.oracle.classes([(*word, *after) for word in words for after in self.continuations])
-        return np.array(asked).reshape(len(words), -1)
+    def _ask(self, ids: Ragged[np.int32]) -> NDArray[np.int64]:
+        if isinstance(self._model, WFA):
+            return self._model.decide(self._model.prediction_weights(ids))
+        return np.asarray(final_outputs(self._model, ids).argmax(1))
 
 
-def words_of(oracle: Oracle, texts: Ragged[np.int32] | None) -> QuerySampler:
+def _system(queries: Queries) -> Any:
+    """The model as AALpy queries it: letter by letter, or a word with all its prefixes at once."""
+
+    class Model(aalpy().base.SUL):  # type: ignore[misc]
+        def pre(self) -> None:
+            self.word: Word = ()
+
+        def post(self) -> None:
+            pass
+
+        def step(self, letter: int | None) -> int:
+            if letter is not None:
+                self.word = (*self.word, letter)
+            return queries.classes([self.word])[0]
+
+        def query(self, word: Word) -> list[int]:
+            self.num_queries += 1
+            return queries.classes([tuple(word[:length]) for length in range(min(1, len(word)), len(word) + 1)])
+
+    return Model()
+
+
+def _table(queries: Queries) -> Any:
+    """AALpy's observation table, whose cells are filled in one batch."""
+    from aalpy.learning_algs.deterministic.ObservationTable import ObservationTable
+
+    class Table(ObservationTable):  # type: ignore[misc]
+        def update_obs_table(self, s_set: list[Word] | None = None, e_set: list[Word] | None = None) -> None:
+            prefixes = s_set or [*self.S, *self.s_dot_a()]
+            queries.classes([prefix + suffix for prefix in prefixes for suffix in e_set or self.E])
+            super().update_obs_table(s_set, e_set)
+
+    return Table(list(range(len(queries.letters))), _System(queries), "moore")
+
+
+class _System:
+    """The system of an observation table, which reads the last output only: prefixes need not be asked."""
+
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    def query(self, word: Word) -> list[int]:
+        return self._queries.classes([tuple(word)])
+
+
+def _learn_by_lstar(
+    queries: Queries, source: QuerySampler, rng: np.random.Generator, states: int, partial: bool
+) -> tuple[Machine, bool]:
+    """A minimal machine, and whether it is known to err."""
+    from aalpy.learning_algs.deterministic.CounterExampleProcessing import rs_cex_processing
+
+    aalpy()
+    table, system = _table(queries), _System(queries)
+    table.update_obs_table()
+    words = _words(source.drawn(_FRESH, rng))
+    history: list[tuple[Machine, int]] = []  # every machine on the way, and on how many of the words it errs
+    progress.start("learning by queries", _ROUNDS)
+    for _ in range(_ROUNDS):
+        closed = _close(table, states)
+        if not closed and not partial:
+            raise InputError(
+                f"the machine would have more than {states:,} states; allow more, or accept a partial machine, "
+                "which is delivered with its error",
+                code="states",
+            )
+        machine = _machine_of(table, queries.letters)
+        differing = _differing(machine, queries, words)
+        history.append((machine, len(differing)))
+        progress.advance(1, f"{len(machine)} states, {len(differing)} of {_FRESH} words differ")
+        if not differing:
+            words = _words(source.drawn(_FRESH, rng))  # others than those that it learned from
+            differing = _differing(machine, queries, words)
+        if not closed or not differing:
+            break
+        suffixes = rs_cex_processing(system, differing[0], table.gen_hypothesis(), suffix_closedness=False)
+        added = [suffix for suffix in suffixes if suffix not in table.E]
+        if not added:
+            break
+        table.E.extend(added)
+        table.update_obs_table(e_set=added)
+    progress.finish()
+    return minimal(_smallest(history) if differing else machine), bool(differing)
+
+
+def _close(table: Any, states: int) -> bool:
+    """Add a state for every new row; -> whether there were no more than `states` of them."""
+    while (rows := table.get_rows_to_close("shortest_first")) is not None:
+        rows = rows[: states - len(table.S)]
+        if not rows:
+            return False
+        table.S.extend(rows)
+        table.update_obs_table(s_set=[row + letter for row in rows for letter in table.A])
+    return True
+
+
+def _machine_of(table: Any, letters: tuple[str, ...]) -> Machine:
+    """A row that is no state's, because there are too many, leads to the most similar state of its class."""
+    number = {table.T[prefix]: at for at, prefix in reversed(list(enumerate(table.S)))}
+    rows = np.array([table.T[prefix] for prefix in table.S])
+    for prefix in table.s_dot_a():
+        row = table.T[prefix]
+        if row not in number:
+            number[row] = int(((rows == row).mean(1) + (rows[:, 0] == row[0])).argmax())
+    transitions = tuple(tuple(number[table.T[prefix + letter]] for letter in table.A) for prefix in table.S)
+    return Machine(letters, transitions, tuple(int(table.T[prefix][0]) for prefix in table.S))
+
+
+def _smallest(history: Sequence[tuple[Machine, int]]) -> Machine:
+    """The smallest machine that errs on hardly more words than the best: more states only memorise exceptions."""
+    least = min(errors for _, errors in history) + round(_LOSS * _FRESH)
+    return min((machine for machine, errors in history if errors <= least), key=len)
+
+
+def _learn_by_kv(queries: Queries, source: QuerySampler, rng: np.random.Generator) -> Machine:
+    letters, system = list(range(len(queries.letters))), _system(queries)
+
+    class Sampled(aalpy().base.Oracle):  # type: ignore[misc]
+        """Searches for a counterexample among words drawn like those by which machines are tested."""
+
+        def find_cex(self, hypothesis: Any) -> Word | None:
+            machine = Machine.from_aalpy(hypothesis, queries.letters)
+            return next(iter(_differing(machine, queries, _words(source.drawn(_FRESH, rng)))), None)
+
+    learn: Any = aalpy().learning_algs.run_KV
+    rounds = 100  # a network that is not quite regular would never end
+    options = {"max_learning_rounds": rounds, "print_level": 0, "cache_and_non_det_check": False}
+    return minimal(
+        Machine.from_aalpy(learn(letters, system, Sampled(letters, system), "moore", **options), queries.letters)
+    )
+
+
+def word_source(queries: Queries, texts: Ragged[np.int32] | None) -> QuerySampler:
     """Words of letter numbers to draw from; texts with other words than letters are left out."""
-    counts = np.ones(len(oracle.letters), np.int64)
+    counts = np.ones(len(queries.letters), np.int64)
     base = None
     if texts is not None:
-        number = np.full(max(int(oracle.ids.max()), int(texts.values.max(initial=0))) + 1, -1)
-        number[oracle.ids] = np.arange(len(oracle.ids))
+        number = np.full(max(int(queries.ids.max()), int(texts.values.max(initial=0))) + 1, -1)
+        number[queries.ids] = np.arange(len(queries.ids))
         letters = number[texts.values]
         foreign = np.unique(texts.item_of_value()[letters < 0])
         kept = np.setdiff1d(np.flatnonzero(texts.lengths), foreign)
         if len(kept):
             base = Ragged(letters.astype(np.int32), texts.offsets).take(kept)
             counts = np.bincount(base.values, minlength=len(counts))
-    return QuerySampler(np.arange(len(oracle.letters), dtype=np.int32), counts / counts.sum(), base)
-
-
-def differing_words(machine: Machine, oracle: Oracle, source: QuerySampler, rng: np.random.Generator) -> list[Word]:
-    """Fresh words on which a machine gives another class, the shortest first."""
-    return _differing(machine, oracle, _words(source.drawn(_FRESH, rng)))
+    return QuerySampler(np.arange(len(queries.letters), dtype=np.int32), counts / counts.sum(), base)
 
 
 def _words(ids: Ragged[np.int32]) -> list[Word]:
     return [tuple(word.tolist()) for word in ids]
 
 
-def _run(machine: Machine, word: Word) -> list[int]:
-    """The states along a word, the first one included."""
-    states = [0]
-    for letter in word:
-        states.append(machine.transitions[states[-1]][letter])
-    return states
-
-
-def _differing(machine: Machine, oracle: Oracle, words: Sequence[Word]) -> list[Word]:
+def _differing(machine: Machine, queries: Queries, words: Sequence[Word]) -> list[Word]:
     """Words whose class is another in the machine, the shortest first."""
-    classes = oracle.classes(words)
-    said = [machine.outputs[_run(machine, word)[-1]] for word in words]
-    found = [word for word, label, guess in zip(words, classes, said, strict=True) if label != guess]
-    return sorted(found, key=len)
+    classes = queries.classes(words)
+    different = [word for word, label in zip(words, classes, strict=True) if machine.output_of(word) != label]
+    return sorted(different, key=len)
+
+
+def _all_letters(model: PrefixClassifier | WFA) -> list[str]:
+    words = list(model.encoder.vocabulary.words[UNKNOWN + 1 :])
+    if len(words) > _MOST_LETTERS:
+        raise InputError(f"{len(words):,} words are too many for a machine; name its letters", code="letters")
+    return words
+
+
+def _likely(model: PrefixClassifier | WFA, letters: Sequence[str]) -> Machine:
+    if not isinstance(model, WFA):
+        raise InputError("the likeliest states are those of an automaton; give one, or another algorithm", code="model")
+    return determinise(model, letters, way=LIKELY)
+
+
+def determinise(
+    wfa: WFA, letters: Sequence[str] | None = None, *, way: str = BEHAVIOUR, depth: int = 6, most: int = 1000
+) -> Machine:
+    """A machine that reads `letters` (default: all words seen in extraction) as the automaton does; not minimal yet.
+
+    *likely* follows the likeliest state after every letter. *behaviour* distinguishes prefixes by the classes that the
+    automaton gives them and all their short continuations, as in the theorem of Myhill and Nerode; it keeps whole
+    distributions, and needs no rows that are nearly deterministic.
+
+    depth  behaviour: length of the continuations by which prefixes are distinguished
+    most   behaviour: states at which the search gives up
+    """
+    automaton = stochastic_only(wfa, "determinised").wfa
+    check_choice("way", way, (BEHAVIOUR, LIKELY))
+    vocabulary = automaton.encoder.vocabulary
+    if letters is None:
+        letters = [vocabulary.words[at] for at in np.flatnonzero(automaton.word_counts) if at > UNKNOWN]
+    for letter in letters:
+        if letter not in vocabulary:
+            raise InputError(f"the automaton does not know the letter {letter!r}", code="unknown-letter")
+    matrices = automaton.matrices(np.array([vocabulary.id_of(letter) for letter in letters], np.int32))
+    if way == LIKELY:
+        targets = matrices.argmax(2)  # (letters, n)
+        outputs = automaton.decide(automaton.read_out(np.eye(automaton.states)))
+        return Machine(tuple(letters), tuple(map(tuple, targets.T.tolist())), tuple(outputs.tolist()))
+    if sum(len(letters) ** length for length in range(depth + 1)) > _MOST_CONTINUATIONS:
+        raise InputError(
+            f"{len(letters)} letters have too many continuations of length {depth}; lower the depth", code="depth"
+        )
+    return _by_behaviour(automaton, tuple(letters), matrices, depth, most)
+
+
+def _by_behaviour(
+    wfa: StochasticWFA, letters: tuple[str, ...], matrices: NDArray[np.float64], depth: int, most: int
+) -> Machine:
+    """One state for every behaviour; each is followed from the first prefix that shows it."""
+    levels = [wfa.centres[None]]  # `Ê_w·F` of all texts of each length: (texts, n, classes)
+    for _ in range(depth):
+        levels.append((matrices[:, None] @ levels[-1]).reshape(-1, *wfa.centres.shape))
+    continuations = np.concatenate(levels)
+
+    def behaviour(vector: NDArray[np.float64]) -> bytes:
+        """The classes of a prefix and of all its continuations."""
+        return wfa.decide(np.einsum("n,tnc->tc", vector, continuations)).astype(np.int16).tobytes()
+
+    vectors, rows = [wfa.initial], list[tuple[int, ...]]()
+    number = {behaviour(wfa.initial): 0}
+    while len(rows) < len(vectors):
+        row = []
+        for vector in vectors[len(rows)] @ matrices:
+            key = behaviour(vector)
+            if key not in number:
+                if len(vectors) == most:
+                    raise InputError(
+                        f"after {most:,} states there are still new ones: no small machine reads as the automaton does",
+                        code="states",
+                    )
+                number[key] = len(vectors)
+                vectors.append(vector)
+            row.append(number[key])
+        rows.append(tuple(row))
+    return Machine(letters, tuple(rows), tuple(wfa.decide(wfa.read_out(np.array(vectors))).tolist()))

@@ -1,12 +1,23 @@
-"""Deterministic automata with a class for every state, their minimal forms and their differences."""
+"""Deterministic automata with a class for every state (Moore machines): minimal forms, differences, files.
+
+Minimisation and comparison are AALpy's. Files are JSON, which is read again, or DOT for Graphviz and AALpy.
+"""
 
 from __future__ import annotations
 
-from collections import deque
+import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from wfalens.errors import InputError
+from wfalens.errors import FormatError, InputError, MissingDependencyError
+from wfalens.messages import printable
+from wfalens.storage import write_atomically
+
+FORMAT, VERSION = "wfalens-machine", 1
+_MOST_SHOWN = 8  # letters on an edge
 
 
 @dataclass(frozen=True)
@@ -21,20 +32,61 @@ class Machine:
         states = len(self.outputs)
         rows = self.transitions
         if states == 0 or len(rows) != states or any(len(row) != len(self.letters) for row in rows):
-            raise InputError("a machine has one class and one transition per letter for every state")
+            raise InputError("a machine has one class and one transition per letter for every state", code="machine")
         if any(not 0 <= target < states for row in rows for target in row):
-            raise InputError(f"transitions lead to states 0 to {states - 1}")
+            raise InputError(f"transitions lead to states 0 to {states - 1}", code="machine")
+
+    @classmethod
+    def accepting(cls, letters: Sequence[str], transitions: Sequence[Sequence[int]], final: Iterable[int]) -> Machine:
+        """From a classical automaton: class 1 where it accepts, class 0 elsewhere."""
+        accepted = set(final)
+        outputs = tuple(int(state in accepted) for state in range(len(transitions)))
+        return cls(tuple(letters), tuple(tuple(row) for row in transitions), outputs)
+
+    @classmethod
+    def from_aalpy(cls, moore: Any, letters: Sequence[str]) -> Machine:
+        """From AALpy's Moore machine over the numbers of letters; states in the order in which they are reached."""
+        order, number = [moore.initial_state], {moore.initial_state.state_id: 0}
+        for state in order:
+            for letter in range(len(letters)):
+                target = state.transitions[letter]
+                if target.state_id not in number:
+                    number[target.state_id] = len(order)
+                    order.append(target)
+        rows = tuple(tuple(number[state.transitions[at].state_id] for at in range(len(letters))) for state in order)
+        return cls(tuple(letters), rows, tuple(int(state.output) for state in order))
+
+    def to_aalpy(self, letters: Sequence[str] | None = None) -> Any:
+        """As AALpy's Moore machine over the numbers of `letters` (by default its own); reachable states only."""
+        automata = aalpy().automata
+        number = {letter: at for at, letter in enumerate(self.letters if letters is None else letters)}
+        states = {0: automata.MooreState("s0", self.outputs[0])}
+        for at in (order := [0]):
+            for letter, target in zip(self.letters, self.transitions[at], strict=True):
+                if target not in states:
+                    states[target] = automata.MooreState(f"s{target}", self.outputs[target])
+                    order.append(target)
+                states[at].transitions[number[letter]] = states[target]
+        return automata.MooreMachine(states[0], list(states.values()))
 
     def __len__(self) -> int:
         return len(self.outputs)
 
     def read(self, text: Iterable[str]) -> int:
         """The class of a text, given letter by letter."""
-        state, index = 0, {letter: at for at, letter in enumerate(self.letters)}
+        index = {letter: at for at, letter in enumerate(self.letters)}
+        numbers = []
         for letter in text:
             if letter not in index:
-                raise InputError(f"the machine does not read {letter!r}")
-            state = self.transitions[state][index[letter]]
+                raise InputError(f"the machine does not read {letter!r}", code="unknown-letter")
+            numbers.append(index[letter])
+        return self.output_of(numbers)
+
+    def output_of(self, word: Iterable[int]) -> int:
+        """The class of a word of letter numbers."""
+        state = 0
+        for letter in word:
+            state = self.transitions[state][letter]
         return self.outputs[state]
 
     def starting_with(self, output: int) -> Machine:
@@ -42,28 +94,20 @@ class Machine:
         rows = [tuple(target + 1 for target in row) for row in (self.transitions[0], *self.transitions)]
         return Machine(self.letters, tuple(rows), (output, *self.outputs))
 
+    def save(self, path: str | Path, class_names: Sequence[str], about: dict[str, Any] | None = None) -> None:
+        """By the ending: .json holds all, .dot is for drawing."""
+        ending = Path(path).suffix.lower()
+        if ending not in (".json", ".dot"):
+            raise InputError(f"{path}: a machine is written as .dot or .json", code="file-ending")
+        text = to_dot(self, class_names) if ending == ".dot" else _to_json(self, class_names, about or {})
+        write_atomically(Path(path), text.encode("utf-8", "backslashreplace"))
+
 
 def minimal(machine: Machine) -> Machine:
-    """Minimisation by Moore's partition refinement; states are numbered in the order in which they are first reached.
-
-    States are split by their classes, then by the blocks that their letters lead to,
-    until no block is split.
-    """
-    reached = _reachable(machine)
-    block = {state: machine.outputs[state] for state in reached}
-    while True:
-        signature = {state: (block[state], *(block[to] for to in machine.transitions[state])) for state in reached}
-        numbers = {each: number for number, each in enumerate(dict.fromkeys(signature.values()))}
-        finer = {state: numbers[signature[state]] for state in reached}
-        if len(numbers) == len(set(block.values())):
-            break
-        block = finer
-    first = {number: state for state, number in reversed(finer.items())}
-    return Machine(
-        machine.letters,
-        tuple(tuple(finer[to] for to in machine.transitions[first[number]]) for number in range(len(first))),
-        tuple(machine.outputs[first[number]] for number in range(len(first))),
-    )
+    """The minimal machine, by AALpy; states are numbered in the order in which they are first reached."""
+    moore = machine.to_aalpy()
+    moore.minimize()
+    return Machine.from_aalpy(moore, machine.letters)
 
 
 def minimal_but_for_the_empty_text(machine: Machine) -> Machine:
@@ -73,37 +117,78 @@ def minimal_but_for_the_empty_text(machine: Machine) -> Machine:
 
 
 def shortest_difference(first: Machine, second: Machine, empty: bool = True) -> tuple[str, ...] | None:
-    """Breadth-first search of the product: a shortest text with different classes or None. `empty`: may it be empty?"""
+    """A shortest text with different classes, by AALpy's bisimulation check, or None. `empty`: may it be empty?"""
     if set(first.letters) != set(second.letters):
-        raise InputError(f"the machines read {', '.join(first.letters)} and {', '.join(second.letters)}")
-    place = [second.letters.index(letter) for letter in first.letters]
-    seen: set[tuple[int, int]] = set() if not empty else {(0, 0)}
-    queue: deque[tuple[int, int, tuple[str, ...]]] = deque([(0, 0, ())])
-    while queue:
-        left, right, text = queue.popleft()
-        if (text or empty) and first.outputs[left] != second.outputs[right]:
-            return text
-        for at, letter in enumerate(first.letters):
-            pair = first.transitions[left][at], second.transitions[right][place[at]]
-            if pair not in seen:
-                seen.add(pair)
-                queue.append((*pair, (*text, letter)))
-    return None
+        raise InputError(
+            f"the machines read {', '.join(first.letters)} and {', '.join(second.letters)}", code="other-letters"
+        )
+    if not empty:
+        first, second = first.starting_with(0), second.starting_with(0)
+    bisimilar = aalpy().utils.bisimilar
+    word = bisimilar(first.to_aalpy(), second.to_aalpy(first.letters), return_cex=True)
+    return None if word is None else tuple(first.letters[letter] for letter in word)
 
 
-def machine_of(letters: Sequence[str], transitions: Sequence[Sequence[int]], accepting: Iterable[int]) -> Machine:
-    """From a classical automaton: class 1 where it accepts, class 0 elsewhere."""
-    final = set(accepting)
-    outputs = tuple(int(state in final) for state in range(len(transitions)))
-    return Machine(tuple(letters), tuple(tuple(row) for row in transitions), outputs)
+def aalpy() -> Any:
+    """The package, with an error that names the extra where it is missing."""
+    try:
+        import aalpy
+        import aalpy.utils
+    except ImportError:
+        raise MissingDependencyError("aalpy", "dfa") from None
+    return aalpy
 
 
-def _reachable(machine: Machine) -> list[int]:
-    """States in the order in which they are first reached."""
-    order, seen = [0], {0}
-    for state in order:
-        for target in machine.transitions[state]:
-            if target not in seen:
-                seen.add(target)
-                order.append(target)
-    return order
+def read_machine(path: str | Path) -> tuple[Machine, tuple[str, ...]]:
+    """A machine and the names of its classes; everything in the file is checked."""
+    try:
+        stored = json.loads(Path(path).read_text("utf-8"))
+        if stored["format"] != FORMAT or stored["version"] != VERSION:
+            raise ValueError("another format or version")
+        letters, classes, outputs = (tuple(stored[name]) for name in ("letters", "classes", "outputs"))
+        rows = tuple(tuple(row) for row in stored["transitions"])
+        numbers = [*outputs, *(target for row in rows for target in row)]
+        if not all(isinstance(name, str) for name in (*letters, *classes)) or len(set(letters)) != len(letters):
+            raise ValueError("its letters or classes are no names")
+        if not all(type(number) is int for number in numbers):
+            raise ValueError("its states are no numbers")
+        if not all(0 <= output < len(classes) for output in outputs):
+            raise ValueError("a state has a class that is not there")
+        return Machine(letters, rows, outputs), classes
+    except (OSError, ValueError, KeyError, TypeError, InputError) as error:
+        raise FormatError(f"{path}: not a machine of wfalens ({printable(str(error))})", code="machine-file") from None
+
+
+def _to_json(machine: Machine, class_names: Sequence[str], about: dict[str, Any]) -> str:
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "letters": list(machine.letters),
+        "classes": list(class_names),
+        "outputs": list(machine.outputs),
+        "transitions": [list(row) for row in machine.transitions],
+        "about": about,
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def to_dot(machine: Machine, class_names: Sequence[str]) -> str:
+    """States with their classes, one edge for all letters between two states; the first state has an arrow."""
+    lines = ["digraph machine {", "rankdir=LR;", '__start0 [label="", shape=none];', "__start0 -> s0;"]
+    for state, output in enumerate(machine.outputs):
+        lines.append(f"s{state} [label={_quoted(f's{state}: {class_names[output]}')}];")
+    for state, row in enumerate(machine.transitions):
+        letters: dict[int, list[str]] = defaultdict(list)
+        for letter, target in zip(machine.letters, row, strict=True):
+            letters[target].append(letter)
+        lines += [f"s{state} -> s{target} [label={_quoted(_shown(some))}];" for target, some in letters.items()]
+    return "\n".join([*lines, "}", ""])
+
+
+def _shown(letters: list[str]) -> str:
+    more = len(letters) - _MOST_SHOWN
+    return ", ".join(letters[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(printable(text), ensure_ascii=False)
