@@ -27,7 +27,7 @@ from .models import export_onnx as export_onnx
 from .models import wrap as wrap
 from .progress import Progress as Progress
 from .ragged import Ragged as Ragged
-from .scale import Run as Run
+from .scale import RunConfig as RunConfig
 from .text import Corpus as Corpus
 from .text import TextEncoder as TextEncoder
 from .text import TextFiles as TextFiles

@@ -68,7 +68,7 @@ def aim_for(model: Named) -> str:
     return DIVERGENCE if is_language_model(model) else CONSISTENCY
 
 
-def leader(found: Sequence[Rated], texts: int, aim: str = CONSISTENCY) -> int:
+def select_best(found: Sequence[Rated], texts: int, aim: str = CONSISTENCY) -> int:
     """The place of the best: CR within half a standard error of the highest is a tie, which the lower JSD wins."""
     if aim == DIVERGENCE:
         return min(range(len(found)), key=lambda at: (max(_NOTHING, found[at].jsd), at))

@@ -40,7 +40,7 @@ def is_announced() -> bool:
     return _announced.get()
 
 
-def say_forecast(
+def say_cost(
     model: PrefixClassifier,
     ids: Ragged[np.int32],
     texts: int,
@@ -68,9 +68,9 @@ def most_training(passes: int, tokens: int, ids: Ragged[np.int32]) -> int:
     return passes * (min(tokens, len(ids.values)) + int(ids.lengths.max()))
 
 
-def within(ledger: QueryBudget, queries: int) -> int:
+def within(budget: QueryBudget, queries: int) -> int:
     """So many queries, or as many as are allowed."""
-    left = ledger.left()
+    left = budget.left()
     return queries if left is None else min(left, queries)
 
 

@@ -51,10 +51,6 @@ class Deadline:
         """A share of the time that is left, from now on."""
         return Deadline(None if self.left is None else share * self.left, self.clock)
 
-    def restarted(self) -> Deadline:
-        """The same time from now on."""
-        return Deadline(self.seconds, self.clock)
-
     def after(self, used: float) -> Deadline:
         """The same for work that was stopped after so many seconds and goes on."""
         later = Deadline(self.seconds, self.clock)
@@ -82,11 +78,11 @@ class Stop:
         except (KeyError, TypeError):
             return None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def told_stop(provenance: Mapping[str, Any]) -> str | None:
+def stop_sentence(provenance: Mapping[str, Any]) -> str | None:
     """A sentence, if an automaton is the best so far of work that ended early; else None."""
     stop, found = Stop.of(provenance), recorded(provenance)
     if stop is None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.extraction.balance import evened
+from wfalens.extraction.balance import balanced
 from wfalens.models.contract import Named, is_language_model
 from wfalens.ragged import Ragged, positions
 
@@ -22,9 +22,9 @@ class Division(NamedTuple):
 
 
 def divided(ids: Ragged[np.int32], seed: int, groups: NDArray[np.int64] | None = None) -> Division:
-    """A random tenth of the texts, 2,000 at most, and the rest, evened by its classes if these are given. (texts,)"""
+    """A random tenth of the texts, 2,000 at most, and the rest, balanced by its classes if these are given. (texts,)"""
     held, known = split(len(ids), seed)
-    return Division(ids.take(held), evened(ids.take(known), None if groups is None else groups[known]))
+    return Division(ids.take(held), balanced(ids.take(known), None if groups is None else groups[known]))
 
 
 def split(texts: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -34,16 +34,16 @@ def split(texts: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.sort(order[:held]), np.sort(order[held:])
 
 
-def judged(model: Named, texts: Ragged[np.int32]) -> Ragged[np.int32]:
+def comparison_prefixes(model: Named, texts: Ragged[np.int32]) -> Ragged[np.int32]:
     """The texts after which automata are compared with their model: of a language model, prefixes of random length.
 
     A language model says something of every prefix, and the end of a text is only one of them.
     """
-    lengths = judged_lengths(model, texts)
+    lengths = comparison_lengths(model, texts)
     return Ragged.from_lengths(texts.values[positions(texts.offsets[:-1], lengths)], lengths)
 
 
-def judged_lengths(model: Named, texts: Ragged[np.int32]) -> NDArray[np.int64]:
+def comparison_lengths(model: Named, texts: Ragged[np.int32]) -> NDArray[np.int64]:
     """After how many words of each text automata are compared with their model; no text may be empty. -> (texts,)"""
     if not is_language_model(model):
         return texts.lengths

@@ -5,16 +5,23 @@ A new method is one module: a frozen dataclass that inherits `Method`, names its
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+import platform
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction.deadline import NEVER, Deadline
+from wfalens.extraction.query_budget import QueryBudget, query_limit
 from wfalens.models.contract import PrefixClassifier
-from wfalens.scale.run_config import Run
-from wfalens.text.blocks import Source
+from wfalens.models.padded import padding_of
+from wfalens.ragged import Ragged
+from wfalens.scale.run_config import DEFAULT_SAMPLE
+from wfalens.scale.sample import SampledFiles
 from wfalens.validation import Options
 
 AUTO = "auto"
@@ -22,19 +29,39 @@ LOW, NORMAL, HIGH = EFFORTS = ("low", "normal", "high")
 METHODS: dict[str, type[Method]] = {}  # by name; subclasses of `Method` enter themselves
 
 
+@dataclass(frozen=True, eq=False)
+class ExtractionTexts:
+    """Texts as word ids, none empty; of files, a sample of them."""
+
+    ids: Ragged[np.int32]
+    truth: NDArray[np.int64] | None  # (texts,): the class of every text by its label, where texts are balanced by it
+    corpus: dict[str, Any]  # what was read, for the provenance
+
+    def take(self, items: NDArray[np.int64]) -> ExtractionTexts:
+        return ExtractionTexts(self.ids.take(items), None if self.truth is None else self.truth[items], self.corpus)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
     """A model, texts, and what bounds the extraction: the same for all methods."""
 
     model: PrefixClassifier
-    source: Source
+    texts: ExtractionTexts
     seed: int = 0
     queries: int | None = None  # prefixes that the model may be asked for beyond the texts
     effort: str = NORMAL
     balance: str | None = None
-    checkpoint: Path | None = None
-    run: Run = field(default_factory=Run)
+    checkpoint: Path | None = None  # of the training of a linear automaton
     deadline: Deadline = NEVER
+    files: SampledFiles | None = None  # if there are more texts than these
+
+    @property
+    def ids(self) -> Ragged[np.int32]:
+        return self.texts.ids
+
+    def new_budget(self) -> QueryBudget:
+        """What the model may be asked in this extraction."""
+        return QueryBudget(query_limit(self.queries, self.model))
 
 
 @dataclass(frozen=True)
@@ -58,6 +85,15 @@ class Method(Options):
         """The same options with numbers in place of "auto", where these follow from model and effort alone."""
         return self
 
+    @property
+    def sample_tokens(self) -> int:
+        """Words of a sample of files that serves this method."""
+        return DEFAULT_SAMPLE
+
+    def provenance(self, request: Request) -> dict[str, Any]:
+        """Where an automaton comes from: the texts, the model, the options and the versions."""
+        return provenance(request.model, self.parameters(request), request.texts.corpus)
+
     def parameters(self, request: Request) -> dict[str, Any]:
         """The options and bounds for the automaton's provenance."""
         bounds: dict[str, Any] = {"queries": request.queries, "seed": request.seed}
@@ -80,6 +116,21 @@ class Method(Options):
             if option not in known:
                 raise InputError(f"{option} is no option of the method {name}", code="unknown-option")
         return method(**options)
+
+
+def provenance(
+    model: PrefixClassifier, parameters: dict[str, Any], corpus: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The model, the options and the versions, and what was read, for an automaton's `provenance`."""
+    from wfalens import __version__
+
+    versions = {"wfalens": __version__, "numpy": np.__version__, "python": platform.python_version()}
+    return {
+        **({} if corpus is None else {"corpus": corpus}),
+        "model": {"type": type(model).__name__, "fingerprint": model.fingerprint, **padding_of(model)},
+        "parameters": parameters,
+        "versions": versions,
+    }
 
 
 def _recorded(value: Any) -> Any:

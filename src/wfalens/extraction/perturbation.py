@@ -79,7 +79,7 @@ def random_part(ids: Ragged[np.int32], tokens: int, rng: np.random.Generator) ->
     return ids.take(np.sort(order[:kept]))
 
 
-def batches(lengths: NDArray[np.int64], tokens: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+def length_buckets(lengths: NDArray[np.int64], tokens: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
     """Texts of like length, about `tokens` to a batch with their padding, in random order."""
     order = np.lexsort((rng.random(len(lengths)), lengths))
     found, first = [], 0

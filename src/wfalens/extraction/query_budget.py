@@ -66,7 +66,7 @@ class QueryBudget:
         """Count queries that are about to be asked, or refuse them."""
         left = self.left()
         if left is not None and queries > left:
-            with self.telling():
+            with self.recording_errors():
                 raise TooFewQueriesError(
                     f"{purpose.replace('_', ' ')} needs {queries:,} queries, but only {left:,} of {self.limit:,} are "
                     "left; allow more"
@@ -74,22 +74,22 @@ class QueryBudget:
         self.asked[purpose] = self.asked.get(purpose, 0) + queries
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
-        """Let a refusal within tell what was asked before it."""
+    def most_informative(self) -> Iterator[None]:
+        """Let an error within record what was asked before it."""
         try:
             yield
         except TooFewQueriesError as error:
-            error.asked = self.to_json()
+            error.asked = self.to_dict()
             raise
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Count what another ledger has counted, which stands in its `to_json()`."""
+        """Count what another budget has counted, which stands in its `to_dict()`."""
         self.texts += record["texts"]
         for purpose in PURPOSES:
             if purpose in record:
                 self.enter(purpose, record[purpose])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"limit": self.limit, "total": self.total, "texts": self.texts, **self.asked}
 
 

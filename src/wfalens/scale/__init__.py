@@ -1,6 +1,6 @@
-"""Passes over a corpus of any size: where they run, what they keep, how they go on after a stop."""
+"""Beyond memory: files as blocks, a map over blocks on threads, processes or Ray, and results that merge."""
 
-from wfalens.scale.engines import open_engine
-from wfalens.scale.run_config import Run
+from wfalens.scale.map_blocks import BlockTask, map_blocks
+from wfalens.scale.run_config import RunConfig
 
-__all__ = ["Run", "open_engine"]
+__all__ = ["BlockTask", "RunConfig", "map_blocks"]

@@ -1,175 +1,212 @@
-"""How a corpus is passed over, and a run under way."""
+"""How files beyond memory are read: the options, and what a run over them holds."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from wfalens.errors import InputError
-from wfalens.memory import parse_size, resident_with_children, shown_size
+from wfalens.memory import parse_size, resident, resident_with_children, shown_size
 from wfalens.models.contract import PrefixClassifier
-from wfalens.scale.checkpoints import HeldParts, Parts, PartsFolder
-from wfalens.scale.engines.engine import Engine, ModelSource
-from wfalens.scale.engines.engine_choice import LOCAL, open_engine
-from wfalens.scale.engines.local import SerialEngine
-from wfalens.scale.journal import NO_JOURNAL, Journal
-from wfalens.text.blocks import Source
-from wfalens.text.files import TextFiles
-from wfalens.validation import Bounds, check_choice, check_numbers, whole
+from wfalens.models.opening import open_model
+from wfalens.scale.checkpoints import Checkpoints
+from wfalens.scale.ray_executor import cluster_workers, leave_cluster
+from wfalens.text.sources.blocks import Source
+from wfalens.text.sources.text_files import TextFiles
+from wfalens.threads import thread_count
+from wfalens.validation import Bounds, Options, option, whole
 
-STOP, SKIP = ON_BAD = ("stop", "skip")
+STOP, SKIP = ON_ERROR = ("stop", "skip")
+LOCAL, SERIAL, THREADS, PROCESSES, RAY = ENGINES = ("local", "serial", "threads", "processes", "ray")
 DEFAULT_MEMORY = 2 * 10**9
 DEFAULT_SAMPLE = 300_000  # words: what a round of fitting reads
-_SMALL_SHARD, _SHARD, _LARGE_SHARD = 1 << 20, 4 << 20, 64 << 20  # bytes
-_MANY_PER_WORKER, _MANY = 64, 4096  # shards
-_LEAST_ROOM = 200 << 20
+_COUNT = Bounds(whole, 1, 1 << 60, (None,))
+_SMALL_BLOCK, _BLOCK, _LARGE_BLOCK = 1 << 20, 4 << 20, 64 << 20  # bytes
+_MANY_PER_WORKER, _MANY = 64, 4096  # blocks
+_LEAST_MEMORY = 200 << 20
+_MOST_THREADS = 4  # beyond that, they wait for the interpreter too often
+_WORKING = 200 << 20  # bytes that a worker needs beside what this process holds after loading the model
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
-    """How a corpus is read. Only `sample_tokens` and `on_bad` have an effect on the result.
+class RunConfig(Options):
+    """How files are read. Only `sample_tokens` and `on_error` have an effect on the result.
 
     Args:
-        memory: bytes that this process and its workers on this machine may hold together, as a number or as "2GB"
-            (None: 2 GB for files, no bound for texts in memory).
-        engine: where the work is done: "local" (this machine), "ray" (a cluster), an engine that is open already,
-            or None for one worker in this process.
+        memory: bytes that this process and its workers on this machine may hold together, as a number or as "2GB".
+        engine: where the work is done: serial (this process), threads, processes, local (threads or processes,
+            whatever fits into memory), ray (a cluster), or None: serial, with `workers` local.
         workers: how many (None: one for each core).
         address: of a Ray cluster.
-        parts: folder that keeps what is done, so that a stopped run can go on (None: nothing is kept).
-        shard_bytes: of text in a shard, the unit of work, as a number or as "16MB" (None: 1 to 64 MB).
-        sample_tokens: words of the sample on which states and settings are decided (None: all texts in memory; of
-            files 300,000 where settings are chosen or the model is asked for rows, else eight for every output that
-            k-means sees).
-        on_bad: "stop" at a row that cannot be read or a shard that fails, or "skip" and count it.
-        model_file: where the model lies, so that worker processes can load it.
-        journal: is told of every shard.
+        checkpoints: folder that keeps finished blocks, so that a stopped run can continue (None: nothing is kept).
+        block_bytes: text in a block of work, as a number or as "16MB" (None: 1 to 64 MB).
+        sample_tokens: words of the sample on which states and settings are decided (None: 300,000, or what k-means
+            needs where nothing else is decided).
+        on_error: "stop" at a row that cannot be read or a block that fails, or "skip" and count it.
+        model_file: where the model is stored, so that worker processes can load it.
+        log: file that gets one JSON line for every block.
 
     Examples:
-        >>> from wfalens import Run
-        >>> wfa = extract(model, corpus, Paper(states=4), run=Run(memory="16GB"))
+        >>> from wfalens import RunConfig
+        >>> RunConfig(memory="16GB", workers=4).memory
+        16000000000
     """
 
-    memory: int | str | None = None
-    engine: str | Engine | None = None
-    workers: int | None = None
-    address: str | None = None
-    parts: Path | None = None
-    shard_bytes: int | str | None = None
-    sample_tokens: int | None = None
-    on_bad: str = STOP
-    model_file: Path | None = None
-    journal: Journal = NO_JOURNAL
+    memory: int | str | None = option(None, "memory of all workers of this machine together, such as 2GB")
+    engine: str | None = option(None, "where the work is done: serial, threads, processes, local or ray", ENGINES)
+    workers: int | None = option(None, "how many workers; default: one for each core", _COUNT)
+    address: str | None = option(None, "of a Ray cluster")
+    checkpoints: Path | None = option(None, "folder that keeps finished blocks, so that a stopped run can continue")
+    block_bytes: int | str | None = option(None, "text in a block of work, such as 16MB")
+    sample_tokens: int | None = option(None, "words of the sample on which states and settings are decided", _COUNT)
+    on_error: str = option(STOP, "stop at a row or block that cannot be read, or skip it", ON_ERROR)
+    model_file: Path | None = option(None, "where the model is stored, so that worker processes can load it")
+    log: Path | None = option(None, "file that gets one JSON line for every block")
 
     def __post_init__(self) -> None:
-        for name in ("memory", "shard_bytes"):
+        for name in ("memory", "block_bytes"):
             value = getattr(self, name)
-            object.__setattr__(self, name, parse_size(value) if isinstance(value, str) else value)
-        count = Bounds(whole, 1, 1 << 60, (None,))
-        check_numbers(self, dict.fromkeys(("memory", "shard_bytes", "sample_tokens", "workers"), count))
-        check_choice("on_bad", self.on_bad, ON_BAD)
+            value = parse_size(value) if isinstance(value, str) else value
+            object.__setattr__(self, name, _COUNT.checked(name, value))
+        for name in ("checkpoints", "model_file", "log"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else Path(value))
+        super().__post_init__()
+        if self.address is not None and self.engine != RAY:
+            raise InputError("an address needs the engine ray", code="option-conflict")
 
-    def bound(self, source: Source) -> int | None:
+    def memory_for(self, source: Source) -> int | None:
         """Bytes of memory that a run over a source may take."""
         if self.memory is None:
             return DEFAULT_MEMORY if isinstance(source, TextFiles) else None
         return int(self.memory)
 
     @contextmanager
-    def opened(
-        self,
-        source: Source,
-        about: Mapping[str, Any],
-        sample_tokens: int | None,
-    ) -> Iterator[Session]:
+    def opened(self, source: Source, about: Mapping[str, Any], sample_tokens: int | None) -> Iterator[FileRun]:
         """Begin a run; `about` and the source are all that its result depends on. Call it when the model is loaded.
 
-        `sample_tokens` is the size of the sample where the run does not name one; None: all texts.
+        `sample_tokens` is the size of the sample where the options name none; None: all texts.
         """
-        memory = self.bound(source)
-        check_room(memory, _LEAST_ROOM, "the program with its model and room to work in")
+        memory = self.memory_for(source)
+        check_memory(memory, _LEAST_MEMORY, "the program with its model")
         tokens = self.sample_tokens if self.sample_tokens is not None else sample_tokens
-        with ExitStack() as stack:
-            parts: Parts = HeldParts()
-            if self.parts is not None:
-                parts = PartsFolder(self.parts, {**about, **source.identity(), "sample_tokens": tokens})
-            stack.callback(parts.close)
-            engine = self._engine(memory)
-            if engine is not self.engine:
-                stack.callback(engine.close)
-            session = Session(
+        folder = None
+        if self.checkpoints is not None:
+            folder = Checkpoints(self.checkpoints, {**about, **source.identity(), "sample_tokens": tokens})
+        try:
+            engine, workers = _engine(self, memory)
+            run = FileRun(
                 source=source,
-                engine=engine,
-                parts=parts,
+                config=self,
                 memory=memory,
-                shard_bytes=None if self.shard_bytes is None else int(self.shard_bytes),
                 sample_tokens=tokens,
-                skips_bad=self.on_bad == SKIP,
-                model_file=self.model_file,
-                journal=self.journal,
+                folder=folder,
+                engine=engine,
+                workers=workers,
             )
-            names = source.file_names
-            session.journal.write("start", files=len(names), bytes=sum(source.sizes), resumed=parts.resumed)
-            yield session
+            resumed = folder is not None and folder.resumed
+            run.record("start", files=len(source.file_names), bytes=sum(source.sizes), resumed=resumed)
+            yield run
+        finally:
+            leave_cluster()
+            if folder is not None:
+                folder.close()
 
-    def _engine(self, memory: int | None) -> Engine:
-        if self.engine is None and self.workers is None and self.address is None:
-            return SerialEngine()
-        if self.engine is None or isinstance(self.engine, str):
-            return open_engine(self.engine or LOCAL, self.workers, memory, self.address)
-        return self.engine
+
+def _engine(config: RunConfig, memory: int | None) -> tuple[str, int]:
+    """Which engine with how many workers: processes where they fit into memory, else threads."""
+    engine = config.engine or (SERIAL if config.workers is None else LOCAL)
+    workers = 1 if engine == SERIAL else config.workers or thread_count()
+    if engine == RAY:
+        return engine, cluster_workers(config.workers, config.address)
+    if engine != LOCAL:
+        return engine, workers
+    if workers == 1:
+        return SERIAL, 1
+    if memory is None:
+        return PROCESSES, workers
+    here = resident()
+    fitting = (memory - here) // (here + _WORKING)
+    if fitting >= workers:
+        return PROCESSES, workers
+    return (THREADS, workers) if workers <= _MOST_THREADS or fitting < 2 else (PROCESSES, fitting)
+
+
+@dataclass(frozen=True, eq=False)
+class WorkerModel:
+    """How a worker gets the model: the model itself, or the file to load it from."""
+
+    model: PrefixClassifier | None = None
+    path: Path | None = None
+
+    def open(self) -> PrefixClassifier:
+        return open_model(str(self.path)) if self.model is None else self.model
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Session:
-    """A run under way: what it reads, where it works and what it keeps."""
+class FileRun:
+    """A run over files: what it reads, where it works and what it keeps."""
 
     source: Source
-    engine: Engine = field(default_factory=SerialEngine)
-    parts: Parts = field(default_factory=HeldParts)
+    config: RunConfig = field(default_factory=RunConfig)
     memory: int | None = None
-    shard_bytes: int | None = None
     sample_tokens: int | None = None
-    skips_bad: bool = False
-    model_file: Path | None = None
-    journal: Journal = NO_JOURNAL
+    folder: Checkpoints | None = None
+    engine: str = SERIAL
+    workers: int = 1
 
     @property
-    def bytes_per_shard(self) -> int:
+    def skips_errors(self) -> bool:
+        return self.config.on_error == SKIP
+
+    @property
+    def block_bytes(self) -> int:
         """Small in a small corpus, so that no worker waits long for the last; large where there would be too many."""
-        if self.shard_bytes is not None:
-            return self.shard_bytes
+        if self.config.block_bytes is not None:
+            return int(self.config.block_bytes)
         total = sum(self.source.sizes)
-        shared_out = min(_SHARD, total // (_MANY_PER_WORKER * self.engine.workers))
-        return min(_LARGE_SHARD, max(_SMALL_SHARD, shared_out, total // _MANY))
+        shared_out = min(_BLOCK, total // (_MANY_PER_WORKER * self.workers))
+        return min(_LARGE_BLOCK, max(_SMALL_BLOCK, shared_out, total // _MANY))
 
     @property
-    def room(self) -> int | None:
+    def memory_left(self) -> int | None:
         """Bytes of memory that are left; None: there is no bound."""
         return None if self.memory is None else self.memory - resident_with_children()
 
-    def check_room(self, needed: int = 0, what: str = "this run") -> None:
-        """Refuse to go on where memory would not last."""
-        check_room(self.memory, needed, what)
+    def check_memory(self, needed: int = 0, what: str = "this run") -> None:
+        """Raise an error where memory would not last."""
+        check_memory(self.memory, needed, what)
 
-    def aside(self) -> Session:
-        """For a trial: here, in silence, and nothing of it is kept."""
-        return Session(source=self.source)
+    def worker_model(self, model: PrefixClassifier) -> WorkerModel:
+        """How the workers get the model."""
+        if self.engine == PROCESSES and self.config.model_file is not None:
+            return WorkerModel(path=self.config.model_file)
+        return WorkerModel(model)
 
-    def model_source(self, model: PrefixClassifier) -> ModelSource:
-        """How workers come by the model."""
-        return self.engine.source(model, self.model_file)
+    def record(self, event: str, **facts: Any) -> None:
+        """A line for the log."""
+        if self.config.log is None:
+            return
+        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **facts}
+        try:
+            with self.config.log.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise InputError(f"cannot write the log {self.config.log}: {error.strerror or error}", code="log") from None
 
 
-def check_room(memory: int | None, needed: int, what: str) -> None:
+def check_memory(memory: int | None, needed: int, what: str) -> None:
     if memory is None:
         return
     total = resident_with_children() + needed
     if total > memory:
         raise InputError(
-            f"{what} needs {shown_size(total)}, more than --memory {shown_size(memory)}; allow more, or use fewer "
-            "workers or states (what was counted is kept)"
+            f"{what} needs {shown_size(total)}, more than the {shown_size(memory)} allowed; allow more memory, or use "
+            "fewer workers or states (finished blocks are kept)",
+            code="memory",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,15 +11,12 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
+from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import UNKNOWN, Vocabulary
 from wfalens.text.word_vectors import WordVectors
-from wfalens.validation import Bounds, check_numbers, real, whole
+from wfalens.validation import Bounds, Options, option, real, whole
 
-_BOUNDS = {
-    **dict.fromkeys(("replace", "drop"), Bounds(real, 0, 1)),
-    **dict.fromkeys(("epochs", "neighbours"), Bounds(whole, 1, 1 << 20)),
-    "weight": Bounds(real, 0, 1e6, excluded=(0,)),
-}
+_COUNT, _CHANCE = Bounds(whole, 1, 1 << 20), Bounds(real, 0, 1)
 
 
 class Chances(NamedTuple):
@@ -29,7 +27,7 @@ class Chances(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Augmentation:
+class Augmentation(Options):
     """Per epoch one new sentence for each sentence; the originals are never touched.
 
     A word with a vector is replaced at random by one of its nearest words of the vocabulary; a word that was not
@@ -51,14 +49,11 @@ class Augmentation:
     """
 
     vectors: WordVectors
-    epochs: int = 5
-    replace: float = 0.4
-    drop: float = 0.2
-    neighbours: int = 5
-    weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_numbers(self, _BOUNDS)
+    epochs: int = option(5, "new sentences for each sentence", _COUNT)
+    replace: float = option(0.4, "probability of a replacement", _CHANCE)
+    drop: float = option(0.2, "probability of <unk>", _CHANCE)
+    neighbours: int = option(5, "nearest words among which a replacement is drawn", _COUNT)
+    weight: float = option(1.0, "of a new transition beside an observed one", Bounds(real, 0, 1e6, excluded=(0,)))
 
     @property
     def chances(self) -> Chances:
@@ -66,8 +61,7 @@ class Augmentation:
 
     @property
     def parameters(self) -> dict[str, object]:
-        names = ("epochs", "replace", "drop", "neighbours", "weight")
-        return {"vectors": self.vectors.source, **{name: getattr(self, name) for name in names}}
+        return self.to_dict() | {"vectors": self.vectors.source}
 
     def synonyms(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
         """The k nearest words of every word, by id; a word without a vector has itself. -> (V, k)"""
@@ -95,3 +89,27 @@ def augmented(
     dropped = (rng.random(len(words)) < chances.drop) & ~replaced
     fresh = np.where(replaced, choice, np.where(dropped, np.int32(UNKNOWN), words))
     return Ragged(fresh.astype(np.int32, copy=False), ids.offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """Augmentation of blocks: each draws by its own number, so that it does not matter who reads it."""
+
+    synonyms: NDArray[np.int32]  # (V, k)
+    chances: Chances
+    epochs: int
+    seed: int
+
+    @classmethod
+    def of(cls, augmentation: Augmentation | None, encoder: TextEncoder, seed: int) -> Resampling | None:
+        """For texts of an encoder; a closed alphabet has no `<unk>` to drop words to."""
+        if augmentation is None:
+            return None
+        chances = augmentation.chances._replace(drop=0.0) if encoder.closed else augmentation.chances
+        return cls(augmentation.synonyms(encoder.vocabulary), chances, augmentation.epochs, seed)
+
+    def texts(self, ids: Ragged[np.int32], file: int = 0, block: int = 0) -> Iterator[Ragged[np.int32]]:
+        """One set of new texts for each epoch."""
+        for epoch in range(self.epochs):
+            rng = np.random.default_rng([self.seed, file, block, epoch])
+            yield augmented(ids, self.synonyms, self.chances, rng)

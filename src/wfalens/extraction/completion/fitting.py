@@ -81,7 +81,7 @@ def fit_rows(
     centres: NDArray[np.float64],
     fitting: FitOptions,
     rng: np.random.Generator,
-    ledger: QueryBudget,
+    budget: QueryBudget,
     deadline: Deadline = NEVER,
 ) -> FittedRows:
     """From rows for every word in every state and centres (n, C); ρ(0) stays.
@@ -100,7 +100,7 @@ def fit_rows(
     try:
         while number < rounds and not (number and deadline.is_over):
             texts = _perturbed(ids, words, fitting, rng)
-            ledger.enter(FITTING, len(texts.values))
+            budget.enter(FITTING, len(texts.values))
             wanted = output_traces(model, texts).values
             expected *= np.float32(fitting.memory)
             emitted *= fitting.memory

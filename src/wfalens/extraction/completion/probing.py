@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wfalens.extraction.counts.transitions import TransitionCounts
 from wfalens.extraction.query_budget import TooFewQueriesError
 from wfalens.extraction.states.abstraction import States
-from wfalens.extraction.states.asking import Continuations
+from wfalens.extraction.states.continuations import Continuations
 from wfalens.extraction.states.views import View, continuations_of
 from wfalens.models.contract import (
     PrefixClassifier,

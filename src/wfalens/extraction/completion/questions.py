@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.extraction.completion.probing import Representatives, affordable, choose_representatives, probing_queries
 from wfalens.extraction.query_budget import FITTING_SHARE, SEARCH, SEARCH_SHARE, QueryBudget
-from wfalens.extraction.states.asking import Continuations
+from wfalens.extraction.states.continuations import Continuations
 from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN, UNKNOWN_WORD
@@ -43,7 +43,7 @@ class Questions:
         path: NDArray[np.int32],
         word_counts: NDArray[np.int64],
         rng: np.random.Generator,
-        ledger: QueryBudget,
+        budget: QueryBudget,
         attempt: Attempt | None = None,
         asked: Continuations | None = None,
     ) -> Questions:
@@ -52,12 +52,12 @@ class Questions:
         A `hardness` says that the answers will be fitted; with continuations that are asked behind every word, each
         word costs more. path: (tokens,); word_counts: (V,)
         """
-        wanted = choose_representatives(ids, path, per_state, rng)
+        candidates = choose_representatives(ids, path, per_state, rng)
         rest = 1.0 if hardness is None else 1 - FITTING_SHARE
-        budget = ledger.left(rest) if attempt is None else ledger.share((1 - SEARCH_SHARE) * rest)
-        words, representatives = _paid(model, word_counts, wanted, budget, asked)
+        queries = budget.left(rest) if attempt is None else budget.share((1 - SEARCH_SHARE) * rest)
+        words, representatives = _paid(model, word_counts, candidates, queries, asked)
         if attempt is not None:
-            words, representatives = _tried(attempt, model, word_counts, words, representatives, asked, ledger)
+            words, representatives = _tried(attempt, model, word_counts, words, representatives, asked, budget)
         return cls(words, representatives, hardness, asked)
 
     def queries(self, model: PrefixClassifier) -> int:
@@ -68,18 +68,20 @@ class Questions:
 def _paid(
     model: PrefixClassifier,
     word_counts: NDArray[np.int64],
-    wanted: Representatives,
-    budget: int | None,
+    candidates: Representatives,
+    queries: int | None,
     asked: Continuations | None,
 ) -> tuple[NDArray[np.int32], Representatives]:
-    """What a budget pays for, of all words and of the representatives that are wanted."""
+    """What the queries pay for, of all words and of the given representatives."""
     everything = np.arange(model.encoder.lowest_id, len(word_counts), dtype=np.int32)
-    words, found = affordable(model, everything, word_counts, wanted, budget, asked)
+    words, found = affordable(model, everything, word_counts, candidates, queries, asked)
     if len(words) < len(everything):
-        paid = f"{budget:,} queries pay for {len(words):,} of {len(everything):,} words"
+        paid = f"{queries:,} queries pay for {len(words):,} of {len(everything):,} words"
         progress.say(f"{paid}; the others act as {_instead(model)}")
-    elif found.per_state < wanted.per_state:
-        progress.say(f"{budget:,} queries pay for {found.per_state} of {wanted.per_state} representatives per state")
+    elif found.per_state < candidates.per_state:
+        progress.say(
+            f"{queries:,} queries pay for {found.per_state} of {candidates.per_state} representatives per state"
+        )
     return words, found
 
 
@@ -94,14 +96,14 @@ def _tried(
     words: NDArray[np.int32],
     representatives: Representatives,
     asked: Continuations | None,
-    ledger: QueryBudget,
+    budget: QueryBudget,
 ) -> tuple[NDArray[np.int32], Representatives]:
     """What an attempt may ask, of the words and representatives that the whole automaton could afford."""
     tried = attempt.words
     lowest = model.encoder.lowest_id
     if len(words) < len(word_counts) - lowest:
         tried = np.union1d(np.intersect1d(tried, words), words[words == UNKNOWN]).astype(np.int32)
-    allowed = ledger.share(attempt.share)
+    allowed = budget.share(attempt.share)
     if allowed is not None and allowed < probing_queries(model, representatives.first(1), 1, asked):
-        allowed = ledger.unspent(SEARCH, SEARCH_SHARE)  # a small budget tries fewer numbers of states
+        allowed = budget.unspent(SEARCH, SEARCH_SHARE)  # a small budget tries fewer numbers of states
     return affordable(model, tried, word_counts, representatives, allowed, asked)

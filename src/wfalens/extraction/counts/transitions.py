@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.extraction.counts.merging import merge_runs, summed
-from wfalens.extraction.counts.sorting import sorted_keys
+from wfalens.extraction.counts.merging import merge_runs, sorted_keys, summed
 from wfalens.ragged import Ragged
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,85 +13,40 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.automaton.linear import LinearWFA
 from wfalens.errors import InputError
-from wfalens.extraction.balance import groups_of, label_classes
+from wfalens.extraction.balance import groups_of
 from wfalens.extraction.completion.probing import choose_representatives
-from wfalens.extraction.cost_estimate import most_probing, most_training, say_forecast, within
-from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
-from wfalens.extraction.held_out import divided, judged
+from wfalens.extraction.cost_estimate import most_probing, most_training, say_cost, within
+from wfalens.extraction.deadline import INTERRUPT, TIME, Stop
+from wfalens.extraction.held_out import comparison_prefixes, divided
 from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.linear_options import Linear
 from wfalens.extraction.linear.linear_training import Training
 from wfalens.extraction.linear.word_inputs import prefixes_read, word_inputs
 from wfalens.extraction.method import Request
 from wfalens.extraction.perturbed_batches import PerturbedBatches
-from wfalens.extraction.provenance import about_corpus, origin
-from wfalens.extraction.query_budget import QueryBudget, query_limit
 from wfalens.models.checks import check_causal
-from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import initial_output, last_outputs
-from wfalens.ragged import Ragged
-from wfalens.scale.run_config import DEFAULT_SAMPLE
-from wfalens.scale.survey import survey_corpus
-from wfalens.text.files import TextFiles
 
-_BATCHES, _PREFIXES = 1, 1 << 32  # random streams beside those of the lessons
+_BATCHES, _PREFIXES = 1, 1 << 32  # random streams beside those of the batches
 _TRAINED = 0.95  # share of the time; the rest is for making the automaton
 
 
 def extract_linear(method: Linear, request: Request) -> LinearWFA:
-    """A linear extraction from end to end: of files, the automaton is trained on a sample of their texts."""
-    method = method.resolved(request)
-    model, source, run, seed, balance = request.model, request.source, request.run, request.seed, request.balance
-    about, checkpoint = origin(model, method.parameters(request), vectors=method.vectors), request.checkpoint
-    with run.opened(source, about, DEFAULT_SAMPLE if isinstance(source, TextFiles) else None) as session:
-        survey = survey_corpus(session, model.encoder, seed, label_classes(balance, model, source))
-        ids = survey.sample.ids
-        if len(ids) == 0:
-            raise InputError(f"{source.name}: there is no text with a word in it to extract from")
-        check_causal(model, ids)
-        survey.tally.say_cut(model.encoder.max_length)
-        survey.tally.say_left_out()
-        if checkpoint is None and run.parts is not None:
-            checkpoint = run.parts / "training"
-        ledger = QueryBudget(query_limit(request.queries, model))
-        return distil(
-            model,
-            ids,
-            method,
-            groups=groups_of(balance, model, survey.sample, ledger),
-            ledger=ledger,
-            seed=seed,
-            checkpoint=checkpoint,
-            provenance={"corpus": about_corpus(source, survey, survey.tally), **about},
-            deadline=request.deadline,
-        )
-
-
-def distil(
-    model: PrefixClassifier,
-    ids: Ragged[np.int32],
-    method: Linear,
-    *,
-    groups: NDArray[np.int64] | None = None,
-    ledger: QueryBudget | None = None,
-    seed: int = 0,
-    checkpoint: Path | None = None,
-    provenance: dict[str, Any],
-    deadline: Deadline = NEVER,
-) -> LinearWFA:
-    """Train an automaton against `model` on texts and on perturbed copies of them.
+    """Train an automaton against the model on texts and on perturbed copies of them.
 
     A tenth of the texts is held out; the epoch with the lowest divergence there is kept. Ctrl-C ends training after an
-    epoch or more, and the best of them is delivered. With a `checkpoint`, training that was stopped goes on after its
+    epoch or more, and the best of them is delivered. With a checkpoint, training that was stopped continues after its
     last whole epoch, and ends as if it had never been stopped; the file is removed at the end, but not after Ctrl-C.
-    The `ledger` limits what the model is asked (default: no limit), and what was asked stands in the provenance.
-    `groups` are the classes of the texts by which training draws them evenly; (texts,)
     """
-    ledger = ledger or QueryBudget()
+    method = method.resolved(request)
+    model, ids, seed, checkpoint = request.model, request.ids, request.seed, request.checkpoint
+    check_causal(model, ids)
+    budget = request.new_budget()
+    groups = groups_of(request, budget)
     if len(ids) < 2:
-        raise InputError("training needs at least two texts")
+        raise InputError("training needs at least two texts", code="too-few-texts")
     held, fit = divided(ids, seed, groups)
-    tests = judged(model, held)
+    tests = comparison_prefixes(model, held)
     words, classes = len(model.encoder.vocabulary), len(model.class_names)
     counts = np.bincount(fit.values, minlength=words)
     rng = np.random.default_rng([seed, _PREFIXES])
@@ -100,25 +54,28 @@ def distil(
         fit, np.zeros(len(fit.values), np.int32), prefixes_read(model, method.prefixes), rng
     )
     representatives = replace(chosen, per_state=len(chosen.state))  # the empty prefix stands for the same state
-    ledger.texts += len(tests.values)
+    budget.texts += len(tests.values)
     most = most_probing(model, len(chosen.state), words, int(fit.lengths.max()))
     most += most_training(method.passes, method.tokens, fit)
-    say_forecast(model, fit, len(tests.values), within(ledger, most))
-    inputs = word_inputs(model, representatives, method.vectors, counts, method.inputs, ledger)
+    say_cost(model, fit, len(tests.values), within(budget, most))
+    inputs = word_inputs(model, representatives, method.vectors, counts, method.inputs, budget)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
         generator = Generator(method, inputs, classes, int(fit.lengths.max()))
-    wanted = last_outputs(model, tests)
+    targets = last_outputs(model, tests)
     run = Training(
-        generator, initial_output(model), PerturbedBatches(model, fit, method, seed, ledger), deadline.part(_TRAINED)
+        generator,
+        initial_output(model),
+        PerturbedBatches(model, fit, method, seed, budget),
+        request.deadline.part(_TRAINED),
     )
     manifest = {
         "shape": {name: value for name, value in method.to_dict().items() if name != "vectors"},
         "seed": seed,
         "model": model.fingerprint,
         "texts": _digest(ids.values, ids.offsets),
-        "queries": ledger.limit,
-        "time": deadline.seconds is not None,
+        "queries": budget.limit,
+        "time": request.deadline.seconds is not None,
     }
     if groups is not None:
         manifest["groups"] = _digest(groups)
@@ -132,8 +89,8 @@ def distil(
         while not run.is_over:
             epoch = len(run.history)
             own = np.random.default_rng([seed, epoch, _BATCHES])  # does not depend on where training was stopped
-            loss = run.learn(run.lessons.numbered(epoch), own)
-            reached = run.note(loss, tests, wanted)
+            loss = run.learn(run.batches.numbered(epoch), own)
+            reached = run.note(loss, tests, targets)
             run.save(checkpoint, manifest)
             progress.advance(1, f"CR {reached.cr:.3f}, JSD {reached.jsd:.4f}")
     except KeyboardInterrupt:
@@ -149,12 +106,12 @@ def distil(
         encoder=model.encoder,
         class_names=model.class_names,
         factors=generator.finished(),
-        provenance=provenance
+        provenance=method.provenance(request)
         | {
             "training": [asdict(each) for each in run.history],
             "held_out": len(tests),
-            "queries": ledger.to_json(),
-            **({} if ended is None else {"stopped": Stop(ended, len(run.history), method.passes).to_json()}),
+            "queries": budget.to_dict(),
+            **({} if ended is None else {"stopped": Stop(ended, len(run.history), method.passes).to_dict()}),
         },
     )
     if checkpoint is not None and ended != INTERRUPT:

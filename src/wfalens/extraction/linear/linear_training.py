@@ -18,8 +18,8 @@ from wfalens.errors import InputError, WfalensError
 from wfalens.extraction.deadline import Deadline
 from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.linear_options import Linear
-from wfalens.extraction.perturbation import batches
-from wfalens.extraction.perturbed_batches import Lesson, PerturbedBatches
+from wfalens.extraction.perturbation import length_buckets
+from wfalens.extraction.perturbed_batches import PerturbedBatches, TrainingBatch
 from wfalens.ragged import Ragged
 from wfalens.storage import read_file, write_file
 
@@ -52,9 +52,9 @@ class Training:
     """
 
     def __init__(
-        self, generator: Generator, prior: NDArray[np.floating], lessons: PerturbedBatches, deadline: Deadline
+        self, generator: Generator, prior: NDArray[np.floating], batches: PerturbedBatches, deadline: Deadline
     ) -> None:
-        self.generator, self.lessons, self.deadline = generator, lessons, deadline
+        self.generator, self.batches, self.deadline = generator, batches, deadline
         rate = generator.shape.learning_rate
         self.optimiser = torch.optim.AdamW(generator.parameters(), lr=rate, betas=(0.9, 0.99), fused=True)
         self.prior = torch.from_numpy(prior.astype(np.float32))  # the model's output before any word; (C,)
@@ -66,10 +66,10 @@ class Training:
         """One pass is made in any case."""
         if not self.history:
             return False
-        return len(self.history) >= self.generator.shape.passes or self.deadline.is_over or self._has_settled
+        return len(self.history) >= self.generator.shape.passes or self.deadline.is_over or self._is_stagnant
 
     @property
-    def _has_settled(self) -> bool:
+    def _is_stagnant(self) -> bool:
         scores = [each.jsd for each in self.history]
         return len(scores) - int(np.argmin(scores or [0])) > int(self.generator.shape.patience)
 
@@ -86,12 +86,14 @@ class Training:
         self.history.append(reached)
         return reached
 
-    def learn(self, lesson: Lesson, rng: np.random.Generator) -> float:
-        """One pass over a lesson, or as much of it as there is time for; -> mean divergence."""
-        shape, ids, total, tokens = self.generator.shape, lesson.texts, 0.0, 0
-        found = batches(ids.lengths, _batch_tokens(shape, ids), rng)
+    def learn(self, data: TrainingBatch, rng: np.random.Generator) -> float:
+        """One pass over a batch, or as much of it as there is time for; -> mean divergence."""
+        shape, ids, total, tokens = self.generator.shape, data.texts, 0.0, 0
+        found = length_buckets(ids.lengths, _batch_tokens(shape, ids), rng)
         rate = (
-            shape.learning_rate * min(1.0, math.sqrt(_SHORT / ids.lengths.mean())) * _haste(shape.passes * len(found))
+            shape.learning_rate
+            * min(1.0, math.sqrt(_SHORT / ids.lengths.mean()))
+            * _learning_rate_boost(shape.passes * len(found))
         )
         epoch = len(self.history)
         for number, batch in enumerate(found):
@@ -101,7 +103,7 @@ class Training:
             steps, texts = epoch * len(found) + number + 1, ids.take(batch)
             warm = min(1.0, max(steps / _WARM_UP, done / _WARM_UP_SHARE))
             temperature = float(shape.temperature) + min(1.0, done) * (1 - float(shape.temperature))
-            loss = self._step(texts, lesson.outputs.take(batch).values, temperature, rate * warm * _pace(done))
+            loss = self._step(texts, data.outputs.take(batch).values, temperature, rate * warm * _cosine_decay(done))
             total, tokens = total + loss * len(texts.values), tokens + len(texts.values)
         return total / tokens
 
@@ -143,7 +145,7 @@ class Training:
         header = {
             "manifest": manifest,
             "history": [asdict(each) for each in self.history],
-            "asked": self.lessons.ledger.asked,
+            "asked": self.batches.budget.asked,
             "seconds": self._seconds,
         }
         write_file(path, _CHECKPOINT, _CHECKPOINT_VERSION, header, tensors)
@@ -184,7 +186,7 @@ class Training:
                 raise ValueError("the optimiser's state is another one's")
             self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": state})
             self.history = [Pass(**{name: float(value) for name, value in each.items()}) for each in history]
-            self.lessons.go_on(len(history), {name: int(number) for name, number in asked.items()})
+            self.batches.resume(len(history), {name: int(number) for name, number in asked.items()})
         except (RuntimeError, TypeError, ValueError, KeyError, AttributeError) as error:
             raise file.fail(f"it does not fit the training ({str(error).splitlines()[0]})") from None
 
@@ -208,12 +210,12 @@ def measured(generator: Generator, ids: Ragged[np.int32], wanted: NDArray[np.flo
     return float(np.mean(said.argmax(1) == wanted.argmax(1))), float(jensen_shannon(said, wanted).mean())
 
 
-def _pace(done: float) -> float:
+def _cosine_decay(done: float) -> float:
     """The learning rate's course: it falls along a cosine."""
     return max(_SLOWEST, 0.5 * (1 + math.cos(math.pi * done)))
 
 
-def _haste(steps: int) -> float:
+def _learning_rate_boost(steps: int) -> float:
     """By how much a training of so few steps learns faster."""
     return min(_FASTEST, max(1.0, math.sqrt(_LONG / steps)))
 

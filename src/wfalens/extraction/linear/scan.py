@@ -36,7 +36,7 @@ class States(torch.autograd.Function):
             if layer:
                 torch.mm(before[:, : here.start], links[layer - 1], out=read[:, here])
             arrays = before.numpy(), after.numpy(), read.numpy()
-            _forth(*(places.values, places.offsets, *parts, here.start, here.stop, *arrays))
+            _forward(*(places.values, places.offsets, *parts, here.start, here.stop, *arrays))
         ctx.places = places
         ctx.save_for_backward(d, s, before, read, *links)
         return after
@@ -52,7 +52,7 @@ class States(torch.autograd.Function):
         given = [part.numpy() for part in (d, s, before, read, slope.contiguous(), earlier, reading)]
         for layer in reversed(range(len(links) + 1)):
             first, last = layer * width, (layer + 1) * width
-            _back(*(ctx.places.values, ctx.places.offsets, *given, first, last, *(part.numpy() for part in sums)))
+            _backward(*(ctx.places.values, ctx.places.offsets, *given, first, last, *(part.numpy() for part in sums)))
             if layer:
                 blocks.insert(0, before[:, :first].T @ reading)
                 earlier[:, :first].addmm_(reading, links[layer - 1].T)
@@ -60,7 +60,7 @@ class States(torch.autograd.Function):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz", "arcp"})
-def _forth(words, offsets, d, s, b, start, first, last, before, after, read):  # type: ignore[no-untyped-def]
+def _forward(words, offsets, d, s, b, start, first, last, before, after, read):  # type: ignore[no-untyped-def]
     """One layer of the states, into `before` and `after`; the first one writes partners into `read`."""
     width = last - first
     half = width // 2
@@ -82,7 +82,7 @@ def _forth(words, offsets, d, s, b, start, first, last, before, after, read):  #
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz", "arcp"})
-def _back(words, offsets, d, s, before, read, slope, earlier, reading, first, last, to_d, to_s, to_b, to_start):  # type: ignore[no-untyped-def]
+def _backward(words, offsets, d, s, before, read, slope, earlier, reading, first, last, to_d, to_s, to_b, to_start):  # type: ignore[no-untyped-def]
     """The slopes of one layer, added to those of its parts; of what it read, into `reading`."""
     width = last - first
     half = width // 2

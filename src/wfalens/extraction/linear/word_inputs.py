@@ -31,7 +31,7 @@ def word_inputs(
     vectors: WordVectors | None,
     counts: NDArray[np.int64],
     components: int,
-    ledger: QueryBudget,
+    budget: QueryBudget,
 ) -> NDArray[np.float32]:
     """What the model, or vectors given for it, tell of each word: principal components over the words seen.
 
@@ -42,8 +42,8 @@ def word_inputs(
     """
     alphabet = len(model.encoder.vocabulary)
     everything = np.arange(model.encoder.lowest_id, alphabet, dtype=np.int32)
-    words, chosen = affordable(model, everything, counts, representatives, ledger.left(_QUERY_SHARE))
-    ledger.enter(PROBING, probing_queries(model, chosen, len(words)))
+    words, chosen = affordable(model, everything, counts, representatives, budget.left(_QUERY_SHARE))
+    budget.enter(PROBING, probing_queries(model, chosen, len(words)))
     columns = [_reactions(model, chosen, words)]
     if isinstance(model, EmbeddingClassifier):
         columns.append(np.asarray(model.embedding, np.float32))

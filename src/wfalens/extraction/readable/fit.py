@@ -18,8 +18,8 @@ from torch import Tensor, nn
 
 from wfalens.errors import WfalensError
 from wfalens.extraction.deadline import NEVER, Deadline
-from wfalens.extraction.perturbation import batches
-from wfalens.extraction.perturbed_batches import Lesson
+from wfalens.extraction.perturbation import length_buckets
+from wfalens.extraction.perturbed_batches import TrainingBatch
 from wfalens.extraction.readable.chain import slopes
 from wfalens.extraction.readable.readable_options import Readable
 from wfalens.extraction.readable.start import (
@@ -92,7 +92,7 @@ def fit(
     numbers: NDArray[np.float32],
     epochs: int,
     final_epochs: int,
-    lessons: Iterator[Lesson],
+    batches: Iterator[TrainingBatch],
     method: Readable,
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
@@ -108,7 +108,7 @@ def fit(
             break
         if done >= epochs:
             training.harden()
-        training.learn(next(lessons), number, rng)
+        training.learn(next(batches), number, rng)
         yield training.reached()
 
 
@@ -151,11 +151,11 @@ class _Training:
         if self.hard is None:
             self.hard = self._classes()[0]
 
-    def learn(self, lesson: Lesson, number: int, rng: np.random.Generator) -> None:
+    def learn(self, data: TrainingBatch, number: int, rng: np.random.Generator) -> None:
         """One pass over texts and the model's outputs on their prefixes."""
-        texts, outputs = lesson
+        texts, outputs = data
         every = self.method.prefix_weight / float(texts.lengths.mean())
-        parts = batches(texts.lengths, self.method.batch, rng)
+        parts = length_buckets(texts.lengths, self.method.batch, rng)
         for at, batch in enumerate(parts):
             done = self.done(number + at / len(parts))
             self._step(texts.take(batch), outputs.take(batch).values, every, done)
@@ -178,7 +178,7 @@ class _Training:
         for optimiser in (self.dense, self.sparse):
             optimiser.zero_grad()
             for group in optimiser.param_groups:
-                group["lr"] = group["rate"] * _pace(done / self.passes)
+                group["lr"] = group["rate"] * _cosine_decay(done / self.passes)
         slope = [torch.from_numpy(part / len(texts)) for part in (found.matrices, found.centres)]
         torch.autograd.backward([matrices, centres], slope)
         self.dense.step()
@@ -201,6 +201,6 @@ class _Training:
         return of_word.numpy(), top.double().numpy()
 
 
-def _pace(done: float) -> float:
+def _cosine_decay(done: float) -> float:
     """The learning rate's course: it rises, then falls along a cosine."""
     return min(1.0, done / _WARM_UP) * 0.5 * (1 + math.cos(math.pi * done)) + _SLOWEST

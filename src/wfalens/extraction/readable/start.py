@@ -23,7 +23,7 @@ from wfalens.extraction.completion.probing import (
 )
 from wfalens.extraction.query_budget import PROBING, QueryBudget
 from wfalens.extraction.states.abstraction import States, TooFewOutputsError, cluster, state_centres
-from wfalens.extraction.states.views import LookAhead, Outputs, View, continuations_of, make_view, see
+from wfalens.extraction.states.views import LookAhead, Outputs, View, continuations_of, make_view, trace_prefixes
 from wfalens.models.contract import PrefixClassifier, StatefulClassifier
 from wfalens.models.inference import initial_output, states_after
 from wfalens.ragged import Ragged
@@ -38,9 +38,9 @@ _PER_STATE = 256  # outputs that k-means sees
 _QUERY_SHARE = 0.5  # of what is left
 
 
-def views(model: PrefixClassifier, ledger: QueryBudget) -> tuple[str, ...]:
+def views(model: PrefixClassifier, budget: QueryBudget) -> tuple[str, ...]:
     """In which prefixes may be compared: looking ahead needs a model that can be stepped, and free queries."""
-    looks = isinstance(model, StatefulClassifier) and ledger.limit is None
+    looks = isinstance(model, StatefulClassifier) and budget.limit is None
     return (Outputs.name, LookAhead.name) if looks else (Outputs.name,)
 
 
@@ -64,11 +64,11 @@ def effects(
     view_name: str,
     prefixes: int,
     rng: np.random.Generator,
-    ledger: QueryBudget,
+    budget: QueryBudget,
 ) -> Effects:
     """Form the states of texts in a view, and ask the model where every word leads from each of them."""
-    view = make_view(view_name, model, ids, rng, ledger)
-    seen = see(model, ids, view)
+    view = make_view(view_name, model, ids, rng, budget)
+    seen = trace_prefixes(model, ids, view)
     try:
         formed = cluster(seen.points, states, _PER_STATE, rng)
     except TooFewOutputsError as error:
@@ -80,8 +80,8 @@ def effects(
     asked = continuations_of(view)
     most = max(1, _MOST_FLOATS // (len(alphabet) * len(formed) * seen.points.shape[1]))
     wanted = choose_representatives(ids, path, min(prefixes, most), rng)
-    words, chosen = affordable(model, alphabet, counts, wanted, ledger.left(_QUERY_SHARE), asked)
-    ledger.enter(PROBING, probing_queries(model, chosen, len(words), asked))
+    words, chosen = affordable(model, alphabet, counts, wanted, budget.left(_QUERY_SHARE), asked)
+    budget.enter(PROBING, probing_queries(model, chosen, len(words), asked))
     points = _points(model, chosen, view, words)
     visits = np.bincount(path, minlength=len(formed)).astype(np.float64)
     visits[0] = len(ids)

@@ -20,7 +20,7 @@ _PLACES, _WORDS = 6, 32  # of a text where replacements are tried, and words tha
 _PRODUCTS = 1 << 31  # multiplications of a search by backward matrices at most
 
 
-def near_decisions(
+def boundary_texts(
     wfa: WFA, base: Ragged[np.int32], source: QuerySampler, number: int, rng: np.random.Generator
 ) -> Ragged[np.int32]:
     """So many texts, half of them by each search; fewer by backward matrices where those of many states cost more."""

@@ -34,7 +34,7 @@ class Guarantee:
             f"confidence ({self.texts:,} fresh samples: {self.about})"
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "rate": self.rate, "bound": self.bound}
 
 

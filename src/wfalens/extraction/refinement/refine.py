@@ -25,10 +25,10 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction.extract import extract
 from wfalens.extraction.method import AUTO, NORMAL, Method
-from wfalens.extraction.refinement.boundary_search import near_decisions
+from wfalens.extraction.refinement.boundary_search import boundary_texts
 from wfalens.extraction.refinement.guarantee import CONFIDENCE, Guarantee
 from wfalens.extraction.refinement.query_sampler import QuerySampler
-from wfalens.extraction.selection import Candidates
+from wfalens.extraction.selection import CandidateMethods
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, TooFewOutputsError
 from wfalens.extraction.states.splitting import Splitting
 from wfalens.extraction.stochastic.paper import StateMethod, Stochastic
@@ -127,7 +127,7 @@ class Refiner:
             progress.advance(1, f"agreement {last.agreement:.4f}, {last.differing} differ, {last.states} states")
         progress.finish()
         wfa.provenance["refinement"] = {**asdict(self.how), "rounds": [asdict(each) for each in self.history]}
-        wfa.provenance["guarantee"] = self.proof(wfa).to_json()
+        wfa.provenance["guarantee"] = self.proof(wfa).to_dict()
         return wfa
 
     def rounds(self, wfa: WFA) -> Iterator[WFA]:
@@ -136,7 +136,7 @@ class Refiner:
         for number in range(self.how.rounds):
             rng = np.random.default_rng([self.seed, number])
             fresh = self.ask(self.source.drawn(self.how.texts // 2, rng))
-            near = self.ask(near_decisions(wfa, self.base, self.source, self.how.texts - self.how.texts // 2, rng))
+            near = self.ask(boundary_texts(wfa, self.base, self.source, self.how.texts - self.how.texts // 2, rng))
             asked += self.how.texts
             rate = float(fresh.agrees(wfa).mean())
             new = fresh.joined(near)
@@ -270,7 +270,7 @@ def _again(
 def _chosen(method: Method | None, wfa: WFA, bounds: dict[str, Any]) -> tuple[Method, dict[str, Any]]:
     """The method and bounds of further extractions, with what the first automaton has chosen."""
     if isinstance(wfa, StochasticWFA) and not isinstance(wfa.completion, Shared):
-        tuning = Tuning.from_json(wfa.provenance.get("tuning"))
+        tuning = Tuning.from_dict(wfa.provenance.get("tuning"))
         start = method if isinstance(method, StateMethod) else Stochastic()
         fixed: dict[str, Any] = {"states": wfa.states - 1, "max_bytes": None}
         if tuning is not None:
@@ -286,4 +286,4 @@ def _chosen(method: Method | None, wfa: WFA, bounds: dict[str, Any]) -> tuple[Me
     if method is not None:
         return method, bounds
     chosen = wfa.provenance.get("choice", {}).get("chosen", wfa.kind)
-    return getattr(Candidates(), chosen), bounds
+    return getattr(CandidateMethods(), chosen), bounds

@@ -71,11 +71,11 @@ class Abstraction(Protocol):
     def name(self) -> str: ...
 
     def view(
-        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
+        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, budget: QueryBudget
     ) -> View:
         """The view, learned from the model and the texts where there is something to learn.
 
-        What it asks the model beyond the texts, it enters in the ledger.
+        What it asks the model beyond the texts, it enters in the budget.
         """
         ...
 
@@ -91,9 +91,9 @@ class Clusters:
     name: str
 
     def view(
-        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
+        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, budget: QueryBudget
     ) -> View:
-        return make_view(self.name, model, ids, rng, ledger)
+        return make_view(self.name, model, ids, rng, budget)
 
     def divide(self, seen: PrefixOutputs, states: int, sample: int | None, rng: np.random.Generator) -> States:
         return cluster(seen.points, states, sample, rng)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.abstraction import Abstraction, States, named_abstraction
-from wfalens.extraction.states.views import PrefixOutputs, View, see
+from wfalens.extraction.states.views import PrefixOutputs, View, trace_prefixes
 from wfalens.extraction.stochastic.paper import StateMethod
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
@@ -56,9 +56,9 @@ class Watched:
         return self.inner.name
 
     def view(
-        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
+        self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, budget: QueryBudget
     ) -> View:
-        self._view = self.inner.view(model, ids, rng, ledger)
+        self._view = self.inner.view(model, ids, rng, budget)
         return self._view
 
     def divide(self, seen: PrefixOutputs, states: int, sample: int | None, rng: np.random.Generator) -> States:
@@ -137,7 +137,7 @@ def split_states(
 
 def contradictions(model: PrefixClassifier, formed: Formed, texts: Ragged[np.int32]) -> NDArray[np.float32]:
     """Points of prefixes that go on otherwise than their states, for each state the first found; -> (found, D)"""
-    seen = see(model, texts, formed.view)
+    seen = trace_prefixes(model, texts, formed.view)
     path = formed.states.assign(seen.points)
     item = texts.item_of_value()
     # after every word: the prefix that stands for the state, then the rest of the text

@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 from wfalens import progress
 from wfalens.errors import InputError, ModelError
 from wfalens.extraction.query_budget import LOOK_AHEAD, LOOK_AHEAD_SHARE, QueryBudget
-from wfalens.extraction.states.asking import MOST_ASKED, Continuations, drawn, regression, telling
+from wfalens.extraction.states.continuations import MOST_ASKED, Continuations, drawn, most_informative, regression
 from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier, checked_probabilities
 from wfalens.models.inference import output_traces, state_traces, states_after
 from wfalens.ragged import Ragged, positions
@@ -72,11 +72,11 @@ class LookAhead:
         ids: Ragged[np.int32],
         components: int,
         rng: np.random.Generator,
-        ledger: QueryBudget,
+        budget: QueryBudget,
     ) -> LookAhead:
         if isinstance(model, StatefulClassifier):
-            return cls._of_states(model, ids, components, rng, ledger)
-        return cls._of_answers(model, ids, components, rng, ledger)
+            return cls._of_states(model, ids, components, rng, budget)
+        return cls._of_answers(model, ids, components, rng, budget)
 
     @classmethod
     def _of_states(
@@ -85,11 +85,11 @@ class LookAhead:
         ids: Ragged[np.int32],
         components: int,
         rng: np.random.Generator,
-        ledger: QueryBudget,
+        budget: QueryBudget,
     ) -> LookAhead:
         prefixes = _some_prefixes(ids, _SAMPLE, rng)
         length = min(_CONTINUATION, len(ids.values))
-        ledger.enter(LOOK_AHEAD, len(prefixes.values) + len(prefixes) * _CONTINUATIONS * length)
+        budget.enter(LOOK_AHEAD, len(prefixes.values) + len(prefixes) * _CONTINUATIONS * length)
         states = states_after(model, prefixes)
         starts = rng.integers(0, len(ids.values) - length + 1, _CONTINUATIONS)
         futures = _futures(model, states, [ids.values[start : start + length] for start in starts])
@@ -103,20 +103,20 @@ class LookAhead:
         ids: Ragged[np.int32],
         components: int,
         rng: np.random.Generator,
-        ledger: QueryBudget,
+        budget: QueryBudget,
     ) -> LookAhead:
         """Learn from a few prefixes which continuations to ask, and how their answers tell those of the others.
 
         What looking at the texts will cost is entered, too; as many are asked as can be paid for.
         """
         prefixes, tried = _some_prefixes(ids, _SAMPLE_ASKED, rng), drawn(ids, _CONTINUATIONS, _CONTINUATION, rng)
-        number = affordable_continuations(model, ids, ledger.left(LOOK_AHEAD_SHARE))
-        ledger.enter(LOOK_AHEAD, tried.queries(model, prefixes.lengths))
+        number = affordable_continuations(model, ids, budget.left(LOOK_AHEAD_SHARE))
+        budget.enter(LOOK_AHEAD, tried.queries(model, prefixes.lengths))
         answers = tried.answers(model, prefixes).reshape(len(prefixes), len(tried), -1)
         wanted = principal(answers.swapaxes(0, 1), len(tried), components)
-        chosen = telling(answers, wanted, max(1, number))
+        chosen = most_informative(answers, wanted, max(1, number))
         asked = Continuations(tried.texts.take(chosen))
-        ledger.enter(LOOK_AHEAD, asked.queries(model, _prefix_lengths(ids)))
+        budget.enter(LOOK_AHEAD, asked.queries(model, _prefix_lengths(ids)))
         return cls(*_foretelling(answers[:, chosen].reshape(len(prefixes), -1), wanted), asked)
 
     def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
@@ -201,11 +201,11 @@ def affordable_continuations(model: PrefixClassifier, ids: Ragged[np.int32], que
 
 
 def make_view(
-    name: str, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
+    name: str, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, budget: QueryBudget
 ) -> View:
     if name == Outputs.name:
         return Outputs()
-    return LookAhead.learned(model, ids, len(model.class_names) + 3, rng, ledger)
+    return LookAhead.learned(model, ids, len(model.class_names) + 3, rng, budget)
 
 
 def steppable(model: PrefixClassifier) -> StatefulClassifier:
@@ -241,16 +241,16 @@ class PrefixOutputs:
         return PrefixOutputs(ids, self.outputs[tokens], self.points[tokens])
 
 
-def see(
+def trace_prefixes(
     model: PrefixClassifier,
     ids: Ragged[np.int32],
     view: View,
 ) -> PrefixOutputs:
     """One pass of the model over the texts."""
-    return see_in(model, ids, [view])[0]
+    return trace_prefixes_in(model, ids, [view])[0]
 
 
-def see_in(
+def trace_prefixes_in(
     model: PrefixClassifier,
     ids: Ragged[np.int32],
     views: Sequence[View],
@@ -260,7 +260,7 @@ def see_in(
         outputs = output_traces(model, ids).values
         return [PrefixOutputs(ids, outputs, view.points(outputs, None)) for view in views]
     if any(continuations_of(view) is not None for view in views):
-        return _see_asking(model, ids, views)
+        return _trace_with_continuations(model, ids, views)
     model = steppable(model)
     outputs = np.empty((len(ids.values), len(model.class_names)), np.float32)
     points: list[NDArray[np.float32]] = []
@@ -287,7 +287,7 @@ def see_in(
     return [PrefixOutputs(ids, outputs, table) for table in points]
 
 
-def _see_asking(
+def _trace_with_continuations(
     model: PrefixClassifier,
     ids: Ragged[np.int32],
     views: Sequence[View],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from wfalens.automaton.completion import Probe
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.memory import free, shown_size
-from wfalens.scale.run_config import Session
+from wfalens.scale.sample import SampledFiles
 
 _SHARE_OF_FREE = 0.5  # of the memory that is free, where no bound is given
 _BYTES_PER_ENTRY, _BYTES_PER_FITTED_ENTRY = 70, 110  # of a probed row while it is made, and while it is fitted
@@ -15,8 +15,16 @@ _TIMES_POINT = 4  # copies of the points that k-means sees
 _BYTES_PER_NUMBER = 4
 
 
+def free_share(files: SampledFiles | None) -> int | None:
+    """Bytes that may be used: of files what their run leaves, else half of what is free; None: unknown."""
+    if files is not None and files.run.memory is not None:
+        return files.run.memory_left
+    available = free()
+    return None if available is None else int(_SHARE_OF_FREE * available)
+
+
 @dataclass(frozen=True)
-class Room:
+class MemoryBudget:
     """Bytes that the making of an automaton may take (None: nobody knows), and what one with K states takes."""
 
     bytes: int | None
@@ -24,14 +32,6 @@ class Room:
     fits: bool
     points: tuple[int, int]  # how many there are, how wide each
     sampled: int | None  # points per state that k-means sees at most
-
-    @staticmethod
-    def within(session: Session) -> int | None:
-        """What a run leaves: of its bound, else of what is free."""
-        if session.memory is not None:
-            return session.room
-        available = free()
-        return None if available is None else int(_SHARE_OF_FREE * available)
 
     def needed(self, states: int, smaller: StochasticWFA) -> int:
         """By what a smaller automaton, with rows for some words, has stored for each word and state."""

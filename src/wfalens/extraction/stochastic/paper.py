@@ -5,20 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-from wfalens.automaton.completion import DISTANCES, Empirical, Fitted, Null, Probe, Uniform
+from wfalens.automaton.completion import DISTANCES, Empirical, Fitted, Probe
 from wfalens.automaton.rows import MAX_STATES
 from wfalens.errors import InputError
 from wfalens.extraction.completion.augmentation import Augmentation
+from wfalens.extraction.completion.completion_rule import COMPLETION_RULES, CORPUS
 from wfalens.extraction.method import AUTO, HIGH, LOW, NORMAL, Method, Request
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, Abstraction
 from wfalens.extraction.states.views import LookAhead
 from wfalens.models.contract import StatefulClassifier, is_language_model
 from wfalens.models.inference import INITIAL, MODEL
+from wfalens.scale.run_config import DEFAULT_SAMPLE
 from wfalens.validation import Bounds, check_choice, option, real, whole
 
-CORPUS = "corpus"
 _STATES = Bounds(whole, 1, MAX_STATES - 1, (AUTO,))
 _COUNT = Bounds(whole, 1, 1 << 40)
+_PER_OUTPUT = 8  # words of a sample of files for every output that k-means sees
 _ROUNDS = {LOW: 8, NORMAL: 16, HIGH: 32}
 _HELP = {
     "states": "K, the number of clusters of prefixes; the automaton has one state more, the initial one",
@@ -72,6 +74,12 @@ class StateMethod(Method):
         """Whether something is left to be chosen on held-out texts."""
         return AUTO in (self.states, self.abstraction, self.alpha) or self.open_beta
 
+    @property
+    def sample_tokens(self) -> int:
+        if self.asks_model or self.is_open or self.sample is None:
+            return DEFAULT_SAMPLE
+        return _PER_OUTPUT * self.sample * int(self.states)
+
     def extract(self, request: Request) -> Any:
         from wfalens.extraction.stochastic.stochastic_extraction import extract_stochastic
 
@@ -116,9 +124,7 @@ class Paper(StateMethod):
         'reference rate β of empirical completion; "corpus": 1 − the share of self-transitions',
         Bounds(real, 0.0, 1.0, (AUTO, CORPUS)),
     )
-    completion: str = option(
-        Empirical.name, "rule for missing rows: null, uniform or empirical", (Null.name, Uniform.name, Empirical.name)
-    )
+    completion: str = option(Empirical.name, "rule for missing rows: null, uniform or empirical", COMPLETION_RULES)
     distance: str = option(
         "euclidean", "between centres in empirical completion: euclidean (paper) or squared (authors' code)", DISTANCES
     )
@@ -224,7 +230,7 @@ def completion_method(completion: str, **options: Any) -> StateMethod:
         >>> completion_method("uniform", states=8).name
         'paper'
     """
-    if completion in (Null.name, Uniform.name, Empirical.name):
+    if completion in COMPLETION_RULES:
         return Paper(completion=completion, **options)
     paper: dict[str, Any] = {"states": 40, "abstraction": "outputs"}
     paper |= {"alpha": 0.4} if completion == Probe.name else {}

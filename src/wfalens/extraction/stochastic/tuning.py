@@ -13,20 +13,20 @@ from wfalens import progress
 from wfalens.automaton.completion import Empirical, Fitted, Probe
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
-from wfalens.extraction.comparing import CONSISTENCY, Rates, gains, leader, rates
+from wfalens.extraction.comparing import CONSISTENCY, Rates, gains, rates, select_best
 from wfalens.extraction.deadline import NEVER, Deadline
-from wfalens.extraction.held_out import judged
+from wfalens.extraction.held_out import comparison_prefixes
 from wfalens.extraction.query_budget import TooFewQueriesError
 from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.extraction.states.views import PrefixOutputs
-from wfalens.extraction.stochastic.memory_budget import Room
-from wfalens.extraction.stochastic.size_grid import Ladder
+from wfalens.extraction.stochastic.memory_budget import MemoryBudget
+from wfalens.extraction.stochastic.size_grid import SizeGrid
 from wfalens.ragged import Ragged
 
 ALPHAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4)
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7)
 _HELD_OUT, _MOST_HELD_OUT = 0.1, 3000  # share of the texts, and number of texts at most
-_PATIENCE = 2  # rungs without a gain before the search ends
+_PATIENCE = 2  # sizes without a gain before the search ends
 _BYTES_PER_ENTRY = 3  # of a stored row: a target and a small count
 
 
@@ -54,13 +54,13 @@ class Delivered:
     @classmethod
     def better(cls, fit: Rates, probe: Rates, texts: int, aim: str = CONSISTENCY) -> Delivered:
         names = (Fitted.name, Probe.name)
-        return cls(names[leader([fit, probe], texts, aim)], fit, probe)
+        return cls(names[select_best([fit, probe], texts, aim)], fit, probe)
 
     @classmethod
-    def from_json(cls, stored: Any) -> Delivered | None:
+    def from_dict(cls, stored: Any) -> Delivered | None:
         return None if stored is None else cls(stored["rows"], Rates(**stored["fit"]), Rates(**stored["probe"]))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"rows": self.rows, "fit": self.fit._asdict(), "probe": self.probe._asdict()}
 
 
@@ -73,7 +73,7 @@ class Held:
 
     def measured(self, wfa: StochasticWFA, ids: Ragged[np.int32]) -> Rates:
         """`ids` are all texts."""
-        return rates(wfa, judged(wfa, ids.take(self.texts)), self.outputs)
+        return rates(wfa, comparison_prefixes(wfa, ids.take(self.texts)), self.outputs)
 
     def others(self, texts: int) -> NDArray[np.int64]:
         """The numbers of the others among so many texts."""
@@ -109,11 +109,11 @@ class Tuning:
         return cls(trials, _best([search.chosen for search in searches], texts, aim), texts, aim=aim)
 
     @classmethod
-    def from_json(cls, stored: Any) -> Tuning | None:
+    def from_dict(cls, stored: Any) -> Tuning | None:
         """What an automaton's provenance holds; None if it holds none, or none of ours."""
         try:
             trials = tuple(Trial(**trial) for trial in stored["trials"])
-            delivered = Delivered.from_json(stored.get("delivered"))
+            delivered = Delivered.from_dict(stored.get("delivered"))
             aim = str(stored.get("aim", CONSISTENCY))
             found = cls(trials, Trial(**stored["chosen"]), int(stored["texts"]), delivered, aim)
             numbers = [
@@ -124,10 +124,10 @@ class Tuning:
         except (TypeError, KeyError, ValueError):
             return None
 
-    def to_json(self) -> dict[str, Any]:
-        told = {"texts": self.texts, "aim": self.aim, "chosen": asdict(self.chosen)}
-        told["trials"] = [asdict(trial) for trial in self.trials]
-        return told if self.delivered is None else told | {"delivered": self.delivered.to_json()}
+    def to_dict(self) -> dict[str, Any]:
+        record = {"texts": self.texts, "aim": self.aim, "chosen": asdict(self.chosen)}
+        record["trials"] = [asdict(trial) for trial in self.trials]
+        return record if self.delivered is None else record | {"delivered": self.delivered.to_dict()}
 
 
 # Builds an automaton with K states from what was seen, with rows for the given words only.
@@ -136,42 +136,42 @@ Build = Callable[[int, PrefixOutputs, NDArray[np.int32]], StochasticWFA]
 
 def choose(
     seen: PrefixOutputs,
-    judged_part: Callable[[PrefixOutputs], PrefixOutputs],
+    compared_part: Callable[[PrefixOutputs], PrefixOutputs],
     abstraction: str,
     build: Build,
-    ladder: Ladder,
-    room: Room,
+    grid: SizeGrid,
+    memory: MemoryBudget,
     alphas: Sequence[float],
     betas: Sequence[float],
-    budget: int | None,
+    max_bytes: int | None,
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
     aim: str = CONSISTENCY,
 ) -> Tuning:
     """Try K from small to large until it no longer helps or time is short, and every α and β with each.
 
-    The model is not run again over the texts, and only words of the held-out sentences get rows. `budget` bounds the
-    bytes of the file, `room` the memory that it takes to make it.
+    The model is not run again over the texts, and only words of the held-out sentences get rows. `max_bytes` bounds the
+    bytes of the file, `memory` that that it takes to make it.
     """
     fit, held = split(len(seen.ids), rng)
-    known, hidden = seen.take(fit), judged_part(seen.take(held))
-    tests, wanted = hidden.ids, hidden.last
+    known, hidden = seen.take(fit), compared_part(seen.take(held))
+    tests, targets = hidden.ids, hidden.last
     words = np.unique(tests.values)
     trials: list[Trial] = []
-    tops: list[Trial] = []  # the best of each rung
+    tops: list[Trial] = []  # the best of each size
     wfa: StochasticWFA | None = None
     refusal: str | None = None
-    per_state = 0.0  # seconds that the last rung took
-    progress.start("choosing the number of states", len(ladder.rungs))
-    for rung in ladder.rungs:
-        if not _goes_on(tops, ladder.usual, len(tests), aim) or (tops and not deadline.allows(rung * per_state)):
+    per_state = 0.0  # seconds that the last size took
+    progress.start("choosing the number of states", len(grid.sizes))
+    for size in grid.sizes:
+        if not _continues(tops, grid.usual, len(tests), aim) or (tops and not deadline.allows(size * per_state)):
             break
         began = deadline.used
-        refusal = None if wfa is None else room.refusal(rung, wfa)
+        refusal = None if wfa is None else memory.refusal(size, wfa)
         if refusal is not None:
             break
         try:
-            wfa = build(rung, known, words)
+            wfa = build(size, known, words)
         except TooFewOutputsError as error:
             if trials:
                 break
@@ -180,28 +180,28 @@ def choose(
             if trials:
                 break
             raise
-        size = _estimated_bytes(wfa, len(words))
-        if budget is not None and size > budget:
+        file_bytes = _estimated_bytes(wfa, len(words))
+        if max_bytes is not None and file_bytes > max_bytes:
             break
-        found = [_tried(abstraction, variant, tests, wanted, size) for variant in _variants(wfa, alphas, betas)]
+        found = [_tried(abstraction, variant, tests, targets, file_bytes) for variant in _variants(wfa, alphas, betas)]
         trials += found
         tops.append(_best(found, len(tests), aim))
-        per_state = (deadline.used - began) / rung
-        progress.advance(1, f"K = {rung}: CR {tops[-1].cr:.3f}, JSD {tops[-1].jsd:.4f}")
+        per_state = (deadline.used - began) / size
+        progress.advance(1, f"K = {size}: CR {tops[-1].cr:.3f}, JSD {tops[-1].jsd:.4f}")
     progress.finish()
     if refusal is not None:
         progress.say(refusal)
     if not trials:
-        raise InputError(f"no automaton of {ladder.rungs[0]} states fits into {budget:,} bytes; allow more")
+        raise InputError(f"no automaton of {grid.sizes[0]} states fits into {max_bytes:,} bytes; allow more")
     return Tuning(tuple(trials), _best(trials, len(tests), aim), len(tests), aim=aim)
 
 
-def _goes_on(tops: Sequence[Trial], usual: int, texts: int, aim: str = CONSISTENCY) -> bool:
-    """Whether another rung is tried after these: usual ones with patience, further ones only after a clear gain."""
+def _continues(tops: Sequence[Trial], usual: int, texts: int, aim: str = CONSISTENCY) -> bool:
+    """Whether another size is tried after these: usual ones with patience, further ones only after a clear gain."""
     if len(tops) < 2:
         return True
     if len(tops) < usual:
-        return len(tops) - 1 - leader(tops, texts, aim) < _PATIENCE
+        return len(tops) - 1 - select_best(tops, texts, aim) < _PATIENCE
     return gains(tops[-1], tops[:-1], texts, aim)
 
 
@@ -224,16 +224,16 @@ def _variants(wfa: StochasticWFA, alphas: Sequence[float], betas: Sequence[float
 
 
 def _tried(
-    abstraction: str, wfa: StochasticWFA, tests: Ragged[np.int32], wanted: NDArray[np.float32], size: int
+    abstraction: str, wfa: StochasticWFA, tests: Ragged[np.int32], targets: NDArray[np.float32], file_bytes: int
 ) -> Trial:
     beta = getattr(wfa.completion, "beta", None)
-    return Trial(abstraction, wfa.states - 1, wfa.alpha, beta, *rates(wfa, tests, wanted), size)
+    return Trial(abstraction, wfa.states - 1, wfa.alpha, beta, *rates(wfa, tests, targets), file_bytes)
 
 
 def _best(trials: Sequence[Trial], texts: int, aim: str = CONSISTENCY) -> Trial:
-    """The leader; of equals the one with the fewest states."""
+    """The select_best; of equals the one with the fewest states."""
     ordered = sorted(trials, key=lambda trial: trial.states)
-    return ordered[leader(ordered, texts, aim)]
+    return ordered[select_best(ordered, texts, aim)]
 
 
 def _estimated_bytes(wfa: StochasticWFA, words: int) -> int:

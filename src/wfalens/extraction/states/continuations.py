@@ -57,7 +57,7 @@ def drawn(ids: Ragged[np.int32], number: int, longest: int, rng: np.random.Gener
     return Continuations(Ragged.from_lengths(ids.values[positions(starts, lengths)], lengths))
 
 
-def telling(answers: NDArray[np.float32], wanted: NDArray[np.float64], number: int) -> NDArray[np.int64]:
+def most_informative(answers: NDArray[np.float32], wanted: NDArray[np.float64], number: int) -> NDArray[np.int64]:
     """The continuations whose answers together tell most of what is wanted, chosen one after the other.
 
     answers: (N, continuations, C), wanted: (N, ·), both of the same prefixes -> (number,)

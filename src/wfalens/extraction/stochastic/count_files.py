@@ -1,0 +1,198 @@
+"""Beyond memory: transitions counted over all blocks of files, and words probed on several workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.errors import InputError
+from wfalens.extraction.completion.augmentation import Resampling
+from wfalens.extraction.completion.probing import Representatives, probe_rows, words_per_call
+from wfalens.extraction.completion.questions import Questions
+from wfalens.extraction.counts.statistics import TextStatistics
+from wfalens.extraction.counts.transitions import TransitionCounts
+from wfalens.extraction.method import Request
+from wfalens.extraction.query_budget import AUGMENTATION
+from wfalens.extraction.states.abstraction import States
+from wfalens.extraction.states.views import View, continuations_of, trace_prefixes
+from wfalens.extraction.stochastic.state_space import StateSpace
+from wfalens.models.contract import PrefixClassifier
+from wfalens.scale.blocks import BlockJob, RowCounts, encoded
+from wfalens.scale.map_blocks import BlockTask, map_blocks
+from wfalens.scale.run_config import WorkerModel
+from wfalens.scale.sample import SampledFiles
+from wfalens.storage import StoredFile, Tensors, compact
+from wfalens.text.sources.blocks import Source
+from wfalens.threads import limit_model_threads
+
+_CALLS = 8  # of the model in a job of probing
+_BYTES_PER_ROW = 250  # of a probed row while it is made, by experience
+_BYTES_PER_ENTRY, _BYTES_PER_WORD = 40, 64  # of the automaton while it is put together and written
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCounts:
+    """The statistics of a block, and how much of it was read."""
+
+    statistics: TextStatistics
+    rows: RowCounts
+
+
+@dataclass(frozen=True, eq=False)
+class CountTask:
+    """Counts a block: every text goes through the model, its transitions are counted, it is forgotten."""
+
+    source: Source
+    model: WorkerModel
+    states: States
+    view: View
+    resampling: Resampling | None
+    skips_errors: bool
+
+    def prepare(self) -> Callable[[BlockJob], BlockCounts]:
+        model = self.model.open()
+        limit_model_threads()
+        return lambda job: self._counted(model, job)
+
+    def _counted(self, model: PrefixClassifier, job: BlockJob) -> BlockCounts:
+        total, rows = TextStatistics(len(self.states), len(model.class_names)), list[RowCounts]()
+        for block in job.read(self.source):
+            found = encoded(block, model.encoder, skips_errors=self.skips_errors)
+            rows.append(found.rows)
+            if len(found.ids) == 0:
+                continue
+            seen = trace_prefixes(model, found.ids, self.view)
+            total.add(seen, self.states.assign(seen.points))
+            if self.resampling is not None:
+                for fresh in self.resampling.texts(found.ids, block.file, block.number):
+                    seen = trace_prefixes(model, fresh, self.view)
+                    total.add_augmented(seen, self.states.assign(seen.points))
+        return BlockCounts(total, RowCounts.of(rows))
+
+
+def count_files(space: StateSpace, request: Request, files: SampledFiles, resampling: Resampling | None) -> BlockCounts:
+    """The statistics of all texts."""
+    augmentation, budget, run = space.method.augmentation, space.budget, files.run
+    if continuations_of(space.view) is not None:
+        raise InputError(
+            "looking ahead asks a model that cannot be stepped about every prefix, and a corpus beyond its sample has "
+            "too many of them; choose the abstraction 'outputs', or let the sample hold the whole corpus",
+            code="lookahead-beyond-sample",
+        )
+    if augmentation is not None and budget.limit is not None:
+        raise InputError(
+            "augmenting a corpus beyond its sample asks the model as often as the corpus is long, which no limit on "
+            "queries can bound; leave out one of the two",
+            code="augmentation-beyond-sample",
+        )
+    states, classes = len(space.states), len(request.model.class_names)
+
+    def skipped(job: BlockJob, reason: str) -> BlockCounts:
+        return BlockCounts(TextStatistics(states, classes), job.skipped(reason))
+
+    work = BlockTask(
+        title="counting transitions",
+        task=CountTask(
+            run.source, run.worker_model(request.model), space.states, space.view, resampling, run.skips_errors
+        ),
+        name=lambda job: job.named(run.source),
+        kind=f"counts-{_digest(space, resampling)}",
+        number=lambda job: job.number,
+        stored=_stored,
+        restored=_restored,
+        skipped=skipped if run.skips_errors else None,
+    )
+    total, rows = TextStatistics(states, classes), [files.scan.unreadable]
+    for _, found in map_blocks(work, files.scan.jobs, run):
+        total.merge(found.statistics)
+        rows.append(found.rows)
+    read = RowCounts.of(rows)
+    budget.texts += read.tokens
+    if augmentation is not None:
+        budget.enter(AUGMENTATION, augmentation.epochs * read.tokens)
+    words, entries = len(request.model.encoder.vocabulary), len(total.counts) + len(total.augmented)
+    run.check_memory(_BYTES_PER_ENTRY * entries + _BYTES_PER_WORD * words, "the automaton")
+    return BlockCounts(total, read)
+
+
+def _digest(space: StateSpace, resampling: Resampling | None) -> str:
+    """What counts depend on beside the run's manifest: the states, which may depend on time."""
+    content = space.states.seeds.tobytes() + repr(resampling and (resampling.chances, resampling.epochs)).encode()
+    return sha256(content).hexdigest()[:12]
+
+
+def _stored(found: BlockCounts) -> tuple[dict[str, Any], Tensors]:
+    statistics = found.statistics
+    tensors: Tensors = {"output_sums": statistics.output_sums}
+    for name, counts in (("", statistics.counts), ("augmented.", statistics.augmented)):
+        tensors |= {f"{name}keys": compact(counts.keys), f"{name}counts": compact(counts.counts)}
+    return {"rows": found.rows.to_dict(), "texts": statistics.texts}, tensors
+
+
+def _restored(file: StoredFile) -> BlockCounts:
+    sums = file.tensor("output_sums", "i", 3)
+    statistics = TextStatistics(*sums.shape[:2])
+    statistics.add_sums(file.field("texts", int), sums)
+    counts, augmented = (
+        TransitionCounts(
+            len(sums), *(file.tensor(f"{kind}{part}", "iu").astype(np.int64) for part in ("keys", "counts"))
+        )
+        for kind in ("", "augmented.")
+    )
+    statistics.add_counts(counts, augmented)
+    return BlockCounts(statistics, RowCounts.stored(file))
+
+
+@dataclass(frozen=True, eq=False)
+class ProbeTask:
+    """Asks the model what some words do, the job being the number of the range."""
+
+    model: WorkerModel
+    representatives: Representatives
+    states: States
+    view: View
+    words: NDArray[np.int32]
+    hardness: float | None
+    words_per_job: int
+
+    def prepare(self) -> Callable[[int], TransitionCounts]:
+        model = self.model.open()
+        limit_model_threads()
+
+        def probe(number: int) -> TransitionCounts:
+            words = self.words[number * self.words_per_job : (number + 1) * self.words_per_job]
+            return probe_rows(model, self.representatives, self.states, self.view, words, self.hardness)
+
+        return probe
+
+
+def probe_on_workers(
+    questions: Questions, states: States, view: View, model: PrefixClassifier, files: SampledFiles
+) -> TransitionCounts:
+    """The answers to all questions, a range of words at a time; ranges with a checkpoint are not asked again."""
+    words, run = questions.words, files.run
+    run.check_memory(_BYTES_PER_ROW * len(words) * len(states), f"probing {len(words):,} words")
+    per_job = _CALLS * words_per_call(questions.representatives)
+    jobs = range(-(-len(words) // per_job))
+    digest = sha256(states.seeds.tobytes() + words.tobytes() + questions.representatives.prefixes.values.tobytes())
+    work = BlockTask(
+        title="probing the model",
+        task=ProbeTask(
+            run.worker_model(model), questions.representatives, states, view, words, questions.hardness, per_job
+        ),
+        name=lambda job: f"probing, part {job + 1} of {len(jobs)}",
+        kind=f"probe-{digest.hexdigest()[:12]}",
+        number=lambda job: job,
+        stored=lambda answers: ({}, {"keys": answers.keys, "counts": answers.counts}),
+        restored=lambda file: TransitionCounts(len(states), file.tensor("keys", "i"), file.tensor("counts", "i")),
+    )
+    found = dict(map_blocks(work, jobs, run))
+    ordered: Iterator[TransitionCounts] = (found[job] for job in jobs)  # rising words: their keys follow each other
+    parts = list(ordered)
+    keys, counts = (np.concatenate([getattr(part, name) for part in parts]) for name in ("keys", "counts"))
+    return TransitionCounts(len(states), keys, counts)
