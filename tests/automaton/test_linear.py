@@ -303,7 +303,7 @@ def test_best_replacement_lowers_the_class_most():
     item = linear_sample(7)
     text = "w1 w2 w3"
     column = int(item.wfa.predict_indices([text])[0])
-    for found in best_replacements(item.wfa, text, min_count=1):
+    for found in best_replacements(item.wfa, text, min_count=1).items:
         words = text.split()
         rivals = []
         for word in TransitionEmbeddings.of(item.wfa, 1).words:
@@ -318,7 +318,7 @@ def test_equal_weights_are_still_a_decision():
     flat = LinearWFA(**(parts_of(wfa) | {"factors": factors}))
     assert flat.predict_indices(["w1"]).tolist() == [0]
     assert flat.walk("w1").label == explain(flat, "w1").label == "c0"
-    assert len(best_replacements(flat, "w1 w2", min_count=1)) == 2
+    assert len(best_replacements(flat, "w1 w2", min_count=1).items) == 2
 
 
 @given(linear_samples())

@@ -47,7 +47,8 @@ def _top_words(wfa: WFA) -> str:
 
 
 def _diagram(wfa: WFA) -> str:
-    from wfalens.export.diagram_files import diagram_of, draw_diagram
+    from wfalens.export.diagram import diagram_of
+    from wfalens.export.diagram_drawing import draw_diagram
 
     teller = readable_of(wfa)
     if teller is None:
