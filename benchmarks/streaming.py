@@ -96,12 +96,12 @@ def measure_forward(folder: Path, tokens: int) -> dict[str, float]:
 def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: int | None) -> dict[str, float]:
     from wfalens.extraction import Paper, extract
     from wfalens.models import RNNClassifier
-    from wfalens.scale import Run
-    from wfalens.scale.engines import open_engine
+    from wfalens.scale import RunConfig
+    from wfalens.scale.run_config import chosen_engine
     from wfalens.text.files import TextFiles
 
     model = RNNClassifier.load(folder / "model.rnn")
-    engine = open_engine(name, workers, memory)
+    engine, _ = chosen_engine(RunConfig(engine=name, workers=workers), memory)
     peak, stop = [0], threading.Event()
 
     def watch() -> None:
@@ -115,7 +115,9 @@ def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: i
         parts, out = folder / f"{size}.parts", folder / f"{size}.wfa"
         files = TextFiles.find(str(folder / f"{size}-*.parquet"))
         began = time.perf_counter()
-        means = Run(parts=parts, engine=engine, memory=memory, model_file=folder / "model.rnn")
+        means = RunConfig(
+            checkpoints=parts, engine=name, workers=workers, memory=memory, model_file=folder / "model.rnn"
+        )
         wfa = extract(model, files, Paper(states=STATES), run=means)
         wfa.save(out)
         seconds = time.perf_counter() - began
@@ -127,14 +129,13 @@ def measure_stream(folder: Path, tokens: int, memory: int, name: str, workers: i
     seconds, wfa = run(tokens)
     stop.set()
     watcher.join()
-    engine.close()
     return {
         "tokens": wfa.provenance["corpus"]["tokens"],
         "seconds": seconds,
         "fixed_seconds": fixed,
         "transitions": len(wfa.rows.weight),
         "file_mb": (folder / f"{tokens}.wfa").stat().st_size / 1e6,
-        "workers": type(engine).__name__,
+        "workers": engine,
         "peak_mb": max(own_peak(), peak[0]) / 1e6,
     }
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.files import contents, write_contents
 from wfalens.errors import FormatError
-from wfalens.scale.checkpoints import PartsFolder
+from wfalens.scale.checkpoints import Checkpoints
 from wfalens.storage import SlicedFile, read_file, verify_file, write_file
 
 HEADER = {"texts": 3, "named": {"b": [1, 2.5], "a": "é"}}
@@ -143,12 +143,11 @@ def test_stretches_of_damaged_files_are_refused(tmp_path):
         file.slice("keys", 0, 1)
 
 
-def test_a_damaged_part_says_what_to_do(tmp_path):
-    folder = PartsFolder(tmp_path / "parts", {"seed": 0})
+def test_a_damaged_checkpoint_says_what_to_do(tmp_path):
+    folder = Checkpoints(tmp_path / "blocks", {"seed": 0})
     folder.write("counts-0", HEADER, TENSORS)
-    damaged(folder.path / "counts-0.part", "keys")
-    assert folder.read("counts-0", ("sums",)) is not None
-    for read in (lambda: folder.read("counts-0"), lambda: folder.verify("counts-0")):
-        with pytest.raises(FormatError, match=r"counts-0\.part: damaged: .*; remove this file and run again"):
-            read()
+    damaged(folder.path / "counts-0.block", "keys")
+    with pytest.raises(FormatError) as error:
+        folder.read("counts-0")
+    assert error.value.code == "damaged"
     folder.close()

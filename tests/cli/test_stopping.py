@@ -127,13 +127,13 @@ def test_a_worker_leaves_ctrl_c_to_the_driver_even_while_it_starts(folder):
 
 def test_ctrl_c_to_all_processes_is_one_sentence(folder):
     hook = """
-from wfalens.scale.engines import processes
-real = processes._started
-def started(blob):
-    worker = real(blob)
+from concurrent.futures import ProcessPoolExecutor
+real = ProcessPoolExecutor.submit
+def submit(self, *job):
+    future = real(self, *job)
     os.killpg(0, signal.SIGINT)
-    return worker
-processes._started = started
+    return future
+ProcessPoolExecutor.submit = submit
 """
     command = ("extract", "model.rnn", "-c", "texts*.jsonl", "-o", "group.wfa", "-k", "4", "--workers", "2")
     done = stopped(hook, *command, "--memory", "64GB", cwd=folder)

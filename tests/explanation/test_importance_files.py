@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from wfalens.scale.journal import Journal
 
 from tests.automata import linear_sample
 from tests.errors import raises
@@ -13,7 +14,6 @@ from wfalens.explanation import pair_importance, word_importance
 from wfalens.explanation.shapley_blocks import SumTask
 from wfalens.extraction import Paper, extract
 from wfalens.progress import Progress, shown_on
-from wfalens.scale.journal import Journal
 from wfalens.scale.run_config import Run
 from wfalens.text import Corpus
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from wfalens.extraction.states.asking import Continuations, drawn, telling
 
 from wfalens.extraction import Stochastic, extract
 from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError
-from wfalens.extraction.states.asking import Continuations, drawn, telling
 from wfalens.extraction.states.views import LookAhead, Outputs, affordable_continuations, see
 from wfalens.models import wrap
 from wfalens.ragged import Ragged

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wfalens.extraction.counts.count_parts import CountParts
+from wfalens.scale.engines.local import SerialEngine, ThreadEngine
+from wfalens.scale.journal import FileJournal, Journal
 
 from tests.streams import WORDS, corpus_files, small_model, some_texts, write_texts
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Augmentation, Linear, Paper, Stochastic, extract
 from wfalens.extraction.counts import count_parts
-from wfalens.extraction.counts.count_parts import CountParts
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.scale.checkpoints import PartsFolder
-from wfalens.scale.engines.local import SerialEngine, ThreadEngine
-from wfalens.scale.journal import FileJournal, Journal
 from wfalens.scale.run_config import Run
 from wfalens.text import WordVectors
 from wfalens.text.files import TextFiles

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from wfalens.scale.engines.local import ThreadEngine
 
 from tests.streams import WORDS, small_model, some_labels, some_texts, write_texts
 from wfalens import (
@@ -19,7 +20,6 @@ from wfalens import (
 )
 from wfalens.extraction.selection import Candidates, extract_best
 from wfalens.scale import Run, open_engine
-from wfalens.scale.engines.local import ThreadEngine
 from wfalens.text.blocks import source_of
 from wfalens.text.files import TextFiles, with_labels
 

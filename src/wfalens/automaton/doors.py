@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wfalens.export import Exported
     from wfalens.models.contract import PrefixClassifier
     from wfalens.report.notebook import Card
-    from wfalens.scale import Run
+    from wfalens.scale import RunConfig
     from wfalens.text import Corpus
 
 
@@ -34,7 +34,7 @@ class Doors:
         group_column: str = "group",
         positive: str | None = None,
         seed: int = 0,
-        run: Run | None = None,
+        run: RunConfig | None = None,
         progress: bool = False,
     ) -> Fidelity:
         """Compare this automaton with the model that it was extracted from, on texts that neither has seen.

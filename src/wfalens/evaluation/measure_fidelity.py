@@ -11,24 +11,19 @@ import numpy as np
 from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.evaluation.compare_files import compare_files
 from wfalens.evaluation.comparison import Comparison, check_pair
-from wfalens.evaluation.comparison_checkpoints import ComparisonCheckpoints
-from wfalens.evaluation.comparison_task import ComparisonTask
 from wfalens.evaluation.fidelity import Fidelity, reported
 from wfalens.evaluation.groups import by_group, positive_classes
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
-from wfalens.scale.over_shards import work_over_shards
-from wfalens.scale.row_counts import RowCounts
-from wfalens.scale.run_config import DEFAULT_SAMPLE, Run, Session
-from wfalens.scale.survey import Survey, survey_corpus
+from wfalens.scale.run_config import DEFAULT_SAMPLE, FileRun, RunConfig
+from wfalens.scale.sample import scan_files
 from wfalens.text.blocks import Source, source_of
 from wfalens.text.corpus import Corpus
 from wfalens.text.files import TextFiles, with_labels
 from wfalens.threads import model_threads_limited
-
-_BYTES_PER_TEXT = 120  # of a judgement and what is sorted and grouped of it (measured: 98)
 
 
 def measure_fidelity(
@@ -41,7 +36,7 @@ def measure_fidelity(
     group_column: str = "group",
     positive: str | None = None,
     seed: int = 0,
-    run: Run | None = None,
+    run: RunConfig | None = None,
 ) -> Fidelity:
     """Compare automaton and model on texts, in memory or in files of any size.
 
@@ -69,11 +64,11 @@ def measure_fidelity(
     if groups is not None:
         check_groups(groups, corpus)
         positive_classes(wfa.class_names, positive)
-    source, run = _with_labels(source_of(corpus)), run or Run()
+    source, run = _with_labels(source_of(corpus)), run or RunConfig()
     about = {"automaton": wfa.fingerprint, "seed": seed, **_about(model)}
     sample_tokens = DEFAULT_SAMPLE if isinstance(source, TextFiles) else None
-    with run.opened(source, about, sample_tokens) as session, model_threads_limited():
-        fidelity, judged = _measured(wfa, model, reference, seed, session)
+    with run.opened(source, about, sample_tokens) as opened, model_threads_limited():
+        fidelity, compared = _measured(wfa, model, reference, seed, opened)
     if groups is None:
         return fidelity
     kept = _with_words(model, corpus)
@@ -81,7 +76,7 @@ def measure_fidelity(
     return replace(
         fidelity,
         by_group=by_group(
-            judged, [groups[at] for at in kept], wfa.class_names, rng, column=group_column, positive=positive
+            compared, [groups[at] for at in kept], wfa.class_names, rng, column=group_column, positive=positive
         ),
     )
 
@@ -120,41 +115,16 @@ def _about(model: PrefixClassifier) -> dict[str, Any]:
 
 
 def _measured(
-    wfa: WFA, model: PrefixClassifier, reference: Corpus | None, seed: int, session: Session
+    wfa: WFA, model: PrefixClassifier, reference: Corpus | None, seed: int, run: FileRun
 ) -> tuple[Fidelity, Comparison]:
-    source = session.source
-    classes = {name: number for number, name in enumerate(wfa.class_names)} if source.has_labels else None
-    survey = survey_corpus(session, model.encoder, seed, classes)
-    parts = _judge(wfa, model, survey, session)
-    tally = RowCounts.of([*parts.tallies.values(), survey.unreadable])
-    tally.say_left_out()
-    if tally.texts == 0:
-        raise InputError(f"{source.name}: there is no text with a word in it")
-    session.check_room(_BYTES_PER_TEXT * tally.texts, f"the evaluation of {tally.texts:,} texts")
-    ids = survey.sample.ids
-    knows_outputs = survey.is_whole and tally.texts == len(ids)  # unless a shard was left out
-    outputs = parts.outputs() if knows_outputs else last_outputs(model, ids)
-    judged = parts.joined(source.has_labels)
+    classes = {name: number for number, name in enumerate(wfa.class_names)} if run.source.has_labels else None
+    scan = scan_files(run, model.encoder, seed, classes)
+    found = compare_files(wfa, model, scan, run)
+    assert found.comparison is not None  # noqa: S101 - there are texts
+    ids, rows = scan.sample.ids, found.rows
+    knows_outputs = found.outputs is not None and rows.texts == len(ids)  # unless a block was left out
+    outputs = found.outputs if knows_outputs and found.outputs is not None else last_outputs(model, ids)
     rng = np.random.default_rng(seed)
-    fidelity = reported(wfa, model, judged, ids, outputs.astype(np.float64), reference, rng)
-    session.journal.write("finish", texts=tally.texts, tokens=tally.tokens, left_out=tally.left_out)
-    return fidelity, judged
-
-
-def _judge(wfa: WFA, model: PrefixClassifier, survey: Survey, session: Session) -> ComparisonCheckpoints:
-    """Judge every shard that has no part yet; outputs are kept where stand-ins are measured on all texts."""
-    parts = ComparisonCheckpoints(session.parts, len(survey.shards))
-    task = ComparisonTask(
-        session.source,
-        session.model_source(model),
-        wfa,
-        session.source.has_labels,
-        survey.is_whole,
-        session.skips_bad,
-    )
-
-    def check(texts: int) -> None:
-        session.check_room(_BYTES_PER_TEXT * texts, f"the evaluation of {texts:,} texts")
-
-    work_over_shards(session, survey.shards, task, parts, "comparing automaton and model", "judged", check)
-    return parts
+    fidelity = reported(wfa, model, found.comparison, ids, outputs.astype(np.float64), reference, rng)
+    run.record("finish", texts=rows.texts, tokens=rows.tokens, left_out=rows.left_out)
+    return fidelity, found.comparison

@@ -19,7 +19,7 @@ from wfalens.explanation.shapley.shapley_values import MOST_WORDS, check_length
 from wfalens.explanation.shapley_blocks import PAIRS, WORDS, corpus_sums
 from wfalens.explanation.shapley_sums import KeyedSums, pair_sums, word_sums
 from wfalens.results import Result
-from wfalens.scale.run_config import Run
+from wfalens.scale.run_config import RunConfig
 from wfalens.text.corpus import Corpus
 from wfalens.text.files import TextFiles
 
@@ -105,7 +105,7 @@ def word_importance(
     *,
     absence: str = "delete",
     min_count: int = 5,
-    run: Run | None = None,
+    run: RunConfig | None = None,
 ) -> Importance:
     """Mean φ and |φ| of every word that occurs `min_count` times in the texts; without a query of the model.
 
@@ -122,7 +122,7 @@ def pair_importance(
     *,
     absence: str = "delete",
     min_count: int = 5,
-    run: Run | None = None,
+    run: RunConfig | None = None,
 ) -> Importance:
     """Mean interaction of every pair of words that occurs `min_count` times in a text, the earlier word first.
 
@@ -134,11 +134,11 @@ def pair_importance(
     return Importance.of_sums(wfa, names, sums, absence)
 
 
-def _sums(wfa: WFA, texts: Texts | Corpus | TextFiles, kind: str, absence: str, run: Run | None) -> KeyedSums:
+def _sums(wfa: WFA, texts: Texts | Corpus | TextFiles, kind: str, absence: str, run: RunConfig | None) -> KeyedSums:
     """Of texts in memory, here; of files, block by block."""
     absence = checked_absence(absence)
     if isinstance(texts, TextFiles):
-        return corpus_sums(wfa, texts, kind, absence, run or Run())
+        return corpus_sums(wfa, texts, kind, absence, run or RunConfig())
     _, ids = wfa.ids(texts.texts if isinstance(texts, Corpus) else texts).nonempty()
     if len(ids) == 0:
         raise InputError("there is no text with a word in it", code="no-words")

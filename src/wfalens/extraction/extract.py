@@ -22,7 +22,7 @@ from wfalens.ragged import Ragged
 from wfalens.scale.run_config import DEFAULT_SAMPLE, RunConfig
 from wfalens.scale.sample import SampledFiles, scan_files
 from wfalens.text.corpus import Corpus, as_texts
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.files import TextFiles
 from wfalens.validation import Bounds, check_choice, whole
 
 _FEW, _NAMED = 3, 20  # of what was left out, in a message and in the provenance

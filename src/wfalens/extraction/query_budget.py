@@ -74,7 +74,7 @@ class QueryBudget:
         self.asked[purpose] = self.asked.get(purpose, 0) + queries
 
     @contextmanager
-    def most_informative(self) -> Iterator[None]:
+    def recording_errors(self) -> Iterator[None]:
         """Let an error within record what was asked before it."""
         try:
             yield

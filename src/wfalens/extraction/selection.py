@@ -159,7 +159,7 @@ class _Search:
         return np.sort(order[: max(2, int(fits.sum()))])
 
     def _texts(self, items: NDArray[np.int64]) -> ExtractionTexts:
-        """Texts with the classes that they are balanced by as their labels, so that the model is asked for them once."""
+        """Texts with the classes that they are balanced by as their labels: the model is asked for them once."""
         return replace(self.request.texts, truth=self.groups).take(items)
 
     def _part(self, texts: ExtractionTexts, share: float, checkpoint: Path | None) -> Request:

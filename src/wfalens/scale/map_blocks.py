@@ -24,8 +24,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from wfalens import progress
 from wfalens.errors import InputError, ModelError, WfalensError
-from wfalens.scale.ray_executor import run_on_ray
-from wfalens.scale.run_config import RAY, SERIAL, THREADS, FileRun
+from wfalens.scale.ray_executor import leave_cluster, run_on_ray
+from wfalens.scale.run_config import RAY, SERIAL, THREADS, FileRun, RunConfig, chosen_engine
 from wfalens.scale.worker import ATTEMPTS, Done, Failed, OnRetry, attempt
 from wfalens.storage import StoredFile, Tensors
 from wfalens.threads import THREADS_VARIABLE, work_alone
@@ -98,6 +98,15 @@ def map_blocks(work: BlockTask[Job, Result], jobs: Sequence[Job], run: FileRun) 
         yield outcome.job, result
         progress.advance(1)
     progress.finish()
+
+
+def map_jobs(work: BlockTask[Job, Result], jobs: Sequence[Job], config: RunConfig) -> Iterator[tuple[Job, Result]]:
+    """The same for jobs that are no blocks of files; nothing is kept."""
+    engine, workers = chosen_engine(config, None if config.memory is None else int(config.memory))
+    try:
+        yield from map_blocks(work, jobs, FileRun(config=config, engine=engine, workers=workers))
+    finally:
+        leave_cluster()
 
 
 def _checkpoint(work: BlockTask[Job, Result], job: Job) -> str:

@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from wfalens.errors import InputError
 from wfalens.memory import parse_size, resident, resident_with_children, shown_size
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.opening import open_model
+from wfalens.models.wrapping import wrap
 from wfalens.scale.checkpoints import Checkpoints
 from wfalens.scale.ray_executor import cluster_workers, leave_cluster
-from wfalens.text.sources.blocks import Source
-from wfalens.text.sources.text_files import TextFiles
+from wfalens.text.blocks import Source
+from wfalens.text.files import TextFiles
 from wfalens.threads import thread_count
 from wfalens.validation import Bounds, Options, option, whole
 
@@ -99,7 +99,7 @@ class RunConfig(Options):
         if self.checkpoints is not None:
             folder = Checkpoints(self.checkpoints, {**about, **source.identity(), "sample_tokens": tokens})
         try:
-            engine, workers = _engine(self, memory)
+            engine, workers = chosen_engine(self, memory)
             run = FileRun(
                 source=source,
                 config=self,
@@ -118,7 +118,7 @@ class RunConfig(Options):
                 folder.close()
 
 
-def _engine(config: RunConfig, memory: int | None) -> tuple[str, int]:
+def chosen_engine(config: RunConfig, memory: int | None) -> tuple[str, int]:
     """Which engine with how many workers: processes where they fit into memory, else threads."""
     engine = config.engine or (SERIAL if config.workers is None else LOCAL)
     workers = 1 if engine == SERIAL else config.workers or thread_count()
@@ -145,14 +145,14 @@ class WorkerModel:
     path: Path | None = None
 
     def open(self) -> PrefixClassifier:
-        return open_model(str(self.path)) if self.model is None else self.model
+        return cast(PrefixClassifier, wrap(str(self.path))) if self.model is None else self.model
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FileRun:
     """A run over files: what it reads, where it works and what it keeps."""
 
-    source: Source
+    source: Any = None  # files; None: the jobs are no blocks of files
     config: RunConfig = field(default_factory=RunConfig)
     memory: int | None = None
     sample_tokens: int | None = None
@@ -169,7 +169,7 @@ class FileRun:
         """Small in a small corpus, so that no worker waits long for the last; large where there would be too many."""
         if self.config.block_bytes is not None:
             return int(self.config.block_bytes)
-        total = sum(self.source.sizes)
+        total: int = sum(self.source.sizes)
         shared_out = min(_BLOCK, total // (_MANY_PER_WORKER * self.workers))
         return min(_LARGE_BLOCK, max(_SMALL_BLOCK, shared_out, total // _MANY))
 

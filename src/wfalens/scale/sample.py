@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.ragged import Ragged, concatenate
-from wfalens.scale.blocks import BlockJob, RowCounts, encoded
+from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
 from wfalens.scale.map_blocks import BlockTask, map_blocks
 from wfalens.scale.run_config import PROCESSES, RAY, SERIAL, FileRun
 from wfalens.storage import StoredFile, Tensors
+from wfalens.text.blocks import Block, Place, Source
 from wfalens.text.encoder import TextEncoder
-from wfalens.text.sources.blocks import Block, Place, Source
 
 _SCANNED_HERE = 1 << 28  # bytes that need no help from other processes
 _MOST_BLOCKS_IN_ONE = 4
@@ -197,7 +197,7 @@ class ScanTask:
         return FileScan(blocks, starts, sample, texts, wordless, RowCounts.of(rows_read))
 
     def _is_enough(self, size: int, rows: int, lead: int) -> bool:
-        """Whether a job may end where the next reads `lead` rows for nothing: few of them, unless it grows too large."""
+        """Whether a job may end where the next reads `lead` rows for nothing: few of them, unless it is large."""
         return size >= self.block_bytes and (2 * lead <= rows or size >= _MOST_BLOCKS_IN_ONE * self.block_bytes)
 
     def _drawn(self, block: Block) -> tuple[TextSample, int, RowCounts]:
@@ -290,6 +290,6 @@ def _restored(file: StoredFile) -> FileScan:
         file.tensor("truth", "i"),
         Ragged(file.tensor("ids", "i"), file.tensor("offsets", "i")),
     )
-    starts = [(first, Place(offset, line)) for first, offset, line in file.field("starts", list)]
+    starts = [(first, Place(*place)) for first, *place in file.field("starts", list)]
     numbers: dict[str, Any] = {name: file.field(name, int) for name in ("blocks", "texts", "wordless")}
     return FileScan(starts=starts, sample=sample, rows=RowCounts.stored(file), **numbers)

@@ -21,7 +21,7 @@ from wfalens.robustness.attack.attack_result import (
     Example,
     RecipeResult,
 )
-from wfalens.scale.engines.local import ThreadEngine
+from wfalens.scale import RunConfig
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.datasets import newsroom
 
@@ -190,7 +190,8 @@ def test_the_outcome_does_not_depend_on_the_engine(setting, context, monkeypatch
     model, _, _, corpus = setting
     monkeypatch.setattr(sys.modules["wfalens.robustness.attack.run_attack"], "_TEXTS_AT_ONCE", 16)
     part, search = corpus.subset(np.arange(60)), context.recipe("random-word", 2)
-    outcomes = [run_attack("random-word", 2, search, model, part, engine=engine) for engine in (None, ThreadEngine(3))]
+    runs = (None, RunConfig(engine="threads", workers=3))
+    outcomes = [run_attack("random-word", 2, search, model, part, run=run) for run in runs]
     assert outcomes[0].examples == outcomes[1].examples
     assert len(outcomes[0].examples) == 60
 

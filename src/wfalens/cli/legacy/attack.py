@@ -203,10 +203,8 @@ def attack(
     classifier = wrap(model, vocab=wfa.encoder)
     texts = _texts(corpus, limit, reader)
     known = None if reads_characters(wfa.encoder) else open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
-    with engine.opened_engine() as place:
-        return attack_model(
-            classifier, texts, wfa, recipes, options, vectors=known, limit=limit, seed=seed, engine=place
-        )
+    run = engine.run_config()
+    return attack_model(classifier, texts, wfa, recipes, options, vectors=known, limit=limit, seed=seed, run=run)
 
 
 def _texts(corpus: str, limit: int | None, reader: Reader) -> Corpus | TextFiles:

@@ -355,7 +355,7 @@ def _print_tuning(wfa: WFA) -> None:
     """The curve of an automatic choice: the best setting for every number of states that was tried."""
     from wfalens.extraction.stochastic.tuning import Tuning
 
-    tuning = Tuning.from_json(wfa.provenance.get("tuning"))
+    tuning = Tuning.from_dict(wfa.provenance.get("tuning"))
     if tuning is None:
         return
     rows = [

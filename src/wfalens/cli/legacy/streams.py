@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 from wfalens.cli.legacy.inputs import dataset_of
 from wfalens.cli.legacy.options import SKIP, STOP
-from wfalens.cli.legacy.stopping import resumable, undisturbed
+from wfalens.cli.legacy.stopping import resumable
 from wfalens.errors import InputError
-from wfalens.memory import parse_size
 from wfalens.models.adapters.transformer import reads_texts
 from wfalens.text.files import is_pattern
 
 if TYPE_CHECKING:
-    from wfalens.scale.engines import Engine
-    from wfalens.scale.run_config import Run
+    from wfalens.scale.run_config import RunConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,40 +45,27 @@ class Shards:
                 raise InputError(f"--{option} is about corpora in shards; give --memory or --engine too")
         return False
 
+    def run_config(self, checkpoints: Path | None = None, model: str | None = None) -> RunConfig:
+        """How a corpus is read in blocks; `checkpoints` keeps what is done."""
+        from wfalens.scale.run_config import LOCAL, RunConfig
+
+        return RunConfig(
+            checkpoints=checkpoints,
+            engine=self.engine or LOCAL,
+            workers=self.workers,
+            address=self.address,
+            memory=self.memory,
+            block_bytes=self.shard,
+            on_error=self.on_bad,
+            model_file=None if model is None or reads_texts(model) else Path(model),
+            log=self.log,
+        )
+
     @contextmanager
-    def opened_engine(self) -> Iterator[Engine]:
-        """The engine; ask for it when the model is loaded."""
-        from wfalens.scale.engines.engine_choice import LOCAL, open_engine
-        from wfalens.scale.run_config import DEFAULT_MEMORY
-
-        with undisturbed():
-            memory = DEFAULT_MEMORY if self.memory is None else parse_size(self.memory)
-            engine = open_engine(self.engine or LOCAL, self.workers, memory, self.address)
-        try:
-            yield engine
-        finally:
-            engine.close()
-
-    @contextmanager
-    def opened(self, parts: Path, model: str) -> Iterator[Run]:
-        """How a corpus is read in shards; `parts` keeps what is done."""
-        from wfalens.scale.journal import NO_JOURNAL, FileJournal
-        from wfalens.scale.run_config import Run
-
-        journal = NO_JOURNAL if self.log is None else FileJournal(self.log)
-        try:
-            with resumable(parts), self.opened_engine() as engine:
-                yield Run(
-                    parts=parts,
-                    engine=engine,
-                    memory=self.memory,
-                    shard_bytes=self.shard,
-                    on_bad=self.on_bad,
-                    model_file=None if reads_texts(model) else Path(model),
-                    journal=journal,
-                )
-        finally:
-            journal.close()
+    def opened(self, parts: Path, model: str) -> Iterator[RunConfig]:
+        """The same; after a stop, `parts` is named."""
+        with resumable(parts):
+            yield self.run_config(parts, model)
 
 
 NO_SHARDS = Shards()

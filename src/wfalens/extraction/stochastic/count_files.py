@@ -22,12 +22,12 @@ from wfalens.extraction.states.abstraction import States
 from wfalens.extraction.states.views import View, continuations_of, trace_prefixes
 from wfalens.extraction.stochastic.state_space import StateSpace
 from wfalens.models.contract import PrefixClassifier
-from wfalens.scale.blocks import BlockJob, RowCounts, encoded
+from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
 from wfalens.scale.map_blocks import BlockTask, map_blocks
 from wfalens.scale.run_config import WorkerModel
 from wfalens.scale.sample import SampledFiles
 from wfalens.storage import StoredFile, Tensors, compact
-from wfalens.text.sources.blocks import Source
+from wfalens.text.blocks import Source
 from wfalens.threads import limit_model_threads
 
 _CALLS = 8  # of the model in a job of probing

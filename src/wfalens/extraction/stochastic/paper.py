@@ -200,16 +200,10 @@ class Stochastic(StateMethod):
         0.5, "(fit) of the assignment of probed answers to near states", Bounds(real, 0, 1e6, excluded=(0,))
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.completion == Fitted.name and self.alpha not in (AUTO, 0):
-            raise InputError(
-                "fitted rows have no static probability alpha; choose the completion probe, or leave it out",
-                code="option-conflict",
-            )
-
     def resolved(self, request: Request) -> Self:
         """Of a language model rows are probed, not fitted, and states look ahead, unless it is said otherwise."""
+        if self.completion == Fitted.name and self.alpha not in (AUTO, 0):
+            raise InputError("fitted rows have no static probability alpha; leave it out", code="option-conflict")
         is_default = request.effort == NORMAL and request.balance is None and self.rounds == AUTO
         if self.completion == AUTO and is_default and is_language_model(request.model):
             looks = LookAhead.name if isinstance(request.model, StatefulClassifier) else AUTO

@@ -22,8 +22,8 @@ from wfalens.robustness.attack.attack_candidates import installed_tagger
 from wfalens.robustness.attack.attack_result import AttackResult
 from wfalens.robustness.attack.recipes import RECIPES, AttackContext, AttackOptions
 from wfalens.robustness.attack.run_attack import EDIT_RECIPES, run_attack, run_edit_attack
-from wfalens.scale.bottom_k import draws
-from wfalens.scale.engines.engine import Engine
+from wfalens.scale.run_config import RunConfig
+from wfalens.scale.sample import draws
 from wfalens.text.blocks import Block, classes_of
 from wfalens.text.character_edits import reads_characters
 from wfalens.text.corpus import Corpus
@@ -45,7 +45,7 @@ def attack(
     vectors: WordVectors | None = None,
     limit: int | None = None,
     seed: int = 0,
-    engine: Engine | None = None,
+    run: RunConfig | None = None,
     progress: bool = False,
 ) -> AttackResult:
     """Change a few words of each text by similar ones so that the model errs; the automaton guides the search.
@@ -61,7 +61,7 @@ def attack(
         vectors: word vectors that say which words are near in meaning; None: WordLlama.
         limit: attack only so many texts, drawn at random; files of any size are then read once and not held.
         seed: of all random draws.
-        engine: runs batches of texts side by side.
+        run: runs batches of texts side by side: engine and workers.
         progress: show a progress bar.
 
     Examples:
@@ -92,7 +92,7 @@ def attack(
                 corpus,
                 budget=options.budget,
                 seed=seed,
-                engine=engine,
+                run=run,
             )
             for name in recipes
         )

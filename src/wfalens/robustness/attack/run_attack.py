@@ -17,8 +17,8 @@ from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged, concatenate
 from wfalens.robustness.attack.attack_result import FAILED, SKIPPED, SUCCEEDED, Example, RecipeResult
 from wfalens.robustness.attack.recipes import TRIES, Change, Search, Target
-from wfalens.scale.engines.engine import Engine, ModelSource
-from wfalens.scale.map_blocks import Facts, Pass, run_pass
+from wfalens.scale.map_blocks import BlockTask, map_jobs
+from wfalens.scale.run_config import RunConfig
 from wfalens.text.character_edits import KINDS, Edit, EditedTexts, edited_texts
 from wfalens.text.corpus import Corpus
 from wfalens.validation import check_choice
@@ -37,14 +37,14 @@ def run_attack(
     *,
     budget: int | None = None,
     seed: int = 0,
-    engine: Engine | None = None,
+    run: RunConfig | None = None,
 ) -> RecipeResult:
     """Attack every text that the model classifies correctly by replacing words; the others are skipped.
 
     An attack succeeds when the model's class is no longer the true one. In each round the proposals are tried in
     batches over all texts that are still correct; the best one is kept for the next round. `budget` bounds
-    the model queries per text. With an engine, batches of texts run side by side; each batch draws its own
-    random numbers, so that the result does not depend on the engine.
+    the model queries per text. With a run, batches of texts run side by side; each batch draws its own
+    random numbers, so that the result does not depend on the workers.
     """
     chosen = _prepare(model, corpus)
     batches = []
@@ -54,26 +54,19 @@ def run_attack(
         ids = chosen.ids.take(np.arange(start, start + len(tokens)))
         batches.append(_Batch(number, ids, tokens, chosen.labels[at]))
     title, results = f"attacking ({name}, k = {k})", dict[int, list[Example]]()
-    if engine is None:
+    if run is None:
         progress.start(title, len(chosen.texts))
         for batch in batches:
             results[batch.number] = _attack_batch(search, model, batch, budget, seed)
             progress.advance(len(batch.tokens))
         progress.finish()
     else:
-
-        def keep(batch: _Batch, examples: list[Example]) -> tuple[Facts, str]:
-            results[batch.number] = examples
-            return {}, ""
-
-        work = Pass(
+        work = BlockTask(
             title=title,
-            event="attack",
-            task=_AttackTask(search, engine.source(model, None), budget, seed),
+            task=_AttackTask(search, model, budget, seed),
             name=lambda batch: f"attacking texts of {corpus.name}, batch {batch.number + 1} of {len(batches)}",
-            keep=keep,
         )
-        run_pass(work, batches, engine)
+        results |= {batch.number: examples for batch, examples in map_jobs(work, batches, run)}
     return RecipeResult(name, k, tuple(example for number in sorted(results) for example in results[number]))
 
 
@@ -109,13 +102,12 @@ class _AttackTask:
     """Attacks batches of texts on a worker."""
 
     search: Search
-    model: ModelSource
+    model: PrefixClassifier
     budget: int | None
     seed: int
 
     def prepare(self) -> Callable[[_Batch], list[Example]]:
-        model = self.model.open()
-        return lambda batch: _attack_batch(self.search, model, batch, self.budget, self.seed)
+        return lambda batch: _attack_batch(self.search, self.model, batch, self.budget, self.seed)
 
 
 def _attack_batch(

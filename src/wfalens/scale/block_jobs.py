@@ -14,9 +14,9 @@ from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 from wfalens.storage import StoredFile
+from wfalens.text.blocks import Block, Place, Source, classes_of
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.packed import PackedTexts
-from wfalens.text.sources.blocks import Block, Place, Source, classes_of
 
 _FIRST = 20  # of what was left out, that are named
 SkippedRow = tuple[int, int, int, str]  # file, block, number within the block, and the sentence that names it

@@ -1,0 +1,121 @@
+"""Comparison of automaton and model over all blocks of files: a few numbers of every text stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.evaluation.comparison import Comparison
+from wfalens.models.contract import PrefixClassifier
+from wfalens.models.inference import last_outputs
+from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
+from wfalens.scale.map_blocks import BlockTask, map_blocks
+from wfalens.scale.run_config import FileRun, WorkerModel
+from wfalens.scale.sample import CorpusScan
+from wfalens.storage import StoredFile, Tensors
+from wfalens.text.blocks import Source
+from wfalens.threads import limit_model_threads
+
+_COLUMNS = {"label": "i", "predicted": "i", "divergence": "f", "confidence": "f", "length": "i", "rare": "f"}
+_TRUTH = {"truth": "i"}  # where labels are known
+_OUTPUTS = "outputs"
+_BYTES_PER_TEXT = 120  # of a comparison and what is sorted and grouped of it (measured: 98)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockComparison:
+    """All that is kept of a block; no comparison if it has no text with a word in it."""
+
+    comparison: Comparison | None
+    outputs: NDArray[np.float32] | None  # (texts, C): the model's, where they are kept
+    rows: RowCounts
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonTask:
+    """Compares a block, with its labels if the source has some."""
+
+    source: Source
+    model: WorkerModel
+    wfa: WFA
+    keeps_outputs: bool
+    skips_errors: bool
+
+    def prepare(self) -> Callable[[BlockJob], BlockComparison]:
+        model = self.model.open()
+        limit_model_threads()
+        return lambda job: self._compared(model, job)
+
+    def _compared(self, model: PrefixClassifier, job: BlockJob) -> BlockComparison:
+        has_labels = self.source.has_labels
+        classes = {name: number for number, name in enumerate(self.wfa.class_names)} if has_labels else None
+        compared: list[Comparison] = []
+        kept: list[NDArray[np.float32]] = []
+        rows: list[RowCounts] = []
+        for block in job.read(self.source):
+            found = encoded(block, model.encoder, classes, self.skips_errors)
+            rows.append(found.rows)
+            if len(found.ids):
+                outputs = last_outputs(model, found.ids)
+                compared.append(Comparison.of(self.wfa, found.ids, outputs.astype(np.float64), found.truth))
+                kept.append(outputs)
+        return BlockComparison(
+            Comparison.joined(compared) if compared else None,
+            np.concatenate(kept) if kept and self.keeps_outputs else None,
+            RowCounts.of(rows),
+        )
+
+
+def compare_files(wfa: WFA, model: PrefixClassifier, scan: CorpusScan, run: FileRun) -> BlockComparison:
+    """The comparison of all texts, in the order of the corpus; outputs are kept where the sample holds all texts."""
+    source = run.source
+    work = BlockTask(
+        title="comparing automaton and model",
+        task=ComparisonTask(source, run.worker_model(model), wfa, scan.is_whole, run.skips_errors),
+        name=lambda job: job.named(source),
+        kind="compared",
+        number=lambda job: job.number,
+        stored=_stored,
+        restored=lambda file: _restored(file, source.has_labels),
+        skipped=(lambda job, reason: BlockComparison(None, None, job.skipped(reason))) if run.skips_errors else None,
+    )
+    found: dict[int, BlockComparison] = {}
+    texts = 0
+    for job, each in map_blocks(work, scan.jobs, run):
+        found[job.number] = each
+        texts += each.rows.texts
+        run.check_memory(_BYTES_PER_TEXT * texts, f"the evaluation of {texts:,} texts")
+    parts = [found[number] for number in sorted(found)]
+    rows = RowCounts.of([*(part.rows for part in parts), scan.unreadable])
+    rows.say_left_out()
+    if rows.texts == 0:
+        raise InputError(f"{source.name}: there is no text with a word in it", code="no-words")
+    compared = Comparison.joined([part.comparison for part in parts if part.comparison is not None])
+    outputs = [part.outputs for part in parts if part.outputs is not None]
+    return BlockComparison(compared, np.concatenate(outputs) if outputs else None, rows)
+
+
+def _stored(found: BlockComparison) -> tuple[dict[str, object], Tensors]:
+    columns = {} if found.comparison is None else vars(found.comparison)
+    tensors: Tensors = {name: column for name, column in columns.items() if column is not None}
+    if found.outputs is not None:
+        tensors[_OUTPUTS] = found.outputs
+    return {"rows": found.rows.to_dict()}, tensors
+
+
+def _restored(file: StoredFile, has_labels: bool) -> BlockComparison:
+    rows = RowCounts.stored(file)
+    if rows.texts == 0:
+        return BlockComparison(None, None, rows)
+    kinds = _COLUMNS | (_TRUTH if has_labels else {})
+    columns = {name: file.tensor(name, kind) for name, kind in kinds.items()}
+    for name, column in columns.items():
+        if len(column) != rows.texts:
+            raise file.fail(f"the tensor {name!r} has {len(column)} entries for {rows.texts} texts")
+    outputs = file.tensor(_OUTPUTS, "f", 2) if _OUTPUTS in file.tensors else None
+    return BlockComparison(Comparison(**columns), outputs, rows)
