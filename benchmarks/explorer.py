@@ -26,8 +26,7 @@ import numpy as np
 
 from common import arguments, finish, news, show, trained_model
 from wfalens.extraction import Stochastic, extract
-from wfalens.report import write_report
-from wfalens.report.views import Study
+from wfalens.report import Study, write_report
 from wfalens.text import wordllama_vectors
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -106,7 +105,7 @@ async def visitor(address: str, texts: list[str], seconds: float, delay: float, 
 async def _ask(reader, writer, host: str, text: str) -> None:
     body = json.dumps({"text": text}).encode()
     head = [f"host: {host}", "content-type: application/json", f"content-length: {len(body)}"]
-    writer.write("\r\n".join(["POST /api/play HTTP/1.1", *head, "", ""]).encode() + body)
+    writer.write("\r\n".join(["POST /api/trace HTTP/1.1", *head, "", ""]).encode() + body)
     await writer.drain()
     told = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     content = await reader.readexactly(int(re.search(r"content-length: (\d+)", told)[1]))

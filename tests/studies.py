@@ -11,7 +11,7 @@ from wfalens.automaton import WFA
 from wfalens.extraction import Stochastic, extract
 from wfalens.models import BlackBoxClassifier, RNNConfig, Trainer, wrap
 from wfalens.models.rnn.classifier import RNNClassifier
-from wfalens.report.views import Study
+from wfalens.report import Study
 from wfalens.text import Corpus, TextEncoder, Vocabulary, WordVectors
 from wfalens.text.datasets import newsroom
 

@@ -9,7 +9,7 @@ from tests.extraction.test_best import CHEAP
 from wfalens import report
 from wfalens.cli.legacy import demo as command
 from wfalens.extraction import selection
-from wfalens.report.collect import Extent
+from wfalens.report.write_report import Extent
 from wfalens.text.datasets import catalogue
 
 FEW = Extent(sentences=2, words=60, strongest=5, pages=2, attacked=20)

@@ -6,13 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.cli.test_commands import wfalens
+from tests.errors import raises
 from wfalens.automaton import WFA
-from wfalens.cli.legacy.card import card
-from wfalens.errors import InputError
 from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.models.padded import TableForm, TextTableClassifier
-from wfalens.report import Card
+from wfalens.report import AutomatonCard
 from wfalens.text.datasets import newsroom
 
 
@@ -34,16 +32,16 @@ def folder(tmp_path_factory, news_model):
 
 
 def test_without_a_model_the_card_says_what_was_not_measured(folder):
-    made = Card.of("news.wfa", WFA.load(folder / "news.wfa"))
-    told = made.to_json()
-    assert set(told["absent"]) == {"fidelity", "groups"}
-    assert told["fidelity"] is told["groups"] is None
-    assert told["preprocessing"]["tokenizer"] == "basic_english"
-    assert told["data"]["texts"] == 200
+    made = AutomatonCard.of("news.wfa", WFA.load(folder / "news.wfa"))
+    data = made.to_dict()
+    assert set(data["absent"]) == {"fidelity", "groups"}
+    assert data["fidelity"] is data["groups"] is None
+    assert data["preprocessing"]["tokenizer"] == "basic_english"
+    assert data["data"]["texts"] == 200
     page = made.to_markdown()
     titles = [line for line in page.splitlines() if line.startswith("## ")]
     assert titles == ["## Model", "## Data", "## Preprocessing", "## Fidelity", "## Groups", "## Known artefacts"]
-    assert page.count("not measured: give the classifier") == 2
+    assert page.count("not measured: this takes the classifier") == 2
 
 
 def test_the_card_tells_which_end_of_a_text_is_read_and_where_it_is_padded(letters):
@@ -60,72 +58,38 @@ def test_the_card_tells_which_end_of_a_text_is_read_and_where_it_is_padded(lette
         outputs="probabilities",
         fingerprint="counts",
     )
-    made = Card.of("l.wfa", extract(model, ["a b c d", "b"], Paper(states=2, completion="uniform")))
-    read = made.to_json()["preprocessing"]
-    assert (read["max_length"], read["cutting_side"], read["width"], read["padding_side"]) == (3, "left", 3, "left")
+    made = AutomatonCard.of("l.wfa", extract(model, ["a b c d", "b"], Paper(states=2, completion="uniform")))
+    read = made.to_dict()["preprocessing"]
+    assert (read["max_length"], read["truncation_side"], read["width"], read["padding_side"]) == (3, "left", 3, "left")
     assert "| read | the last 3 tokens |" in made.to_markdown()
     assert "| shorter texts are padded | on the left, to 3 tokens |" in made.to_markdown()
 
 
-def test_the_command_measures_compares_and_writes(folder):
-    command = ("card", "news.wfa", "-m", "news.rnn", "-c", "news.csv", "--by", "region", "--positive", "sport")
-    done = wfalens(*command, "-o", "news.md", "--json", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    told, page = json.loads(done.stdout), (folder / "news.md").read_text()
-    assert told["absent"] == {}
-    assert told["fidelity"]["overall"]["texts"] == 200
-    assert [group["name"] for group in told["groups"]["groups"]] == ["north", "south", "(missing)"]
-    assert f"| automaton | {told['fidelity']['overall']['cr']['value']:.3f} [" in page
+def test_the_card_is_a_report_as_markdown_or_json_with_fidelity_and_groups(folder, news_model):
+    wfa, texts = WFA.load(folder / "news.wfa"), newsroom.generate(200, np.random.default_rng(5))
+    options = {"groups": [("north", "south", "")[at % 3] or "(missing)" for at in range(200)], "group_column": "region"}
+    size = wfa.report(folder / "card.json", news_model, texts, vectors=None, **options)
+    wfa.report(folder / "card.txt", news_model, texts, format="md", vectors=None, **options)
+    data, page = json.loads((folder / "card.json").read_text()), (folder / "card.txt").read_text()
+    assert size == (folder / "card.json").stat().st_size
+    assert data["absent"] == {}
+    assert data["fidelity"]["overall"]["texts"] == 200
+    assert {group["name"] for group in data["groups"]["groups"]} == {"north", "south", "(missing)"}
+    assert f"| automaton | {data['fidelity']['overall']['cr']['value']:.3f} [" in page
     assert "| (missing) | 66 |" in page
-    again = wfalens(*command, "-o", "news.md", cwd=folder)
-    assert again.returncode == 2
-    assert "news.md exists; give --force" in again.stderr
+    with raises("no-model"):
+        wfa.report(folder / "none.md", vectors=None, **options)
+    with raises("option-value"):
+        wfa.report(folder / "none.md", format="pdf", vectors=None)
 
 
-def test_evaluate_tells_the_same_by_group(folder):
-    command = ("evaluate", "news.wfa", "-m", "news.rnn", "-c", "news.csv", "--by", "region")
-    shown, told = wfalens(*command, cwd=folder), wfalens(*command, "--json", cwd=folder)
-    assert shown.returncode == told.returncode == 0, shown.stderr
-    report = json.loads(told.stdout)["by_group"]
-    assert [group["agreement"]["texts"] for group in report["groups"]] == [67, 67, 66]
-    assert len(report["positive"]) == len(newsroom.TOPICS)
-    assert report["gaps"][0]["measure"] in shown.stdout
-    assert "Widest gaps between groups of region" in shown.stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--by", "country"), "no column 'country'; the columns are text, label, region"),
-        (("--by", "text"), "text has 200 different values"),
-        (("--by", "region", "--positive", "cats"), "unknown class 'cats'"),
-        (("--positive", "sport"), "name the groups with --by"),
-        (("--by", "region", "--memory", "2GB"), "--by compares groups of texts in memory"),
-    ],
-)
-def test_groups_that_cannot_be_compared_are_refused_in_one_sentence(folder, options, message):
-    done = wfalens("evaluate", "news.wfa", "-m", "news.rnn", "-c", "news.csv", *options, cwd=folder)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
-
-
-def test_a_data_set_by_name_has_groups_by_label_only(folder):
-    path = folder / "news.wfa"
-    found = card(path, str(folder / "news.rnn"), "newsroom", by="label").fidelity.by_group
-    assert {group.name for group in found.groups} == set(newsroom.TOPICS)
-    with pytest.raises(InputError, match="has no column 'region'"):
-        card(path, str(folder / "news.rnn"), "newsroom", by="region")
-
-
-def test_half_of_what_measuring_takes_is_refused(folder):
-    with pytest.raises(InputError, match="give both or none"):
-        card(folder / "news.wfa", str(folder / "news.rnn"))
-    with pytest.raises(InputError, match="comparing groups takes the classifier"):
-        card(folder / "news.wfa", by="region")
+def test_a_card_prints_in_a_line_and_is_a_table(folder):
+    card = AutomatonCard.of("news.wfa", WFA.load(folder / "news.wfa"))
+    assert str(card) == "Card of news.wfa"
+    assert card.to_html().count("<tr>") == len(card.artefacts) + 1
 
 
 def test_hostile_names_are_shown_as_they_are(folder):
-    page = Card.of("a|b\n# <script>\x1b[31m", WFA.load(folder / "news.wfa")).to_markdown()
+    page = AutomatonCard.of("a|b\n# <script>\x1b[31m", WFA.load(folder / "news.wfa")).to_markdown()
     first = page.splitlines()[0]
     assert first == r"# a\|b\[U+000A\]\# \<script\>\[U+001B\]\[31m"

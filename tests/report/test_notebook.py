@@ -91,7 +91,7 @@ def test_influence_is_sorted_by_strength(counting):
 
 def test_an_automaton_shows_size_words_and_the_diagram_where_it_has_one(counting):
     page = counting[2]._repr_html_()
-    assert "Words that speak most for each class" in page
+    assert "Words with the largest influence on each class" in page
     assert "<img" not in page
     shown = carrier()._repr_html_()
     assert "data:image/svg+xml" in shown
@@ -99,7 +99,7 @@ def test_an_automaton_shows_size_words_and_the_diagram_where_it_has_one(counting
     assert "linear automaton" in linear_sample(0).wfa._repr_html_()
 
 
-def test_a_card_says_who_says_what_and_where_they_part(counting):
+def test_a_card_shows_both_outputs_and_where_they_differ(counting):
     model, corpus, wfa = counting
     for text in corpus.texts[:60]:
         card = wfa.show(text, model)
@@ -107,7 +107,7 @@ def test_a_card_says_who_says_what_and_where_they_part(counting):
             model.trace(model.encoder.encode([text])).last()[0].argmax(),
             wfa.predict_indices([text])[0],
         )
-        assert (card.parted is None) == (network == automaton)
+        assert (card.diverged is None) == (network == automaton)
         assert card.shown_class == model.class_names[network]
-        assert ("The copy is wrong here" in card.to_html()) == (network != automaton)
+        assert ("Automaton and network disagree" in card.to_html()) == (network != automaton)
     assert "network" not in wfa.show("a b c").to_html()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wfalens.explanation import Attribution
     from wfalens.export import Exported
     from wfalens.models.contract import PrefixClassifier
-    from wfalens.report.notebook import Card
+    from wfalens.report.notebook import SentenceCard
     from wfalens.scale import RunConfig
     from wfalens.text import Corpus
 
@@ -114,25 +114,31 @@ class Doors:
         model: PrefixClassifier | None = None,
         texts: Any = None,
         *,
-        name: str | None = None,
-        seed: int = 0,
+        format: str | None = None,
+        groups: Sequence[str] | None = None,
+        group_column: str = "group",
+        progress: bool = False,
+        **options: Any,
     ) -> int:
-        """Write one HTML page that shows this automaton and works offline; returns its size in bytes.
+        """Write a report: one HTML page that works offline, or a short card; returns its size in bytes.
 
         Args:
-            path: the page.
+            path: the file.
             model: the network, which is then shown beside the automaton.
-            texts: texts to show, best with labels.
-            name: in the title of the page (default: the file's name).
-            seed: of samples.
+            texts: texts to show, best a corpus with labels.
+            format: "html", "md" or "json" (default: by the ending of the path, else "html").
+            groups: of the card: a name for each text; the rates of model and automaton are compared by group.
+            group_column: of the card: what the groups are called.
+            progress: show a progress bar.
+            options: `name`, `vectors`, `other`, `reference`, `seed` … of `wfalens.report.study_of`.
         """
-        from wfalens.report.study import Study
-        from wfalens.report.write_report import write_report
-        from wfalens.text import Corpus
+        from wfalens.progress import shown
+        from wfalens.report import study_of, write_report
 
-        corpus = texts if texts is None or isinstance(texts, Corpus) else Corpus.of(list(texts))
-        study = Study(name or Path(path).stem, self._wfa, model, corpus, seed=seed)
-        return write_report(study, path)
+        by_group: dict[str, Any] = {} if groups is None else {"groups": groups, "group_column": group_column}
+        with shown(progress):
+            study = study_of(self._wfa, model, texts, **{"name": Path(path).stem} | options)
+            return write_report(study, path, format=format, **by_group)
 
     def export(self, path: str | Path, format: str | None = None, **options: Any) -> Exported:
         """Write this automaton for another tool.
@@ -150,11 +156,11 @@ class Doors:
 
         return export_files(self._wfa, path, format, **options).write()
 
-    def show(self, text: str, model: PrefixClassifier | None = None) -> Card:
+    def show(self, text: str, model: PrefixClassifier | None = None) -> SentenceCard:
         """One text for notebooks: the outputs, the word contributions and, with the model, where the two differ."""
-        from wfalens.report.notebook import card
+        from wfalens.report.notebook import sentence_card
 
-        return card(self._wfa, text, model)
+        return sentence_card(self._wfa, text, model)
 
     def _repr_html_(self) -> str:
         from wfalens.report.notebook import automaton_html

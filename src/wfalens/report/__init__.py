@@ -1,8 +1,8 @@
 """A single page that shows an automaton, carries all its data, and needs neither server nor network; and its card."""
 
-from wfalens.report.card import Card
-from wfalens.report.collect import Extent, collect
-from wfalens.report.study import Study
-from wfalens.report.write_report import write_page, write_report
+from wfalens.report.card import AutomatonCard
+from wfalens.report.server import serve
+from wfalens.report.study import Study, study_of
+from wfalens.report.write_report import Extent, collect, write_page, write_report
 
-__all__ = ["Card", "Extent", "Study", "collect", "write_page", "write_report"]
+__all__ = ["AutomatonCard", "Extent", "Study", "collect", "serve", "study_of", "write_page", "write_report"]

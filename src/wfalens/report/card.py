@@ -1,6 +1,6 @@
 """The card of an automaton: what it was made from, how texts are read, how faithful it is, what is known to be wrong.
 
-As data (`to_json`) and as Markdown. What was not measured is absent, with the reason.
+As data (`to_dict`) and as Markdown. What was not measured is absent, with the reason.
 """
 
 from __future__ import annotations
@@ -11,20 +11,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from wfalens.automaton.wfa import WFA
-from wfalens.evaluation import Estimate, Fidelity, GroupReport
+from wfalens.errors import InputError
+from wfalens.evaluation import Agreement, Estimate, Fidelity, GroupReport
 from wfalens.explanation.artefacts import Artefacts, find_artefacts
 from wfalens.messages import percent, visible
+from wfalens.report.study import Study
+from wfalens.results import Result
 
-_UNMEASURED = "not measured: give the classifier (--model) and texts that extraction has not seen (--corpus)"
-_NO_GROUPS = "not compared: name a column of the texts (--by)"
+_UNMEASURED = "not measured: this takes the classifier and texts that extraction has not seen"
+_NO_GROUPS = "not compared: no groups of texts were given"
 _MOST_GAPS = 5
 _FIGURES = re.compile(r"[-+–\d.,\[\] %]*")
 _MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>|#"})
 
 
-@dataclass(frozen=True, eq=False)
-class Card:
-    """All that a card tells; `fidelity` is None where it was not measured."""
+@dataclass(frozen=True, eq=False, repr=False)
+class AutomatonCard(Result):
+    """The contents of a card; `fidelity` is None where it was not measured."""
 
     name: str
     wfa: WFA
@@ -33,10 +36,39 @@ class Card:
     texts: str | None = None  # what the fidelity was measured on
 
     @classmethod
-    def of(cls, name: str, wfa: WFA, fidelity: Fidelity | None = None, texts: str | None = None) -> Card:
+    def of(cls, name: str, wfa: WFA, fidelity: Fidelity | None = None, texts: str | None = None) -> AutomatonCard:
         return cls(name, wfa, find_artefacts(wfa), fidelity, texts)
 
-    def to_json(self) -> dict[str, Any]:
+    @classmethod
+    def of_study(cls, study: Study, **groups: Any) -> AutomatonCard:
+        """The card of an automaton whose fidelity is measured, by groups as well, if there are model and texts.
+
+        `groups` are `groups`, `group_column` and `positive` of `wfa.fidelity`.
+        """
+        if study.model is None or study.corpus is None:
+            if groups.get("groups") is not None:
+                raise InputError("comparing groups takes the classifier and texts", code="no-model")
+            return cls.of(study.name, study.wfa)
+        fidelity = study.wfa.fidelity(study.model, study.corpus, reference=study.reference, seed=study.seed, **groups)
+        return cls.of(study.name, study.wfa, fidelity, study.corpus.name)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The measured agreement of the automaton and of its baselines; without it, the artefacts."""
+        if self.fidelity is None:
+            return [dict(row) for row in self.artefacts.rows()]
+        return [
+            {"model": name, "CR": each.cr.value, "JSD": each.jsd.value, "texts": each.texts}
+            for name, each in self._measured().items()
+        ]
+
+    @property
+    def title(self) -> str:
+        return f"Card of {self.name}"
+
+    def summary(self) -> str:
+        return self.title if self.fidelity is None else f"{self.title}: {self.fidelity.overall}"
+
+    def to_dict(self) -> dict[str, Any]:
         groups = None if self.fidelity is None or self.fidelity.by_group is None else self.fidelity.by_group
         return {
             "name": self.name,
@@ -61,38 +93,39 @@ class Card:
 
     @property
     def _model(self) -> dict[str, Any]:
-        told = self.wfa.provenance.get("model")
-        return {**(told if isinstance(told, dict) else {}), "classes": list(self.wfa.class_names)}
+        recorded = self.wfa.provenance.get("model")
+        return {**(recorded if isinstance(recorded, dict) else {}), "classes": list(self.wfa.class_names)}
 
     @property
     def _data(self) -> dict[str, Any] | None:
-        told = self.wfa.provenance.get("corpus")
-        return dict(told) if isinstance(told, dict) else None
+        recorded = self.wfa.provenance.get("corpus")
+        return dict(recorded) if isinstance(recorded, dict) else None
 
     @property
     def _preprocessing(self) -> dict[str, Any]:
         encoder = self.wfa.encoder
         sides = self.wfa.provenance.get("model") or {}
-        told = {
+        return {
             "tokenizer": encoder.tokenizer_name,
             "max_length": encoder.max_length,
-            "cutting_side": None if encoder.max_length is None else encoder.cutting_side,
+            "truncation_side": None if encoder.max_length is None else encoder.cutting_side,
             "width": sides.get("width"),
             "padding_side": sides.get("padding_side"),
             "closed": encoder.closed,
+            "words": len(encoder.vocabulary),
+            "words_seen": int((self.wfa.word_counts > 0).sum()),
         }
-        return told | {"words": len(encoder.vocabulary), "words_seen": int((self.wfa.word_counts > 0).sum())}
 
     @property
     def _absent(self) -> dict[str, str]:
-        """What the card does not tell, and why."""
+        """What is missing on the card, and why."""
         absent = {}
         if self.fidelity is None:
             absent["fidelity"] = _UNMEASURED
         if self.fidelity is None or self.fidelity.by_group is None:
             absent["groups"] = _NO_GROUPS if self.fidelity is not None else _UNMEASURED
         if self._data is None:
-            absent["data"] = "the file does not tell what it was extracted from"
+            absent["data"] = "the file does not record what it was extracted from"
         return absent
 
     def _sections(self) -> Iterator[str]:
@@ -101,8 +134,8 @@ class Card:
         yield from _table(
             ("", ""),
             [
-                ["kind of network", str(model.get("type", "not told"))],
-                ["fingerprint", str(model.get("fingerprint", "not told"))],
+                ["kind of network", str(model.get("type", "not recorded"))],
+                ["fingerprint", str(model.get("fingerprint", "not recorded"))],
                 ["classes", ", ".join(model["classes"])],
                 ["automaton", f"{self.wfa.kind}, {self.wfa.states:,} states, {self.wfa.fingerprint}"],
             ],
@@ -112,10 +145,10 @@ class Card:
             yield from _paragraph(self._absent["data"])
         else:
             names = {"name": "extracted from", "texts": "texts", "tokens": "words", "left_out": "texts left out"}
-            yield from _table(("", ""), [[told, _number(data[key])] for key, told in names.items() if key in data])
+            yield from _table(("", ""), [[label, _number(data[key])] for key, label in names.items() if key in data])
         yield from _section("Preprocessing")
         padded = "never" if read["width"] is None else f"on the {read['padding_side']}, to {read['width']:,} tokens"
-        others = "refused: the alphabet is closed" if read["closed"] else "read as one unknown word"
+        others = "rejected: the alphabet is closed" if read["closed"] else "read as one unknown word"
         yield from _table(
             ("", ""),
             [
@@ -143,14 +176,11 @@ class Card:
             yield from _paragraph(_UNMEASURED)
             return
         found = self.fidelity
-        measured = {"automaton": found.overall}
-        measured |= {} if found.readable is None else {"its readable automaton": found.readable}
-        measured |= {f"stand-in: {name}": each for name, each in found.baselines.items()}
         yield from _paragraph(
             f"On {_plain(self.texts or 'texts')}, {found.overall.texts:,} texts, with 95 % intervals:"
         )
         yield from _table(
-            ("", "CR", "JSD"), [[name, f"{each.cr:.3f}", f"{each.jsd:.3f}"] for name, each in measured.items()]
+            ("", "CR", "JSD"), [[name, f"{each.cr:.3f}", f"{each.jsd:.3f}"] for name, each in self._measured().items()]
         )
         classes = [
             [name, f"{each.texts:,}", f"{each.cr:.3f}"]
@@ -161,6 +191,18 @@ class Card:
             yield from _paragraph(
                 f"Accuracy: network {found.model_accuracy:.3f}, automaton {found.automaton_accuracy:.3f}."
             )
+
+    def _measured(self) -> dict[str, Agreement]:
+        """The automaton, its readable automaton and the baselines; nothing where fidelity was not measured."""
+        found = self.fidelity
+        if found is None:
+            return {}
+        readable = {} if found.readable is None else {"readable automaton": found.readable}
+        return {
+            "automaton": found.overall,
+            **readable,
+            **{f"baseline: {name}": b for name, b in found.baselines.items()},
+        }
 
     def _artefacts(self) -> Iterator[str]:
         if not len(self.artefacts):
@@ -200,7 +242,7 @@ def _groups(report: GroupReport) -> Iterator[str]:
             f"{group.agreement.cr:.3f}",
             name,
             side,
-            *map(_told, vars(each).values()),
+            *map(_estimate, vars(each).values()),
         ]
         for group in report.groups
         for side, by_class in group.rates.items()
@@ -211,7 +253,7 @@ def _groups(report: GroupReport) -> Iterator[str]:
     )
 
 
-def _told(value: Estimate | None) -> str:
+def _estimate(value: Estimate | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 

@@ -13,23 +13,23 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.report.study import short
-from wfalens.report.views.statemap import StateMap
+from wfalens.report.views.state_map import StateMap
 from wfalens.text.tokenizers import CUSTOM, is_import_path
 from wfalens.text.vocabulary import UNKNOWN
 
 _MOST_BYTES = 2_400_000  # before they are written as text, which takes a third more
-_MOST_STATES = _MOST_KINDS = 256  # a state's number is one byte, and a kind's
+_MOST_STATES = _MOST_CLUSTERS = 256  # a state's number is one byte, and a word cluster's
 _ONE = 255  # weights are bytes
 _BLOCK = 256  # words whose matrices are held at once
 
 
-def pocket(wfa: WFA, state_map: StateMap | None = None, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
+def embedded_runtime(wfa: WFA, state_map: StateMap | None = None, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
     """As many of the most common words as fit; all others read as `<unk>`. The script of the page reads it.
 
-    With the map of a linear automaton, it can tell how a word moves its regions.
+    With the map of a linear automaton, it can show how a word moves its regions.
     """
     if wfa.encoder.tokenizer_name == CUSTOM or is_import_path(wfa.encoder.tokenizer_name):
-        raise InputError("texts are split by a tokenizer of one's own, which a page cannot carry")
+        raise InputError("texts are split by a custom tokenizer, which a page cannot carry", code="not-embeddable")
     common = np.argsort(-wfa.word_counts[UNKNOWN + 1 :], kind="stable") + UNKNOWN + 1
     ids = np.concatenate([[UNKNOWN], common[wfa.word_counts[common] > 0]]).astype(np.int32)
     if isinstance(wfa, StochasticWFA):
@@ -37,7 +37,7 @@ def pocket(wfa: WFA, state_map: StateMap | None = None, most_bytes: int = _MOST_
     elif isinstance(wfa, LinearWFA):
         carried, fields = _linear(wfa, ids, most_bytes)
     else:
-        raise InputError(f"a page cannot carry an automaton of kind {wfa.kind}")
+        raise InputError(f"a page cannot carry an automaton of kind {wfa.kind}", code="not-embeddable")
     tokens = max(1, int(wfa.word_counts[UNKNOWN + 1 :].sum()))
     return {
         "kind": wfa.kind,
@@ -45,7 +45,7 @@ def pocket(wfa: WFA, state_map: StateMap | None = None, most_bytes: int = _MOST_
         "words": wfa.encoder.vocabulary.decode(carried),
         "counts": wfa.word_counts[carried].tolist(),
         "of": int((wfa.word_counts[UNKNOWN + 1 :] > 0).sum()),
-        **_kinds(wfa, carried),
+        **_clusters(wfa, carried),
         **({} if state_map is None else _regions(wfa, state_map)),
         "share": round(float(wfa.word_counts[carried[1:]].sum() / tokens), 4),
         **fields,
@@ -57,7 +57,7 @@ def _stochastic(
 ) -> tuple[NDArray[np.int32], dict[str, Any]]:
     """Rows as bytes that sum to 255 wherever the row sums to 1; three runs: entries of each row, targets, weights."""
     if wfa.states > _MOST_STATES:
-        raise InputError(f"a page can carry {_MOST_STATES} states, not {wfa.states}")
+        raise InputError(f"a page can carry {_MOST_STATES} states, not {wfa.states}", code="not-embeddable")
     sizes, targets, weights, used, words = [], [], [], 0, 0
     for start in range(0, len(ids), _BLOCK):
         whole = rounded(wfa.matrices(ids[start : start + _BLOCK]))
@@ -116,12 +116,12 @@ def _regions(wfa: WFA, state_map: StateMap) -> dict[str, Any]:
     return {"regions": short(state_map.vectors[:, :-1])} if isinstance(wfa, LinearWFA) else {}
 
 
-def _kinds(wfa: WFA, ids: NDArray[np.int32]) -> dict[str, str]:
-    """The kinds of the words in the readable automaton, which the page carries itself; at most 256 kinds fit."""
+def _clusters(wfa: WFA, ids: NDArray[np.int32]) -> dict[str, str]:
+    """The word clusters of the readable automaton, which the page carries itself; at most 256 fit."""
     anatomy = None if wfa.readable is None else wfa.readable.anatomy
-    if anatomy is None or len(anatomy.matrices) > _MOST_KINDS:
+    if anatomy is None or len(anatomy.matrices) > _MOST_CLUSTERS:
         return {}
-    return {"kinds": _text(anatomy.word_class[ids].astype(np.uint8))}
+    return {"clusters": _text(anatomy.word_class[ids].astype(np.uint8))}
 
 
 def _text(values: NDArray[Any]) -> str:

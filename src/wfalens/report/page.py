@@ -1,4 +1,4 @@
-"""The page around the views: one script and one style for report and explorer; nothing is loaded from elsewhere."""
+"""The page around the views: one script and one style for report and live page; nothing is loaded from elsewhere."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import base64
 import hashlib
 import json
 from functools import cache
-from html import escape
 from importlib.resources import files
 from typing import Any
 
+from wfalens.html import escaped
 from wfalens.palette import as_style
 
 # in the order in which they build upon each other
@@ -21,7 +21,7 @@ _SCRIPTS = (
     "save.js",
     "chart.js",
     "table.js",
-    "pocket.js",
+    "runtime.js",
     "source.js",
     "reader.js",
     "diagram.js",
@@ -32,18 +32,18 @@ _SCRIPTS = (
     "chips.js",
     "card.js",
     "edits.js",
-    "flips.js",
-    "player.js",
+    "counterfactuals.js",
+    "trace.js",
     "texts.js",
     "words.js",
-    "wordmap.js",
+    "word_map.js",
     "contrast.js",
     "attacks.js",
     "compare.js",
     "main.js",
 )
 # styles of single elements are set by script only; charts are saved through blob: addresses
-EXPLORER_POLICY = (
+LIVE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
@@ -61,7 +61,7 @@ def style() -> str:
     return as_style() + _read("page.css")
 
 
-def explorer_html(title: str) -> str:
+def live_html(title: str) -> str:
     """The page that asks a server."""
     return _page(title, '<link rel="stylesheet" href="page.css">', '<script src="page.js" defer></script>', "")
 
@@ -90,7 +90,7 @@ def to_json(data: Any) -> str:
 def _page(title: str, head: str, code: str, data: str) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"{head}<title>{escape(_whole(title))}</title>"
+        f"{head}<title>{escaped(_whole(title))}</title>"
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" '
         'content="light dark"><link rel="icon" href="data:,"></head>'
         '<body><a class="skip" href="#view">Skip to the view</a><div id="page"></div>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,22 +10,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.wfa import WFA
-from wfalens.errors import InputError
+from wfalens.errors import InputError, MissingDependencyError, naming_extras
 from wfalens.explanation.embeddings import nearness_of
 from wfalens.explanation.influence import Influence, influence
-from wfalens.models.contract import PrefixClassifier
+from wfalens.messages import printable
+from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, model_vectors
 from wfalens.ragged import Ragged
-from wfalens.text.corpus import Corpus
+from wfalens.text.corpus import Corpus, as_texts
 from wfalens.text.similar_words import Nearness
-from wfalens.text.word_vectors import WordVectors
+from wfalens.text.word_vectors import WordVectors, read_vectors, wordllama_vectors
 
 _USUAL_COUNT = 5  # below it, what is known of a word is mostly noise
 SAMPLED_TEXTS = 1500  # that are traced for maps and examples
 _SAMPLED_TOKENS = 60_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Study:
     """An automaton and what belongs to it. A view that needs something that is missing says so.
 
@@ -43,29 +46,34 @@ class Study:
     reference: Corpus | None = None  # the extraction texts, from which the bag of words learns
     reference_missing: str = ""  # why they are not there
 
+    def __repr__(self) -> str:
+        return f"<Study of {printable(self.name)}: {self.wfa!r}>"
+
     def __post_init__(self) -> None:
         if self.model is not None and (
             self.model.encoder.vocabulary != self.wfa.encoder.vocabulary
             or tuple(self.model.class_names) != self.wfa.class_names
         ):
-            raise InputError(f"{self.name} was extracted from a model with another vocabulary or other classes")
+            raise InputError(
+                f"{self.name} was extracted from a model with another vocabulary or other classes", code="other-model"
+            )
 
     @property
     def texts(self) -> Corpus:
         if self.corpus is None:
-            raise InputError("this view needs texts; give some with --corpus")
+            raise InputError("this view needs texts", code="no-texts")
         return self.corpus
 
     @property
     def classifier(self) -> PrefixClassifier:
         if self.model is None:
-            raise InputError("this view needs the classifier itself; give it with --model")
+            raise InputError("this view needs the classifier itself", code="no-model")
         return self.model
 
     @property
     def meanings(self) -> WordVectors:
         if self.vectors is None:
-            raise InputError("this view needs word vectors; give some with --vectors")
+            raise InputError("this view needs word vectors", code="no-vectors")
         return self.vectors
 
     @property
@@ -130,6 +138,57 @@ class Study:
         text = np.repeat(np.arange(len(ids)), ids.lengths)
         counts = np.bincount(ids.values, minlength=len(self.wfa.encoder.vocabulary))
         return np.concatenate([[0], np.cumsum(counts)]), text[np.argsort(ids.values, kind="stable")]
+
+
+def study_of(
+    wfa: WFA,
+    model: PrefixClassifier | None = None,
+    texts: Any = None,
+    *,
+    name: str = "automaton",
+    vectors: WordVectors | str | None = "wordllama",
+    other: WFA | None = None,
+    other_name: str = "",
+    other_model: PrefixClassifier | None = None,
+    reference: Corpus | None = None,
+    seed: int = 0,
+) -> Study:
+    """An automaton and what belongs to it, for a report or the live page.
+
+    Args:
+        wfa: the automaton.
+        model: the model that it was extracted from, which is then shown beside it.
+        texts: texts to show: a corpus (best with labels), a list, a Series or an array.
+        name: in titles.
+        vectors: word vectors, "wordllama" (left out where that is not installed), "model" (its embedding), or a file.
+        other: an earlier automaton to compare with.
+        other_name: of the earlier automaton.
+        other_model: the model of the earlier automaton.
+        reference: texts that the bag-of-words baseline is fitted on, best the extraction texts.
+        seed: of samples.
+    """
+    corpus = texts if texts is None or isinstance(texts, Corpus) else Corpus.of(list(as_texts(texts)))
+    found = _vectors(vectors, wfa.encoder.vocabulary.words[2:], model)
+    return Study(name, wfa, model, corpus, found, other, other_name, other_model, seed, reference)
+
+
+def _vectors(
+    vectors: WordVectors | str | None, words: Sequence[str], model: PrefixClassifier | None
+) -> WordVectors | None:
+    if vectors is None or isinstance(vectors, WordVectors):
+        return vectors
+    if vectors == "wordllama":
+        try:
+            with naming_extras():
+                return wordllama_vectors(words)
+        except MissingDependencyError as error:
+            progress.say(f"there are no word vectors: {error}")
+            return None
+    if vectors == "model":
+        if not isinstance(model, EmbeddingClassifier):
+            raise InputError("this model has no embedding layer to take vectors from", code="no-vectors")
+        return model_vectors(model)
+    return read_vectors(vectors, words)
 
 
 def short(values: NDArray[Any], digits: int = 4) -> Any:

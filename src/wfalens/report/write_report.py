@@ -1,27 +1,188 @@
-"""Writing the report."""
+"""Writing reports: one HTML page that carries all its data, or the card of the automaton as Markdown or JSON.
+
+Every view's data is sampled where there is too much of it, with notes on the sampling.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from wfalens.report.collect import USUAL, Extent, collect
-from wfalens.report.page import report_html
-from wfalens.report.views import Study
+import numpy as np
+
+from wfalens import progress
+from wfalens.errors import InputError
+from wfalens.report import views
+from wfalens.report.card import AutomatonCard
+from wfalens.report.embedded_runtime import embedded_runtime
+from wfalens.report.page import report_html, to_json
+from wfalens.report.study import Study
+from wfalens.report.views import StateMap, WordTable
 from wfalens.storage import write_atomically
+from wfalens.validation import check_choice
+
+FORMATS = ("html", "md", "json")
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is carried; the page grows with it."""
+
+    sentences: int = 40  # of each sort: any, disagreeing, unsure
+    words: int = 3000  # the most frequent
+    strongest: int = 100  # words of each class in the table
+    pages: int = 25  # words of each class with a page of their own, and whose moves are carried
+    attacked: int = 400  # texts
+
+
+_DEFAULT = Extent()
+
+
+def collect(
+    study: Study,
+    extent: Extent = _DEFAULT,
+) -> dict[str, Any]:
+    """The data of all views; a view that lacks something carries the reason instead."""
+    table = WordTable(study)
+    state_map = _or_error(lambda: views.state_map(study))
+    shown = state_map if isinstance(state_map, StateMap) else None
+    chosen = [study.influence.words[at] for at in table.strongest(extent.pages, study.usual_count)]
+    picked = _or_error(lambda: views.sentences(study, extent.sentences))
+    texts = [] if "error" in picked else _texts(picked)
+    contrast = _or_error(lambda: views.contrast(study))
+    data = {
+        "overview": views.overview(study),
+        "fidelity": _or_error(lambda: views.fidelity(study)),
+        "map": state_map if shown is None else shown.to_dict(),
+        "moves": {} if shown is None else {word: shown.word_moves(word) for word in chosen},
+        "sentences": picked,
+        "traces": {text: _or_error(partial(views.trace, study, text)) for text in texts},
+        "runtime": _or_error(lambda: embedded_runtime(study.wfa, shown)),
+        "attributions": {}
+        if study.model is None
+        else _each(texts, lambda text: _attribution(study, text), "Shapley values of the network"),
+        "counterfactuals": _each(texts, lambda text: views.counterfactuals(study, text), "searching counterfactuals"),
+        "words": carried_words(study, extent),
+        "word_pages": dict(zip(chosen, views.word_pages(study, chosen), strict=True)),
+        "word_map": _or_error(lambda: views.word_map(study)),
+        "contrast": contrast,
+        "swaps": {} if "error" in contrast else _swaps(study, contrast),
+        "attacks": _or_error(lambda: views.attacks(study, texts=extent.attacked)),
+        "comparison": _or_error(lambda: views.comparison(study)),
+        "texts": _or_error(lambda: views.texts(study)),
+    }
+    return {**data, "sampling": _sampling(study, data)}
+
+
+def _or_error(make: Callable[[], Any]) -> Any:
+    """What `make` returns, or `{"error": …}` with the reason why it cannot be made."""
+    try:
+        return make()
+    except InputError as error:
+        return {"error": str(error)}
+
+
+def _texts(picked: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(item["text"] for sort in ("any", "disagree", "unsure") for item in picked[sort]))
+
+
+def _each(
+    keys: list[str],
+    make: Callable[[str], dict[str, Any]],
+    task: str,
+) -> dict[str, dict[str, Any]]:
+    progress.start(task, len(keys))
+    found = {}
+    for key in keys:
+        found[key] = make(key)
+        progress.advance()
+    progress.finish()
+    return found
+
+
+def _attribution(study: Study, text: str) -> dict[str, Any]:
+    found: dict[str, Any] = _or_error(lambda: views.attribution(study, text))
+    return {name: value for name, value in found.items() if name != "text"}
+
+
+def carried_words(study: Study, extent: Extent) -> dict[str, Any]:
+    """Rows of the most frequent words and of the strongest of each class."""
+    table = WordTable(study)
+    frequent = np.argsort(-study.influence.counts, kind="stable")[: extent.words]
+    chosen = np.union1d(frequent, table.strongest(extent.strongest, study.usual_count))
+    return {"rows": table.rows(chosen), "of": len(study.influence.words)}
+
+
+def _swaps(
+    study: Study,
+    contrast: dict[str, Any],
+) -> dict[str, dict[str, Any]]:
+    if study.model is None or study.corpus is None:
+        return {}
+    pairs = {
+        f"{pair['first']}\n{pair['second']}": (pair["first"], pair["second"])
+        for kind in ("adversarial", "collaborative")
+        for pair in contrast[kind]["pairs"]
+    }
+    return _each(list(pairs), lambda key: views.swaps(study, *pairs[key]), "swapping pairs in texts")
+
+
+def _sampling(study: Study, data: dict[str, Any]) -> dict[str, str]:
+    """What is left out, for people."""
+    notes = {
+        "Words": f"{len(data['words']['rows']):,} of {data['words']['of']:,}: the most frequent, and the strongest of "
+        f"each class; {len(data['word_pages']):,} have a page with neighbours and sentences",
+        "Sentences": f"{len(data['traces']):,} to pick from, read by the automaton"
+        + ("" if study.model is None else " and the network"),
+        "Typing": _typing(data["runtime"]),
+    }
+    if study.corpus is not None:
+        notes["Texts"] = (
+            f"{len(study.corpus):,} of {study.corpus.name}; examples come from a sample of {len(study.sample):,}"
+        )
+    return notes
+
+
+def _typing(runtime: dict[str, Any]) -> str:
+    if "error" in runtime:
+        return f"not possible here: {runtime['error']}; the live page can"
+    return (
+        "what you type is read by the automaton alone, with rounded weights and its "
+        f"{len(runtime['words']) - 1:,} commonest words ({runtime['share']:.1%} of the tokens in extraction); "
+        "other words read as <unk>"
+    )
 
 
 def write_report(
-    study: Study,
-    path: str | Path,
-    extent: Extent = USUAL,
+    study: Study, path: str | Path, extent: Extent = _DEFAULT, *, format: str | None = None, **groups: Any
 ) -> int:
-    """One HTML file; returns its size in bytes."""
-    return write_page(collect(study, extent), path)
+    """Write the page, or the card, of a study; returns the size of the file in bytes.
+
+    Args:
+        study: the automaton with its model and texts.
+        path: the file.
+        extent: how much the page carries.
+        format: "html" (the page), "md" or "json" (the card); by default by the ending of the path, else "html".
+        groups: of the card: `groups`, `group_column` and `positive` of `wfa.fidelity`.
+    """
+    ending = Path(path).suffix[1:].lower()
+    name = format or (ending if ending in FORMATS else "html")
+    check_choice("format", name, FORMATS)
+    if name == "html":
+        return write_page(collect(study, extent), path)
+    card = AutomatonCard.of_study(study, **groups)
+    text = card.to_markdown() if name == "md" else to_json(card.to_dict()) + "\n"
+    return _write(path, text.encode("utf-8", "replace"))
 
 
 def write_page(data: dict[str, Any], path: str | Path) -> int:
-    """The page of data that was collected already."""
-    page = report_html(f"{data['overview']['name']} – wfalens", data).encode()
-    write_atomically(Path(path), page)
-    return len(page)
+    """Write the page of data that was collected already; returns its size in bytes."""
+    return _write(path, report_html(f"{data['overview']['name']} – wfalens", data).encode())
+
+
+def _write(path: str | Path, content: bytes) -> int:
+    write_atomically(Path(path), content)
+    return len(content)

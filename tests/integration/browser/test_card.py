@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from wfalens.report import Extent, write_report
-from wfalens.report import views as inspection
+from wfalens.report import Extent, views, write_report
 
 EXTENT = Extent(sentences=6, words=60, strongest=3, pages=1, attacked=1)
 
@@ -30,12 +29,12 @@ def doubtful(weak, tmp_path_factory):
 @pytest.fixture(scope="module")
 def disputed(weak):
     """A text on which the two disagree, as it is played."""
-    text = inspection.sentences(weak, EXTENT.sentences)["disagree"][0]["text"]
-    return inspection.play(weak, text)
+    text = views.sentences(weak, EXTENT.sentences)["disagree"][0]["text"]
+    return views.trace(weak, text)
 
 
 def opened(visit, address, found):
-    page = visit(address, f"play?text={quote(found['text'].encode('utf-8', 'replace'))}")
+    page = visit(address, f"trace?text={quote(found['text'].encode('utf-8', 'replace'))}")
     expect(page.locator("[data-reader=network] .chip")).to_have_count(len(found["words"]))
     return page
 
@@ -44,7 +43,7 @@ def test_the_network_is_explained_where_they_disagree(visit, doubtful, disputed,
     page = opened(visit, doubtful, disputed)
     names = weak.wfa.class_names
     column = names.index(disputed["model_label"])
-    told = inspection.why(weak, disputed["text"])
+    told = views.attribution(weak, disputed["text"])
     for reader in ("network", "automaton"):
         row = page.locator(f"[data-reader={reader}] .chip")
         for at, values in enumerate(told[reader]):
@@ -68,7 +67,7 @@ def test_truth_network_and_automaton_are_told(visit, doubtful, disputed):
 
 def test_agreement_is_that_of_texts_of_like_confidence(visit, doubtful, disputed, weak):
     page = opened(visit, doubtful, disputed)
-    deciles = inspection.fidelity(weak)["selective"]["deciles"]
+    deciles = views.fidelity(weak)["selective"]["deciles"]
     here = [each for each in deciles if each["least"] <= disputed["confidence"] + 1e-3][-1:] or deciles[:1]
     expect(page.locator(".verdict")).to_contain_text(f"agrees with the network in {100 * here[0]['cr']['value']:.1f} %")
 
@@ -88,7 +87,7 @@ def test_they_part_at_a_word(visit, doubtful, disputed, weak):
 
 def test_flips_are_of_the_reader_that_is_asked_for(visit, doubtful, disputed, weak):
     page = opened(visit, doubtful, disputed)
-    found, names = inspection.flips(weak, disputed["text"]), weak.wfa.class_names
+    found, names = views.counterfactuals(weak, disputed["text"]), weak.wfa.class_names
     for reader in ("network", "automaton"):
         page.get_by_label("Whose mind").select_option(reader)
         before = found["before"][reader]
@@ -104,7 +103,7 @@ def test_flips_are_of_the_reader_that_is_asked_for(visit, doubtful, disputed, we
 
 
 def test_stepper_chips_and_diagram_are_on_one_screen(visit, explorer):
-    page = visit(explorer, "play?text=coach%20says%20players%20win", width=1400)
+    page = visit(explorer, "trace?text=coach%20says%20players%20win", width=1400)
     expect(page.locator("[data-reader=network] .chip")).to_have_count(4)
     figure = page.locator(".onescreen figure")
     for place in (page.get_by_role("button", name="Play", exact=True), page.locator(".chip").first, figure):

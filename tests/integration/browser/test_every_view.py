@@ -13,11 +13,11 @@ from tests.studies import HOSTILE, HOSTILE_CLASS, SCRIPT, TURNED, visible
 VIEWS = {
     "overview": [HOSTILE_CLASS, 'news"><script>alert(2)</script>.wfa'],
     "map?state=1&word=" + quote(SCRIPT): [HOSTILE_CLASS, SCRIPT],
-    "play": [],  # of each page's own sentences
+    "trace": [],  # of each page's own sentences
     "texts": [HOSTILE_CLASS, SCRIPT, visible(TURNED)],
     "words": [SCRIPT, visible(TURNED), HOSTILE_CLASS],
     "word?word=" + quote(SCRIPT): [SCRIPT],
-    "wordmap": [HOSTILE_CLASS],
+    "word_map": [HOSTILE_CLASS],
     "contrast": [],
     "attacks": [],
     "compare": [HOSTILE_CLASS, "early<b>.wfa"],
@@ -44,12 +44,12 @@ def test_hostile_sentences_are_played_as_text(visit, explorer, report, study):
     texts = [next(text for text in study.corpus.texts if word in text) for word in HOSTILE]
     page = visit(explorer)
     for text in texts:
-        with page.expect_response("**/api/flips"):
-            go(page, explorer, f"play?text={quote(text.encode('utf-8', 'replace'))}")
+        with page.expect_response("**/api/counterfactuals"):
+            go(page, explorer, f"trace?text={quote(text.encode('utf-8', 'replace'))}")
         expect(page.get_by_text("forward and backward vectors")).to_be_visible()  # the flips, too
         assert page.evaluate(MARKUP) == 0
     assert visible(TURNED) in page.locator("body").text_content() or TURNED not in page.locator("body").text_content()
-    carried = visit(report, "play")
+    carried = visit(report, "trace")
     picker = carried.get_by_role("combobox", name="Sentence", exact=True)
     for at in range(1, picker.locator("option").count()):
         picker.select_option(index=at)

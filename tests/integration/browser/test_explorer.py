@@ -11,8 +11,8 @@ from tests.language.grammar import Grammar
 from tests.studies import visible
 from wfalens.extraction import Stochastic, extract
 from wfalens.language import sample
-from wfalens.report import views as inspection
-from wfalens.report.views import Study, WordTable
+from wfalens.report import Study, views
+from wfalens.report.views import WordTable
 from wfalens.text import Corpus
 
 SENTENCE = "coach says players win the match"
@@ -29,7 +29,7 @@ def words_of(page):
 
 def opened(visit, explorer, text=SENTENCE):
     """The player with a sentence in it."""
-    page = visit(explorer, f"play?text={quote(text)}")
+    page = visit(explorer, f"trace?text={quote(text)}")
     expect(chips(page)).to_have_count(len(text.split()))
     return page
 
@@ -41,7 +41,7 @@ def shown_class(page, reader="Automaton"):
 
 def test_the_overview_tells_what_it_is_and_how_faithful(visit, explorer, study):
     page = visit(explorer)
-    measured = inspection.fidelity(study, 3000)["overall"]
+    measured = views.fidelity(study, 3000)["overall"]
     text = page.locator("main").inner_text()
     assert f"{measured['cr']['value']:.3f}" in text
     assert f"{measured['cr']['low']:.3f}–{measured['cr']['high']:.3f}" in text
@@ -51,16 +51,16 @@ def test_the_overview_tells_what_it_is_and_how_faithful(visit, explorer, study):
     assert f"{100 * measured['cr']['value']:.1f}\N{NO-BREAK SPACE}%" in first
     assert "bag of words" in first
     assert "a weak opponent here: the extraction texts were not given" in first
-    for words in inspection.overview(study)["top_words"]:
+    for words in views.overview(study)["top_words"]:
         assert visible(words[0]) in text
     expect(page.locator("main .chip").first).to_be_visible()  # one example
-    assert page.locator("pre").inner_text() == inspection.overview(study)["command"]
+    assert page.locator("pre").inner_text() == views.overview(study)["command"]
     assert page.title() == f"Overview – {study.name} – wfalens"
 
 
 def test_a_state_tells_what_it_stands_for(visit, explorer, study):
     page = visit(explorer, "map")
-    data = inspection.state_map(study).to_json()["levels"][-1]
+    data = views.state_map(study).to_dict()["levels"][-1]
     finest(page)
     expect(page.locator("[data-state]")).to_have_count(len(data["states"]))
     chosen = max(data["states"][1:], key=lambda state: state["frequency"])
@@ -80,7 +80,7 @@ def test_a_state_tells_what_it_stands_for(visit, explorer, study):
 def test_a_word_moves_the_states(visit, explorer, study):
     page = visit(explorer, "map")
     page.get_by_label("How does this word move the states?").fill("match")
-    moved = inspection.state_map(study).word_moves("match")
+    moved = views.state_map(study).word_moves("match")
     status = page.get_by_role("status").filter(has_text="moves the output")
     expect(status).to_contain_text(f"{100 * moved['mean_change']:.0f} %")
     expect(page).to_have_url(re.compile("word=match"))
@@ -89,12 +89,12 @@ def test_a_word_moves_the_states(visit, explorer, study):
 
 
 def test_typing_shows_automaton_and_network(visit, explorer, study):
-    page = visit(explorer, "play")
+    page = visit(explorer, "trace")
     page.get_by_label("Your sentence").fill("")
     page.get_by_label("Your sentence").press_sequentially(SENTENCE, delay=5)
     expect(chips(page)).to_have_count(6)
     assert words_of(page) == SENTENCE.split()
-    played = inspection.play(study, SENTENCE)
+    played = views.trace(study, SENTENCE)
     verdict = page.locator(".verdict")
     expect(verdict).to_contain_text(f"{100 * max(played['automaton'][-1]):.0f} %")
     expect(verdict).to_contain_text(f"{100 * max(played['model'][-1]):.0f} %")
@@ -110,7 +110,7 @@ def test_typing_shows_automaton_and_network(visit, explorer, study):
 
 def test_words_show_shapley_values_or_what_they_changed(visit, explorer, study):
     page = opened(visit, explorer, SENTENCE)
-    played, told = inspection.play(study, SENTENCE), inspection.why(study, SENTENCE)
+    played, told = views.trace(study, SENTENCE), views.attribution(study, SENTENCE)
     column = int(np.argmax(played["model"][-1]))
 
     def expect_values(reader, rows):
@@ -178,18 +178,18 @@ def test_a_word_is_edited_and_the_change_is_seen_at_once(visit, explorer):
 
 def test_a_word_being_edited_stays_when_the_networks_values_arrive(visit, explorer):
     page, held = visit(explorer, "words"), []
-    page.route("**/api/why", lambda route: held.append(route))
-    with page.expect_request("**/api/why"):
-        go(page, explorer, f"play?text={quote('the embassy says')}")
+    page.route("**/api/attribution", lambda route: held.append(route))
+    with page.expect_request("**/api/attribution"):
+        go(page, explorer, f"trace?text={quote('the embassy says')}")
     chips(page).nth(1).dblclick()
     editor = page.get_by_label("Change word 2")
     editor.fill("vaccine")
-    with page.expect_response("**/api/why"):
+    with page.expect_response("**/api/attribution"):
         held.pop().continue_()
     expect(page.get_by_role("table").filter(has_text="network: contribution")).to_be_visible()  # they have arrived
     expect(editor).to_have_value("vaccine")
     expect(editor).to_be_focused()
-    page.unroute("**/api/why")
+    page.unroute("**/api/attribution")
     editor.press("Enter")
     expect(page.get_by_label("Your sentence")).to_have_value("the vaccine says")
     expect(page.locator("[data-reader=network] .chip").nth(1)).to_contain_text("vaccine")
@@ -208,8 +208,8 @@ def test_a_flip_is_applied_and_flips(visit, explorer):
 
 
 def test_a_sentence_is_picked_where_they_disagree(visit, explorer, study):
-    page = visit(explorer, "play")
-    offered = inspection.sentences(study)
+    page = visit(explorer, "trace")
+    offered = views.sentences(study)
     picker = page.get_by_role("combobox", name="Sentence", exact=True)
     expect(picker.locator("option").first).to_contain_text(f"choose one of {len(offered['any'])}")
     page.get_by_label("Or pick one where").select_option("disagree")
@@ -251,7 +251,7 @@ def test_a_word_has_a_page(visit, explorer, study):
     page = visit(explorer, "words")
     page.get_by_label("Search").fill("vaccine")
     page.get_by_role("link", name="vaccine").click()
-    data = inspection.word_page(study, "vaccine")
+    data = views.word_page(study, "vaccine")
     expect(page.get_by_role("heading", level=2).first).to_have_text("vaccine")
     expect(page.locator("main")).to_contain_text(f"Seen {data['count']} times")
     for word, _ in [*data["acting"], *data["meaning"]]:
@@ -262,7 +262,7 @@ def test_a_word_has_a_page(visit, explorer, study):
 
 
 def test_one_selection_in_both_word_maps(visit, explorer):
-    page = visit(explorer, "wordmap")
+    page = visit(explorer, "word_map")
     maps = page.locator("figure svg")
     expect(maps).to_have_count(2)
 
@@ -286,10 +286,10 @@ def test_one_selection_in_both_word_maps(visit, explorer):
 def test_pairs_are_filtered_and_swapped(visit, explorer, study):
     page = visit(explorer, "contrast")
     rows = page.get_by_role("table").locator("tbody tr")
-    found = inspection.contrast(study)["adversarial"]["pairs"]
+    found = views.contrast(study)["adversarial"]["pairs"]
     expect(rows).to_have_count(len(found))
     for pair in found:
-        data = inspection.swaps(study, pair["first"], pair["second"])
+        data = views.swaps(study, pair["first"], pair["second"])
         if data["changed"]:
             break
     page.get_by_role("button", name=f"Swap {pair['first']} for {pair['second']} in sentences").click()
@@ -308,7 +308,7 @@ def test_pairs_are_filtered_and_swapped(visit, explorer, study):
 
 def test_attacks_are_filtered(visit, explorer, study):
     page = visit(explorer, "attacks")
-    data = inspection.attacks(study)
+    data = views.attacks(study)
     examples = [each for each in data["examples"] if each["recipe"] == "guided"]
     assert examples
     status = page.get_by_role("status").filter(has_text="example")
@@ -327,7 +327,7 @@ def test_attacks_are_filtered(visit, explorer, study):
 
 def test_two_automata_are_compared(visit, explorer, study):
     page = visit(explorer, "compare")
-    data = inspection.comparison(study)
+    data = views.comparison(study)
     main = page.locator("main")
     expect(main).to_contain_text(f"{100 * data['agreement']['cr']['value']:.1f} %")
     table = page.get_by_role("table").filter(has_text="Words that changed most")

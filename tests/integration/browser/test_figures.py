@@ -11,7 +11,7 @@ from tests.integration.browser.conftest import drawn, finest, go
 from wfalens.report.page import script
 
 SVG = "{http://www.w3.org/2000/svg}"
-FIGURES = ["overview", "map", "play?text=coach%20says%20match", "word?word=embassy", "wordmap"]
+FIGURES = ["overview", "map", "trace?text=coach%20says%20match", "word?word=embassy", "word_map"]
 
 
 def saved(page, figure, kind):

@@ -11,10 +11,8 @@ from tests.integration.browser.conftest import EXTENT, go
 from tests.readable import negation
 from tests.studies import visible
 from wfalens.explanation import describe
-from wfalens.report import views as inspection
-from wfalens.report import write_report
-from wfalens.report.collect import carried_words
-from wfalens.report.views import Study
+from wfalens.report import Study, views, write_report
+from wfalens.report.write_report import carried_words
 
 
 @pytest.fixture
@@ -28,7 +26,7 @@ def wfa_alone(tmp_path):
 
 def test_the_report_tells_what_it_is_how_faithful_and_what_it_leaves_out(visit, report, study):
     page = visit(report)
-    measured = inspection.fidelity(study)["overall"]
+    measured = views.fidelity(study)["overall"]
     main = page.locator("main")
     expect(main).to_contain_text(f"{measured['cr']['value']:.3f}")
     expect(main).to_contain_text("What this report carries")
@@ -53,7 +51,7 @@ def test_the_report_of_a_readable_automaton_begins_with_its_story_and_diagram(vi
 
 
 def test_a_carried_sentence_is_picked_stepped_and_flipped(visit, report):
-    page = visit(report, "play")
+    page = visit(report, "trace")
     picker = page.get_by_role("combobox", name="Sentence", exact=True)
     expect(picker.locator("option").first).to_contain_text("choose one of")
     picker.select_option(index=2)
@@ -85,7 +83,7 @@ def test_words_are_searched_and_have_pages(visit, report, study):
 def test_states_pairs_attacks_and_changes_are_there(visit, report, study):
     page = visit(report, "map?state=1")
     expect(page.locator(".panel").get_by_role("heading", level=2)).to_contain_text("State 1")
-    go(page, report, "wordmap")
+    go(page, report, "word_map")
     page.get_by_label("Find a word").fill("match")
     expect(page.locator("circle[r='7']")).to_have_count(2)
     go(page, report, "contrast")

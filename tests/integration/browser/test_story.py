@@ -11,8 +11,8 @@ from tests.automata import sample
 from tests.integration.browser.conftest import drawn, finest, go
 from tests.readable import negation
 from wfalens.explanation import describe, moves
-from wfalens.report import Extent, write_report
-from wfalens.report.views import Study, overview, state_map
+from wfalens.report import Extent, Study, write_report
+from wfalens.report.views import overview, state_map
 
 SMALL = Extent(sentences=2, words=20, strongest=2, pages=1, attacked=1)
 
@@ -95,7 +95,7 @@ def many(tmp_path_factory):
     study = Study("a.wfa", sample("empirical", 3, n=30).wfa)
     path = tmp_path_factory.mktemp("many") / "report.html"
     write_report(study, path, SMALL)
-    return path.as_uri(), state_map(study).to_json()
+    return path.as_uri(), state_map(study).to_dict()
 
 
 def test_from_groups_to_all_states(visit, many):
@@ -125,7 +125,7 @@ def test_every_flow_that_the_slider_counts_is_drawn(visit, many):
 def test_a_state_stands_in_the_band_of_its_class(visit, explorer, study):
     """A mix of two classes is never drawn beside a third one, however many there are."""
     page = visit(explorer, "map")
-    level = state_map(study).to_json()["levels"][-1]
+    level = state_map(study).to_dict()["levels"][-1]
     finest(page)
     expect(page.locator("[data-state]")).to_have_count(len(level["states"]))
     bands = page.locator("svg .band").evaluate_all(
@@ -166,7 +166,7 @@ def test_a_word_that_the_report_carries_moves_the_states(visit, report, study):
 
 def test_a_lone_percent_sign_in_the_address_is_no_blank_page(visit, explorer):
     page = visit(explorer)
-    page.goto(f"{explorer}#play?text=100%")
+    page.goto(f"{explorer}#trace?text=100%")
     expect(page.get_by_role("heading", level=1)).to_have_text("Sentence")
     expect(page).to_have_url(re.compile("text=100%25$"))  # it was read, and the address tells it
     page.goto(f"{explorer}#%")

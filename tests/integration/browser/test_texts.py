@@ -10,14 +10,13 @@ from playwright.sync_api import expect
 
 from tests.integration.browser.conftest import EXTENT, go
 from wfalens import progress
-from wfalens.report import collect, write_page
-from wfalens.report import views as inspection
+from wfalens.report import collect, views, write_page
 from wfalens.report.server import app as application
 
 
 @pytest.fixture(scope="module")
 def found(study):
-    return inspection.texts(study)
+    return views.texts(study)
 
 
 @pytest.fixture(params=["explorer", "report"])
@@ -109,7 +108,7 @@ def test_without_another_automaton_there_is_no_tab_to_compare(visit, study, tmp_
 
 def test_the_attacks_begin_with_a_sentence(visit, address, study):
     page = visit(address, "attacks")
-    guided = next(each for each in inspection.attacks(study, texts=200)["recipes"] if each["recipe"] == "guided")
+    guided = next(each for each in views.attacks(study, texts=200)["recipes"] if each["recipe"] == "guided")
     expect(page.locator(".headline")).to_contain_text("With one word changed, the network errs on")
     if address.startswith("file:"):  # the explorer attacks more texts
         expect(page.locator(".headline b").first).to_have_text(f"{100 * guided['asr_correct']:.0f} %")
@@ -125,7 +124,7 @@ def test_names_of_classes_are_whole_on_narrow_screens(visit, address, found):
 
 def test_where_the_two_part_is_told_with_what_was_known_there(visit, address, found):
     page = visit(address, "texts")
-    kinds, lost = found["parting_kinds"], sum(found["parting_kinds"].values())
+    kinds, lost = found["disagreement_rows"], sum(found["disagreement_rows"].values())
     if lost:
         first = next(iter(kinds))
         expect(page.locator("main")).to_contain_text(f"was {first} in {100 * kinds[first] / lost:.0f} %")
@@ -136,7 +135,7 @@ def test_two_automata_stand_side_by_side(visit, address, study):
     expect(page.locator(".sides figure")).to_have_count(2)
     expect(page.locator(".sides .state").first).to_be_visible()
     circles = page.get_by_role("figure").filter(has_text="before and after").locator("circle")
-    assert circles.count() == len(inspection.comparison(study)["scatter"])
+    assert circles.count() == len(views.comparison(study)["scatter"])
 
 
 def test_pairs_come_by_their_effect_on_the_network(visit, address, study):

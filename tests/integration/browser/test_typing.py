@@ -10,27 +10,27 @@ from tests.readable import negation
 from wfalens.explanation import shapley
 from wfalens.extraction import Paper, extract
 from wfalens.models import wrap
-from wfalens.report import Extent, write_report
-from wfalens.report.views import Study, state_map
+from wfalens.report import Extent, Study, write_report
+from wfalens.report.views import state_map
 from wfalens.text import Corpus, TextEncoder
 
 READ = """texts => {
   const data = JSON.parse(document.getElementById('data').textContent);
-  const read = lens.pocket(data.pocket, data.overview, data.map);
+  const read = lens.runtime(data.runtime, data.overview, data.map);
   return texts.map((text) => {
-    const found = read.play(text);
+    const found = read.trace(text);
     const changes = lens.changes(found.automaton, found.words.length);
     return [found.words, found.automaton.at(-1), found.contributions, changes];
   });
 }"""
 MOVES = """word => {
   const data = JSON.parse(document.getElementById('data').textContent);
-  return lens.pocket(data.pocket, data.overview, data.map).moves(word);
+  return lens.runtime(data.runtime, data.overview, data.map).moves(word);
 }"""
 WAY = """text => {
   const data = JSON.parse(document.getElementById('data').textContent);
-  const found = lens.pocket(data.pocket, data.overview, data.map).play(text);
-  return lens.way(data.overview.reading, found.kinds).places;
+  const found = lens.runtime(data.runtime, data.overview, data.map).trace(text);
+  return lens.way(data.overview.reading, found.clusters).places;
 }"""
 SMALL = Extent(sentences=2, words=20, strongest=2, pages=1, attacked=1)
 
@@ -65,7 +65,7 @@ def test_the_page_reads_as_the_automaton_does(visit, tmp_path, kind):
 
 
 def test_a_sentence_is_typed_into_the_report(visit, report, study):
-    page = visit(report, "play")
+    page = visit(report, "trace")
     page.get_by_label("Your sentence").fill("the vaccine says never-seen")
     expect(page.locator(".verdict")).to_contain_text("Read by this page alone")
     expect(page.locator(".verdict")).to_contain_text("about as sure as here, it agrees with the network in")
@@ -99,7 +99,7 @@ def test_the_page_tells_how_any_word_moves_the_states(visit, tmp_path, kind):
     assert found["count"] == expected["count"]
 
 
-def test_the_kinds_of_typed_words_are_known(visit, tmp_path):
+def test_the_clusters_of_typed_words_are_known(visit, tmp_path):
     made = negation()
     path = tmp_path / "report.html"
     write_report(Study("a.wfa", made.wfa), path, SMALL)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from tests.studies import HOSTILE, SCRIPT
-from wfalens.report import views as inspection
+from wfalens.report import views
 from wfalens.report.server.app import MAX_TEXT, create_app
 from wfalens.report.server.guard import MAX_BODY
 
@@ -58,8 +58,8 @@ def refused(answer, *statuses):
     return answer.json()["error"]
 
 
-def play(client, text, **given):
-    return client.post("/api/play", json={"text": text}, **given)
+def trace(client, text, **given):
+    return client.post("/api/trace", json={"text": text}, **given)
 
 
 @pytest.mark.parametrize("path", VIEWS)
@@ -74,7 +74,7 @@ def test_every_view_is_guarded(client, path):
 )
 def test_foreign_hosts_are_refused(client, host):
     refused(client.get("/api/overview", headers={"host": host}), 421)
-    refused(play(client, "a", headers={"host": host}), 421)
+    refused(trace(client, "a", headers={"host": host}), 421)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "LOCALHOST:1", "[::1]:8000"])
@@ -95,44 +95,44 @@ def test_this_machine_is_served(client, host):
     ],
 )
 def test_other_origins_are_refused(client, origin):
-    refused(play(client, "a", headers={"origin": origin}), 403)
+    refused(trace(client, "a", headers={"origin": origin}), 403)
     refused(client.get("/api/overview", headers={"origin": origin}), 403)
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
 def test_requests_that_other_sites_send_are_refused(client, site):
-    refused(play(client, "a", headers={"sec-fetch-site": site}), 403)
+    refused(trace(client, "a", headers={"sec-fetch-site": site}), 403)
     refused(client.get("/api/map", headers={"sec-fetch-site": site}), 403)
 
 
 def test_our_own_page_may_ask(client):
     ours = {"origin": "http://127.0.0.1", "sec-fetch-site": "same-origin"}
-    assert play(client, "the match", headers=ours).status_code == 200
+    assert trace(client, "the match", headers=ours).status_code == 200
 
 
 def test_large_bodies_are_refused_whatever_they_say_of_their_length(client):
     body = json.dumps({"text": "a" * MAX_BODY})
-    refused(client.post("/api/play", content=body), 413)
-    refused(client.post("/api/play", content=(body[at : at + 4096].encode() for at in range(0, len(body), 4096))), 413)
-    refused(client.post("/api/flips", content=json.dumps({"text": "a " * 500_000})), 413)
+    refused(client.post("/api/trace", content=body), 413)
+    refused(client.post("/api/trace", content=(body[at : at + 4096].encode() for at in range(0, len(body), 4096))), 413)
+    refused(client.post("/api/counterfactuals", content=json.dumps({"text": "a " * 500_000})), 413)
     small = json.dumps({"text": "the match"}).encode()
     parts = (part for part in (small[:5], small[5:]))
-    assert client.post("/api/play", content=parts, headers={"content-type": "application/json"}).status_code == 200
+    assert client.post("/api/trace", content=parts, headers={"content-type": "application/json"}).status_code == 200
 
 
 @pytest.mark.parametrize("length", ["-1", "x", "1e3", "\u00b2", "9" * 5000, str(MAX_BODY + 1)])
 def test_lengths_that_are_none_or_too_large_are_refused(client, length):
     headers = {b"content-length": length.encode("latin-1")}
-    refused(client.post("/api/play", content=b"{}", headers=headers), 413)
+    refused(client.post("/api/trace", content=b"{}", headers=headers), 413)
 
 
 def test_long_texts_and_words_are_refused(client):
-    assert play(client, "a" * MAX_TEXT).status_code == 200
-    assert "10000" in refused(play(client, "a" * (MAX_TEXT + 1)), 422)
+    assert trace(client, "a" * MAX_TEXT).status_code == 200
+    assert "10000" in refused(trace(client, "a" * (MAX_TEXT + 1)), 422)
     for path in ("/api/moves?word=", "/api/word?word=", "/api/swaps?first=a&second=", "/api/words?query="):
         refused(client.get(path + "w" * 201), 422)
     refused(client.get("/api/words?query=" + "w" * 60_000), 422)
-    refused(client.post("/api/play", content=json.dumps({"text": "a" * 10**6})), 413)
+    refused(client.post("/api/trace", content=json.dumps({"text": "a" * 10**6})), 413)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_long_texts_and_words_are_refused(client):
         b"9" * 10_000,
     ],
 )
-@pytest.mark.parametrize("path", ["/api/play", "/api/flips"])
+@pytest.mark.parametrize("path", ["/api/trace", "/api/counterfactuals"])
 def test_bodies_that_are_no_sentence_are_refused(client, path, body):
     refused(client.post(path, content=body, headers={"content-type": "application/json"}), 400, 422)
 
@@ -166,7 +166,7 @@ def test_bodies_that_are_no_sentence_are_refused(client, path, body):
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "é"])
 def test_forms_of_other_sites_cannot_be_sentences(client, kind):
     """What a form can send without a preflight is not read as JSON."""
-    answer = client.post("/api/play", content=b'{"text": "a"}', headers={b"content-type": kind.encode("latin-1")})
+    answer = client.post("/api/trace", content=b'{"text": "a"}', headers={b"content-type": kind.encode("latin-1")})
     refused(answer, 400, 415, 422)
 
 
@@ -200,7 +200,7 @@ def test_bad_parameters_are_refused(client, path):
         "/nothing",
         "/api",
         "/api/",
-        "/api/play/",
+        "/api/trace/",
         "/docs",
         "/openapi.json",
         "/api/job/nothing",
@@ -217,7 +217,7 @@ def test_unknown_paths_are_told_as_such(client, path):
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("PUT", "/api/play"), ("DELETE", "/"), ("GET", "/api/play"), ("POST", "/")]
+    ("method", "path"), [("PUT", "/api/trace"), ("DELETE", "/"), ("GET", "/api/trace"), ("POST", "/")]
 )
 def test_other_methods_are_refused(client, method, path):
     refused(client.request(method, path), 405)
@@ -227,7 +227,7 @@ def test_other_methods_are_refused(client, method, path):
 def test_hostile_text_is_answered_as_text(client, study, text):
     """Either a refusal or the very words that were sent; what comes back is ASCII JSON."""
     sent = f"the match {text}"
-    answer = client.post("/api/play", content=json.dumps({"text": sent}), headers={"content-type": "application/json"})
+    answer = client.post("/api/trace", content=json.dumps({"text": sent}), headers={"content-type": "application/json"})
     if "\ud800" in text:  # half a character
         refused(answer, 422)
         return
@@ -260,12 +260,12 @@ def test_hostile_words_are_answered_as_words(client, study, word):
 
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=300))
 def test_any_text_is_played(client, text):
-    answer = play(client, text)
+    answer = trace(client, text)
     assert answer.status_code == 200
     assert answer.json()["text"] == text
 
 
-@given(st.binary(max_size=200), st.sampled_from(["/api/play", "/api/flips"]))
+@given(st.binary(max_size=200), st.sampled_from(["/api/trace", "/api/counterfactuals"]))
 def test_any_bytes_are_answered_or_refused(client, body, path):
     answer = client.post(path, content=body, headers={"content-type": "application/json"})
     assert answer.status_code in (200, 400, 422)
@@ -283,9 +283,9 @@ def test_a_defect_of_ours_is_told_in_the_log_only(client, monkeypatch, caplog):
     def broken(*_):
         raise RuntimeError("a secret of ours")
 
-    monkeypatch.setattr(inspection, "play", broken)
+    monkeypatch.setattr(views, "trace", broken)
     with caplog.at_level(logging.ERROR):
-        error = refused(play(client, "a"), 500)
+        error = refused(trace(client, "a"), 500)
     assert "secret" not in error
     assert "a secret of ours" in caplog.text
 

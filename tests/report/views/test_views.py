@@ -10,16 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import linear_sample, sample
+from tests.errors import raises
 from tests.language.grammar import Grammar
 from tests.studies import HALF, counting_model, letter_texts
-from wfalens.errors import InputError
 from wfalens.evaluation import measure_fidelity
 from wfalens.evaluation.language_models import measure_strings
 from wfalens.explanation import explain
 from wfalens.extraction import Paper, Stochastic, extract
-from wfalens.report import views as inspection
-from wfalens.report.page import embedded, explorer_html, report_html, to_json
-from wfalens.report.views import Study
+from wfalens.report import Study, views
+from wfalens.report.page import embedded, live_html, report_html, to_json
 from wfalens.text import Corpus
 
 NEEDS = {
@@ -34,7 +33,7 @@ NEEDS = {
 
 
 def test_the_overview_tells_what_there_is(study):
-    data = inspection.overview(study)
+    data = views.overview(study)
     assert data["summary"]["states"] == study.wfa.states
     assert data["words_seen"] == (study.wfa.word_counts[2:] > 0).sum()
     assert data["tokens_seen"] == study.wfa.word_counts[2:].sum()
@@ -44,20 +43,20 @@ def test_the_overview_tells_what_there_is(study):
         "vectors": study.vectors.source,
         "other": study.other_name,
     }
-    bare = inspection.overview(Study("a.wfa", study.wfa))
+    bare = views.overview(Study("a.wfa", study.wfa))
     assert bare["has"] == {"model": False, "texts": None, "vectors": None, "other": None}
 
 
 def test_the_overview_tells_a_language_model_from_a_classifier(study):
     speaker = Grammar(7)
     copy = extract(speaker, ["abc", "ab", "cab"], Paper(states=3, abstraction="outputs"))
-    assert inspection.overview(Study("a.wfa", copy))["next_symbol"]
-    assert not inspection.overview(study)["next_symbol"]
+    assert views.overview(Study("a.wfa", copy))["next_symbol"]
+    assert not views.overview(study)["next_symbol"]
 
 
 def test_the_command_is_safe_to_paste(study):
     """Names come from files that others made; in a shell they are one word each."""
-    words = shlex.split(inspection.overview(study)["command"])
+    words = shlex.split(views.overview(study)["command"])
     assert words[:4] == ["wfalens", "extract", "MODEL", "--corpus"]
     assert words[4] == "headlines </title>"
     assert words[words.index("--states") + 1] == "12"
@@ -67,7 +66,7 @@ def test_the_command_is_safe_to_paste(study):
 def test_a_limit_of_time_belongs_to_the_command():
     wfa = sample("empirical", 0).wfa
     wfa.provenance["time"] = {"limit": 60.0, "used": 61.2}
-    words = shlex.split(inspection.overview(Study("a.wfa", wfa))["command"])
+    words = shlex.split(views.overview(Study("a.wfa", wfa))["command"])
     assert words[words.index("--time") + 1] == "60s"
 
 
@@ -75,7 +74,7 @@ def test_a_limit_of_time_belongs_to_the_command():
 def test_the_command_has_no_option_that_its_kind_refuses(kind):
     wfa = sample("empirical", 0).wfa
     wfa.provenance["parameters"] = {"kind": kind, "completion": "shared", "alpha": 0.0, "seed": 3}
-    words = shlex.split(inspection.overview(Study("a.wfa", wfa))["command"])
+    words = shlex.split(views.overview(Study("a.wfa", wfa))["command"])
     assert words[words.index("--kind") + 1] == kind
     assert not {"--completion", "--alpha", "--beta", "--abstraction"} & set(words)
     options = {name[2:]: words[at + 1] for at, name in enumerate(words) if name in ("--kind", "--seed")}
@@ -83,10 +82,10 @@ def test_the_command_has_no_option_that_its_kind_refuses(kind):
 
 
 def test_fidelity_is_the_measured_one(study):
-    data = inspection.fidelity(study)
+    data = views.fidelity(study)
     assert data["overall"] == measure_fidelity(study.wfa, study.model, study.corpus).to_json()["overall"]
     assert (data["texts"], data["of"]) == (300, 300)
-    part = inspection.fidelity(study, 100)
+    part = views.fidelity(study, 100)
     assert (part["texts"], part["of"]) == (100, 300)
 
 
@@ -96,26 +95,26 @@ def test_the_fidelity_to_a_language_model_is_measured_on_all_beginnings():
     copy = extract(speaker, texts, Stochastic(states=3))
     heard = Corpus.of(["abc", "caab", "axb"])  # x has no probability
     study = Study("a.wfa", copy, speaker, heard, reference=texts)
-    found = inspection.fidelity(study)["strings"]
+    found = views.fidelity(study)["strings"]
     assert found == measure_strings(copy, speaker, ["abc", "caab"], reference=texts).to_json()
     assert found["prefixes"] == 4 + 5
-    assert inspection.fidelity(replace(study, reference=None))["strings"]["baselines"] == {}
-    assert inspection.fidelity(replace(study, corpus=Corpus.of(["x"])))["strings"] is None
+    assert views.fidelity(replace(study, reference=None))["strings"]["baselines"] == {}
+    assert views.fidelity(replace(study, corpus=Corpus.of(["x"])))["strings"] is None
 
 
 def test_the_bag_of_words_learns_from_the_extraction_texts_or_is_called_weak(study):
-    weak = inspection.fidelity(study)
-    assert "were not given" in weak["weak_stand_in"]
-    missing = inspection.fidelity(replace(study, reference_missing="old.csv is not there"))
-    assert missing["weak_stand_in"] == "old.csv is not there"
-    fair = inspection.fidelity(replace(study, reference=study.corpus))
-    assert fair["weak_stand_in"] is None
+    weak = views.fidelity(study)
+    assert "were not given" in weak["baseline_note"]
+    missing = views.fidelity(replace(study, reference_missing="old.csv is not there"))
+    assert missing["baseline_note"] == "old.csv is not there"
+    fair = views.fidelity(replace(study, reference=study.corpus))
+    assert fair["baseline_note"] is None
     expected = measure_fidelity(study.wfa, study.model, study.corpus, reference=study.corpus).to_json()["baselines"]
     assert fair["baselines"] == expected != weak["baselines"]
 
 
 def test_sentences_are_of_the_sort_that_they_are_offered_as(study):
-    data = inspection.sentences(study, 20)
+    data = views.sentences(study, 20)
     assert (data["sampled"], data["of"]) == (len(study.sample), len(study.corpus))
     assert len(data["any"]) == 20
     for item in (*data["any"], *data["disagree"], *data["unsure"]):
@@ -128,13 +127,13 @@ def test_sentences_are_of_the_sort_that_they_are_offered_as(study):
     assert all(item["label"] != item["model_label"] for item in data["disagree"])
     least = np.sort(study.wfa.confidence(study.encoded))[:20]
     assert sorted(item["confidence"] for item in data["unsure"]) == pytest.approx(least, abs=6e-4)
-    alone = inspection.sentences(replace(study, model=None), 5)
+    alone = views.sentences(replace(study, model=None), 5)
     assert alone["disagree"] == []
     assert all(item["model_label"] is None for item in alone["any"])
 
 
 def test_the_word_map_holds_the_strongest_words_twice(study):
-    data = inspection.word_map(study, per_class=8)
+    data = views.word_map(study, per_class=8)
     assert len(data["words"]) == len(set(data["words"])) == len(data["classes"])
     assert len(data["spaces"]) == 2
     for space in data["spaces"]:
@@ -145,7 +144,7 @@ def test_the_word_map_holds_the_strongest_words_twice(study):
 
 
 def test_pairs_keep_their_bounds(study):
-    data = inspection.contrast(study, per_class=5)
+    data = views.contrast(study, per_class=5)
     for kind in ("adversarial", "collaborative"):
         part = data[kind]
         near, far = ("d_S", "d_T") if kind == "adversarial" else ("d_T", "d_S")
@@ -158,7 +157,7 @@ def test_pairs_keep_their_bounds(study):
 
 
 def test_attacks_turn_the_model_over(study):
-    data = inspection.attacks(study, texts=150, examples=10)
+    data = views.attacks(study, texts=150, examples=10)
     assert data["texts"] == 150
     assert [each["recipe"] for each in data["recipes"]] == [
         "strong",
@@ -182,7 +181,7 @@ def test_attacks_turn_the_model_over(study):
 
 
 def test_a_comparison_tells_words_and_the_texts_that_prove_it(study):
-    data = inspection.comparison(study, words=15, texts=6)
+    data = views.comparison(study, words=15, texts=6)
     assert (data["before"], data["after"]) == (study.other_name, study.name)
     assert data["texts_read"] == len(study.corpus)
     assert len(data["words"]) == 15
@@ -193,25 +192,26 @@ def test_a_comparison_tells_words_and_the_texts_that_prove_it(study):
         assert len(text["model_before"]) == len(text["model_after"]) == 7
     gaps = [text["divergence"] for text in data["texts"]]
     assert gaps == sorted(gaps, reverse=True)
-    bare = inspection.comparison(replace(study, corpus=None))
+    bare = views.comparison(replace(study, corpus=None))
     assert bare["texts"] == []
     assert bare["words"]
 
 
 @pytest.mark.parametrize(("view", "missing"), [(view, part) for view, parts in NEEDS.items() for part in parts])
 def test_what_a_view_needs_is_said(study, view, missing):
-    with pytest.raises(InputError, match=r"needs .*--(corpus|model|vectors)|--compare"):
-        getattr(inspection, view)(replace(study, **{missing: None}))
+    codes = {"corpus": "no-texts", "model": "no-model", "vectors": "no-vectors", "other": "nothing-to-compare"}
+    with raises(codes[missing]):
+        getattr(views, view)(replace(study, **{missing: None}))
 
 
 def test_a_model_of_another_vocabulary_is_refused(study):
-    with pytest.raises(InputError, match="another vocabulary or other classes"):
+    with raises("other-model"):
         Study("a.wfa", study.wfa, counting_model(7))
 
 
 @pytest.mark.parametrize("view", NEEDS)
 def test_every_view_is_ascii_json(study, view):
-    text = to_json(getattr(inspection, view)(study))
+    text = to_json(getattr(views, view)(study))
     assert text.isascii()
     assert "NaN" not in text
     assert "Infinity" not in text
@@ -235,17 +235,17 @@ def test_every_view_of_every_kind(kind, classes):
         )
         corpus = Corpus(("w0 w1", "w2", "w1 w1 w3"))
     study = Study("a.wfa", wfa, model, corpus)
-    found = inspection.state_map(study)
-    data = found.to_json()
+    found = views.state_map(study)
+    data = found.to_dict()
     assert all(len(level["bands"]) == len(wfa.class_names) for level in data["levels"])
     text = corpus.texts[0]
-    played = inspection.play(study, text)
+    played = views.trace(study, text)
     assert np.allclose(np.sum(played["contributions"], 0), np.sum(explain(wfa, text).values, 0), atol=1e-3)
     to_json(
-        [data, played, inspection.sentences(study), inspection.flips(study, text), found.word_moves(text.split()[0])]
+        [data, played, views.sentences(study), views.counterfactuals(study, text), found.word_moves(text.split()[0])]
     )
     if model is not None:
-        to_json(inspection.fidelity(study))
+        to_json(views.fidelity(study))
 
 
 JSON = st.recursive(
@@ -267,7 +267,7 @@ def test_data_in_a_page_is_inert_and_survives(data):
 
 
 def test_a_name_cannot_leave_the_title():
-    for page in (explorer_html("</title><script>alert(1)</script>\udcff"), report_html("</title><b>\udcff", {})):
+    for page in (live_html("</title><script>alert(1)</script>\udcff"), report_html("</title><b>\udcff", {})):
         assert page.count("</title>") == 1
         assert "<script>alert" not in page
         page.encode()  # a file name that is no UTF-8 has halves of surrogate pairs in it

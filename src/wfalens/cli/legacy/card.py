@@ -16,7 +16,7 @@ from wfalens.errors import InputError
 from wfalens.storage import write_atomically
 
 if TYPE_CHECKING:
-    from wfalens.report.card import Card
+    from wfalens.report import AutomatonCard
 
 
 def card_cli(
@@ -72,7 +72,7 @@ def card_cli(
         write_atomically(out, made.to_markdown().encode("utf-8", "replace"))
         note(f"wrote {out}")
     if as_json:
-        print_json(made.to_json())
+        print_json(made.to_dict())
     elif out is None:
         say(made.to_markdown().rstrip())
 
@@ -85,10 +85,10 @@ def card(
     by: str | None = None,
     positive: str | None = None,
     reader: Reader = USUAL,
-) -> Card:
+) -> AutomatonCard:
     """The card of an automaton; its fidelity is measured where classifier and texts are given."""
     from wfalens.automaton import WFA
-    from wfalens.report.card import Card
+    from wfalens.report import AutomatonCard
 
     if (model is None) != (corpus is None):
         raise InputError(
@@ -97,6 +97,6 @@ def card(
     if model is None or corpus is None:
         if by is not None:
             raise InputError("comparing groups takes the classifier (--model) and texts (--corpus)")
-        return Card.of(automaton.name, WFA.load(automaton))
+        return AutomatonCard.of(automaton.name, WFA.load(automaton))
     done = evaluate(automaton, model, corpus, by=by, positive=positive, reader=reader)
-    return Card.of(automaton.name, done.wfa, done.fidelity, done.corpus)
+    return AutomatonCard.of(automaton.name, done.wfa, done.fidelity, done.corpus)

@@ -107,8 +107,7 @@ def demo(
     from wfalens.evaluation import measure_fidelity
     from wfalens.explanation import describe
     from wfalens.extraction import extract
-    from wfalens.report import Extent, collect, write_page
-    from wfalens.report.views import Study
+    from wfalens.report import Extent, Study, collect, write_page
     from wfalens.text.word_vectors import wordllama_vectors
 
     tell(f"step 1 of 4: training an LSTM on {len(train_texts):,} texts of {dataset}")

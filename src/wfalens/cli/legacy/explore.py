@@ -14,7 +14,7 @@ from wfalens.cli.legacy.output import note, say
 from wfalens.errors import InputError
 
 if TYPE_CHECKING:
-    from wfalens.report.views import Study
+    from wfalens.report import Study
 
 SERVER = "Server"
 _MOST_PORTS = 65535
@@ -96,6 +96,6 @@ def explore(
     ready: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Serve a study until interrupted; `ready` is told the address."""
-    from wfalens.report.server import serve
+    from wfalens.report.server import serve_study
 
-    serve(shown, host, port, ready)
+    serve_study(shown, host, port, ready)

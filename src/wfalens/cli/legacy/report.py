@@ -14,7 +14,7 @@ from wfalens.cli.legacy.inputs import Reader
 from wfalens.cli.legacy.output import print_json, say
 
 if TYPE_CHECKING:
-    from wfalens.report.views import Study
+    from wfalens.report import Study
 
 
 def report_cli(

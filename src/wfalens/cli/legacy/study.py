@@ -16,7 +16,7 @@ from wfalens.text.datasets.catalogue import is_available
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.report.views import Study
+    from wfalens.report import Study
     from wfalens.text.corpus import Corpus
 
 COMPARISON = "Comparison"
@@ -64,7 +64,7 @@ def open_study(
 ) -> Study:
     """Everything that was named, opened and checked; texts of a known data set are found by themselves."""
     from wfalens.automaton import WFA
-    from wfalens.report.views import Study
+    from wfalens.report import Study
 
     wfa = WFA.load(automaton)
     classifier = None if model is None else wrap(model, vocab=wfa.encoder)

@@ -15,11 +15,12 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from wfalens.errors import InputError, WfalensError
-from wfalens.report import views as inspection
-from wfalens.report.page import explorer_html, script, style, to_json
+from wfalens.report import views
+from wfalens.report.page import live_html, script, style, to_json
 from wfalens.report.server.guard import LOOPBACK, Guard
 from wfalens.report.server.jobs import Jobs, Task
-from wfalens.report.views import Study, WordTable
+from wfalens.report.study import Study
+from wfalens.report.views import WordTable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -54,7 +55,7 @@ class Lane:
             async with asyncio.timeout(self._seconds):
                 return answered(await asyncio.get_running_loop().run_in_executor(self._pool, work))
         except TimeoutError:
-            raise HTTPException(503, "this took too long and was given up") from None
+            raise HTTPException(503, "this took too long and was stopped") from None
         finally:
             self._waiting -= 1
 
@@ -63,18 +64,18 @@ class Lane:
 
 
 def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
-    """The explorer of one automaton. What takes seconds is a job; the page asks until it is done."""
+    """The live page of one automaton. What takes seconds is a job; the page asks until it is done."""
     state_map, table = _map_or_reason(study), WordTable(study)
     jobs, quick, slow = Jobs(_tasks(study)), Lane(_QUICK_AT_ONCE, _QUICK), Lane(_SLOW_AT_ONCE, _SLOW)
 
-    def the_map() -> inspection.StateMap:
+    def the_map() -> views.StateMap:
         if isinstance(state_map, str):
             raise InputError(state_map)
         return state_map
 
     @cache
     def drawn() -> dict[str, Any]:
-        return the_map().to_json()
+        return the_map().to_dict()
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -91,7 +92,7 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
     app.add_exception_handler(WfalensError, _sentence)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
-    page, overview = explorer_html(f"{study.name} – wfalens"), inspection.overview(study)
+    page, overview = live_html(f"{study.name} – wfalens"), views.overview(study)
 
     @app.get("/")
     async def _page() -> Response:
@@ -117,17 +118,17 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
     async def _moves(word: Word) -> Response:
         return await quick.answer(lambda: the_map().word_moves(word))
 
-    @app.post("/api/play")
-    async def _play(sentence: Sentence) -> Response:
-        return await quick.answer(lambda: inspection.play(study, sentence.text))
+    @app.post("/api/trace")
+    async def _trace(sentence: Sentence) -> Response:
+        return await quick.answer(lambda: views.trace(study, sentence.text))
 
-    @app.post("/api/why")
-    async def _why(sentence: Sentence) -> Response:
-        return await slow.answer(lambda: inspection.why(study, sentence.text))
+    @app.post("/api/attribution")
+    async def _attribution(sentence: Sentence) -> Response:
+        return await slow.answer(lambda: views.attribution(study, sentence.text))
 
-    @app.post("/api/flips")
-    async def _flips(sentence: Sentence) -> Response:
-        return await slow.answer(lambda: inspection.flips(study, sentence.text))
+    @app.post("/api/counterfactuals")
+    async def _counterfactuals(sentence: Sentence) -> Response:
+        return await slow.answer(lambda: views.counterfactuals(study, sentence.text))
 
     @app.get("/api/words")
     async def _words(
@@ -144,11 +145,11 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
 
     @app.get("/api/word")
     async def _word(word: Word) -> Response:
-        return await slow.answer(lambda: inspection.word_page(study, word))
+        return await slow.answer(lambda: views.word_page(study, word))
 
     @app.get("/api/swaps")
     async def _swaps(first: Word, second: Word) -> Response:
-        return await slow.answer(lambda: inspection.swaps(study, first, second))
+        return await slow.answer(lambda: views.swaps(study, first, second))
 
     @app.get("/api/job/{name}")
     async def _job(name: str) -> Response:
@@ -172,19 +173,19 @@ def answered(result: Any, status: int = 200) -> Response:
 
 def _tasks(study: Study) -> dict[str, Task]:
     return {
-        "fidelity": lambda: inspection.fidelity(study, _MEASURED_TEXTS),
-        "sentences": lambda: inspection.sentences(study),
-        "wordmap": lambda: inspection.word_map(study),
-        "contrast": lambda: inspection.contrast(study),
-        "attacks": lambda: inspection.attacks(study),
-        "comparison": lambda: inspection.comparison(study),
-        "texts": lambda: inspection.texts(study),
+        "fidelity": lambda: views.fidelity(study, _MEASURED_TEXTS),
+        "sentences": lambda: views.sentences(study),
+        "word_map": lambda: views.word_map(study),
+        "contrast": lambda: views.contrast(study),
+        "attacks": lambda: views.attacks(study),
+        "comparison": lambda: views.comparison(study),
+        "texts": lambda: views.texts(study),
     }
 
 
-def _map_or_reason(study: Study) -> inspection.StateMap | str:
+def _map_or_reason(study: Study) -> views.StateMap | str:
     try:
-        return inspection.state_map(study)
+        return views.state_map(study)
     except InputError as error:
         return str(error)
 

@@ -1,4 +1,4 @@
-"""Middleware of the explorer: who may send requests, how large, and what a browser may do with the answers."""
+"""Middleware of the live page: who may send requests, how large, and what a browser may do with the answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from wfalens.report.page import EXPLORER_POLICY, to_json
+from wfalens.report.page import LIVE_POLICY, to_json
 
 MAX_BODY = 64 * 1024
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -16,7 +16,7 @@ EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - only if the user says so
 _TOO_LARGE = f"a request may have at most {MAX_BODY:,} bytes"
 _LOG = logging.getLogger(__name__)
 _HEADERS = {
-    "content-security-policy": EXPLORER_POLICY,
+    "content-security-policy": LIVE_POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -41,7 +41,7 @@ class Guard:
         elif scope["type"] == "http":
             await self._exchange(scope, receive, send)
         else:
-            await send({"type": "websocket.close"})  # nothing here speaks websocket
+            await send({"type": "websocket.close"})  # there is no websocket here
 
     async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer, body = _Answer(send), _Body(receive)
@@ -60,7 +60,7 @@ class Guard:
             pass
         except Exception:
             _LOG.exception("a request failed")
-            await answer.refuse(500, "this could not be answered; the server's log tells why")
+            await answer.refuse(500, "this could not be answered; see the server's log")
         if body.too_large:
             await answer.refuse(413, _TOO_LARGE)
 

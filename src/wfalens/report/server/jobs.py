@@ -56,14 +56,14 @@ class Jobs:
             return {"state": "failed", "error": CANCELLED}
         future = begun.future
         if not future.done():
-            return {"state": "working", **begun.share.as_json()}
+            return {"state": "working", **begun.share.to_dict()}
         error = future.exception()
         if error is None:
             return {"state": "done", "result": future.result()}
         if isinstance(error, WfalensError):
             return {"state": "failed", "error": str(error)}
         _LOG.error("the view %s failed", name, exc_info=error)
-        return {"state": "failed", "error": "this view could not be made; the server's log tells why"}
+        return {"state": "failed", "error": "this view could not be made; see the server's log"}
 
     def close(self) -> None:
         """Cancel jobs that have not begun; the running one ends at its next report of progress."""
@@ -102,7 +102,7 @@ class _Share(Progress):
         if self._stopped:
             raise _StoppedError
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         share = min(1.0, self._done / self._total) if self._total else None
         return {"task": self._task or "waiting", "share": None if share is None else round(share, 3)}
 

@@ -1,21 +1,58 @@
-"""Serving the explorer on this machine."""
+"""Serving the live page on this machine."""
 
 from __future__ import annotations
 
 import errno
 import socket
 import sys
+import webbrowser
 from collections.abc import Callable
+from typing import Any
 
+from wfalens import progress
+from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError, MissingDependencyError
+from wfalens.models.contract import PrefixClassifier
 from wfalens.report.server.guard import EVERYWHERE, LOOPBACK
-from wfalens.report.views import Study
+from wfalens.report.study import Study, study_of
 
-_PORTS_TRIED = 20
+_PORTS_TRIED, _LAST_PORT = 20, 65535
 
 
-def serve(study: Study, host: str, port: int | None, ready: Callable[[str], None]) -> None:
+def serve(
+    wfa: WFA,
+    model: PrefixClassifier | None = None,
+    texts: Any = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    browser: bool = False,
+    **options: Any,
+) -> None:
+    """Serve the live page of an automaton until interrupted.
+
+    Args:
+        wfa: the automaton.
+        model: the model that it was extracted from, which then answers beside it.
+        texts: texts to show, best a corpus with labels.
+        host: the address to listen on; others than 127.0.0.1 let other machines in.
+        port: default: the first free one from 8000 on.
+        browser: whether to open the page in a browser.
+        options: further arguments of `study_of`.
+    """
+
+    def ready(address: str) -> None:
+        progress.say(f"the page is at {address}")
+        if browser:
+            webbrowser.open(address)
+
+    serve_study(study_of(wfa, model, texts, **options), host, port, ready)
+
+
+def serve_study(study: Study, host: str, port: int | None, ready: Callable[[str], None]) -> None:
     """Answer until interrupted; `ready` is called with the address once requests are answered."""
+    if port is not None and not 1 <= port <= _LAST_PORT:
+        raise InputError(f"a port lies between 1 and {_LAST_PORT}, not {port}", code="option-value")
     try:
         import uvicorn
 
@@ -52,7 +89,7 @@ def _bind(host: str, port: int | None) -> socket.socket:
         except OSError as error:
             bound.close()
             if port is not None or error.errno != errno.EADDRINUSE:
-                raise InputError(f"cannot listen on {host}, port {number}: {error.strerror}") from None
+                raise InputError(f"cannot listen on {host}, port {number}: {error.strerror}", code="port") from None
         else:
             return bound
-    raise InputError(f"no port from 8000 to {8000 + _PORTS_TRIED - 1} is free; choose one with --port")
+    raise InputError(f"no port from 8000 to {8000 + _PORTS_TRIED - 1} is free; choose another", code="port")

@@ -1,16 +1,16 @@
 // The automaton as a story: what it does in sentences, as a diagram and as a table; the faithful one beside it.
 const { h } = lens;
-const TOLD_FIRST = ['fidelity', 'towards', 'reverses', 'sure', 'memory'],
+const FIRST_SENTENCES = ['fidelity', 'towards', 'reverses', 'sure', 'memory'],
   MOST_TURNS = 3; // what the sentences at the top are about
 
-function story({ story: told, remark, held_out: held }) {
-  const rank = ({ about }) => TOLD_FIRST.indexOf(about),
+function story({ story: sentences, remark, held_out: held }) {
+  const rank = ({ about }) => FIRST_SENTENCES.indexOf(about),
     item = ({ text }) => h('li', null, lens.word(text));
-  const wanted = TOLD_FIRST.flatMap((about) =>
-    told.filter((each) => each.about === about).slice(0, about === 'reverses' ? MOST_TURNS : undefined),
+  const chosen = FIRST_SENTENCES.flatMap((about) =>
+    sentences.filter((each) => each.about === about).slice(0, about === 'reverses' ? MOST_TURNS : undefined),
   );
-  const first = wanted.sort((a, b) => rank(a) - rank(b)),
-    more = told.filter((each) => !first.includes(each));
+  const first = chosen.sort((a, b) => rank(a) - rank(b)),
+    more = sentences.filter((each) => !first.includes(each));
   return h(
     'section',
     null,
@@ -27,8 +27,8 @@ function story({ story: told, remark, held_out: held }) {
     h(
       'p',
       { class: 'note' },
-      'Words in quotes stand for their kind ',
-      lens.what('kind of words'),
+      'Words in quotes stand for their cluster ',
+      lens.what('word cluster'),
       '; it is open while words still matter ',
       lens.what('open'),
       '; a point is a hundredth of the probability.',
@@ -46,36 +46,38 @@ function story({ story: told, remark, held_out: held }) {
 // from → to, with the words on the moves
 function moveTable(reading, chosen) {
   const name = (at) => lens.visible(reading.states[at].name);
-  const words = (kinds) =>
-    kinds
-      .map(([kind]) => reading.kinds[kind].words.slice(0, 3).map(lens.visible).join(', ') || 'unknown words')
+  const words = (clusters) =>
+    clusters
+      .map(([cluster]) => reading.clusters[cluster].words.slice(0, 3).map(lens.visible).join(', ') || 'unknown words')
       .join('; ');
   const moves = reading.moves.filter(({ from, to, rate }) =>
     chosen === null ? rate >= 0.01 : from === chosen || to === chosen,
   );
   const stays = reading.states
-    .map((state, at) => ({ from: at, to: at, rate: state.stays, kinds: [] }))
+    .map((state, at) => ({ from: at, to: at, rate: state.stays, clusters: [] }))
     .filter(({ from, rate }) => rate >= 0.01 && (chosen === null || from === chosen));
   const rows = [...moves, ...stays].sort((a, b) => a.from - b.from || b.rate - a.rate);
   return lens.table(
     chosen === null ? 'From \u2192 to: what words do in each state' : `Moves from and to \u201c${name(chosen)}\u201d`,
     ['from', 'to', 'of words read there', 'words that stand out'],
-    rows.map(({ from, to, rate, kinds }) => [
+    rows.map(({ from, to, rate, clusters }) => [
       name(from),
       h('td', { class: 'left' }, from === to ? '(stays)' : name(to)),
       lens.percent(rate, rate < 0.1 ? 1 : 0),
-      h('td', { class: 'text' }, words(kinds)),
+      h('td', { class: 'text' }, words(clusters)),
     ]),
   );
 }
 
-function kindTable(reading) {
-  const order = reading.kinds.map((_, at) => at).sort((a, b) => reading.kinds[b].moved - reading.kinds[a].moved);
+function clusterTable(reading) {
+  const order = reading.clusters
+    .map((_, at) => at)
+    .sort((a, b) => reading.clusters[b].moved - reading.clusters[a].moved);
   return lens.table(
     'Kinds of words, those that move most first',
-    ['kind of words', 'what they do', 'moves', 'words', 'of all words'],
+    ['word cluster', 'what they do', 'moves', 'words', 'of all words'],
     order.map((at) => {
-      const { words, effect, moved, size, share, towards } = reading.kinds[at];
+      const { words, effect, moved, size, share, towards } = reading.clusters[at];
       return [
         words.map(lens.visible).join(', ') || 'unknown words',
         h('td', { class: 'left' }, towards !== null && lens.swatch(towards), lens.visible(effect)),
@@ -134,12 +136,12 @@ function readable(reading, state) {
     update,
     figure: h('div', null, h('div', { class: 'controls' }, lens.field('Moves shown', slider), count), figure),
     table,
-    kinds: h(
+    clusters: h(
       'details',
       null,
-      h('summary', null, `The ${reading.kinds.length} kinds of words `),
-      h('p', { class: 'note' }, lens.explained('A kind of words', 'kind of words')),
-      kindTable(reading),
+      h('summary', null, `The ${reading.clusters.length} word clusters `),
+      h('p', { class: 'note' }, lens.explained('A word cluster', 'word cluster')),
+      clusterTable(reading),
     ),
   };
 }
@@ -167,7 +169,7 @@ function faithful(map, overview, state) {
         active: state.found?.states && new Map(state.found.states[state.at]),
         marks: state.found && lens.pathMarks(state.found, state.at),
       }),
-    note: `Each circle stands in the band of its likeliest class, the further right the surer it is; its size tells how often it is visited, its colours the mix of classes. Lines are flows, as wide as they are frequent.${map.kind === 'regions' ? ` A linear automaton has no states that stand for outputs: these are groups of its outputs on ${lens.plural(map.texts, 'text')}.` : ''}`,
+    note: `Each circle stands in the band of its likeliest class, the further right the surer it is; its size shows how often it is visited, its colours the mix of classes. Lines are flows, as wide as they are frequent.${map.kind === 'regions' ? ` A linear automaton has no states that stand for outputs: these are groups of its outputs on ${lens.plural(map.texts, 'text')}.` : ''}`,
   });
   const groups = h('input', {
     type: 'range',
@@ -200,13 +202,13 @@ function faithful(map, overview, state) {
   function draw() {
     lens.keepFocus(figure, 'data-state', () => figure.redraw());
     const grouped = level().states.length < map.levels.at(-1).states.length;
-    const told = grouped
+    const label = grouped
       ? `${level().states.length} groups of ${map.levels.at(-1).states.length} ${what}`
       : `all ${level().states.length} ${what}`;
-    groups.setAttribute('aria-valuetext', told);
+    groups.setAttribute('aria-valuetext', label);
     lens.put(
       shown,
-      `${told}; ${state.word || state.found ? 'no flows while a word or a sentence is shown' : `${lens.plural(Math.min(state.flows, level().flows.length), 'flow')} drawn`}`,
+      `${label}; ${state.word || state.found ? 'no flows while a word or a sentence is shown' : `${lens.plural(Math.min(state.flows, level().flows.length), 'flow')} drawn`}`,
     );
     lens.put(panel, lens.stateDetails(map, level(), level().states[state.node], state.chooseNode));
   }
@@ -294,11 +296,11 @@ lens.views.push({
         word: state.word?.word,
         text: state.found?.text.slice(0, 2000),
       });
-    let told = null,
+    let diagram = null,
       beside = null;
     state.chooseBox = (at) => {
       state.box = at === state.box ? null : at;
-      told.draw();
+      diagram.draw();
     };
     state.chooseNode = (id) => {
       state.node = id === state.node ? null : id;
@@ -307,7 +309,7 @@ lens.views.push({
     };
     const words = h('p', { class: 'reading', 'aria-live': 'polite' });
     const reader = new lens.Reader({
-      heard: (found, at) => {
+      onStep: (found, at) => {
         Object.assign(state, { found: found.words.length ? found : null, at });
         lens.put(
           words,
@@ -317,7 +319,7 @@ lens.views.push({
           ]),
           found.words.length > 0 && [' \u2192 ', lens.outcome(overview.class_names, found.automaton[at])],
         );
-        told?.update();
+        diagram?.update();
         beside?.draw();
         state.remember();
       },
@@ -329,12 +331,12 @@ lens.views.push({
       lens.field(lens.source.typing ? 'Type a sentence to light its way' : 'The sentence', reader.input, 'wide-field'),
       reader.buttons,
     );
-    told = reading && readable(reading, state);
+    diagram = reading && readable(reading, state);
     beside = map.levels ? faithful(map, overview, state) : null;
     view.append(
       ...[
-        told
-          ? [story(reading), way, words, told.figure, told.kinds, told.table]
+        diagram
+          ? [story(reading), way, words, diagram.figure, diagram.clusters, diagram.table]
           : [
               h(
                 'p',
@@ -349,7 +351,7 @@ lens.views.push({
         h(
           'h2',
           null,
-          told
+          diagram
             ? overview.readable
               ? `The faithful ${overview.kind} automaton beside it`
               : 'The same states on a map'
@@ -358,7 +360,7 @@ lens.views.push({
         beside ? beside.node : h('p', { class: 'note' }, map.error),
       ].flat(),
     );
-    told?.draw();
+    diagram?.draw();
     beside?.draw();
     if (parameters.get('word')) beside?.ask(parameters.get('word'));
     if (parameters.get('text')) reader.load(parameters.get('text'));

@@ -17,7 +17,7 @@ function side(found) {
         ? lens.drawDiagram(svg, width, found.reading)
         : lens.drawMap(svg, width, found.map, found.map.levels[0], { flows: 12 }),
     note: found.reading
-      ? 'Boxes are states, arrows are moves; what fills the arrows is said in the view Automaton.'
+      ? 'Boxes are states, arrows are moves; the words of the arrows are in the view Automaton.'
       : 'Circles are states of like outputs, arrows the moves between them.',
   });
 }

@@ -92,7 +92,7 @@ lens.views.push({
             ? lens.table(
                 `${given.kind[0].toUpperCase()}${given.kind.slice(1)} pairs, meanings by ${lens.visible(found.vectors)} vectors`,
                 [
-                  'a word, what it speaks for',
+                  'a word, and its class',
                   'the word in its place',
                   ...(found.verified
                     ? [lens.explained('effect on the network', 'effect'), 'its class changes in']
@@ -153,7 +153,7 @@ lens.views.push({
             ),
           ),
           lens.field(
-            'First word speaks for',
+            'Class of the first word',
             lens.select([['all', 'any class'], ...names.map((name) => [name, name])], given.class, (value) => {
               given.class = value;
               draw();

@@ -61,8 +61,8 @@ function boxes(reading, width) {
     pitch = (width - SIDE - wide) / Math.max(1, columns - 1),
     letters = Math.max(8, Math.floor((wide - 10) / 7.2));
   const lines = reading.states.map(({ name }) => wrapped(lens.visible(name), letters).slice(0, 4));
-  const said = reading.states.map((state) => bestLines(reading, state, Math.floor((wide - 2) / 6.8)));
-  const tall = lines.map((each, at) => (each.length + said[at].length - 1) * LINE + BOX);
+  const outputs = reading.states.map((state) => bestLines(reading, state, Math.floor((wide - 2) / 6.8)));
+  const tall = lines.map((each, at) => (each.length + outputs[at].length - 1) * LINE + BOX);
   const order = reading.states
     .map((_, at) => at)
     .sort(
@@ -83,7 +83,7 @@ function boxes(reading, width) {
     wide,
     tall: tall[at],
     lines: lines[at],
-    said: said[at],
+    outputs: outputs[at],
     column: state.column,
   }));
 }
@@ -92,13 +92,13 @@ function boxes(reading, width) {
 function curve(a, b) {
   if (a.column === b.column) {
     const out = 26 + Math.abs(a.y - b.y) / 8,
-      turn = b.y > a.y ? 1 : -1,
+      sign = b.y > a.y ? 1 : -1,
       x = a.x + a.wide / 2;
     return [
-      [x, a.y + 6 * turn],
-      [x + out, a.y + 6 * turn],
-      [x + out, b.y - 6 * turn],
-      [x, b.y - 6 * turn],
+      [x, a.y + 6 * sign],
+      [x + out, a.y + 6 * sign],
+      [x + out, b.y - 6 * sign],
+      [x, b.y - 6 * sign],
     ];
   }
   const forth = b.column > a.column ? 1 : -1,
@@ -260,7 +260,7 @@ lens.drawDiagram = (
         : `${lens.percent(state.stays)} of words stay`;
     const text = [
       ...box.lines.map((line) => [line, 'strong']),
-      ...box.said.map((line) => [line, '']),
+      ...box.outputs.map((line) => [line, '']),
       [more, lit ? 'strong' : 'soft'],
     ];
     return s(
@@ -273,7 +273,7 @@ lens.drawDiagram = (
           .map((label, column) => [state.mix[column], `${lens.visible(label)} ${lens.percent(state.mix[column])}`])
           .sort((a, b) => b[0] - a[0])
           .slice(0, 4)
-          .map(([, told]) => told)
+          .map(([, label]) => label)
           .join(
             ', ',
           )}; ${lens.percent(state.read, 1)} of all words are read here${lit ? `; now ${lens.percent(share)} of the probability` : ''}`,
@@ -333,7 +333,7 @@ lens.drawDiagram = (
 
 // what a sentence does at its word `at`; 0: before the first
 lens.litAt = (reading, found, at) => {
-  if (!found?.kinds) return null;
-  const { places, steps } = lens.way(reading, found.kinds);
+  if (!found?.clusters) return null;
+  const { places, steps } = lens.way(reading, found.clusters);
   return { place: places[at], moved: at ? steps[at - 1] : [], word: at ? found.words[at - 1] : '' };
 };

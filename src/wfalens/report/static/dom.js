@@ -32,7 +32,7 @@ lens.visible = (text) =>
   String(text).replace(HIDDEN, (char) => `\u27e8${char.charCodeAt(0).toString(16).padStart(4, '0')}\u27e9`);
 lens.word = (text, tag = 'bdi') => lens.h(tag, null, lens.visible(text));
 lens.wordLink = (word) => lens.h('a', { href: lens.link('word', { word }) }, lens.word(word));
-lens.textLink = (text, shown) => lens.h('a', { href: lens.link('play', { text }) }, lens.word(shown ?? text));
+lens.textLink = (text, shown) => lens.h('a', { href: lens.link('trace', { text }) }, lens.word(shown ?? text));
 lens.link = (view, parameters) => {
   const query = new URLSearchParams(parameters || {}).toString();
   return `#${view}${query ? `?${query}` : ''}`;

@@ -13,7 +13,7 @@ lens.dash = (index) => [null, '7 4', '2 3'][Math.floor(index / HUES) % 3];
 lens.argmax = (row) => row.reduce((best, value, at) => (value > row[best] ? at : best), 0);
 lens.interval = (estimate, digits = 3) =>
   `${lens.number(estimate.low, digits)}\u2013${lens.number(estimate.high, digits)}`;
-// what speaks for a class has its colour, what speaks against it is grey
+// what is for a class has its colour, what is against it is grey
 lens.shade = (share, index) =>
   `color-mix(in srgb, ${share >= 0 ? lens.colour(index) : 'var(--against)'} calc(var(--tint) * ${Math.min(1, Math.abs(share)).toFixed(3)}), transparent)`;
 

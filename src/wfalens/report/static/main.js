@@ -2,7 +2,7 @@
 const { h } = lens;
 const view = h('main', { id: 'view', tabindex: -1 });
 const links = new Map();
-const SPEAKS =
+const LANGUAGE_MODEL =
   'The network is a language model. Its classes are the symbols that may come next, or the end of the text; “the network\u2019s class” of a text is the likeliest symbol after it.';
 
 // Shows how far a piece of work has come, then what it found or why it failed.
@@ -28,7 +28,7 @@ lens.fill = async (node, fetch, render) => {
   );
   const busy = h('div', { class: 'busy', role: 'status' }, bar, label, stop);
   const timer = setTimeout(() => node.append(busy), 150);
-  const heard = ({ task, share, cancel: how }) => {
+  const onProgress = ({ task, share, cancel: how }) => {
     if (how && !stop.disabled) {
       cancel = how;
       stop.hidden = false;
@@ -43,7 +43,7 @@ lens.fill = async (node, fetch, render) => {
   };
   let found;
   try {
-    found = await fetch(heard);
+    found = await fetch(onProgress);
   } catch (error) {
     done();
     const again = h(
@@ -94,7 +94,7 @@ async function show(moved) {
     view,
     title,
     h('p', { class: 'lead' }, shown.lead),
-    lens.speaks ? h('p', { class: 'note' }, SPEAKS) : null,
+    lens.isLanguageModel ? h('p', { class: 'note' }, LANGUAGE_MODEL) : null,
     page,
   );
   for (const [name, link] of links) {
@@ -140,7 +140,7 @@ function themeButton() {
 
 async function start() {
   const overview = await lens.source.overview();
-  lens.speaks = overview.next_symbol;
+  lens.isLanguageModel = overview.next_symbol;
   lens.title = `${lens.visible(overview.name)} \u2013 wfalens`;
   lens.views = lens.views.filter((each) => !each.absent?.(overview)); // a view without anything to show has no tab
   const items = lens.views

@@ -90,8 +90,8 @@ function faithful(data, names) {
       'div',
       { class: 'grid' },
       lens.figure({
-        title: 'Consistency by class, beside trivial stand-ins',
-        term: 'stand-in',
+        title: 'Consistency by class, beside baselines',
+        term: 'baseline',
         describe: `Consistency rate by class: ${rows.map(({ label, estimate }) => `${label} ${lens.number(estimate.value)}`).join(', ')}`,
         draw: (svg, width) =>
           lens.intervalChart(svg, width, {
@@ -178,7 +178,7 @@ function sentence(overview, found) {
       h('b', null, lens.percent(rival[1].cr.value, 1)),
       ' ',
       lens.what('bag of words'),
-      found.weak_stand_in ? ` (a weak opponent here: ${lens.visible(found.weak_stand_in)})` : `: ${gap}`,
+      found.baseline_note ? ` (a weak baseline here: ${lens.visible(found.baseline_note)})` : `: ${gap}`,
     ],
     '.',
   );
@@ -199,7 +199,7 @@ const topWords = ({ class_names: names, top_words: top }) =>
               { class: 'tags' },
               top[at].map((word) => h('li', null, lens.wordLink(word))),
             )
-          : h('p', { class: 'note' }, 'no word speaks for it'),
+          : h('p', { class: 'note' }, 'no word makes it likelier'),
       ),
     ),
   );
@@ -207,14 +207,14 @@ const topWords = ({ class_names: names, top_words: top }) =>
 // One sentence that the two read alike, with what each word contributes.
 async function example(node, overview) {
   const found = await lens.source.sentences().catch(() => null);
-  const fits = ({ text, label, model_label: said }) =>
-    label && (!said || said === label) && text.split(' ').length >= 5 && text.split(' ').length <= 16;
+  const fits = ({ text, label, model_label: predicted }) =>
+    label && (!predicted || predicted === label) && text.split(' ').length >= 5 && text.split(' ').length <= 16;
   const chosen = found && (found.any.filter(fits).sort((a, b) => b.confidence - a.confidence)[0] || found.any[0]);
   if (!chosen) {
     lens.put(node, h('p', { class: 'note' }, 'Give texts with --corpus to see one.'));
     return;
   }
-  const shown = await lens.source.play(chosen.text),
+  const shown = await lens.source.trace(chosen.text),
     column = lens.argmax(shown.automaton.at(-1));
   const draw = (rows, unit) =>
     lens.put(
@@ -226,28 +226,28 @@ async function example(node, overview) {
         name: lens.visible(overview.class_names[column]),
         at: shown.words.length,
         choose: () => {
-          location.hash = lens.link('play', { text: chosen.text });
+          location.hash = lens.link('trace', { text: chosen.text });
         },
         press: () => {},
       }),
       h(
         'p',
         { class: 'note' },
-        'Words in colour speak for ',
+        'Words in colour make it likelier: ',
         lens.className(overview.class_names, column),
         `, grey ones against it; the numbers are Shapley values in ${unit} `,
         unit === 'log-odds' ? [lens.what('log-odds'), ' '] : '',
         lens.what('Shapley value'),
         '. ',
-        h('a', { href: lens.link('play', { text: chosen.text }) }, 'Look at this sentence closely'),
+        h('a', { href: lens.link('trace', { text: chosen.text }) }, 'Look at this sentence closely'),
       ),
     );
   draw([{ who: 'automaton', values: shown.contributions }], shown.unit);
   if (overview.has.model)
-    lens.source.why(chosen.text).then(
-      (why) =>
+    lens.source.attribution(chosen.text).then(
+      (shapley) =>
         draw(
-          ['network', 'automaton'].map((who) => ({ who, values: why[who] })),
+          ['network', 'automaton'].map((who) => ({ who, values: shapley[who] })),
           'probability',
         ),
       () => {},
@@ -305,7 +305,7 @@ function provenance(data) {
   const entries = [
     [
       'Kind',
-      `${lens.kindOf(data)}: ${lens.kindOf(data) === data.kind ? '' : 'few states and kinds of words; '}${data.about}`,
+      `${lens.kindOf(data)}: ${lens.kindOf(data) === data.kind ? '' : 'few states and word clusters; '}${data.about}`,
     ],
     ['Extracted from', made.model ? `${made.model.type || 'model'} ${made.model.fingerprint || ''}` : 'unknown'],
     [
@@ -319,7 +319,7 @@ function provenance(data) {
       ? [
           [
             'Readable automaton',
-            `${lens.whole(data.readable.states)} states, ${lens.whole(data.readable.word_classes)} kinds of words`,
+            `${lens.whole(data.readable.states)} states, ${lens.whole(data.readable.word_classes)} word clusters`,
           ],
         ]
       : []),
@@ -377,7 +377,9 @@ lens.views = [
           h(
             'h2',
             null,
-            data.next_symbol ? 'Symbols that make each next symbol likelier ' : 'Words that speak most for each class ',
+            data.next_symbol
+              ? 'Symbols that make each next symbol likelier '
+              : 'Words with the largest influence on each class ',
             lens.what('influence'),
           ),
           topWords(data),

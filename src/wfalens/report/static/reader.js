@@ -3,9 +3,9 @@ const { h } = lens;
 const STEP = 700; // milliseconds of play
 
 class Reader {
-  // heard(found, at) is called when another word is the last one read, loaded(found, text) before it for a new text
-  constructor({ heard, loaded = () => {}, failed = () => {}, rows = 1 }) {
-    Object.assign(this, { heard, loaded, failed, found: null, at: 0, asked: 0, timer: null });
+  // onStep(found, at) is called when another word is the last one read, loaded(found, text) before it for a new text
+  constructor({ onStep, loaded = () => {}, failed = () => {}, rows = 1 }) {
+    Object.assign(this, { onStep, loaded, failed, found: null, at: 0, asked: 0, timer: null });
     const typed = lens.later(60, () => this.load(this.input.value, true));
     this.input = h('textarea', {
       class: 'bigtext',
@@ -49,7 +49,7 @@ class Reader {
     if (!typed) this.input.value = lens.source.typing ? text : lens.visible(text);
     if (!text && !lens.source.typing) return;
     try {
-      const found = await lens.source.play(text);
+      const found = await lens.source.trace(text);
       if (ticket !== this.asked) return; // a later keystroke was quicker
       this.found = found;
       this.at = found.words.length;
@@ -63,7 +63,7 @@ class Reader {
   tell() {
     this.fit();
     lens.put(this.where, `word ${this.at} of ${this.words.length}`);
-    this.heard(this.found, this.at);
+    this.onStep(this.found, this.at);
   }
 
   go(at) {
@@ -110,17 +110,17 @@ class Reader {
 }
 lens.Reader = Reader;
 
-// The way of a text through a readable automaton, from the kinds of its words: where it is before each word and at the
+// The way of a text through a readable automaton, from the clusters of its words: where it is before each word and at the
 // end, and how much of the probability each word moves from where to where.
-lens.way = (reading, kinds) => {
+lens.way = (reading, clusters) => {
   const n = reading.states.length,
     places = [Array.from({ length: n }, (_, at) => (at ? 0 : 1))],
     steps = [];
-  for (const kind of kinds) {
+  for (const cluster of clusters) {
     const here = places.at(-1),
       after = new Array(n).fill(0),
       moved = [];
-    reading.matrices[kind].forEach((row, from) =>
+    reading.matrices[cluster].forEach((row, from) =>
       row.forEach((share, to) => {
         const mass = here[from] * share;
         after[to] += mass;

@@ -1,4 +1,4 @@
-// Where the data comes from: embedded in a report, or asked from the explorer's server. Views do not know which.
+// Where the data comes from: embedded in a report, or asked from the server of the live page. Views do not know which.
 const POLL = 600;
 const PLAIN = ['word', 'count', 'strength'];
 
@@ -12,7 +12,7 @@ async function ask(path, options) {
   return data;
 }
 
-function explorer() {
+function live() {
   const get = (path, parameters) => ask(`api/${path}?${new URLSearchParams(parameters || {})}`);
   const post = (path, body) =>
     ask(`api/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
@@ -28,7 +28,7 @@ function explorer() {
       );
     return kept.get(name);
   };
-  async function job(name, heard) {
+  async function job(name, onProgress) {
     let cancelled = false;
     const cancel = () => {
       cancelled = true;
@@ -39,29 +39,29 @@ function explorer() {
       const answer = await get(`job/${name}`);
       if (answer.state === 'done') return answer.result;
       if (answer.state === 'failed') throw new Error(answer.error);
-      heard({ ...answer, cancel });
+      onProgress({ ...answer, cancel });
       await new Promise((resolve) => setTimeout(resolve, POLL));
     }
   }
   const view =
     (name) =>
-    (heard = () => {}) =>
-      once(name, () => job(name, heard));
+    (onProgress = () => {}) =>
+      once(name, () => job(name, onProgress));
   return {
     live: true,
     typing: true,
     overview: () => once('overview', () => get('overview')),
     map: () => once('map', () => get('map')),
     moves: (word) => get('moves', { word }),
-    play: (text) => post('play', { text }),
-    flips: (text) => post('flips', { text }),
-    why: (text) => post('why', { text }),
+    trace: (text) => post('trace', { text }),
+    counterfactuals: (text) => post('counterfactuals', { text }),
+    attribution: (text) => post('attribution', { text }),
     words: (given) => get('words', given),
     word: (word) => get('word', { word }),
     swaps: (first, second) => get('swaps', { first, second }),
     fidelity: view('fidelity'),
     sentences: view('sentences'),
-    wordmap: view('wordmap'),
+    wordMap: view('word_map'),
     contrast: view('contrast'),
     attacks: view('attacks'),
     comparison: view('comparison'),
@@ -79,22 +79,22 @@ function report(data) {
     (name, key, missing) =>
     async (...given) => {
       const all = data[name] || {},
-        wanted = key(...given);
-      if (!Object.hasOwn(all, wanted)) throw new Error(missing);
-      if (all[wanted].error) throw new Error(all[wanted].error);
-      return all[wanted];
+        entry = key(...given);
+      if (!Object.hasOwn(all, entry)) throw new Error(missing);
+      if (all[entry].error) throw new Error(all[entry].error);
+      return all[entry];
     };
   const picked = one(
-    'plays',
+    'traces',
     (text) => text,
-    'the report carries the sentences that can be picked here; in the explorer you can type',
+    'the report carries the sentences that can be picked here; on the live page you can type',
   );
   const carriedMoves = one(
     'moves',
     (name) => (Object.hasOwn(data.moves || {}, name) ? name : name.toLowerCase()),
-    'the report carries the moves of its strongest words only; the explorer has all',
+    'the report carries the moves of its strongest words only; the live page has all',
   );
-  const typed = data.pocket && !data.pocket.error ? lens.pocket(data.pocket, data.overview, data.map) : null;
+  const typed = data.runtime && !data.runtime.error ? lens.runtime(data.runtime, data.overview, data.map) : null;
   async function words({
     query = '',
     sort = 'strength',
@@ -104,16 +104,16 @@ function report(data) {
     limit = 100,
   }) {
     const at = lens.wordColumns(data.overview.class_names).indexOf(sort);
-    const wanted = query.toLowerCase();
-    const rows = data.words.rows.filter((row) => row[1] >= least && row[0].toLowerCase().includes(wanted));
-    const turn = falling === true || falling === 'true' ? -1 : 1;
-    rows.sort((a, b) => turn * (at === 0 ? (a[0] < b[0] ? -1 : 1) : a[at] - b[at]));
+    const lower = query.toLowerCase();
+    const rows = data.words.rows.filter((row) => row[1] >= least && row[0].toLowerCase().includes(lower));
+    const sign = falling === true || falling === 'true' ? -1 : 1;
+    rows.sort((a, b) => sign * (at === 0 ? (a[0] < b[0] ? -1 : 1) : a[at] - b[at]));
     return { total: rows.length, offset, rows: rows.slice(offset, offset + limit), of: data.words.of };
   }
   async function word(name) {
     if (Object.hasOwn(data.word_pages, name)) return data.word_pages[name];
     const row = data.words.rows.find((each) => each[0] === name);
-    if (!row) throw new Error('this word is not among those that the report carries; the explorer has all');
+    if (!row) throw new Error('this word is not among those that the report carries; the live page has all');
     return {
       word: name,
       count: row[1],
@@ -132,19 +132,19 @@ function report(data) {
     fidelity: part('fidelity'),
     map: part('map'),
     sentences: part('sentences'),
-    wordmap: part('wordmap'),
+    wordMap: part('word_map'),
     contrast: part('contrast'),
     attacks: part('attacks'),
     comparison: part('comparison'),
     texts: part('texts'),
     moves: async (name) =>
       Object.hasOwn(data.moves || {}, name) || !typed || data.map.error ? carriedMoves(name) : typed.moves(name),
-    play: async (text) => (Object.hasOwn(data.plays, text) || !typed ? picked(text) : typed.play(text)),
-    why: one('whys', (text) => text, 'the network is not here to be asked; the explorer asks it'),
-    flips: one(
-      'flips',
+    trace: async (text) => (Object.hasOwn(data.traces, text) || !typed ? picked(text) : typed.trace(text)),
+    attribution: one('attributions', (text) => text, 'a report cannot ask the network; the live page can'),
+    counterfactuals: one(
+      'counterfactuals',
       (text) => text,
-      'A report looks for flips of its own sentences only; the explorer does for any.',
+      'A report has counterfactuals of its own sentences only; the live page finds them for any.',
     ),
     swaps: one('swaps', (first, second) => `${first}\n${second}`, 'the report carries no sentences for this pair'),
     words,
@@ -154,4 +154,4 @@ function report(data) {
 }
 
 const carried = document.getElementById('data');
-lens.source = carried ? report(JSON.parse(carried.textContent)) : explorer();
+lens.source = carried ? report(JSON.parse(carried.textContent)) : live();

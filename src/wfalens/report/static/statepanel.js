@@ -1,4 +1,4 @@
-// What is told of a state beside the map: its output, words that lead in and out, sentences.
+// What stands beside the map about a state: its output, words that lead in and out, sentences.
 const { h } = lens;
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -69,7 +69,7 @@ lens.stateDetails = (map, level, state, choose) => {
               null,
               h(
                 'a',
-                { href: lens.link('play', { text: words.join(' ') }) },
+                { href: lens.link('trace', { text: words.join(' ') }) },
                 lens.word(words.slice(0, after || words.length).join(' ')),
               ),
               ' ',

@@ -136,7 +136,7 @@ lens.drawMap = (
         }
       },
     };
-    const told = `${lens.stateName(map, level, state.id)}: ${names[lens.argmax(state.mix)]} ${lens.percent(Math.max(...state.mix))}, ${lens.percent(state.frequency, 1)} of the visits${active ? `; now ${lens.percent(share)}` : ''}`;
+    const label = `${lens.stateName(map, level, state.id)}: ${names[lens.argmax(state.mix)]} ${lens.percent(Math.max(...state.mix))}, ${lens.percent(state.frequency, 1)} of the visits${active ? `; now ${lens.percent(share)}` : ''}`;
     shapes.push(
       s(
         'g',
@@ -144,14 +144,14 @@ lens.drawMap = (
           class: `state${state.id === chosen ? ' chosen' : ''}`,
           'data-state': state.id,
           transform: `translate(${x(state.x).toFixed(1)},${y(state.y).toFixed(1)})`,
-          'data-tip': told,
+          'data-tip': label,
           opacity: active ? Math.max(0.25, Math.min(1, 0.25 + share)) : 1,
           ...(choose
             ? {
                 tabindex: 0,
                 role: 'button',
                 'aria-pressed': String(state.id === chosen),
-                'aria-label': told,
+                'aria-label': label,
                 on: press,
               }
             : {}),

@@ -27,9 +27,9 @@ const TERMS = {
   move: 'A word leads from one state to others, or leaves it where it is; where it may lead to several, shares say how likely each is.',
   'log-odds':
     'Natural logarithm of the class\u2019s probability, minus the mean of these logarithms over all classes. With two classes that is half of ln(p / (1 \u2212 p)).',
-  'kind of words': 'Words that do the same in every state; they share one matrix. Its name is made of typical words.',
+  'word cluster': 'Words that do the same in every state; they share one matrix. Its name is made of typical words.',
   open: 'A state in which words still matter: on average they move 5 % or more of the probability.',
-  flip: 'One word left out or replaced, so that a reader chooses another class.',
+  counterfactual: 'One word left out or replaced, so that the class changes.',
   plausible: 'The two words are near in meaning by their vectors; leaving a word out is plausible, too.',
   't-SNE': 'A map on which near words are alike; distances between groups say little.',
   recipe: 'A way to choose which word is changed and for which one; what each does is said below the table.',
@@ -46,12 +46,12 @@ const TERMS = {
   beta: 'In completed rows, the share that moves as the word does in like states; the rest stays.',
   drift:
     'How far fitting moved what the states say from the mean outputs that they stood for: 0 not at all, at most 2.',
-  'kinds of words': 'Kinds of words: all words of a kind do the same.',
+  'word clusters': 'Word clusters: all words of a cluster do the same.',
   layers: 'A linear automaton reads a text in layers, each from the ones before it.',
   factors: 'How many numbers describe a word; its matrix is made from them.',
   decay: 'How much of a number survives one word at most: below 1, so that nothing grows without end.',
   Kind: 'Stochastic: states say how likely each class is. Linear: real weights, as a rule more faithful, but its states do not stand for classes. Readable: few states and kinds of words, for people.',
-  'stand-in': 'A trivial method that answers in place of the automaton; it shows what agreement is worth.',
+  baseline: 'A trivial copy of the network; the automaton should agree with the network more often than it does.',
 };
 
 // a small (?) beside a word; its sentence shows on hover, focus or touch

@@ -104,9 +104,9 @@ function matrix(title, across, names, counts, pick) {
 }
 
 // how the word at which the two parted was known, over all texts that were lost
-const kindsOf = (kinds) => {
+const rowKinds = (kinds) => {
   const all = Object.values(kinds).reduce((sum, count) => sum + count, 0);
-  return ` They end with different classes on ${lens.plural(all, 'text')}; the word at which they part was ${Object.entries(
+  return ` They end with different classes on ${lens.plural(all, 'text')}; the word from which they differ was ${Object.entries(
     kinds,
   )
     .map(([kind, count]) => `${kind} in ${lens.percent(count / all)}`)
@@ -128,8 +128,8 @@ function problemTables(found) {
     [
       'words',
       'Artefact words',
-      'Words that should not matter but do, as far as can be told without you: damaged, rare and strong (learned by heart), or strong against their labels. A frequent word that labels and network agree on is not listed, whether or not it should matter: look through the strongest words yourself.',
-      ['word', 'what it is', 'seen in extraction', 'speaks for', 'by', 'labels'],
+      'Words that should not matter but do, as far as a program can see: damaged, rare and strong (learned by heart), or strong against their labels. A frequent word that labels and network agree on is not listed, whether or not it should matter: look through the strongest words yourself.',
+      ['word', 'what it is', 'seen in extraction', 'for class', 'by', 'labels'],
       (each) => [each.word, each.kind, each.count, each.class, each.by, each.labelled || ''],
       -1,
     ],
@@ -137,7 +137,7 @@ function problemTables(found) {
       'phrases',
       'Phrases that mislead',
       'The network follows these phrases more often than the truth does.',
-      ['phrase', 'speaks for', 'texts with it', 'network gives that class', 'truth is that class'],
+      ['phrase', 'for class', 'texts with it', 'network gives that class', 'truth is that class'],
       (each) => [each.phrase, each.class, each.texts, each.network, each.truth],
       -1,
     ],
@@ -150,10 +150,10 @@ function problemTables(found) {
       0,
     ],
     [
-      'partings',
+      'disagreements',
       'Rows that cost most agreement',
       'Where automaton and network part for good: the word, the state before it, and how its row is known.',
-      ['word', ...(problems.partings?.[0]?.state === null ? [] : ['in state']), 'row', 'texts lost there'],
+      ['word', ...(problems.disagreements?.[0]?.state === null ? [] : ['in state']), 'row', 'texts lost there'],
       (each) => [
         each.word,
         ...(each.state === null
@@ -172,7 +172,7 @@ function problemTables(found) {
         h(
           'p',
           { class: 'note' },
-          key === 'partings'
+          key === 'disagreements'
             ? 'This needs the network: give it with --model.'
             : 'This needs labels and the network: give them with --corpus and --model.',
         ),
@@ -184,7 +184,7 @@ function problemTables(found) {
         'p',
         { class: 'note' },
         about,
-        key === 'partings' && items.length > 0 && [' ', lens.what('rows'), kindsOf(found.parting_kinds)],
+        key === 'disagreements' && items.length > 0 && [' ', lens.what('rows'), rowKinds(found.disagreement_rows)],
       ),
       items.length
         ? lens.table(

@@ -75,7 +75,7 @@ lens.views.push({
         'p',
         { class: 'note' },
         lens.explained('Influence', 'influence'),
-        ` by class, as a change of ${unit}: the class\u2019s colour speaks for it, grey against it. `,
+        ` by class, as a change of ${unit}: the class\u2019s colour is for it, grey is against it. `,
         lens.explained('Strength', 'strength'),
         ` is over all classes. Click a title to sort. ${carried ? `This report carries ${lens.whole(carried.rows.length)} of ${lens.whole(carried.of)} words: the most frequent and the strongest of each class.` : ''}`,
       ),

@@ -51,7 +51,7 @@ def attacks(
         "vectors": study.meanings.source,
         "farthest": round(study.nearness.farthest, 3),
         "candidates": len(context.strong.word),
-        **_told(corpus, outcomes, _ABOUT, examples, _as_json),
+        **_with_examples(corpus, outcomes, _ABOUT, examples, _as_json),
     }
 
 
@@ -64,10 +64,10 @@ def _by_edits(
     outcomes = [
         run_edit_attack(name, 1, study.wfa, study.classifier, corpus, seed=study.seed) for name in _EDIT_RECIPES
     ]
-    return {"vectors": None, **_told(corpus, outcomes, _ABOUT_EDITS, examples, _whole)}
+    return {"vectors": None, **_with_examples(corpus, outcomes, _ABOUT_EDITS, examples, _whole)}
 
 
-def _told(
+def _with_examples(
     corpus: Corpus,
     outcomes: Sequence[RecipeResult],
     about: Mapping[str, str],

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.report.study import Study, short
-from wfalens.report.views.map_building import state_map
-from wfalens.report.views.readable_view import reading
-from wfalens.report.views.statemap import StateMap
+from wfalens.report.views.overview import reading
+from wfalens.report.views.state_map import StateMap, state_map
 from wfalens.robustness.compare.changes import TextChanges, WordChanges
 from wfalens.robustness.compare.compare import compare
 
@@ -33,7 +32,7 @@ def comparison(
     All figures are of one sample of the texts.
     """
     if study.other is None:
-        raise InputError("there is nothing to compare with; give an earlier automaton with --compare")
+        raise InputError("there is no earlier automaton to compare with", code="nothing-to-compare")
     corpus = () if study.corpus is None else study.corpus.sample(_TEXTS_READ, study.seed)
     found = compare(study.other, study.wfa, corpus, models=study.compared_models, min_count=study.usual_count)
     summary = found.to_json(top=_STATES)
@@ -67,10 +66,10 @@ def comparison(
 def _sides(study: Study, other: WFA) -> list[dict[str, Any]]:
     """Both automata in short: the story's diagram where both can be read, else the coarsest maps of their states."""
     studies = [replace(study, name=study.other_name, wfa=other, model=None), study]
-    told = [reading(each.wfa) for each in studies]
-    if any(each is None or "error" in each for each in told):
-        told = [None, None]
-    maps = [None if found else _map_or_reason(each) for each, found in zip(studies, told, strict=True)]
+    readings = [reading(each.wfa) for each in studies]
+    if any(each is None or "error" in each for each in readings):
+        readings = [None, None]
+    maps = [None if found else _map_or_reason(each) for each, found in zip(studies, readings, strict=True)]
     order = next((each.order for each in reversed(maps) if isinstance(each, StateMap)), None)
     return [
         {
@@ -80,7 +79,7 @@ def _sides(study: Study, other: WFA) -> list[dict[str, Any]]:
             "reading": found,
             "map": _coarse(map_, order) if isinstance(map_, StateMap) else map_,
         }
-        for each, found, map_ in zip(studies, told, maps, strict=True)
+        for each, found, map_ in zip(studies, readings, maps, strict=True)
     ]
 
 

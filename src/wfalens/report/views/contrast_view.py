@@ -132,7 +132,7 @@ def swaps(study: Study, first: str, second: str) -> dict[str, Any]:
     vocabulary, names = study.wfa.encoder.vocabulary, study.wfa.class_names
     for word in (first, second):
         if word not in vocabulary:
-            raise InputError(f"the automaton does not know the word {word!r}")
+            raise InputError(f"the automaton does not know the word {word!r}", code="unknown-word")
     found, old = _swapped(study, first, second), vocabulary.id_of(first)
     return {
         "first": first,

@@ -1,4 +1,4 @@
-"""What was extracted from what, how large it is, how to make it again, and how faithful it is."""
+"""What was extracted from what, how large and faithful it is, how to make it again, and its readable automaton."""
 
 from __future__ import annotations
 
@@ -8,19 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from wfalens.automaton.naming import HARDLY, WordClass
 from wfalens.automaton.serving import readable_summary, recorded
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
 from wfalens.evaluation.language_models import measure_strings
 from wfalens.evaluation.measure_fidelity import measure_fidelity
+from wfalens.explanation.description import describe
+from wfalens.explanation.moves import MoveTable, anatomy_and_names, moves, require_readable
+from wfalens.export.diagram import Diagram, rows_by_class
 from wfalens.language.probability import Language
 from wfalens.models.contract import is_language_model
 from wfalens.ragged import Ragged
-from wfalens.report.study import Study
-from wfalens.report.views.readable_view import reading
+from wfalens.report.study import Study, short
 from wfalens.text.corpus import Corpus
 
 _OPTIONS = ("kind", "states", "abstraction", "completion", "alpha", "beta", "seed")
 _OF_OTHER_KINDS = ("kind", "states", "seed")  # they take no others of these
 _TOP_WORDS = 8
+_TYPICAL = 5  # words of a word cluster
+_LEAST_MOVE = 1e-4  # of all words: rarer moves are left out
 _KINDS = {
     "stochastic": "states are class distributions, rows are probabilities",
     "linear": "real weights, log-odds read out through a softmax",
@@ -72,7 +79,7 @@ def fidelity(
         "texts": len(corpus),
         "of": len(study.texts),
         **measured.to_json(),
-        "weak_stand_in": None if study.reference else study.reference_missing or "the extraction texts were not given",
+        "baseline_note": None if study.reference else study.reference_missing or "the extraction texts were not given",
         "strings": _on_all_beginnings(study, corpus) if is_language_model(study.wfa) else None,
     }
 
@@ -85,19 +92,19 @@ def _on_all_beginnings(
     network: Any = study.classifier
     language = Language.of(network)
 
-    def spoken(texts: Sequence[str]) -> Ragged[np.int32]:
+    def with_probability(texts: Sequence[str]) -> Ragged[np.int32]:
         ids = language.ids(texts)
         return ids.take(language.spoken(ids))
 
-    ids = spoken(corpus.texts)
-    known = None if study.reference is None else spoken(study.reference.texts)
+    ids = with_probability(corpus.texts)
+    known = None if study.reference is None else with_probability(study.reference.texts)
     if len(ids) == 0:
         return None
     return measure_strings(study.wfa, network, ids, reference=known, seed=study.seed).to_json()
 
 
 def _top_words(study: Study) -> list[list[str]]:
-    """The words that speak most for each class, the strongest first."""
+    """The words with the largest influence on each class, the strongest first."""
     scores = study.influence
     usual = np.flatnonzero(scores.counts >= study.usual_count)
     order = np.argsort(-scores.scores[usual], axis=0, kind="stable")[:_TOP_WORDS]
@@ -126,3 +133,82 @@ def _command(study: Study) -> str:
         options += ["--time", f"{time['limit']:g}s"]
     # names come from files that others made: in a shell each must be one word
     return shlex.join(["wfalens", "extract", "MODEL", "--corpus", str(source), *options, "--out", study.name])
+
+
+def reading(wfa: WFA) -> dict[str, Any] | None:
+    """The story, the states, the word clusters and the moves; None for automata that cannot be read on a page.
+
+    Where a readable automaton tells them, the remark says so. What cannot be told carries the reason instead.
+    """
+    if wfa.readable is None:
+        return None
+    try:
+        story, table = describe(wfa), moves(wfa)
+        anatomy, _ = anatomy_and_names(require_readable(wfa).wfa)
+    except InputError as error:
+        return {"error": str(error)}
+    found = recorded(wfa.readable.provenance)
+    return {
+        "story": [{"about": each.about, "text": each.text} for each in story.sentences],
+        "remark": story.remark,
+        "held_out": None if found is None else {"cr": found.cr, "texts": found.texts},
+        "class_names": list(wfa.class_names),
+        "states": _states(table),
+        "clusters": [_cluster(each) for each in table.names.classes],
+        "moves": _moves(table),
+        "matrices": short(anatomy.matrices, 3),
+    }
+
+
+def _states(table: MoveTable) -> list[dict[str, Any]]:
+    diagram = Diagram(table)
+    columns = np.unique(diagram.levels, return_inverse=True)[1]
+    rows = rows_by_class(table.centres, columns)
+    return [
+        {
+            "name": name,
+            "mix": short(table.centres[at]),
+            "undecided": bool(diagram.undecided[at]),
+            "read": round(float(table.read[at]), 4),
+            "stays": round(float(table.rates[at, at]), 4),
+            "level": int(diagram.levels[at]),
+            "column": int(columns[at]),
+            "row": round(float(rows[at] - rows.min()), 3),
+        }
+        for at, name in enumerate(table.names.states)
+    ]
+
+
+def _cluster(cluster: WordClass) -> dict[str, Any]:
+    towards = cluster.moved >= HARDLY and cluster.effect.startswith("turns towards ")
+    return {
+        "words": list(cluster.words[:_TYPICAL]),
+        "effect": cluster.effect,
+        "size": cluster.size,
+        "share": round(cluster.share, 4),
+        "moved": round(cluster.moved, 4),
+        "towards": int(cluster.change.argmax()) if towards else None,
+    }
+
+
+def _moves(table: MoveTable) -> list[dict[str, Any]]:
+    """Between different states, each with the word clusters that stand out in it.
+
+    First for every state the most frequent move that leads there, so that none stands alone in a drawing of the first
+    few; then all others. Both by how often they are made.
+    """
+    diagram, strongest = Diagram(table), table.strongest()
+    leading = set({target: (source, target) for source, target in reversed(strongest)}.values())
+    order = sorted(strongest, key=lambda move: move not in leading)
+    return [
+        {
+            "from": source,
+            "to": target,
+            "rate": round(float(table.rates[source, target]), 4),
+            "share": round(float(table.shares[source, target]), 5),
+            "words": diagram.edge(source, target).words,
+            "clusters": [[each.word_class, round(each.share, 3)] for each in table.carriers(source, target)],
+        }
+        for source, target in order
+        if table.shares[source, target] >= _LEAST_MOVE
+    ]

@@ -20,7 +20,7 @@ from wfalens.text.word_checks import find_mojibake
 
 MOST = 100  # entries of a list
 AGAINST = "against its labels"
-_LEAST_TEXTS = 10  # with a word or a phrase, before its labels tell anything
+_LEAST_TEXTS = 10  # with a word or a phrase, before its labels count
 _STRONG = 0.9  # share of the words that a word must be stronger than
 _MISLED = 0.1  # by which the network must follow a phrase more often than the truth does
 _TRACED = 1000  # disagreeing texts that are read word by word
@@ -57,7 +57,7 @@ def label_errors(truth: NDArray[np.int64] | None, outputs: NDArray[np.float64] |
 
 
 def artefact_words(study: Study, ids: Ragged[np.int32], truth: NDArray[np.int64] | None) -> list[dict[str, Any]]:
-    """Damaged words, rare words as strong as the strongest, and strong words that speak against their labels."""
+    """Damaged words, rare words as strong as the strongest, and strong words that contradict their labels."""
     found = [
         {
             "word": each.shown,
@@ -139,20 +139,20 @@ def broken_texts(texts: tuple[str, ...]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: -int(str(each["words"])))[:MOST]
 
 
-def partings(
+def disagreements(
     study: Study,
     ids: Ragged[np.int32],
-    said: NDArray[np.int64] | None,
+    predicted: NDArray[np.int64] | None,
     automaton: NDArray[np.int64],
 ) -> list[dict[str, Any]] | None:
-    """The rows (a word, in a state) that cost most agreement; None without the network.
+    """The rows (a word, in a state) that cause most disagreement; None without the network.
 
-    A text on which automaton and network end with different classes is lost at the word after which they never agree
-    again. said, automaton: (texts,)
+    A text on which automaton and network end with different classes counts for the word after which they never agree
+    again. predicted, automaton: (texts,)
     """
-    if said is None:
+    if predicted is None:
         return None
-    lost = np.flatnonzero(said != automaton)[:_TRACED]
+    lost = np.flatnonzero(predicted != automaton)[:_TRACED]
     if len(lost) == 0:
         return []
     part = ids.take(lost)
@@ -179,8 +179,8 @@ def partings(
     ]
 
 
-def parting_kinds(found: list[dict[str, Any]]) -> dict[str, int]:
-    """How the words at which automaton and network part are known: texts by kind of row, the most first."""
+def disagreement_rows(found: list[dict[str, Any]]) -> dict[str, int]:
+    """Texts on which automaton and network disagree by the kind of row at the deciding word, the most first."""
     counted: Counter[str] = Counter()
     for each in found:
         counted[each["row"]] += each["lost"]

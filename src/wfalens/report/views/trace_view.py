@@ -1,4 +1,4 @@
-"""One sentence, word by word: automaton, model and readable automaton side by side."""
+"""One sentence, word by word: the outputs of network and automaton, and which words decide it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.divergence import jensen_shannon
-from wfalens.explanation.shapley import shapley_each
+from wfalens.explanation.attribution import PROBABILITY
+from wfalens.explanation.shapley import network_shapley, shapley, shapley_each
 from wfalens.models.contract import StatefulClassifier
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 
 _SHOWN_STATES = 5  # of the distribution after each word
 _LEAST_MASS = 0.02
+_QUERIES = 256  # model calls for the Shapley values of a sentence
 _TOLERANCE = 1e-5  # of Shapley values, which are shown with four digits
 
 
-def play(study: Study, text: str) -> dict[str, Any]:
-    """All that the sentence player shows; an empty text shows the beginning."""
+def trace(study: Study, text: str) -> dict[str, Any]:
+    """The outputs after every word; an empty text shows the initial output."""
     wfa = study.wfa
     walk = wfa.walk(text)
     weights, ids = walk.weights, walk.ids
@@ -41,16 +43,16 @@ def play(study: Study, text: str) -> dict[str, Any]:
     if walk.names_states:
         result["states"] = [_likely(row) for row in walk.states]
     if wfa.readable is not None and wfa.readable.anatomy is not None:
-        result["kinds"] = wfa.readable.anatomy.word_class[ids].tolist()
+        result["clusters"] = wfa.readable.anatomy.word_class[ids].tolist()
     if study.model is not None and len(ids):
-        said = study.model.trace(Ragged(ids, np.array([0, len(ids)]))).values.astype(np.float64)
+        outputs_of_model = study.model.trace(Ragged(ids, np.array([0, len(ids)]))).values.astype(np.float64)
         if isinstance(study.model, StatefulClassifier):  # it has an output before any word, too
-            said = np.vstack([study.model.initial_output, said])
-        label = study.wfa.class_names[int(said[-1].argmax())]
-        result["model"] = short(said)
+            outputs_of_model = np.vstack([study.model.initial_output, outputs_of_model])
+        label = study.wfa.class_names[int(outputs_of_model[-1].argmax())]
+        result["model"] = short(outputs_of_model)
         result["model_label"] = label
         result["agrees"] = label == walk.label
-        result["jsd"] = round(float(jensen_shannon(outputs[-1:], said[-1:])[0]), 4)
+        result["jsd"] = round(float(jensen_shannon(outputs[-1:], outputs_of_model[-1:])[0]), 4)
     return result
 
 
@@ -64,3 +66,27 @@ def _shapley(wfa: WFA, ids: NDArray[np.int32]) -> NDArray[np.float64]:
 def _likely(distribution: NDArray[np.float64]) -> list[list[float]]:
     order = np.argsort(-distribution, kind="stable")[:_SHOWN_STATES]
     return [[int(at), round(float(distribution[at]), 3)] for at in order if distribution[at] >= _LEAST_MASS]
+
+
+def attribution(study: Study, text: str) -> dict[str, Any]:
+    """Shapley values for network and automaton, in probabilities; those of the network with their standard error.
+
+    They are exact where the query budget covers all subsets of the words.
+    """
+    network = network_shapley(
+        study.classifier, study.wfa, text, queries=max(_QUERIES, _least_queries(study, text)), seed=0
+    )
+    automaton = shapley(study.wfa, text, unit=PROBABILITY, seed=0)
+    error = network.standard_error
+    return {
+        "text": text,
+        "network": short(network.values),
+        "automaton": short(automaton.values),
+        "standard_error": 0.0 if error is None else round(float(error.max()), 4),
+        "queries": network.queries,
+    }
+
+
+def _least_queries(study: Study, text: str) -> int:
+    """Of two pairs of orders of the words: with fewer there is no standard error."""
+    return 4 * len(study.wfa.encoder.tokens(text))

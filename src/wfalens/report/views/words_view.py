@@ -1,4 +1,4 @@
-"""The words of an automaton: a table to search and sort, and a page for each word."""
+"""The words of an automaton: a table to search and sort, a page for each word, and maps of the strongest ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.explanation.embeddings import TransitionEmbeddings
+from wfalens.explanation.embeddings import TransitionEmbeddings, word_maps
 from wfalens.report.study import Study, short
 
 NEIGHBOURS = 10
@@ -39,8 +39,8 @@ class WordTable:
         if min_count > 1:
             chosen = chosen[self.study.influence.counts[chosen] >= min_count]
         if query:
-            wanted, words = query.lower(), self._lower_words
-            hits = np.fromiter((wanted in words[at] for at in chosen), bool, len(chosen))
+            lower, words = query.lower(), self._lower_words
+            hits = np.fromiter((lower in words[at] for at in chosen), bool, len(chosen))
             chosen = chosen[hits]
         return {"total": len(chosen), "offset": offset, "rows": self.rows(chosen[offset : offset + limit])}
 
@@ -51,7 +51,7 @@ class WordTable:
         return [[word, count, strength, *by_class] for word, count, strength, by_class in columns]
 
     def strongest(self, per_class: int, min_count: int) -> NDArray[np.int64]:
-        """Indices of the words that speak most for each class, without repeats."""
+        """Indices of the words with the largest influence on each class, without repeats."""
         seen = np.flatnonzero(self.study.influence.counts >= min_count)
         scores = self.study.influence.scores[seen]
         order = np.argsort(-scores, axis=0, kind="stable")[:per_class]
@@ -59,7 +59,7 @@ class WordTable:
 
     def _order(self, sort: str, falling: bool) -> NDArray[np.int64]:
         if sort not in self._orders:
-            raise InputError(f"cannot sort by {sort!r}; choose one of {', '.join(self._orders)}")
+            raise InputError(f"cannot sort by {sort!r}; choose one of {', '.join(self._orders)}", code="option-value")
         order = self._orders[sort]
         return order[::-1] if falling else order
 
@@ -91,7 +91,7 @@ def word_pages(study: Study, words: Sequence[str]) -> list[dict[str, Any]]:
     index = {word: at for at, word in enumerate(study.influence.words)}
     for word in words:
         if word not in index:
-            raise InputError(f"the word {word!r} was not seen in extraction")
+            raise InputError(f"the word {word!r} was not seen in extraction", code="unknown-word")
     chosen = study.influence.subset(np.array([index[word] for word in words], np.int64))
     return [
         {
@@ -125,3 +125,17 @@ def sentences_with(study: Study, word: str, limit: int = _TEXTS) -> list[str]:
         return []
     index = study.texts_with(study.wfa.encoder.vocabulary.id_of(word), limit)
     return [study.corpus.texts[at] for at in index]
+
+
+def word_map(study: Study, per_class: int = 50) -> dict[str, Any]:
+    """Two maps of the same words; they show which words are neighbours, not how far apart others are."""
+    maps = word_maps(study.wfa, study.meanings, per_class=per_class, min_count=study.usual_count, seed=study.seed)
+    return {
+        "class_names": list(maps.class_names),
+        "words": list(maps.words),
+        "classes": maps.classes.tolist(),
+        "spaces": [
+            {"name": name, "points": short(points, 2), "purity": round(maps.purity[name], 3)}
+            for name, points in maps.points.items()
+        ],
+    }

@@ -224,11 +224,11 @@ function shapley(automaton, indices) {
   return values.map(automaton.shared);
 }
 
-// What the server's /api/play and /api/moves answer, as far as the page can know it.
-lens.pocket = (data, overview, map) => {
+// What the server's /api/trace and /api/moves answer, as far as the page can know it.
+lens.runtime = (data, overview, map) => {
   const automaton = data.kind === 'linear' ? linear(data) : stochastic(data);
   const indices = new Map(data.words.map((word, at) => [word, at])),
-    kinds = data.kinds && bytes(data.kinds);
+    clusters = data.clusters && bytes(data.clusters);
   const tokens = tokenizer(data.tokenizer),
     keepsEnd = data.cutting_side === 'left';
   const output = (vector) => automaton.probabilities(automaton.weights(vector));
@@ -236,7 +236,7 @@ lens.pocket = (data, overview, map) => {
     const at = lens.argmax(row);
     return [at, row[at]];
   };
-  function play(text) {
+  function trace(text) {
     const all = tokens(text);
     const words =
       data.max_length === null ? all : keepsEnd ? all.slice(-data.max_length) : all.slice(0, data.max_length);
@@ -260,7 +260,7 @@ lens.pocket = (data, overview, map) => {
       label: overview.class_names[lens.argmax(last)],
       confidence: ranked[0],
       ...(automaton.likely ? { states: vectors.map(automaton.likely) } : {}),
-      ...(kinds ? { kinds: read.map((index) => kinds[index]) } : {}),
+      ...(clusters ? { clusters: read.map((index) => clusters[index]) } : {}),
     };
   }
   // where a word leads from each state; of a linear automaton from the mean vector of each region
@@ -284,5 +284,5 @@ lens.pocket = (data, overview, map) => {
       mean_change: change.reduce((sum, value, at) => sum + value * states[at].frequency, 0),
     };
   }
-  return { play, moves };
+  return { trace, moves };
 };

@@ -7,7 +7,8 @@ import pytest
 
 from wfalens.extraction import Stochastic, extract
 from wfalens.models import wrap
-from wfalens.report.views import Study, attacks, flips
+from wfalens.report import Study
+from wfalens.report.views import attacks, counterfactuals
 from wfalens.text import Corpus, TextEncoder
 from wfalens.text.character_edits import single_edits
 
@@ -28,7 +29,7 @@ def study(request):
 
 
 def test_every_flip_that_is_shown_is_a_text_and_holds(study):
-    found = flips(study, "ana maria")
+    found = counterfactuals(study, "ana maria")
     letters = sorted({letter for name in NAMES for letter in name})
     possible = {edit.text for edit in single_edits("ana maria", letters)}
     assert found["edits"]
@@ -42,7 +43,7 @@ def test_every_flip_that_is_shown_is_a_text_and_holds(study):
 
 
 def test_without_a_network_the_automaton_is_told_alone(study):
-    found = flips(Study("names", study.wfa, None, study.corpus), "dan")
+    found = counterfactuals(Study("names", study.wfa, None, study.corpus), "dan")
     assert set(found["before"]) == {"automaton"}
     assert all("network" not in edit for edit in found["edits"])
 

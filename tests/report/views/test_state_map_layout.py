@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wfalens.report.views.layout import WIDTH, class_order, in_bands, radii, spread, sureness
+from wfalens.report.views.state_map import WIDTH, class_order, in_bands, radii, spread, sureness
 
 
 @st.composite

@@ -1,11 +1,11 @@
 // The strongest words of each class in two spaces, side by side, with one selection.
 const { h, s } = lens;
 
-function labelled(words, points, width, height, wanted) {
-  // labels that do not run into each other, the wanted ones first
+function labelled(words, points, width, height, order) {
+  // labels that do not run into each other, in the given order
   const boxes = [],
     shown = [];
-  for (const at of wanted) {
+  for (const at of order) {
     const [x, y] = points[at];
     const box = [x + 5, y - 7, x + 9 + 6.6 * lens.visible(words[at]).length, y + 6];
     if (
@@ -21,11 +21,11 @@ function labelled(words, points, width, height, wanted) {
 }
 
 lens.views.push({
-  name: 'wordmap',
+  name: 'word_map',
   title: 'Word map',
   lead: 'The strongest words of each class, placed by what they do to the automaton and by what they mean. Choose a word to find it in both.',
   async build(view) {
-    await lens.fill(view, lens.source.wordmap, (found) => {
+    await lens.fill(view, lens.source.wordMap, (found) => {
       let chosen = null;
       const off = new Set();
       const select = (at) => {
@@ -47,7 +47,7 @@ lens.views.push({
       const figures = found.spaces.map((space, which) =>
         lens.figure({
           title: `${titles[which]} (${lens.visible(space.name)})`,
-          describe: `${found.words.length} words; ${lens.percent(space.purity)} of a word\u2019s ten nearest neighbours speak for its class`,
+          describe: `${found.words.length} words; ${lens.percent(space.purity)} of a word\u2019s ten nearest neighbours are of its class`,
           term: 't-SNE',
           legend: lens.classLegend(found.class_names),
           interactive: true,
@@ -63,7 +63,7 @@ lens.views.push({
             ]);
             const close = near(space);
             const order = found.words.map((_, at) => at).filter(shown);
-            const wanted = chosen === null ? order : [chosen, ...close];
+            const first = chosen === null ? order : [chosen, ...close];
             lens.put(
               svg,
               order.map((at) =>
@@ -80,7 +80,7 @@ lens.views.push({
                   on: { click: () => select(at) },
                 }),
               ),
-              labelled(found.words, points, width, height, wanted).map((at) =>
+              labelled(found.words, points, width, height, first).map((at) =>
                 s(
                   'text',
                   {
@@ -95,7 +95,7 @@ lens.views.push({
               ),
             );
           },
-          note: `t-SNE: neighbours are alike, distances between groups say little. ${lens.percent(space.purity)} of a word\u2019s ten nearest neighbours speak for its class.`,
+          note: `t-SNE: neighbours are alike, distances between groups say little. ${lens.percent(space.purity)} of a word\u2019s ten nearest neighbours are of its class.`,
         }),
       );
       const status = h('span', { role: 'status', class: 'note' });
@@ -108,8 +108,8 @@ lens.views.push({
         autocomplete: 'off',
         on: {
           input: () => {
-            const wanted = input.value.trim();
-            const at = Math.max(found.words.indexOf(wanted), found.words.indexOf(wanted.toLowerCase()));
+            const word = input.value.trim();
+            const at = Math.max(found.words.indexOf(word), found.words.indexOf(word.toLowerCase()));
             chosen = at < 0 ? null : at;
             redraw();
           },

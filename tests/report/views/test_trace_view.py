@@ -8,16 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import linear_sample, linear_samples, sample, samples
+from tests.errors import raises
 from tests.readable import negation
 from tests.studies import HALF, SCRIPT, counting_model, extracted, headlines, letter_texts, trained
 from wfalens.automaton import sweeps
 from wfalens.divergence import jensen_shannon
-from wfalens.errors import InputError
 from wfalens.explanation import explain
 from wfalens.extraction import Paper, extract
 from wfalens.models.inference import final_outputs, initial_output
+from wfalens.report import Study
 from wfalens.report.page import to_json
-from wfalens.report.views import Study, flips, play, swaps, why
+from wfalens.report.views import attribution, counterfactuals, swaps, trace
 from wfalens.text import Corpus
 
 TEXTS = st.lists(st.sampled_from(["w0", "w1", "w2", "w3", "unknown", "<pad>", "<unk>"]), max_size=8).map(" ".join)
@@ -25,7 +26,7 @@ TEXTS = st.lists(st.sampled_from(["w0", "w1", "w2", "w3", "unknown", "<pad>", "<
 
 @given(st.one_of(samples(), linear_samples()), TEXTS)
 def test_a_played_text_is_the_walk_and_the_attribution(drawn, text):
-    data = play(Study("a.wfa", drawn.wfa), text)
+    data = trace(Study("a.wfa", drawn.wfa), text)
     to_json(data)
     walk = drawn.wfa.walk(text)
     assert data["words"] == list(walk.words)
@@ -46,7 +47,7 @@ def test_a_played_text_is_the_walk_and_the_attribution(drawn, text):
 def test_a_played_text_stands_beside_the_model(study):
     truths = [study.wfa.class_names[label] for label in study.corpus.labels]
     for text in (*study.corpus.texts[:5], f"{SCRIPT} {HALF} the match"):
-        data = play(study, text)
+        data = trace(study, text)
         assert to_json(data).isascii()
         ids = study.wfa.encoder.encode([text])
         said = study.model.trace(ids).values
@@ -68,9 +69,9 @@ def test_a_text_that_is_cut_says_so():
     model.encoder = replace(model.encoder, max_length=4)
     wfa = extract(model, corpus, Paper(states=6))
     study = Study("a.wfa", wfa, model)
-    assert play(study, "a b c d e")["cut"] is True
-    assert play(study, "a b c d e")["words"] == ["a", "b", "c", "d"]
-    assert play(study, "a b c d")["cut"] is False
+    assert trace(study, "a b c d e")["cut"] is True
+    assert trace(study, "a b c d e")["words"] == ["a", "b", "c", "d"]
+    assert trace(study, "a b c d")["cut"] is False
 
 
 @pytest.mark.parametrize("classes", [2, 3, 7])
@@ -78,14 +79,14 @@ def test_a_black_box_has_no_output_before_the_first_word(classes):
     model, corpus = counting_model(classes), letter_texts(120, classes)
     wfa = extract(model, corpus, Paper(states=8))
     study = Study("a.wfa", wfa, model, corpus)
-    data = play(study, "a b c")
+    data = trace(study, "a b c")
     assert len(data["automaton"]) == 4
     assert len(data["model"]) == 3
-    empty = play(study, "")
+    empty = trace(study, "")
     assert empty["words"] == []
     assert "model" not in empty
     assert len(empty["automaton"]) == 1
-    to_json([data, empty, flips(study, "a b c")])
+    to_json([data, empty, counterfactuals(study, "a b c")])
 
 
 @pytest.mark.parametrize("cell", ["gru", "elman"])
@@ -93,15 +94,15 @@ def test_other_networks_stand_beside_it(cell):
     corpus = headlines(200, 0)
     model = trained(corpus, 1, cell)
     study = Study("a.wfa", extracted(model, corpus, 6), model, corpus)
-    data = play(study, corpus.texts[0])
+    data = trace(study, corpus.texts[0])
     assert len(data["model"]) == len(data["automaton"])
 
 
-def test_the_kinds_of_words_of_a_readable_automaton_are_told():
+def test_the_word_clusters_of_a_readable_automaton_are_given():
     made = negation()
-    data = play(Study("a.wfa", made.wfa), " ".join(made.texts[0]))
-    assert data["kinds"] == [made.class_of[word] for word in made.texts[0]]
-    assert "kinds" not in play(Study("a.wfa", sample("fit", 1).wfa), "w0")
+    data = trace(Study("a.wfa", made.wfa), " ".join(made.texts[0]))
+    assert data["clusters"] == [made.class_of[word] for word in made.texts[0]]
+    assert "clusters" not in trace(Study("a.wfa", sample("fit", 1).wfa), "w0")
 
 
 def test_both_readers_tell_why_in_probabilities(study):
@@ -115,7 +116,7 @@ def test_both_readers_tell_why_in_probabilities(study):
             text, tested = " ".join(words[2:5]), Study("a.wfa", linear, model)
         else:
             tested = study
-        found = why(tested, text)
+        found = attribution(tested, text)
         to_json(found)
         ids = tested.wfa.encoder.encode([text])
         said = final_outputs(tested.model, ids)[0] - initial_output(tested.model)
@@ -128,8 +129,8 @@ def test_both_readers_tell_why_in_probabilities(study):
 
 
 def test_why_needs_the_network(study):
-    with pytest.raises(InputError, match="--model"):
-        why(replace(study, model=None), "the match")
+    with raises("no-model"):
+        attribution(replace(study, model=None), "the match")
 
 
 def changed_words(words, change):
@@ -144,9 +145,9 @@ def check_said(told, output):
     assert output[label] == pytest.approx(output.max(), abs=1e-5)
 
 
-def check_flips(study, text):
+def check_counterfactuals(study, text):
     """Each change is tried anew, by the automaton and by the model; it turns one of them from its own class."""
-    data = flips(study, text)
+    data = counterfactuals(study, text)
     to_json(data)
     words = study.wfa.encoder.tokens(text)
     encode = study.wfa.encoder.vocabulary.encode
@@ -167,38 +168,38 @@ def check_flips(study, text):
     return data
 
 
-def test_flips_hold_when_tried(study):
-    found = [check_flips(study, text) for text in study.corpus.texts[:8]]
+def test_counterfactuals_hold_when_tried(study):
+    found = [check_counterfactuals(study, text) for text in study.corpus.texts[:8]]
     assert sum(len(data["changes"]) for data in found) > 8
     assert any(change["new"] is None for data in found for change in data["changes"])
-    check_flips(replace(study, model=None), study.corpus.texts[0])
+    check_counterfactuals(replace(study, model=None), study.corpus.texts[0])
 
 
-def test_flips_are_told_of_each_reader_where_they_disagree(study):
+def test_counterfactuals_are_told_of_each_reader_where_they_disagree(study):
     """A reader that said a class all along is not flipped by a change after which it still says it."""
     weak = replace(study, wfa=study.other)
-    texts = [text for text in study.corpus.texts if not play(weak, text)["agrees"]][:4]
+    texts = [text for text in study.corpus.texts if not trace(weak, text)["agrees"]][:4]
     assert texts
     for text in texts:
-        data = check_flips(weak, text)
+        data = check_counterfactuals(weak, text)
         assert data["before"]["automaton"] != data["before"]["network"]
 
 
 def test_plausible_changes_come_first_at_a_position(study):
     for text in study.corpus.texts[:6]:
-        changes = flips(study, text)["changes"]
+        changes = counterfactuals(study, text)["changes"]
         for position in {change["position"] for change in changes}:
             plausible = [change["plausible"] for change in changes if change["position"] == position]
             assert plausible == sorted(plausible, reverse=True)
-    alone = flips(replace(study, vectors=None), study.corpus.texts[0])
+    alone = counterfactuals(replace(study, vectors=None), study.corpus.texts[0])
     assert alone["vectors"] is None
     assert all(change["plausible"] == (change["new"] is None) for change in alone["changes"])
 
 
 @given(st.one_of(samples(), linear_samples()), TEXTS.filter(bool))
-def test_flips_of_any_automaton_change_its_mind(drawn, text):
+def test_counterfactuals_of_any_automaton_change_its_mind(drawn, text):
     if (drawn.wfa.word_counts[2:] > 0).any():
-        check_flips(Study("a.wfa", drawn.wfa), text)
+        check_counterfactuals(Study("a.wfa", drawn.wfa), text)
 
 
 def test_no_flip_is_missed_where_all_are_tried(study):
@@ -211,26 +212,26 @@ def test_no_flip_is_missed_where_all_are_tried(study):
         label = study.wfa.predict_indices([text])[0]
         texts = [[*tokens[:at], word, *tokens[at + 1 :]] for at in range(len(tokens)) for word in words]
         reached = set(study.wfa.predict_indices(encode(texts)).tolist()) - {label}
-        changes = flips(alone, text)["changes"]
+        changes = counterfactuals(alone, text)["changes"]
         assert {each["automaton"][0] for each in changes if each["new"] is not None} == reached
         without = study.wfa.predict_indices(encode([[*tokens[:at], *tokens[at + 1 :]] for at in range(len(tokens))]))
         assert {each["position"] for each in changes if each["new"] is None} == set(np.flatnonzero(without != label))
 
 
-def test_flips_need_words(study):
-    with pytest.raises(InputError, match="no words"):
-        flips(study, "  ")
+def test_counterfactuals_need_words(study):
+    with raises("no-words"):
+        counterfactuals(study, "  ")
 
 
 def test_long_texts_are_explained_in_parts(study, monkeypatch):
     """Their matrices are never held all at once, and the result is the same."""
     alone, text = replace(study, model=None), " ".join(study.corpus.texts[:3])
-    whole = flips(alone, text)
+    whole = counterfactuals(alone, text)
     monkeypatch.setattr(sweeps, "_MATRIX_FLOATS", 4 * study.wfa.states**2)
     held = []
     matrices = type(study.wfa).matrices
     monkeypatch.setattr(type(study.wfa), "matrices", lambda wfa, ids: held.append(len(ids)) or matrices(wfa, ids))
-    assert flips(alone, text) == whole
+    assert counterfactuals(alone, text) == whole
     assert max(held) == 4
     assert sum(held) == len(text.split())
 
@@ -254,5 +255,5 @@ def test_swaps_count_the_texts_whose_class_changes(study):
 def test_swaps_of_a_word_that_stands_nowhere(study):
     assert swaps(replace(study, corpus=Corpus(("the match",))), "vaccine", "match")["texts"] == 0
     for pair in (("neverseen", "match"), ("match", "neverseen"), ("<pad>", "match")):
-        with pytest.raises(InputError, match="does not know the word"):
+        with raises("unknown-word"):
             swaps(study, *pair)

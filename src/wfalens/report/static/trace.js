@@ -1,4 +1,4 @@
-// One sentence on one screen: what automaton and network say, why, its way through the automaton, and what would flip it.
+// One sentence on one screen: the outputs of automaton and network, Shapley values, its path, and counterfactuals.
 const { h } = lens;
 const SHOWN = 8; // classes that have a line, where there are more
 
@@ -11,7 +11,7 @@ class Player {
       reading: overview.reading?.error ? null : overview.reading,
       of: 'default',
       method: 'contributions',
-      why: null,
+      attribution: null,
       fidelity: null,
       editing: null,
     });
@@ -37,9 +37,9 @@ class Player {
 
   make(view) {
     this.reader = new lens.Reader({
-      heard: () => this.draw(),
+      onStep: () => this.draw(),
       loaded: (found, text) => {
-        this.why = null;
+        this.attribution = null;
         lens.remember({ text: text.slice(0, 2000) });
         this.ask(text);
       },
@@ -87,7 +87,7 @@ class Player {
       has.model && this.chart('model', 'The network after each word'),
     ].filter(Boolean);
     this.steps = h('div');
-    this.flips = h('div');
+    this.counterfactuals = h('div');
     view.append(
       h(
         'div',
@@ -116,8 +116,8 @@ class Player {
         ),
         ...this.ways,
       ),
-      h('h2', null, 'What single change would flip it? ', lens.what('flip')),
-      this.flips,
+      h('h2', null, 'What single change would flip it? ', lens.what('counterfactual')),
+      this.counterfactuals,
       h('h2', null, 'After each word'),
       h('div', { class: 'grid' }, this.charts),
       this.steps,
@@ -204,50 +204,50 @@ class Player {
     lens.put(
       this.pick,
       h('option', { value: '' }, rows.length ? `choose one of ${rows.length}` : 'none in the sample'),
-      rows.map(({ text, label, model_label: said }) =>
+      rows.map(({ text, label, model_label: predicted }) =>
         h(
           'option',
           { value: text },
-          `${lens.visible(text).slice(0, 90)} \u2013 ${lens.visible(label ?? 'undecided')}${said && said !== label ? ` / ${lens.visible(said)}` : ''}`,
+          `${lens.visible(text).slice(0, 90)} \u2013 ${lens.visible(label ?? 'undecided')}${predicted && predicted !== label ? ` / ${lens.visible(predicted)}` : ''}`,
         ),
       ),
     );
   }
 
-  // what takes longer than a keystroke: the network's own contributions, and changes that flip
+  // what takes longer than a keystroke: the network's own contributions, and counterfactuals
   async ask(text) {
     const ticket = this.reader.asked,
       current = () => ticket === this.reader.asked;
     if (!this.found.words.length) {
-      lens.put(this.flips);
+      lens.put(this.counterfactuals);
       return;
     }
-    if (lens.source.live) lens.put(this.flips, h('p', { class: 'note' }, 'looking \u2026'));
+    if (lens.source.live) lens.put(this.counterfactuals, h('p', { class: 'note' }, 'looking \u2026'));
     await new Promise((resolve) => setTimeout(resolve, lens.source.live ? 350 : 0)); // not while somebody types
     if (!current()) return;
     if (this.overview.has.model)
-      lens.source.why(text).then(
+      lens.source.attribution(text).then(
         (found) => {
           if (current()) {
-            this.why = found;
+            this.attribution = found;
             this.draw();
           }
         },
         () => {},
       ); // the card then shows the automaton's row alone
     try {
-      const found = await lens.source.flips(text);
+      const found = await lens.source.counterfactuals(text);
       if (current())
         lens.put(
-          this.flips,
-          lens.flipPanel(
+          this.counterfactuals,
+          lens.counterfactualPanel(
             this.names,
             found,
             lens.source.typing && ((position, word) => this.reader.replace(position, word)),
           ),
         );
     } catch (error) {
-      if (current()) lens.put(this.flips, h('p', { class: 'note' }, error.message));
+      if (current()) lens.put(this.counterfactuals, h('p', { class: 'note' }, error.message));
     }
   }
 
@@ -257,17 +257,17 @@ class Player {
   }
 
   contributions() {
-    const { found, why } = this,
+    const { found, attribution } = this,
       words = found.words.length;
     if (this.method === 'changes')
       return [
         found.model && { who: 'network', values: lens.changes(found.model, words) },
         { who: 'automaton', values: lens.changes(found.automaton, words) },
       ].filter(Boolean);
-    return why
+    return attribution
       ? [
-          { who: 'network', values: why.network },
-          { who: 'automaton', values: why.automaton },
+          { who: 'network', values: attribution.network },
+          { who: 'automaton', values: attribution.automaton },
         ]
       : [{ who: 'automaton', values: found.contributions }];
   }
@@ -304,12 +304,12 @@ class Player {
       if (focused) this.rows.querySelector('[tabindex="0"]')?.focus();
     }
     lens.put(this.classes.options[0], found.model ? 'the network\u2019s class' : 'the automaton\u2019s class');
-    const unit = this.method === 'changes' || this.why ? 'probability' : found.unit;
+    const unit = this.method === 'changes' || this.attribution ? 'probability' : found.unit;
     lens.put(
       this.about,
       `Under each word: what it contributes to ${name}, in ${unit}`,
       unit === 'log-odds' ? [' ', lens.what('log-odds')] : '',
-      '; the class\u2019s colour speaks for it, grey against it. ',
+      '; the class\u2019s colour is for it, grey is against it. ',
       lens.what(this.method === 'changes' ? 'contribution' : 'Shapley value'),
       found.rounded
         ? ' A dotted line below a word: this page does not carry it, and it reads as <unk>. '
@@ -317,8 +317,8 @@ class Player {
             ' The line below a word tells how the automaton knows it: solid observed, dashed completed, dotted unknown. ',
             lens.what('rows'),
           ],
-      this.why?.standard_error > 0.005 && this.method !== 'changes'
-        ? ` The network\u2019s values come from ${this.why.queries} readings, with a standard error of at most ${lens.number(this.why.standard_error, 3)}.`
+      this.attribution?.standard_error > 0.005 && this.method !== 'changes'
+        ? ` The network\u2019s values come from ${this.attribution.queries} model calls, with a standard error of at most ${lens.number(this.attribution.standard_error, 3)}.`
         : '',
       lens.source.typing ? ' Double-click or press Enter on a word to change it.' : '',
     );
@@ -329,9 +329,9 @@ class Player {
 
   table(rows, column) {
     const { found } = this,
-      said = (at) => found.model.at(at - found.words.length),
+      output = (at) => found.model.at(at - found.words.length),
       finest = this.map?.levels?.at(-1);
-    const same = (at) => lens.argmax(said(at)) === lens.argmax(found.automaton[at + 1]);
+    const same = (at) => lens.argmax(output(at)) === lens.argmax(found.automaton[at + 1]);
     const cells = found.words.map((word, at) => [
       lens.wordLink(word),
       found.rows[at],
@@ -339,7 +339,7 @@ class Player {
       lens.outcome(this.names, found.automaton[at + 1]),
       ...(found.model
         ? [
-            lens.outcome(this.names, said(at)),
+            lens.outcome(this.names, output(at)),
             same(at) ? h('span', { class: 'yes' }, 'yes') : h('span', { class: 'no' }, 'no'),
           ]
         : []),
@@ -401,7 +401,7 @@ class Player {
         },
         input: lens.later(60, async () => {
           // the change at once, while the word is being typed
-          const shown = await lens.source.play(reader.with(position, input.value.trim()));
+          const shown = await lens.source.trace(reader.with(position, input.value.trim()));
           if (input.isConnected && shown.words.length) lens.put(this.card, lens.card(this.names, shown, this.fidelity));
         }),
       },
@@ -430,7 +430,7 @@ class Player {
 }
 
 lens.views.push({
-  name: 'play',
+  name: 'trace',
   title: 'Sentence',
   lead: 'Why a sentence gets its class, how far the automaton can be trusted there, and its way word by word.',
   async build(view, parameters) {

@@ -5,8 +5,9 @@ import pytest
 
 from tests.studies import counting_model, letter_texts
 from wfalens.extraction import Paper, extract
-from wfalens.report.views import Study, texts
-from wfalens.report.views.problems import AGAINST, broken_texts, label_errors, parting_kinds, partings
+from wfalens.report import Study
+from wfalens.report.views import texts
+from wfalens.report.views.problems import AGAINST, broken_texts, disagreement_rows, disagreements, label_errors
 from wfalens.report.views.texts_view import confusion
 from wfalens.text import Corpus
 
@@ -74,7 +75,7 @@ def test_rows_that_cost_agreement_are_where_the_two_part_for_good(counting):
     ids = wfa.encoder.encode(counting.corpus.texts)
     theirs, ours = model.trace(ids), wfa.trace(ids)
     said, decided = theirs.last().argmax(1), ours.last().argmax(1)
-    found = partings(counting, ids, said, decided)
+    found = disagreements(counting, ids, said, decided)
     expected = {}
     for at, text in enumerate(counting.corpus.texts):
         if said[at] == decided[at]:
@@ -88,11 +89,11 @@ def test_rows_that_cost_agreement_are_where_the_two_part_for_good(counting):
     for each in found:
         lost[each["word"]] = lost.get(each["word"], 0) + each["lost"]
     assert lost == expected
-    assert sum(parting_kinds(found).values()) == sum(expected.values())
+    assert sum(disagreement_rows(found).values()) == sum(expected.values())
     for each in found:
         assert each["says"] == pytest.approx(wfa.centres[each["state"]], abs=1e-4)
-    assert partings(counting, ids, None, decided) is None
-    assert partings(counting, ids, said, said) == []
+    assert disagreements(counting, ids, None, decided) is None
+    assert disagreements(counting, ids, said, said) == []
 
 
 def test_strong_words_against_their_labels_are_named(counting):
@@ -112,5 +113,5 @@ def test_without_labels_and_network_the_rest_remains(counting):
     assert found["confusions"] == {"network": None, "automaton": None}
     assert found["problems"]["label_errors"] is None
     assert found["problems"]["phrases"] is None
-    assert found["problems"]["partings"] is None
+    assert found["problems"]["disagreements"] is None
     assert found["rows"][0][1:3] == [None, None]

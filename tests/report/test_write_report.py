@@ -8,13 +8,11 @@ import pytest
 
 from tests.automata import linear_sample, sample
 from tests.studies import hostile_study
-from wfalens.report import Extent, collect, write_report
-from wfalens.report import views as inspection
-from wfalens.report.views import Study
+from wfalens.report import Extent, Study, collect, views, write_report
 from wfalens.text import Corpus
 
 SMALL = Extent(sentences=5, words=40, strongest=3, pages=2, attacked=60)
-WHOLE = ("overview", "fidelity", "map", "sentences", "wordmap", "contrast", "attacks", "comparison", "texts")
+WHOLE = ("overview", "fidelity", "map", "sentences", "word_map", "contrast", "attacks", "comparison", "texts")
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +28,7 @@ def carried(study):
 @pytest.fixture
 def no_word_map(monkeypatch):
     """t-SNE takes seconds and is seen elsewhere; what it needs is still asked for."""
-    monkeypatch.setattr(inspection, "word_map", lambda study: {"vectors": study.meanings.source})
+    monkeypatch.setattr(views, "word_map", lambda study: {"vectors": study.meanings.source})
 
 
 def read(path):
@@ -47,7 +45,7 @@ def test_a_page_carries_all_its_data_and_asks_nobody(study, carried, tmp_path):
     assert size == path.stat().st_size < 1_500_000
     data, page = read(path)
     assert data["overview"] == json.loads(json.dumps(carried["overview"]))
-    assert data["plays"].keys() == carried["plays"].keys()
+    assert data["traces"].keys() == carried["traces"].keys()
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)[1]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
@@ -61,7 +59,7 @@ def test_a_page_carries_all_its_data_and_asks_nobody(study, carried, tmp_path):
 def test_a_text_too_long_for_shapley_values_tells_so_and_the_others_are_carried():
     wfa = sample("fit", 5).wfa
     found = collect(Study("a.wfa", wfa, corpus=Corpus(("w1 w2", "w1 " * 20_001))), SMALL)
-    errors = {len(text.split()): play.get("error") for text, play in found["plays"].items()}
+    errors = {len(text.split()): play.get("error") for text, play in found["traces"].items()}
     assert errors[2] is None
     assert "a text of 20,001 words is too long" in errors[20_001]
 
@@ -73,9 +71,9 @@ def test_every_view_is_carried(carried):
 
 def test_sentences_that_can_be_picked_can_be_played(study, carried):
     texts = {item["text"] for sort in ("any", "disagree", "unsure") for item in carried["sentences"][sort]}
-    assert texts == carried["plays"].keys() == carried["flips"].keys()
+    assert texts == carried["traces"].keys() == carried["counterfactuals"].keys()
     for text in texts:
-        assert carried["plays"][text] == inspection.play(study, text)
+        assert carried["traces"][text] == views.trace(study, text)
 
 
 def test_words_are_the_frequent_and_the_strong(study, carried):
@@ -84,7 +82,7 @@ def test_words_are_the_frequent_and_the_strong(study, carried):
     least = by_count[39][0]
     assert words >= {word for count, word in by_count if count > least}
     for name in study.wfa.class_names:
-        rows = inspection.WordTable(study).find(sort=name, min_count=study.usual_count, limit=3)["rows"]
+        rows = views.WordTable(study).find(sort=name, min_count=study.usual_count, limit=3)["rows"]
         assert words >= {row[0] for row in rows}
     assert carried["moves"].keys() == carried["word_pages"].keys()
 
@@ -96,11 +94,11 @@ def test_pairs_that_can_be_swapped_are_carried(carried):
 
 def test_what_is_left_out_is_told_as_it_is(study, carried):
     data = carried["sampling"]
-    rows, pages, plays = len(carried["words"]["rows"]), len(carried["word_pages"]), len(carried["plays"])
+    rows, pages, plays = len(carried["words"]["rows"]), len(carried["word_pages"]), len(carried["traces"])
     assert data["Words"].startswith(f"{rows:,} of {len(study.influence.words):,}")
     assert f"{pages:,} have a page" in data["Words"]
     assert data["Sentences"].startswith(f"{plays:,} to pick from")
-    assert f"{len(carried['pocket']['words']) - 1:,} commonest words" in data["Typing"]
+    assert f"{len(carried['runtime']['words']) - 1:,} commonest words" in data["Typing"]
     assert data["Texts"].startswith(f"{len(study.corpus):,} of {study.corpus.name}")
 
 
@@ -115,11 +113,11 @@ def test_a_report_without_a_part_says_why(study, missing):
         == {
             "model": {"fidelity", "attacks"},
             "corpus": {"fidelity", "sentences", "attacks", "texts"},
-            "vectors": {"wordmap", "contrast", "attacks"},
+            "vectors": {"word_map", "contrast", "attacks"},
             "other": {"comparison"},
         }[missing]
     )
-    assert all("--" in data[name]["error"] for name in lacking)
+    assert all(" " in data[name]["error"] for name in lacking)  # a sentence
 
 
 @pytest.mark.parametrize("wfa", [sample("null", 4).wfa, linear_sample(4).wfa], ids=["stochastic", "linear"])

@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from starlette.testclient import TestClient
 
+from tests.errors import raises
 from tests.waiting import wait_until
 from wfalens import progress
 from wfalens.errors import InputError
-from wfalens.report import views as inspection
+from wfalens.report import views
 from wfalens.report.server import app as application
 from wfalens.report.server.app import create_app
 from wfalens.report.server.jobs import Jobs
@@ -35,9 +36,9 @@ def held(monkeypatch):
 
     def slow(_study, text):
         gate.wait()
-        return {"text": text, "flips": []}
+        return {"text": text, "counterfactuals": []}
 
-    monkeypatch.setattr(inspection, "flips", slow)
+    monkeypatch.setattr(views, "counterfactuals", slow)
     return gate
 
 
@@ -45,12 +46,12 @@ def opened(study):
     return TestClient(create_app(study), base_url="http://127.0.0.1")
 
 
-def play(client, text="the match"):
-    return client.post("/api/play", json={"text": text})
+def trace(client, text="the match"):
+    return client.post("/api/trace", json={"text": text})
 
 
-def flips(client, text="the match"):
-    return client.post("/api/flips", json={"text": text})
+def counterfactuals(client, text="the match"):
+    return client.post("/api/counterfactuals", json={"text": text})
 
 
 def wait_for(jobs, name, event):
@@ -74,10 +75,10 @@ def finished(jobs, name):
 
 def test_slow_requests_do_not_block_others(study, held):
     with opened(study) as client, ThreadPoolExecutor(8) as pool, held:
-        slow = [pool.submit(flips, client, f"text {number}") for number in range(8)]
+        slow = [pool.submit(counterfactuals, client, f"text {number}") for number in range(8)]
         for path in ("/", "/api/overview", "/api/map", "/api/words", "/api/job/fidelity"):
             assert client.get(path).status_code == 200
-        assert play(client).status_code == 200
+        assert trace(client).status_code == 200
         assert not any(each.done() for each in slow)
         held.set()
         assert [each.result().json()["text"] for each in slow] == [f"text {number}" for number in range(8)]
@@ -86,10 +87,10 @@ def test_slow_requests_do_not_block_others(study, held):
 def test_what_takes_too_long_is_given_up(study, held, monkeypatch):
     monkeypatch.setattr(application, "_SLOW", 0.2)
     with opened(study) as client, held:
-        answer = flips(client)
+        answer = counterfactuals(client)
         assert answer.status_code == 503
         assert "too long" in answer.json()["error"]
-        assert play(client).status_code == 200
+        assert trace(client).status_code == 200
 
 
 def test_work_that_was_given_up_keeps_its_place_until_it_ends(study, monkeypatch):
@@ -105,26 +106,26 @@ def test_work_that_was_given_up_keeps_its_place_until_it_ends(study, monkeypatch
             running[0] -= 1
         return {}
 
-    monkeypatch.setattr(inspection, "flips", slow)
+    monkeypatch.setattr(views, "counterfactuals", slow)
     monkeypatch.setattr(application, "_SLOW", 0.1)
     with opened(study) as client, gate:
-        assert [flips(client).status_code for _ in range(5)] == [503] * 5
+        assert [counterfactuals(client).status_code for _ in range(5)] == [503] * 5
         assert most[0] == 1
         gate.set()
         wait_until(lambda: running[0] == 0)
-        monkeypatch.setattr(inspection, "flips", lambda _study, text: {"text": text})
-        wait_until(lambda: flips(client).status_code == 200)
+        monkeypatch.setattr(views, "counterfactuals", lambda _study, text: {"text": text})
+        wait_until(lambda: counterfactuals(client).status_code == 200)
 
 
 def test_too_many_that_wait_are_sent_away(study, held, monkeypatch):
     monkeypatch.setattr(application, "_WAITING", 3)
     with opened(study) as client, ThreadPoolExecutor(12) as pool, held:
-        asked = [pool.submit(flips, client) for _ in range(12)]
+        asked = [pool.submit(counterfactuals, client) for _ in range(12)]
         wait_until(lambda: sum(each.done() for each in asked) == 9)
         sent_away = [each.result() for each in asked if each.done()]
         assert {answer.status_code for answer in sent_away} == {503}
         assert "too many" in sent_away[0].json()["error"]
-        assert play(client).status_code == 200  # it has a lane of its own
+        assert trace(client).status_code == 200  # it has a lane of its own
         held.set()
         assert sorted(each.result().status_code for each in asked) == [200] * 3 + [503] * 9
 
@@ -151,7 +152,7 @@ def test_a_job_runs_once_and_tells_how_far_it_is():
 
 def test_a_job_that_fails_tells_a_sentence_and_the_next_one_runs(caplog):
     def refuse():
-        raise InputError("give texts with --corpus")
+        raise InputError("this view needs texts")
 
     def broken():
         raise RuntimeError("a secret of ours")
@@ -160,7 +161,7 @@ def test_a_job_that_fails_tells_a_sentence_and_the_next_one_runs(caplog):
     for name in jobs.names:
         jobs.begin(name)
     assert finished(jobs, "fine") == {"found": 1}
-    assert jobs.answer("refused") == {"state": "failed", "error": "give texts with --corpus"}
+    assert jobs.answer("refused") == {"state": "failed", "error": "this view needs texts"}
     assert "secret" not in jobs.answer("broken")["error"]
     assert "a secret of ours" in caplog.text
     jobs.close()
@@ -184,7 +185,7 @@ def test_a_job_does_not_outlive_the_server():
 
 
 def test_views_that_take_seconds_are_jobs(study):
-    names = ("fidelity", "sentences", "wordmap", "contrast", "attacks", "comparison")
+    names = ("fidelity", "sentences", "word_map", "contrast", "attacks", "comparison")
     with opened(study) as client:
         for name in names:
             wait_until(lambda name=name: client.get(f"/api/job/{name}").json()["state"] != "working")
@@ -199,14 +200,14 @@ def test_a_port_that_is_taken_is_told_and_a_free_one_is_found():
     taken.bind(("127.0.0.1", 0))
     taken.listen()
     port = taken.getsockname()[1]
-    with taken, pytest.raises(InputError, match=f"cannot listen on 127.0.0.1, port {port}"):
+    with taken, raises("port"):
         _bind("127.0.0.1", port)
     with _bind("127.0.0.1", None) as first:
         first.listen()
         with _bind("127.0.0.1", None) as second:
             assert second.getsockname()[1] > first.getsockname()[1] >= 8000
             assert second.getsockname()[0] == "127.0.0.1"
-    with pytest.raises(InputError, match="cannot listen on no such host"):
+    with raises("port"):
         _bind("no such host", 8000)
 
 
@@ -215,7 +216,7 @@ def test_when_no_port_is_free_it_is_told(monkeypatch):
         raise OSError(errno.EADDRINUSE, "in use")
 
     monkeypatch.setattr(socket.socket, "bind", bind)
-    with pytest.raises(InputError, match="choose one with --port"):
+    with raises("port"):
         _bind("127.0.0.1", None)
 
 

@@ -9,8 +9,9 @@ import pytest
 from tests.automata import linear_sample, sample
 from tests.readable import negation
 from wfalens.explanation import describe, moves
+from wfalens.report import Study
 from wfalens.report.page import to_json
-from wfalens.report.views import Study, overview
+from wfalens.report.views import overview
 
 
 def test_a_readable_automaton_is_told_and_drawn():
