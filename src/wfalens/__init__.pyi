@@ -24,6 +24,7 @@ from .models import RNNConfig as RNNConfig
 from .models import Trainer as Trainer
 from .models import check_preprocessing as check_preprocessing
 from .models import export_onnx as export_onnx
+from .models import train as train
 from .models import wrap as wrap
 from .progress import Progress as Progress
 from .ragged import Ragged as Ragged

@@ -128,12 +128,14 @@ class Ragged(Generic[Scalar]):
             yield self.between(first, last)
 
     def last(self) -> NDArray[Scalar]:
-        """The last value of every item; no item may be empty.
+        """The last value of every item; refused if an item is empty (`model.predict_proba` takes texts without words).
 
         Examples:
             >>> Ragged.from_lists([[4], [5, 6]], np.int64).last()
             array([4, 6])
         """
+        if np.any(self.offsets[1:] == self.offsets[:-1]):
+            raise InputError("an item is empty and has no last value", code="empty-text")
         return self.values[self.offsets[1:] - 1]
 
     def item_of_value(self) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from wfalens.models.inference import last_outputs, state_grid, states_after, ste
 from wfalens.ragged import Ragged
 
 
-class StepwiseConformance:
+class PrefixConformance:
     """Subclasses give a fixture `make`: a function from a seed and an encoder to a model."""
 
     @pytest.fixture
@@ -24,7 +24,7 @@ class StepwiseConformance:
         words = rng.integers(1, len(model.encoder.vocabulary), lengths.sum())
         return Ragged.from_lengths(words.astype(np.int32), lengths)
 
-    def test_speaks_the_contract(self, model):
+    def test_keeps_the_contract(self, model):
         assert isinstance(model, PrefixClassifier)
         assert len(model.class_names) >= 2
         assert isinstance(model.fingerprint, str)
@@ -61,6 +61,15 @@ class StepwiseConformance:
     def test_whole_texts_are_scored_as_at_the_end_of_their_trace(self, model):
         ids = self.ids(model)
         np.testing.assert_allclose(last_outputs(model, ids), model.trace(ids).last(), atol=1e-5)
+
+    def test_texts_are_classified_by_name(self, model):
+        texts = ["a b c", "", "d"]
+        rows = model.predict_proba(texts)
+        np.testing.assert_allclose(
+            rows[[0, 2]], model.final(model.encoder.encode(texts).take(np.array([0, 2]))), atol=1e-5
+        )
+        np.testing.assert_allclose(rows[1], model.initial_output, atol=1e-6)
+        assert model.predict(texts).tolist() == model.classes_[rows.argmax(1)].tolist()
 
     def test_words_matter(self, model):
         """Without this, the promises above could be kept by a constant."""
@@ -104,7 +113,7 @@ class StepwiseConformance:
             assert wfa.predict_proba(ids).shape == (len(ids), len(model.class_names))
 
 
-class SteppableConformance(StepwiseConformance):
+class StatefulConformance(PrefixConformance):
     def test_stepping_equals_tracing(self, model):
         assert isinstance(model, StatefulClassifier)
         ids = self.ids(model)
@@ -128,11 +137,11 @@ class SteppableConformance(StepwiseConformance):
         state = states_after(model, self.ids(model))
         words = np.arange(1, min(7, len(model.encoder.vocabulary)), dtype=np.int32)
         grid = step_grid(model, state, words)
-        states, said = state_grid(model, state, words)
+        states, grid_outputs = state_grid(model, state, words)
         for column, word in enumerate(words):
             after, outputs = model.step(state, np.full(len(state), word))
             np.testing.assert_allclose(grid[:, column], outputs, atol=1e-5)
-            np.testing.assert_allclose(said[:, column], outputs, atol=1e-5)
+            np.testing.assert_allclose(grid_outputs[:, column], outputs, atol=1e-5)
             np.testing.assert_allclose(states[:, column], after, atol=1e-5)
 
     def test_initial_output_is_a_distribution(self, model):

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from tests.errors import raises
-from tests.models.conformance import SteppableConformance, StepwiseConformance
+from tests.models.conformance import PrefixConformance, StatefulConformance
 from wfalens.errors import ModelError
 from wfalens.extraction import Paper, extract
 from wfalens.models import RNNClassifier, RNNConfig, check_causal, wrap
@@ -24,7 +24,7 @@ CLASSES = ("x", "y", "z")
 
 @pytest.mark.parametrize("cell", ["lstm", "gru", "elman"])
 @pytest.mark.parametrize("layers", [1, 2])
-class TestRNN(SteppableConformance):
+class TestRNN(StatefulConformance):
     @pytest.fixture
     def make(self, cell, layers):
         config = RNNConfig(cell=cell, embedding=5, hidden=6, layers=layers)
@@ -52,13 +52,13 @@ class StateNet(CausalNet):
         return after[0], self.out(hidden[:, 0])
 
 
-class TestTorchModule(StepwiseConformance):
+class TestTorchModule(PrefixConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wrap(CausalNet(len(encoder.vocabulary), seed=seed), vocab=encoder, classes=CLASSES)
 
 
-class TestSteppableModule(SteppableConformance):
+class TestSteppableModule(StatefulConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wrap(StateNet(len(encoder.vocabulary), seed=seed), vocab=encoder, classes=CLASSES)
@@ -71,7 +71,7 @@ def count_letters(texts):
     return (counts + 1) / (counts + 1).sum(1, keepdims=True)
 
 
-class TestCallable(StepwiseConformance):
+class TestCallable(PrefixConformance):
     @pytest.fixture
     def make(self):
         names = ("by counts", "by the same counts")
@@ -187,7 +187,7 @@ class Attention(nn.Module):
 
 @pytest.mark.filterwarnings("ignore::wfalens.models.checks.LookAheadWarning")
 @pytest.mark.parametrize("kind", ["bidirectional", "attention", "causal attention", "one row per text"])
-class TestLookAheadModule(StepwiseConformance):
+class TestLookAheadModule(PrefixConformance):
     @pytest.fixture
     def make(self, kind):
         nets = {

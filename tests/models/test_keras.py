@@ -10,7 +10,7 @@ os.environ.setdefault("KERAS_BACKEND", "torch")
 import keras
 
 from tests.errors import raises
-from tests.models.conformance import StepwiseConformance
+from tests.models.conformance import PrefixConformance
 from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, word_scores
 from wfalens.errors import MissingDependencyError, ModelError
@@ -33,13 +33,13 @@ def recurrent(seed, words, width=None, sequences=False):
     return model
 
 
-class TestKeras(StepwiseConformance):
+class TestKeras(PrefixConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wrap(recurrent(seed, len(encoder.vocabulary)), vocab=encoder, classes=CLASSES)
 
 
-class TestKerasOfFixedWidth(StepwiseConformance):
+class TestKerasOfFixedWidth(PrefixConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wrap(
@@ -47,7 +47,7 @@ class TestKerasOfFixedWidth(StepwiseConformance):
         )
 
 
-class TestKerasOfTokens(StepwiseConformance):
+class TestKerasOfTokens(PrefixConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wrap(

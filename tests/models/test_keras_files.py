@@ -15,7 +15,7 @@ import h5py
 import keras
 
 from tests.errors import raises
-from tests.models.conformance import SteppableConformance, StepwiseConformance
+from tests.models.conformance import PrefixConformance, StatefulConformance
 from wfalens.errors import FormatError, InputError, ModelError, WfalensError
 from wfalens.models import Preprocessing, wrap
 from wfalens.models.inference import last_outputs
@@ -160,7 +160,7 @@ def changed(config, entry, value):
     return {name: value if name == entry else changed(each, entry, value) for name, each in config.items()}
 
 
-class TestRecurrentFile(SteppableConformance):
+class TestRecurrentFile(StatefulConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def made(seed, encoder):
@@ -170,7 +170,7 @@ class TestRecurrentFile(SteppableConformance):
         return made
 
 
-class TestRecurrentFileThatReadsItsPadding(SteppableConformance):
+class TestRecurrentFileThatReadsItsPadding(StatefulConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def made(seed, encoder):
@@ -180,7 +180,7 @@ class TestRecurrentFileThatReadsItsPadding(SteppableConformance):
         return made
 
 
-class TestExactReading(StepwiseConformance):
+class TestExactReading(PrefixConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def made(seed, encoder):
@@ -190,7 +190,7 @@ class TestExactReading(StepwiseConformance):
         return made
 
 
-class TestConvolutionFile(StepwiseConformance):
+class TestConvolutionFile(PrefixConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def made(seed, encoder):

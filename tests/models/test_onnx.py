@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from tests.errors import raises
-from tests.models.conformance import SteppableConformance, StepwiseConformance
+from tests.models.conformance import PrefixConformance, StatefulConformance
 from tests.models.graphs import FLOAT, INT, lstm_graph, running_graph, summing_graph, write_graph
 from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, word_scores
@@ -26,7 +26,7 @@ def scores_of(seed, words, classes=3):
     return np.random.default_rng(seed).normal(size=(words, classes)).astype(np.float32)
 
 
-class TestExportedNetwork(SteppableConformance):
+class TestExportedNetwork(StatefulConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def make(seed, encoder):
@@ -37,7 +37,7 @@ class TestExportedNetwork(SteppableConformance):
         return make
 
 
-class TestGraphWithTwoStates(SteppableConformance):
+class TestGraphWithTwoStates(StatefulConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def make(seed, encoder):
@@ -47,7 +47,7 @@ class TestGraphWithTwoStates(SteppableConformance):
         return make
 
 
-class TestGraphOfTexts(StepwiseConformance):
+class TestGraphOfTexts(PrefixConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def make(seed, encoder):
@@ -57,7 +57,7 @@ class TestGraphOfTexts(StepwiseConformance):
         return make
 
 
-class TestGraphOfFixedWidth(StepwiseConformance):
+class TestGraphOfFixedWidth(PrefixConformance):
     @pytest.fixture
     def make(self, tmp_path):
         def make(seed, encoder):
@@ -70,7 +70,7 @@ class TestGraphOfFixedWidth(StepwiseConformance):
 
 @pytest.mark.filterwarnings("ignore::wfalens.models.checks.LookAheadWarning")
 @pytest.mark.parametrize("reverse", [0, 1])
-class TestGraphOfTokens(StepwiseConformance):
+class TestGraphOfTokens(PrefixConformance):
     @pytest.fixture
     def make(self, tmp_path, reverse):
         def make(seed, encoder):
@@ -90,7 +90,7 @@ def test_a_network_says_the_same_after_export(letters, tmp_path, cell, layers):
     export_onnx(model, tmp_path / "m.onnx")
     onnx.checker.check_model(tmp_path / "m.onnx", full_check=True)
     copy = wrap(tmp_path / "m.onnx")
-    ids = SteppableConformance().ids(model)
+    ids = StatefulConformance().ids(model)
     assert np.ptp(model.trace(ids).values, axis=0).max() > 0.1
     np.testing.assert_allclose(copy.trace(ids).values, model.trace(ids).values, atol=5e-6)
     np.testing.assert_allclose(copy.initial_output, model.initial_output, atol=1e-7)
@@ -180,7 +180,7 @@ def test_states_of_other_names_are_paired_by_the_card(letters, tmp_path):
     usual = wrap(
         lstm_graph(tmp_path / "n.onnx", len(letters.vocabulary), 3, 0), preprocessing=Preprocessing.of(letters, CLASSES)
     )
-    ids = SteppableConformance().ids(usual)
+    ids = StatefulConformance().ids(usual)
     np.testing.assert_allclose(named.trace(ids).values, usual.trace(ids).values, atol=1e-6)
     with pytest.raises(InputError, match="names a state 'x', but the graph has no such input"):
         wrap(path, preprocessing=Preprocessing.of(letters, CLASSES, state={"p": "r", "q": "s", "x": "s"}))

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from tests.errors import raises
-from tests.models.conformance import StepwiseConformance
+from tests.models.conformance import PrefixConformance
 from tests.models.toy import CLASSES, ENCODER, extracted_fidelity, texts
 from wfalens.models import wrap
 
@@ -24,7 +24,7 @@ def letter_pipeline(seed):
     return make_pipeline(TfidfVectorizer(analyzer=str.split), LogisticRegression()).fit(LETTERS, labels)
 
 
-class TestPipeline(StepwiseConformance):
+class TestPipeline(PrefixConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wrap(letter_pipeline(seed), vocab=encoder, batch_size=5)

@@ -17,7 +17,7 @@ from transformers import (
     RobertaForSequenceClassification,
 )
 
-from tests.models.conformance import StepwiseConformance
+from tests.models.conformance import PrefixConformance
 from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, texts
 from wfalens.errors import InputError, MissingDependencyError, ModelError
@@ -54,7 +54,7 @@ def bert(seed, tokenizer, labels=CLASSES, **shape):
     return BertForSequenceClassification(config)
 
 
-class TestTransformer(StepwiseConformance):
+class TestTransformer(PrefixConformance):
     @pytest.fixture
     def make(self):
         return lambda seed, encoder: wrap(
@@ -63,7 +63,7 @@ class TestTransformer(StepwiseConformance):
 
 
 @pytest.mark.parametrize("padding", [0, 1, None])
-class TestDecoder(StepwiseConformance):
+class TestDecoder(PrefixConformance):
     """A decoder whose tokenizer frames nothing: an empty text has no sub-word.
 
     Where the unknown token (1) pads, the model would overlook it at the end, and unknown words are left out.

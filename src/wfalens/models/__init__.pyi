@@ -14,4 +14,5 @@ from .rnn.classifier import RNNClassifier as RNNClassifier
 from .rnn.classifier import RNNConfig as RNNConfig
 from .rnn.training import Trainer as Trainer
 from .rnn.training import Training as Training
+from .rnn.training import train as train
 from .wrapping import wrap as wrap

@@ -25,29 +25,16 @@ from wfalens.text.encoder import TextEncoder, restore_encoder, store_encoder
 from wfalens.text.tokenizers import Tokenizer
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 from wfalens.text.word_vectors import WordVectors
-from wfalens.validation import Bounds, check_choice, check_numbers, real, whole
+from wfalens.validation import Bounds, Options, option, real, whole
 
 FORMAT, VERSION = "rnn", 1
 CELLS: dict[str, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "elman": nn.RNN}
-_BOUNDS = {
-    "embedding": Bounds(whole, 1, 1 << 16),
-    "hidden": Bounds(whole, 1, 1 << 16),
-    "layers": Bounds(whole, 1, 64),
-    "dropout": Bounds(real, 0, 1, excluded=(1,)),
-}
 _LARGEST_WEIGHT = 1e9  # states lie between -1 and 1, so that no sum leaves single precision, however long the text
 
 
 @dataclass(frozen=True, kw_only=True)
-class RNNConfig:
+class RNNConfig(Options):
     """Shape of the network; the defaults are the paper's.
-
-    Args:
-        cell: lstm, gru or elman.
-        embedding: numbers in a word's vector.
-        hidden: numbers in a layer's state.
-        layers: recurrent layers, one above the other.
-        dropout: share of numbers that training leaves out, 0 to below 1.
 
     Examples:
         >>> from wfalens import RNNConfig
@@ -55,15 +42,11 @@ class RNNConfig:
         100
     """
 
-    cell: str = "lstm"
-    embedding: int = 100
-    hidden: int = 64
-    layers: int = 1
-    dropout: float = 0.5
-
-    def __post_init__(self) -> None:
-        check_choice("cell", self.cell, CELLS)
-        check_numbers(self, _BOUNDS)
+    cell: str = option("lstm", "lstm, gru or elman", CELLS)
+    embedding: int = option(100, "numbers in a word's vector", Bounds(whole, 1, 1 << 16))
+    hidden: int = option(64, "numbers in a layer's state", Bounds(whole, 1, 1 << 16))
+    layers: int = option(1, "recurrent layers, one above the other", Bounds(whole, 1, 64))
+    dropout: float = option(0.5, "share of numbers that training leaves out", Bounds(real, 0, 1, excluded=(1,)))
 
 
 class RNNNetwork(nn.Module):
@@ -101,7 +84,7 @@ class RNNNetwork(nn.Module):
 
 
 class RNNClassifier(Classifier):
-    """A trained network with its vocabulary and classes: a steppable classifier.
+    """A trained network with its vocabulary and classes; it can be stepped.
 
     Args:
         network: the torch module, put into evaluation mode.
@@ -205,7 +188,7 @@ class RNNClassifier(Classifier):
 
     @torch.inference_mode()
     def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
-        """Read one word per row and go on from there: new states, and outputs (batch, classes).
+        """Read one word per row and continue from there: new states, and outputs (batch, classes).
 
         Args:
             state: internal states, (batch, width): `initial_state(batch)`, or what a step returned

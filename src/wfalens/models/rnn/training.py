@@ -5,40 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from wfalens import progress
 from wfalens.errors import InputError
-from wfalens.models.contract import symbol_classes
-from wfalens.models.rnn.classifier import RNNClassifier, RNNConfig
-from wfalens.models.rnn.training_tasks import CLASS, NEXT, TASKS, NextSymbols, TextClasses, TrainingBatches
-from wfalens.ragged import Ragged
+from wfalens.models.contract import classes_of_symbols, end_class, symbol_classes
+from wfalens.models.rnn.classifier import RNNClassifier, RNNConfig, RNNNetwork
+from wfalens.progress import shown
+from wfalens.ragged import Ragged, positions
+from wfalens.results import Result
 from wfalens.text.corpus import Corpus
 from wfalens.text.encoder import LENGTHS, TextEncoder
 from wfalens.text.tokenizers import CUSTOM, KNOWN, Tokenizer
 from wfalens.text.vocabulary import PADDING, Vocabulary
 from wfalens.text.word_vectors import WordVectors
-from wfalens.validation import Bounds, check_choice, check_numbers, real, whole
+from wfalens.validation import Bounds, Options, option, real, whole
 
-_BOUNDS = {
-    "epochs": Bounds(whole, 1, 10**6),
-    "batch_size": Bounds(whole, 1, 10**6),
-    "learning_rate": Bounds(real, 0, 10, excluded=(0,)),
-    "weight_decay": Bounds(real, 0, 10),
-    "word_dropout": Bounds(real, 0, 1, excluded=(1,)),
-    "clip": Bounds(real, 0, math.inf, excluded=(0,)),
-    "validation": Bounds(real, 0, 1, excluded=(0, 1)),
-    "patience": Bounds(whole, 1, 10**6),
-    "min_count": Bounds(whole, 1, 10**9),
-    "max_words": Bounds(whole, 1, 10**9, (None,)),
-    "max_length": LENGTHS,
-    "seed": Bounds(whole, 0, (1 << 64) - 1),
-}
+CLASS, NEXT = TASKS = ("class", "next")
+_LEAST = 1e-12  # probability
+_IGNORED = -1  # no class: <unk> never comes next
 _BATCHES_PER_BUCKET = 32  # texts of that many batches are sorted by length together
 
 
@@ -52,9 +43,9 @@ class Epoch:
     validation_accuracy: float
 
 
-@dataclass(frozen=True)
-class Training:
-    """A trained model and how it came about.
+@dataclass(frozen=True, repr=False)
+class Training(Result):
+    """A trained model and its history.
 
     Args:
         model: with the weights of the best epoch.
@@ -63,72 +54,110 @@ class Training:
         interrupted: whether Ctrl-C ended it.
 
     Examples:
-        >>> from wfalens import RNNConfig, Trainer
-        >>> training = Trainer(config=RNNConfig(embedding=8, hidden=8), epochs=2).train(corpus)
+        >>> from wfalens import RNNConfig, train
+        >>> training = train(corpus, config=RNNConfig(embedding=8, hidden=8), epochs=2)
         >>> 0 <= training.epochs[training.best_epoch - 1].validation_accuracy <= 1
         True
     """
 
-    model: RNNClassifier
+    model: RNNClassifier = field(repr=False)
     epochs: tuple[Epoch, ...]
     best_epoch: int  # counted from 1; 0: interrupted before the first epoch ended
     interrupted: bool
 
+    def rows(self) -> list[dict[str, Any]]:
+        return [{"epoch": number, **asdict(epoch)} for number, epoch in enumerate(self.epochs, 1)]
+
+    def summary(self) -> str:
+        if self.best_epoch == 0:
+            return "training was interrupted before the first epoch ended"
+        best = self.epochs[self.best_epoch - 1]
+        return (
+            f"trained for {len(self.epochs)} epochs; the best is epoch {self.best_epoch} with an accuracy of "
+            f"{best.validation_accuracy:.3f} on held-out texts"
+        )
+
+
+def train(
+    corpus: Corpus,
+    *,
+    config: RNNConfig | None = None,
+    init_from: RNNClassifier | WordVectors | None = None,
+    held_out: Corpus | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Training:
+    """Train a built-in recurrent classifier, or a language model; Ctrl-C ends early and keeps the best epoch so far.
+
+    Args:
+        corpus: labelled texts (for `task="next"` any texts).
+        config: shape of the network.
+        init_from: a network to continue from, which is copied, or word vectors that the embedding starts with (such as
+            an automaton's transition matrix embeddings: pretraining, paper §5.4).
+        held_out: texts on which the best epoch is chosen (default: a share of the corpus).
+        progress: whether to show a bar.
+        options: fields of `Trainer`, such as `epochs`, `learning_rate`, `max_length`, `tokenizer`, `seed`.
+
+    Examples:
+        >>> import wfalens as wl
+        >>> training = wl.train(corpus, config=wl.RNNConfig(embedding=8, hidden=8), epochs=2)
+        >>> training.model.predict(["a good film"]).shape, len(training.epochs)
+        ((1,), 2)
+    """
+    if not isinstance(corpus, Corpus):
+        raise InputError(
+            f"train takes a corpus, not {type(corpus).__name__}: Corpus.of(texts, labels) makes one of two lists",
+            code="corpus",
+        )
+    known = [each.name for each in fields(Trainer)]
+    for name in options:
+        if name not in known:
+            raise InputError(f"train has no option {name!r}; its options: {', '.join(known)}", code="unknown-option")
+    start = init_from if isinstance(init_from, RNNClassifier) else None
+    vectors = init_from if isinstance(init_from, WordVectors) else None
+    if init_from is not None and start is None and vectors is None:
+        raise InputError(f"init_from is a network or word vectors, not {type(init_from).__name__}", code="init-from")
+    if config is None:
+        config = RNNConfig() if start is None else start.config
+        config = config if vectors is None else replace(config, embedding=vectors.width)
+    with shown(progress):
+        return Trainer(config=config, **options).train(corpus, vectors, held_out, start)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Trainer:
+class Trainer(Options):
     """Trains an RNN on the class after the last word, or on what comes next; the best epoch on held-out texts is kept.
 
     Every batch holds texts of similar length, so little is padded, and the loss is taken at each text's last real
     word: padding never reaches the network's state. Only a language model gets texts of any length in a batch, because
-    equal lengths would tell it where a text ends.
-
-    Args:
-        config: shape of the network.
-        task: class (default), or next: a language model, whose classes are the words and the end of the text.
-            Labels are then not needed, and accuracy is that of the next symbol.
-        epochs: passes over the texts at most.
-        batch_size: texts in a step of training (Adam).
-        learning_rate: of Adam.
-        weight_decay: of Adam.
-        word_dropout: share of words that become `<unk>` in training, which teaches what an unknown word means.
-        clip: largest norm of the gradient.
-        validation: share of the texts that is held out to choose the best epoch.
-        patience: epochs without a gain on them before training ends.
-        balance_classes: small classes count as much as large ones.
-        min_count: occurrences that a word needs to be in the vocabulary.
-        max_words: in the vocabulary, the most frequent ones (None: all).
-        max_length: words after which texts are cut (None: never).
-        tokenizer: see `TextEncoder`.
-        seed: of everything random.
-
-    Examples:
-        >>> from wfalens import RNNConfig, Trainer
-        >>> training = Trainer(config=RNNConfig(embedding=8, hidden=8), epochs=2).train(corpus)
-        >>> training.model.class_names, len(training.epochs)
-        (('neg', 'pos'), 2)
+    equal lengths would show it where a text ends.
     """
 
     config: RNNConfig = field(default_factory=RNNConfig)
-    task: str = CLASS
-    epochs: int = 25
-    batch_size: int = 64
-    learning_rate: float = 2e-3
-    weight_decay: float = 0.0
-    word_dropout: float = 0.02
-    clip: float = 1.0
-    validation: float = 0.1
-    patience: int = 4
-    balance_classes: bool = False
-    min_count: int = 1
-    max_words: int | None = None
-    max_length: int | None = None
-    tokenizer: str | Tokenizer = "basic_english"
-    seed: int = 0
+    task: str = option(
+        "class", "class, or next: a language model, whose classes are the words and the end of the text", TASKS
+    )
+    epochs: int = option(25, "passes over the texts at most", Bounds(whole, 1, 10**6))
+    batch_size: int = option(64, "texts in a step of Adam", Bounds(whole, 1, 10**6))
+    learning_rate: float = option(2e-3, "of Adam", Bounds(real, 0, 10, excluded=(0,)))
+    weight_decay: float = option(0.0, "of Adam", Bounds(real, 0, 10))
+    word_dropout: float = option(
+        0.02, "share of words that become <unk> in training, to learn unknown words", Bounds(real, 0, 1, excluded=(1,))
+    )
+    clip: float = option(1.0, "largest norm of the gradient", Bounds(real, 0, math.inf, excluded=(0,)))
+    validation: float = option(
+        0.1, "share of the texts that is held out to choose the best epoch", Bounds(real, 0, 1, excluded=(0, 1))
+    )
+    patience: int = option(4, "epochs without improvement before training ends", Bounds(whole, 1, 10**6))
+    balance_classes: bool = option(False, "weight classes by their size, so that small ones count as much")
+    min_count: int = option(1, "occurrences that a word needs to be in the vocabulary", Bounds(whole, 1, 10**9))
+    max_words: int | None = option(None, "most frequent words to keep (default: all)", Bounds(whole, 1, 10**9, (None,)))
+    max_length: int | None = option(None, "words after which texts are cut (default: never)", LENGTHS)
+    tokenizer: str | Tokenizer = option("basic_english", "how a text becomes words: a name or a function")
+    seed: int = option(0, "of everything random", Bounds(whole, 0, (1 << 64) - 1))
 
     def __post_init__(self) -> None:
-        check_choice("task", self.task, TASKS)
-        check_numbers(self, _BOUNDS)
+        super().__post_init__()
         if self.task == NEXT and self.balance_classes:
             raise InputError("balance_classes weights the classes of texts, which a language model has none of")
         if self.tokenizer == CUSTOM:
@@ -145,37 +174,19 @@ class Trainer:
 
         Args:
             corpus: labelled texts (for `task="next"` any texts)
-            vectors: word vectors that the embedding begins with; None: random ones
+            vectors: word vectors that the embedding starts with; None: random ones
             held_out: texts on which the best epoch is chosen; None: a share of the corpus, which is set aside
-            start: a network to go on from, with its words and its shape; it is copied
+            start: a network to continue from, with its words and its shape; it is copied
 
         Examples:
             >>> training = Trainer(config=small, epochs=1).train(corpus)
             >>> training.model.class_names
             ('neg', 'pos')
         """
-        if self.task == CLASS:
-            _checked_labels(corpus)
-        else:
-            corpus = replace(corpus, labels=None, class_names=())
         rng = np.random.default_rng(self.seed)
-        if held_out is None:
-            fit, held_out = corpus.split(self.validation, rng)
-        else:
-            fit = corpus
-            held_out = held_out.relabelled(corpus.class_names) if self.task == CLASS else replace(held_out, labels=None)
-        if len(held_out) == 0 or len(fit) == 0:
-            raise InputError(f"{corpus.name} has {len(corpus)} texts: too few to hold some out for validation")
-        if start is None:
-            encoder = self._encoder(fit)
-            names = corpus.class_names if self.task == CLASS else symbol_classes(encoder.vocabulary)
-            model = RNNClassifier.untrained(self.config, encoder, names, self.seed, vectors)
-        else:
-            model = _copied(
-                start, corpus.class_names if self.task == CLASS else symbol_classes(start.encoder.vocabulary)
-            )
-        lessons, tests = (self._lessons(model, each) for each in (fit, held_out))
-        if len(lessons.ids) == 0 or len(tests.ids) == 0:
+        model, fit, held_out = self._prepared(corpus, vectors, held_out, start, rng)
+        batches, tests = (self._task(model, each) for each in (fit, held_out))
+        if len(batches.ids) == 0 or len(tests.ids) == 0:
             raise InputError(f"{corpus.name}: no words are left after tokenisation")
         optimiser = torch.optim.Adam(model.network.parameters(), self.learning_rate, weight_decay=self.weight_decay)
         history: list[Epoch] = []
@@ -185,7 +196,7 @@ class Trainer:
             torch.manual_seed(self.seed)
             try:
                 for number in range(1, self.epochs + 1):
-                    done = self._epoch(model, lessons, optimiser, rng)
+                    done = self._epoch(model, batches, optimiser, rng)
                     epoch = Epoch(*done, *tests.measured(model))
                     history.append(epoch)
                     if best == 0 or self._better(epoch, history[best - 1]):
@@ -200,12 +211,38 @@ class Trainer:
         model.network.eval()
         return Training(model, tuple(history), best, interrupted)
 
+    def _prepared(
+        self,
+        corpus: Corpus,
+        vectors: WordVectors | None,
+        held_out: Corpus | None,
+        start: RNNClassifier | None,
+        rng: np.random.Generator,
+    ) -> tuple[RNNClassifier, Corpus, Corpus]:
+        """The network before training, the texts to fit and the held-out ones."""
+        if self.task == CLASS:
+            _checked_labels(corpus)
+        else:
+            corpus = replace(corpus, labels=None, class_names=())
+        if held_out is None:
+            fit, held_out = corpus.split(self.validation, rng)
+        else:
+            fit = corpus
+            held_out = held_out.relabelled(corpus.class_names) if self.task == CLASS else replace(held_out, labels=None)
+        if len(held_out) == 0 or len(fit) == 0:
+            raise InputError(f"{corpus.name} has {len(corpus)} texts: too few to hold some out for validation")
+        encoder = self._encoder(fit) if start is None else start.encoder
+        names = corpus.class_names if self.task == CLASS else symbol_classes(encoder.vocabulary)
+        if start is not None:
+            return _copied(start, names), fit, held_out
+        return RNNClassifier.untrained(self.config, encoder, names, self.seed, vectors), fit, held_out
+
     def _encoder(self, corpus: Corpus) -> TextEncoder:
         tokenize = TextEncoder(Vocabulary.of_words([]), self.tokenizer, self.max_length).tokens
         vocabulary = Vocabulary.build(map(tokenize, corpus.texts), self.min_count, self.max_words)
         return TextEncoder(vocabulary, self.tokenizer, self.max_length)
 
-    def _lessons(self, model: RNNClassifier, corpus: Corpus) -> TrainingBatches:
+    def _task(self, model: RNNClassifier, corpus: Corpus) -> TrainingTask:
         ids = model.encoder.encode(corpus.texts)
         if self.task == NEXT:
             return NextSymbols(ids.nonempty()[1], model)
@@ -221,19 +258,19 @@ class Trainer:
     def _epoch(
         self,
         model: RNNClassifier,
-        lessons: TrainingBatches,
+        batches: TrainingTask,
         optimiser: torch.optim.Optimizer,
         rng: np.random.Generator,
     ) -> tuple[float, float]:
         """One pass over the texts; -> mean loss and accuracy in training."""
         network = model.network.train()
         total, hits, answers = 0.0, 0, 0
-        for batch in self._batches(lessons.ids.lengths, rng):
-            texts = lessons.ids.take(batch)
+        for batch in self._batches(batches.ids.lengths, rng):
+            texts = batches.ids.take(batch)
             words = np.where(rng.random(len(texts.values)) < self.word_dropout, 1, texts.values).astype(np.int32)
             table = torch.from_numpy(Ragged(words, texts.offsets).padded(PADDING))
-            logits, target = lessons.asked(network, table, batch)
-            value = lessons.loss(logits, target)
+            logits, target = batches.logits_and_targets(network, table, batch)
+            value = batches.loss(logits, target)
             optimiser.zero_grad(set_to_none=True)
             value.backward()
             nn.utils.clip_grad_norm_(network.parameters(), self.clip)
@@ -304,3 +341,71 @@ def _copied(model: RNNClassifier, class_names: tuple[str, ...]) -> RNNClassifier
 
 def _copy(network: nn.Module) -> dict[str, torch.Tensor]:
     return {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
+
+
+class TrainingTask(Protocol):
+    """Texts and the right answers."""
+
+    ids: Ragged[np.int32]
+
+    @property
+    def loss(self) -> nn.Module: ...
+
+    def logits_and_targets(self, network: RNNNetwork, table: Tensor, batch: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """Logits and right classes for some of the texts, given as ids; (batch, time) -> (N, classes), (N,)"""
+        ...
+
+    def measured(self, model: RNNClassifier) -> tuple[float, float]:
+        """Mean loss and accuracy."""
+        ...
+
+
+class TextClasses:
+    """The class of every text, after its last word. `balanced`: the number of classes, to weight them by their size."""
+
+    def __init__(self, ids: Ragged[np.int32], labels: NDArray[np.int64], balanced: int | None) -> None:
+        self.ids, self.labels = ids, labels
+        self.loss = nn.CrossEntropyLoss(None if balanced is None else _class_weights(labels, balanced))
+
+    def logits_and_targets(self, network: RNNNetwork, table: Tensor, batch: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        logits = network.last_logits(table, torch.from_numpy(self.ids.lengths[batch]))
+        return logits, torch.from_numpy(self.labels[batch])
+
+    def measured(self, model: RNNClassifier) -> tuple[float, float]:
+        return _scores(model.trace(self.ids).last(), self.labels)
+
+
+class NextSymbols:
+    """The next symbol, or the end, after every prefix of every text, the empty one included."""
+
+    def __init__(self, ids: Ragged[np.int32], model: RNNClassifier) -> None:
+        self.ids, self.loss = ids, nn.CrossEntropyLoss()
+        symbols = classes_of_symbols(model)[ids.values]
+        self.first = symbols[ids.offsets[:-1]]  # (texts,): what comes before any symbol was read
+        self.later = np.append(symbols[1:], _IGNORED)  # (tokens,): what comes after each symbol
+        self.later[ids.offsets[1:] - 1] = end_class(model)
+
+    def logits_and_targets(self, network: RNNNetwork, table: Tensor, batch: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        lengths = self.ids.lengths[batch]
+        real = torch.from_numpy(np.arange(table.shape[1]) < lengths[:, None])
+        logits = network.begun(table)
+        right = np.concatenate([self.first[batch], self.later[positions(self.ids.offsets[batch], lengths)]])
+        known = torch.from_numpy(np.flatnonzero(right != _IGNORED))
+        return torch.cat([logits[:, 0], logits[:, 1:][real]])[known], torch.from_numpy(right)[known]
+
+    def measured(self, model: RNNClassifier) -> tuple[float, float]:
+        first = np.tile(model.initial_output, (len(self.ids), 1))
+        right = np.concatenate([self.later, self.first])
+        known = right != _IGNORED
+        return _scores(np.concatenate([model.trace(self.ids).values, first])[known], right[known])
+
+
+def _scores(outputs: NDArray[np.float32], right: NDArray[np.int64]) -> tuple[float, float]:
+    """Mean loss and accuracy; (N, classes), (N,)"""
+    chosen = outputs[np.arange(len(right)), right]
+    return float(-np.log(np.maximum(chosen, _LEAST)).mean()), float(np.mean(outputs.argmax(1) == right))
+
+
+def _class_weights(labels: NDArray[np.int64], classes: int) -> Tensor:
+    counts = np.maximum(np.bincount(labels, minlength=classes), 1)
+    return torch.from_numpy((len(labels) / (classes * counts)).astype(np.float32))
