@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from common import CACHE, arguments, finish, show
-from wfalens.evaluation.language_models import TEXT_NGRAM, baselines, measure_strings
+from wfalens.evaluation.language_models import TEXT_NGRAM, baselines, measure_language_model
 from wfalens.extraction import Linear, Stochastic, extract
 from wfalens.language import Language, most_likely, sample
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
@@ -61,7 +61,7 @@ def main() -> None:
     model = trained(name, train, options.quick)
     language = Language.of(model)
     held = language.ids(test.texts)
-    held = held.take(language.spoken(held))
+    held = held.take(language.inside_alphabet(held))
     rivals = baselines(language, language.ids(train.texts))
     kinds = QUICK if options.quick else KINDS
     automata = {kind: extract(model, train, method) for kind, method in kinds.items()}
@@ -70,7 +70,7 @@ def main() -> None:
     rows = [["network", "", f"{language.perplexity(held):.3f}", "", "", ""]]
     result["network"] = {"perplexity": language.perplexity(held)}
     for number, (kind, wfa) in enumerate(automata.items()):
-        found = measure_strings(wfa, model, held, reference=train if number == 0 else None)
+        found = measure_language_model(wfa, model, held, reference=train if number == 0 else None)
         for who, each in ({kind: found.automaton} | found.baselines).items():
             result[who] = {"perplexity": each.perplexity, "kl": each.kl.value, "agreement": each.agreement}
             result[who] |= {"ndcg": each.ndcg, **({"states": wfa.states} if who == kind else {})}

@@ -25,7 +25,7 @@ import numpy as np
 from common import arguments, finish, show
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.language_models import measure_strings
+from wfalens.evaluation.language_models import measure_language_model
 from wfalens.extraction import Refinement, Stochastic, extract, refine
 from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.extraction.states.abstraction import TooFewOutputsError
@@ -166,7 +166,7 @@ def language_model(folder: Path, model: PrefixClassifier, words: Words, quick: b
     began = time.process_time()
     wfa = _spoken(model, words, quick)
     seconds = time.process_time() - began
-    measured = measure_strings(wfa, model, words.test, reference=concatenate([words.known, words.own]))
+    measured = measure_language_model(wfa, model, words.test, reference=concatenate([words.known, words.own]))
     winner, ours, network = Winner.read(folder, model), Language.of(wfa), Language.of(model)
     found: dict[str, object] = {"states": wfa.states, "bytes": _bytes(wfa), "seconds": seconds}
     found |= {} if winner is None else {"winner_states": len(winner.value)}

@@ -4,7 +4,7 @@ from .automaton import StochasticWFA as StochasticWFA
 from .automaton import Walk as Walk
 from .evaluation import Fidelity as Fidelity
 from .evaluation import measure_fidelity as measure_fidelity
-from .evaluation import measure_strings as measure_strings
+from .evaluation import measure_language_model as measure_language_model
 from .extraction import Augmentation as Augmentation
 from .extraction import Linear as Linear
 from .extraction import Paper as Paper

@@ -128,8 +128,8 @@ def test_majority_puts_the_most_frequent_class_on_top():
 def test_tables_and_json_hold_every_group(measured):
     _, fidelity = measured
     frame = fidelity.to_dataframe()
-    assert set(frame["by"]) == {"overall", "class", "length", "rare words", "stand-in"}
-    assert fidelity.to_json()["overall"]["cr"]["value"] == fidelity.overall.cr.value
+    assert set(frame["by"]) == {"overall", "class", "length", "rare words", "baseline"}
+    assert fidelity.to_dict()["overall"]["cr"]["value"] == fidelity.overall.cr.value
 
 
 def test_automaton_and_model_must_belong_together(measured, letters, headlines):
@@ -167,3 +167,12 @@ def test_a_black_box_is_asked_once_for_each_text(news_model, headlines, test_hea
     assert {name: item.cr for name, item in fidelity.baselines.items()} == {
         name: item.cr for name, item in white.baselines.items()
     }
+
+
+def test_cr_and_jsd_print_well_and_compare_as_numbers(measured):
+    _, fidelity = measured
+    assert fidelity.cr is fidelity.overall.cr
+    assert fidelity.jsd.low <= float(fidelity.jsd) == fidelity.jsd.value
+    assert 0 < fidelity.jsd < fidelity.cr <= 1
+    assert len(repr(fidelity)) < 2000
+    assert str(fidelity.cr) in str(fidelity)

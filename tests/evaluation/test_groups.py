@@ -12,7 +12,7 @@ from wfalens import Corpus, measure_fidelity, read_corpus, read_groups, wrap
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import Comparison
-from wfalens.evaluation.groups import by_group, difference
+from wfalens.evaluation.groups import compare_groups, difference
 from wfalens.text.files import MISSING
 
 CLASSES = ("no", "yes")
@@ -32,7 +32,7 @@ def judgement(network, automaton, truth=None):
 
 
 def report(*given, groups, **options):
-    return by_group(judgement(*given), groups, CLASSES, np.random.default_rng(0), **options)
+    return compare_groups(judgement(*given), groups, CLASSES, np.random.default_rng(0), **options)
 
 
 @given(st.integers(0, 2**32))
@@ -108,10 +108,10 @@ def test_one_group_has_no_gap():
 def test_of_many_classes_all_are_told_unless_one_is_named():
     judged, names = judgement([0, 1, 2] * 10, [0, 1, 1] * 10), ("a", "b", "c")
     rng = np.random.default_rng(0)
-    assert by_group(judged, ["x", "y"] * 15, names, rng).positive == names
-    assert by_group(judged, ["x", "y"] * 15, names, rng, positive="b").positive == ("b",)
+    assert compare_groups(judged, ["x", "y"] * 15, names, rng).positive == names
+    assert compare_groups(judged, ["x", "y"] * 15, names, rng, positive="b").positive == ("b",)
     with pytest.raises(InputError, match="unknown class 'd'; choose one of a, b, c"):
-        by_group(judged, ["x", "y"] * 15, names, rng, positive="d")
+        compare_groups(judged, ["x", "y"] * 15, names, rng, positive="d")
 
 
 def test_groups_that_are_none_are_refused():
@@ -139,7 +139,7 @@ def test_fidelity_by_group_leaves_out_the_groups_of_texts_without_words(pair):
     found = measure_fidelity(wfa, model, texts, groups=["x", "gone", "y", "gone", "x"])
     assert [(group.name, group.agreement.texts) for group in found.by_group.groups] == [("x", 2), ("y", 1)]
     assert "group" in set(found.to_dataframe()["by"])
-    assert json.loads(json.dumps(found.to_json()))["by_group"]["column"] == "group"
+    assert json.loads(json.dumps(found.to_dict()))["by_group"]["column"] == "group"
     assert measure_fidelity(wfa, model, texts).by_group is None
 
 

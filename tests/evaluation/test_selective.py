@@ -118,7 +118,7 @@ def test_the_full_coverage_is_the_overall_rate_and_order_does_not_matter():
     selective = SelectiveFidelity.of(confidence, agrees)
     assert selective.at_coverage(1.0).cr == wilson(int(agrees.sum()), 300)
     order = rng.permutation(300)
-    assert SelectiveFidelity.of(confidence[order], agrees[order]).to_json() == selective.to_json()
+    assert SelectiveFidelity.of(confidence[order], agrees[order]).to_dict() == selective.to_dict()
 
 
 def test_senseless_wishes_are_refused():
@@ -196,7 +196,7 @@ def test_thresholds_from_evaluation_are_those_of_prediction(measured, test_headl
 
 def test_tables_and_json_hold_deciles_and_curve(measured, news_model):
     wfa, fidelity = measured
-    stored = fidelity.to_json()["selective"]
+    stored = fidelity.to_dict()["selective"]
     assert [each["coverage"] for each in stored["curve"]] == [each.coverage for each in fidelity.selective.curve]
     assert stored["deciles"][9]["cr"]["low"] == fidelity.selective.deciles[9].cr.low
     frame = fidelity.selective.to_dataframe()

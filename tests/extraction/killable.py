@@ -41,7 +41,7 @@ def extraction(files: TextFiles, folder: Path, out: Path) -> None:
 def evaluation(files: TextFiles, folder: Path, out: Path) -> None:
     wfa = extract(small_model(), some_texts(100), Paper(states=6))
     fidelity = measure_fidelity(wfa, small_model(), files, run=run_in(folder))
-    write_atomically(out, json.dumps(fidelity.to_json()).encode())
+    write_atomically(out, json.dumps(fidelity.to_dict()).encode())
 
 
 def importance(files: TextFiles, folder: Path, out: Path) -> None:

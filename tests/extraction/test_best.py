@@ -10,7 +10,7 @@ from tests.extraction.test_distillation import Stops
 from tests.language.grammar import Grammar
 from wfalens.automaton import WFA, LinearWFA, Shared
 from wfalens.errors import FormatError, InputError
-from wfalens.evaluation.baseline_check import check_baseline
+from wfalens.evaluation.baselines import check_baseline
 from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract
 from wfalens.extraction import selection as best
 from wfalens.extraction.comparing import Rates, aim_for, leader

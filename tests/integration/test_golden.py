@@ -373,7 +373,7 @@ def drawn(model, number):
 
 def string_fidelity(wfa, model):
     texts = build.stored("grammar")
-    found = evaluation.measure_strings(wfa, model, texts["held_out"])
+    found = evaluation.measure_language_model(wfa, model, texts["held_out"])
     names = ("agreement", "ndcg", "mse", "perplexity", "perplexity_ratio", "wer")
     own = {"kl": interval(found.automaton.kl), **{name: getattr(found.automaton, name) for name in names}}
     return {"prefixes": found.prefixes, "model": [found.model_perplexity, found.model_wer], "automaton": own}
@@ -382,7 +382,7 @@ def string_fidelity(wfa, model):
 def string_baselines(wfa, model):
     """The divergence of n-grams and of the spectral method."""
     texts = build.stored("grammar")
-    found = evaluation.measure_strings(wfa, model, texts["held_out"], reference=texts["corpus"])
+    found = evaluation.measure_language_model(wfa, model, texts["held_out"], reference=texts["corpus"])
     return {name: each.kl.value for name, each in found.baselines.items()}
 
 

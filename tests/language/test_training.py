@@ -5,7 +5,7 @@ import pytest
 
 from tests.language.grammar import Grammar
 from wfalens.errors import InputError
-from wfalens.evaluation import measure_strings
+from wfalens.evaluation import measure_language_model
 from wfalens.extraction import Linear, Stochastic, extract
 from wfalens.extraction.held_out import judged
 from wfalens.language import perplexity, sample
@@ -45,7 +45,7 @@ def test_its_automaton_speaks_alike_and_beats_the_last_symbol(speaker, spoken, k
         "linear": Linear(layers=2, width=8, factors=16, hidden=32, epochs=8),
     }
     wfa = extract(speaker, spoken[0], methods[kind])
-    found = measure_strings(wfa, speaker, ["", *spoken[1]], reference=spoken[0])
+    found = measure_language_model(wfa, speaker, ["", *spoken[1]], reference=spoken[0])
     assert found.prefixes == sum(map(len, spoken[1])) + len(spoken[1]) + 1
     assert found.automaton.kl.value < found.baselines["last symbol"].kl.value
     assert found.automaton.kl.low <= found.automaton.kl.value <= found.automaton.kl.high
@@ -60,7 +60,7 @@ def test_its_automaton_speaks_alike_and_beats_the_last_symbol(speaker, spoken, k
 
 def test_a_model_is_like_itself(speaker, spoken):
     wfa = extract(speaker, spoken[0], Stochastic(states=4, completion="probe", alpha=0.0))
-    language_figures = measure_strings(wfa, speaker, spoken[1])
+    language_figures = measure_language_model(wfa, speaker, spoken[1])
     assert language_figures.baselines == {}
     assert language_figures.automaton.perplexity == pytest.approx(perplexity(wfa, spoken[1]))
     assert language_figures.model_perplexity == pytest.approx(perplexity(speaker, spoken[1]), rel=1e-5)

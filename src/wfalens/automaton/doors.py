@@ -36,8 +36,10 @@ class Doors:
         seed: int = 0,
         run: RunConfig | None = None,
         progress: bool = False,
-    ) -> Fidelity:
+    ) -> Fidelity | Any:
         """Compare this automaton with the model that it was extracted from, on texts that neither has seen.
+
+        Of a language model, all prefixes are compared (`wfalens.evaluation.LanguageModelFidelity`).
 
         Args:
             model: the model that the automaton was extracted from.
@@ -54,13 +56,17 @@ class Doors:
 
         Examples:
             >>> fidelity = wfa.fidelity(model, ["not a good film", "a bad film"], reference=corpus)
-            >>> fidelity.overall.cr.value
-            1.0
+            >>> print(fidelity.cr)
+            1.000 [0.342, 1.000]
         """
-        from wfalens.evaluation.measure_fidelity import measure_fidelity
+        from wfalens.evaluation.fidelity import measure_fidelity
+        from wfalens.evaluation.language_models import measure_language_model
+        from wfalens.models.contract import is_language_model
         from wfalens.progress import shown
 
         with shown(progress):
+            if is_language_model(self._wfa):
+                return measure_language_model(self._wfa, cast("Any", model), texts, reference=reference, seed=seed)
             return measure_fidelity(
                 self._wfa,
                 model,

@@ -45,7 +45,7 @@ else:
     report = _Part("report")
     robustness = _Part("robustness")
     attacks = _Part("robustness.attack")
-    baseline_check = _Part("evaluation.baseline_check")
+    baseline_check = _Part("evaluation.baselines")
     plots = _Part("report.plots")
     preprocessing_check = _Part("models.preprocessing_check")
     server = _Part("report.server")

@@ -2,17 +2,18 @@
 
 from wfalens.divergence import jensen_shannon
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement
-from wfalens.evaluation.explanations import ExplanationScores, evaluate_explanations
+from wfalens.evaluation.baselines import BaselineCheck, check_baseline
+from wfalens.evaluation.explanations import ExplanationScores, compare_explanations, evaluate_explanations
 from wfalens.evaluation.extraction_texts import find_extraction_texts
-from wfalens.evaluation.fidelity import Fidelity
+from wfalens.evaluation.fidelity import Fidelity, measure_fidelity
 from wfalens.evaluation.groups import Gap, Group, GroupReport, Rates
-from wfalens.evaluation.language_models import Likeness, StringFidelity, measure_strings
-from wfalens.evaluation.measure_fidelity import measure_fidelity
+from wfalens.evaluation.language_models import LanguageModelFidelity, PrefixAgreement, measure_language_model
 from wfalens.evaluation.selective import Decile, Selection, SelectiveFidelity
 from wfalens.evaluation.text_trace import TextTrace, trace_text
 
 __all__ = [
     "Agreement",
+    "BaselineCheck",
     "Decile",
     "Estimate",
     "ExplanationScores",
@@ -20,17 +21,19 @@ __all__ = [
     "Gap",
     "Group",
     "GroupReport",
-    "Likeness",
+    "LanguageModelFidelity",
+    "PrefixAgreement",
     "Rates",
     "Selection",
     "SelectiveFidelity",
-    "StringFidelity",
     "TextTrace",
     "agreement",
+    "check_baseline",
+    "compare_explanations",
     "evaluate_explanations",
     "find_extraction_texts",
     "jensen_shannon",
     "measure_fidelity",
-    "measure_strings",
+    "measure_language_model",
     "trace_text",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import total_ordering
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +14,32 @@ _BLOCK = 1 << 22  # resampled values held at once
 MANY = 100_000  # texts from which on resampling costs much and its own noise exceeds what it could correct
 
 
+@total_ordering
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95 % interval."""
+    """A value with its 95 % interval; it compares with numbers as its value does.
+
+    Examples:
+        >>> from wfalens.evaluation import Estimate
+        >>> rate = Estimate(0.95, 0.9, 0.98)
+        >>> print(rate)
+        0.950 [0.900, 0.980]
+        >>> rate > 0.9, float(rate)
+        (True, 0.95)
+    """
 
     value: float
     low: float
     high: float
 
+    def __float__(self) -> float:
+        return self.value
+
+    def __lt__(self, other: object) -> bool:
+        return self.value < float(other)  # type: ignore[arg-type]
+
     def __str__(self) -> str:
-        return f"{self}"
+        return format(self)
 
     def __format__(self, spec: str) -> str:
         spec = spec or ".3f"
@@ -42,6 +59,7 @@ class Agreement:
 
 
 def agreement(agrees: NDArray[np.bool_], divergence: NDArray[np.float64], rng: np.random.Generator) -> Agreement:
+    """CR with Wilson's interval and mean JSD with a bootstrap interval. agrees, divergence: (texts,)"""
     mean = normal_mean(divergence) if len(divergence) >= MANY else bootstrap_mean(divergence, rng)
     return Agreement(len(agrees), wilson(int(agrees.sum()), len(agrees)), mean)
 

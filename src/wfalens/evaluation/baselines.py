@@ -1,18 +1,61 @@
-"""Trivial stand-ins for a model: what agreement costs nothing."""
+"""Baselines: how often trivial copies of a model, the majority class and a bag of words, agree with it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.wfa import WFA
+from wfalens.divergence import jensen_shannon
+from wfalens.errors import InputError
+from wfalens.evaluation.agreement import Agreement, agreement
+from wfalens.extraction.held_out import divided
+from wfalens.models.contract import PrefixClassifier, is_language_model
+from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
+from wfalens.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+MAJORITY, BAG_OF_WORDS = "majority class", "bag of words"
 _FOLDS = 5
+_FEWEST = 30  # held-out texts from which on the two rates are compared
+_MOST_FITTED = 10_000  # texts that the bag of words learns from in a quick check
+_MOST_NUMBERS = 100_000  # texts times classes, likewise: it shall take seconds
+
+
+def measure_baselines(
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
+    outputs: NDArray[np.float64],
+    reference: Corpus | None,
+    rng: np.random.Generator,
+) -> dict[str, Agreement]:
+    """Agreement of each baseline with the model; fitted on `reference`, else on the other fifths of the same texts."""
+    words = len(model.encoder.vocabulary)
+    if reference is None:
+        predictions = {MAJORITY: majority(outputs, len(ids))}
+        fitted = cross_fitted_bag_of_words(ids, outputs, words)
+        if fitted is not None:
+            predictions[f"{BAG_OF_WORDS} ({_FOLDS}-fold)"] = fitted
+    else:
+        _, fit_ids = model.encoder.encode(reference.texts).nonempty()
+        if len(fit_ids) == 0:
+            raise InputError(f"{reference.name}: there is no text with a word in it", code="no-words")
+        fit_outputs = last_outputs(model, fit_ids).astype(np.float64)
+        predictions = {
+            MAJORITY: majority(fit_outputs, len(ids)),
+            BAG_OF_WORDS: bag_of_words(fit_ids, fit_outputs, ids, words),
+        }
+    labels = outputs.argmax(1)
+    return {
+        name: agreement(predicted.argmax(1) == labels, jensen_shannon(predicted, outputs), rng)
+        for name, predicted in predictions.items()
+    }
 
 
 def majority(outputs: NDArray[np.float64], texts: int) -> NDArray[np.float64]:
@@ -50,6 +93,52 @@ def cross_fitted_bag_of_words(
     for fit, rest in folds.split(table, labels):
         result[rest] = _fit_predict(table[fit], labels[fit], table[rest], outputs.shape[1])
     return result
+
+
+@dataclass(frozen=True)
+class BaselineCheck:
+    """CR of an automaton and of a bag of words on held-out extraction texts."""
+
+    texts: int
+    cr: float
+    bag_of_words: float
+
+    @property
+    def beats_bag_of_words(self) -> bool:
+        """Whether its CR is higher; where both always agree with the model there is nothing to beat."""
+        return self.cr > self.bag_of_words or self.cr == 1
+
+    @property
+    def warning(self) -> str | None:
+        """One sentence, where a bag of words would do as well."""
+        if self.beats_bag_of_words:
+            return None
+        return (
+            f"on {self.texts:,} extraction texts its CR of {self.cr:.3f} does not beat that of a bag of words fitted "
+            f"on the others, {self.bag_of_words:.3f}; try more states or another method"
+        )
+
+
+def check_baseline(wfa: WFA, model: PrefixClassifier, corpus: Corpus, seed: int) -> BaselineCheck | None:
+    """Compare an automaton with a bag of words fitted on the other extraction texts; None if there are too few texts.
+
+    `corpus` and `seed` are those of the extraction. The texts are those that linear and readable automata were not
+    fitted to. A stochastic automaton has seen them, so it may look better than it is, never worse.
+    """
+    _, ids = model.encoder.encode(corpus.texts).nonempty()
+    if len(ids) < 2 or is_language_model(model):  # what comes next is a matter of order: n-grams are its baselines
+        return None
+    held, known = divided(ids, seed)
+    if len(held) < _FEWEST:
+        return None
+    most = min(_MOST_FITTED, _MOST_NUMBERS // len(model.class_names))
+    if len(known) > most:
+        known = known.take(np.sort(np.random.default_rng(seed).permutation(len(known))[:most]))
+    fit_outputs, labels = last_outputs(model, known).astype(np.float64), last_outputs(model, held).argmax(1)
+    predicted = bag_of_words(known, fit_outputs, held, len(model.encoder.vocabulary)).argmax(1)
+    return BaselineCheck(
+        len(held), float(np.mean(wfa.predict_indices(held) == labels)), float(np.mean(predicted == labels))
+    )
 
 
 def _fit_predict(

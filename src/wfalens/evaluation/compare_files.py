@@ -8,18 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.comparison import Comparison
+from wfalens.evaluation.comparison import Comparison, compare_texts
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import last_outputs
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
 from wfalens.scale.map_blocks import BlockTask, map_blocks
-from wfalens.scale.run_config import FileRun, WorkerModel
-from wfalens.scale.sample import CorpusScan
+from wfalens.ragged import Ragged
+from wfalens.scale.run_config import DEFAULT_SAMPLE, FileRun, RunConfig, WorkerModel
+from wfalens.scale.sample import CorpusScan, scan_files
 from wfalens.storage import StoredFile, Tensors
 from wfalens.text.blocks import Source
-from wfalens.threads import limit_model_threads
+from wfalens.text.files import TextFiles, with_labels
+from wfalens.threads import limit_model_threads, model_threads_limited
 
 _COLUMNS = {"label": "i", "predicted": "i", "divergence": "f", "confidence": "f", "length": "i", "rare": "f"}
 _TRUTH = {"truth": "i"}  # where labels are known
@@ -61,8 +64,8 @@ class ComparisonTask:
             found = encoded(block, model.encoder, classes, self.skips_errors)
             rows.append(found.rows)
             if len(found.ids):
-                outputs = last_outputs(model, found.ids)
-                compared.append(Comparison.of(self.wfa, found.ids, outputs.astype(np.float64), found.truth))
+                comparison, outputs = compare_texts(self.wfa, model, found.ids, found.truth)
+                compared.append(comparison)
                 kept.append(outputs)
         return BlockComparison(
             Comparison.joined(compared) if compared else None,
@@ -71,7 +74,28 @@ class ComparisonTask:
         )
 
 
-def compare_files(wfa: WFA, model: PrefixClassifier, scan: CorpusScan, run: FileRun) -> BlockComparison:
+def compare_files(
+    wfa: WFA, model: PrefixClassifier, files: TextFiles, seed: int, run: RunConfig | None
+) -> tuple[Comparison, Ragged[np.int32], NDArray[np.floating]]:
+    """The comparison of all texts; a sample of them (all where they are few) and the model's outputs on it."""
+    if not files.has_labels:
+        files, remark = with_labels(files)
+        if remark:
+            progress.say(remark)
+    about = {"automaton": wfa.fingerprint, "seed": seed, "model": model.fingerprint, **model.encoder.told}
+    with (run or RunConfig()).opened(files, about, DEFAULT_SAMPLE) as opened, model_threads_limited():
+        classes = {name: number for number, name in enumerate(wfa.class_names)} if files.has_labels else None
+        scan = scan_files(opened, model.encoder, seed, classes)
+        found = _compare_blocks(wfa, model, scan, opened)
+        assert found.comparison is not None  # noqa: S101 - there are texts
+        ids, rows = scan.sample.ids, found.rows
+        knows_outputs = found.outputs is not None and rows.texts == len(ids)  # unless a block was left out
+        outputs = found.outputs if knows_outputs and found.outputs is not None else last_outputs(model, ids)
+        opened.record("finish", texts=rows.texts, tokens=rows.tokens, left_out=rows.left_out)
+    return found.comparison, ids, outputs
+
+
+def _compare_blocks(wfa: WFA, model: PrefixClassifier, scan: CorpusScan, run: FileRun) -> BlockComparison:
     """The comparison of all texts, in the order of the corpus; outputs are kept where the sample holds all texts."""
     source = run.source
     work = BlockTask(

@@ -12,24 +12,25 @@ Plausible to people, where their rationales are given (DeYoung et al. 2020; high
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wfalens import progress
+from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import MANY, Estimate, bootstrap_mean, normal_mean
-from wfalens.html import table_html
+from wfalens.evaluation.comparison import check_pair
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
-
-if TYPE_CHECKING:
-    import pandas as pd
+from wfalens.results import Result
+from wfalens.text.corpus import Corpus, as_texts
 
 SHARES = (0.1, 0.2, 0.3, 0.5)  # of the words that are removed or kept
 FAITHFULNESS = ("comprehensiveness", "sufficiency", "tau_loo")
@@ -38,8 +39,8 @@ TextScorer = Callable[[str], ArrayLike]  # a text -> a score for every word, or 
 Scores = Sequence[NDArray[np.float64]]  # of every text: (words,)
 
 
-@dataclass(frozen=True, eq=False)
-class ExplanationScores:
+@dataclass(frozen=True, eq=False, repr=False)
+class ExplanationScores(Result):
     """Every measure of every method on every text; NaN where a measure is not defined."""
 
     methods: tuple[str, ...]
@@ -60,37 +61,41 @@ class ExplanationScores:
         """On how many texts a measure is defined."""
         return int((~np.isnan(self.values[_place(method, self.methods), _place(measure, self.measures)])).sum())
 
-    def to_dataframe(self) -> pd.DataFrame:
-        import pandas as pd
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per method and measure."""
+        return [
+            {
+                "method": method,
+                "measure": measure,
+                **(dict.fromkeys(("value", "low", "high")) if mean is None else asdict(mean)),
+                "texts": self.defined(method, measure),
+            }
+            for method in self.methods
+            for measure in self.measures
+            for mean in [self.estimate(method, measure)]
+        ]
 
-        rows = []
+    def to_dict(self) -> dict[str, Any]:
+        """By method and measure: the mean, its interval, and on how many texts it is defined."""
+        found: dict[str, Any] = {method: {} for method in self.methods}
+        for row in self.rows():
+            method, measure = row.pop("method"), row.pop("measure")
+            found[method][measure] = None if row["value"] is None else row
+        for method, ms in zip(self.methods, self.ms, strict=True):
+            found[method]["ms"] = float(ms)
+        return found
+
+    @property
+    def title(self) -> str:
+        return f"Explanations of {self.values.shape[2]:,} texts"
+
+    def summary(self) -> str:
+        lines = [self.title]
         for method in self.methods:
-            for measure in self.measures:
-                found = self.estimate(method, measure)
-                ends = (None, None, None) if found is None else (found.value, found.low, found.high)
-                rows.append((method, measure, *ends, self.defined(method, measure)))
-        return pd.DataFrame(rows, columns=["method", "measure", "value", "low", "high", "texts"])
-
-    def to_json(self) -> dict[str, Any]:
-        def told(method: str, measure: str) -> dict[str, Any] | None:
-            found, texts = self.estimate(method, measure), self.defined(method, measure)
-            return None if found is None else {**asdict(found), "texts": texts}
-
-        return {
-            method: {**{name: told(method, name) for name in self.measures}, "ms": float(self.ms[at])}
-            for at, method in enumerate(self.methods)
-        }
-
-    def to_html(self) -> str:
-        rows = []
-        for at, method in enumerate(self.methods):
-            found = [self.estimate(method, measure) for measure in self.measures]
-            cells = ["–" if each is None else f"{each:.3f}" for each in found]
-            rows.append([method, *cells, f"{self.ms[at]:.2f}"])
-        return table_html(f"Explanations of {self.values.shape[2]} texts", ["method", *self.measures, "ms"], rows)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+            means = {measure: self.estimate(method, measure) for measure in self.measures}
+            shown = (f"{name} {'–' if mean is None else format(mean, '.3f')}" for name, mean in means.items())
+            lines.append(f"{method}: {', '.join(shown)}")
+        return "\n".join(lines)
 
 
 def _place(name: str, names: Sequence[str]) -> int:
@@ -127,8 +132,7 @@ def evaluate_explanations(
         >>> scorers = {"Shapley": lambda text: shapley(wfa, text).values}
         >>> measured = evaluate_explanations(scorers, model, ["a good film", "not a bad film"])
     """
-    if isinstance(texts, str):
-        raise InputError("give a list of texts; wrap a single text in a list")
+    texts = as_texts(texts)
     if not scorers or len(texts) == 0:
         raise InputError("an evaluation needs at least one scorer and one text")
     words = [model.encoder.tokens(text) for text in texts]
@@ -149,6 +153,43 @@ def evaluate_explanations(
         times.append(ms)
     names = FAITHFULNESS + (PLAUSIBILITY if marked is not None else ())
     return ExplanationScores(tuple(scorers), names, np.stack(rows), np.array(times), seed)
+
+
+def compare_explanations(
+    wfa: WFA, model: PrefixClassifier, texts: Corpus | Sequence[str], *, limit: int = 200, seed: int = 0
+) -> ExplanationScores:
+    """Evaluate the explanations at hand on texts drawn at random.
+
+    These are the automaton's Shapley values and the changes along its walk, which do not ask the model, and
+    leave-one-out on the model and random scores.
+
+    Args:
+        wfa: the automaton.
+        model: the model that it was extracted from.
+        texts: to draw from; those without words are left out.
+        limit: texts at most.
+        seed: of the draw, of the random scores and of intervals.
+
+    Examples:
+        >>> from wfalens.evaluation import compare_explanations
+        >>> len(compare_explanations(wfa, model, ["a good film", "not a bad film"]).methods)
+        4
+    """
+    check_pair(wfa, model)
+    every = as_texts(texts)
+    order = np.random.default_rng(seed).permutation(len(every))
+    worded = (every[at] for at in order if model.encoder.tokens(every[at]))
+    drawn = list(itertools.islice(worded, limit))
+    if not drawn:
+        raise InputError("there is no text with a word in it", code="no-words")
+    rng = np.random.default_rng(seed)
+    scorers: dict[str, TextScorer] = {
+        "Shapley values of the automaton": lambda text: wfa.explain(text).values,
+        "walk of the automaton": lambda text: np.diff(wfa.walk(text).weights, axis=0),
+        "leave-one-out on the classifier": lambda text: leave_one_out_scores(model, text),
+        "random": lambda text: rng.random(len(model.encoder.tokens(text))),
+    }
+    return evaluate_explanations(scorers, model, drawn, seed=seed)
 
 
 def erasure(

@@ -1,39 +1,39 @@
-"""The fidelity of an automaton: overall, by class, by length and by rare words, beside trivial stand-ins."""
+"""The fidelity of an automaton: encode texts, read them with model and automaton, compare the outputs."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import UNDECIDED, WFA
-from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
-from wfalens.evaluation.baselines import bag_of_words, cross_fitted_bag_of_words, majority
-from wfalens.evaluation.comparison import Comparison
-from wfalens.evaluation.groups import GroupReport
+from wfalens.evaluation.baselines import BAG_OF_WORDS, measure_baselines
+from wfalens.evaluation.comparison import Comparison, check_pair, compare_texts
+from wfalens.evaluation.compare_files import compare_files
+from wfalens.evaluation.groups import GroupReport, compare_groups, positive_classes
 from wfalens.evaluation.selective import SelectiveFidelity
-from wfalens.html import table_html
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
-from wfalens.text.corpus import Corpus
+from wfalens.results import Result
+from wfalens.scale.run_config import RunConfig
+from wfalens.text.corpus import Corpus, as_texts
+from wfalens.text.files import TextFiles
+from wfalens.threads import model_threads_limited
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-BAG_OF_WORDS = "bag of words"
 _RARE_SHARES = (0.0, 0.1, 0.25)
 _LENGTH_QUANTILES = (0.25, 0.5, 0.75)
+_SHOWN_CLASSES = 10  # in the printed table
 
 
-@dataclass(frozen=True)
-class Fidelity:
-    """How faithful an automaton is: what `measure_fidelity` returns. Groups stand in the order to show them in.
+@dataclass(frozen=True, repr=False)
+class Fidelity(Result):
+    """How faithful an automaton is: what `WFA.fidelity` returns. Groups stand in the order to show them in.
 
     Args:
         overall: CR and JSD over all texts, each with its 95 % interval.
@@ -41,18 +41,17 @@ class Fidelity:
         by_length: the same by number of words.
         by_rare_words: the same by number of words that are rare in extraction.
         baselines: the same for trivial copies of the model.
-        selective: CR by confidence, and what remains if unsure texts are left out.
+        selective: CR by confidence, and what remains if texts of low confidence are left out.
         undecided: number of texts on which the automaton lost all mass.
         model_accuracy: on labels; None without labels.
         automaton_accuracy: on labels; None without labels.
-        readable: agreement of the readable automaton, where there is one.
+        readable: agreement of the attached readable automaton, where there is one.
         by_group: rates by group, where groups were given.
-        fitted_on: what the bag of words was fitted on.
+        fitted_on: what the bag of words was fitted on; None: on the other four fifths of the same texts.
 
     Examples:
-        >>> from wfalens import measure_fidelity
-        >>> fidelity = measure_fidelity(wfa, model, corpus, reference=corpus)
-        >>> 0 <= fidelity.overall.cr.low <= fidelity.overall.cr.value <= 1
+        >>> fidelity = wfa.fidelity(model, corpus, reference=corpus)
+        >>> 0 <= fidelity.cr.low <= fidelity.cr <= 1
         True
         >>> list(fidelity.baselines)
         ['majority class', 'bag of words']
@@ -67,105 +66,128 @@ class Fidelity:
     undecided: int
     model_accuracy: Estimate | None
     automaton_accuracy: Estimate | None
-    readable: Agreement | None = None  # of the readable automaton, on the texts of the stand-ins
-    by_group: GroupReport | None = None  # where groups were given
-    fitted_on: str | None = None  # texts that the bag of words learned from; None: the other fifths of the same texts
+    readable: Agreement | None = None  # on the texts of the baselines
+    by_group: GroupReport | None = None
+    fitted_on: str | None = None
 
-    def __str__(self) -> str:
-        rival = self.bag_of_words
-        return f"{self.overall}" if rival is None else f"{self.overall}; a bag of words: CR {rival.cr}"
+    @property
+    def cr(self) -> Estimate:
+        """Consistency rate: the share of texts on which automaton and model choose the same class."""
+        return self.overall.cr
+
+    @property
+    def jsd(self) -> Estimate:
+        """Mean Jensen-Shannon divergence of the outputs: 0 is equal, 0.69 opposite."""
+        return self.overall.jsd
 
     @property
     def bag_of_words(self) -> Agreement | None:
-        """The stronger stand-in, if there were texts enough to fit one."""
+        """The strongest baseline, if there were enough texts to fit one."""
         return next((item for name, item in self.baselines.items() if name.startswith(BAG_OF_WORDS)), None)
 
     @property
     def verdict(self) -> str:
-        """The one sentence to take away: how often the automaton agrees with the network, and what costs nothing."""
-        rate, rival = self.overall.cr, self.bag_of_words
+        """One sentence: how often the automaton agrees with the network, and how often a bag of words does."""
+        rate, baseline = self.cr, self.bag_of_words
         agrees = f"agrees with the network on {rate.value:.1%} [{rate.low:.1%}, {rate.high:.1%}] of the texts"
-        if rival is None:
+        if baseline is None:
             return agrees
         weak = "" if self.fitted_on else " (a weak one: it learned from the other test texts)"
-        return f"{agrees}; a bag of words on {rival.cr.value:.1%}{weak}"
+        return f"{agrees}; a bag of words on {baseline.cr.value:.1%}{weak}"
 
-    def to_json(self) -> dict[str, Any]:
-        """All figures as plain dictionaries and lists.
+    @property
+    def title(self) -> str:
+        return self.verdict
 
-        Examples:
-            >>> sorted(measure_fidelity(wfa, model, corpus).to_json()["overall"])
-            ['cr', 'jsd', 'texts']
-        """
-        groups = None if self.by_group is None else self.by_group.to_json()
-        return {**asdict(self), "selective": self.selective.to_json(), "by_group": groups}
+    def summary(self) -> str:
+        """A table: the automaton, its readable automaton, the baselines and the first classes."""
+        shown = {"automaton": self.overall, **({} if self.readable is None else {"readable automaton": self.readable})}
+        shown |= {f"baseline: {name}": item for name, item in self.baselines.items()}
+        shown |= {f"class {name}": item for name, item in list(self.by_class.items())[:_SHOWN_CLASSES]}
+        lines = [f"{'':<28} {'texts':>9}  {'CR [95 %]':<22} JSD [95 %]"]
+        lines += [f"{name[:28]:<28} {item.texts:>9,}  {item.cr!s:<22} {item.jsd}" for name, item in shown.items()]
+        return "\n".join(lines)
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per group: texts, CR, JSD and their intervals.
-
-        Examples:
-            >>> measure_fidelity(wfa, model, corpus).to_dataframe().shape[0] > 3
-            True
-        """
-        import pandas as pd
-
-        groups = {
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row per group: texts, CR, JSD and their intervals."""
+        parts = {
             "overall": {"all texts": self.overall},
             "class": self.by_class,
             "length": self.by_length,
             "rare words": self.by_rare_words,
-            "stand-in": self.baselines,
-            **({} if self.readable is None else {"readable": {"readable automaton": self.readable}}),
-            **(
-                {}
-                if self.by_group is None
-                else {self.by_group.column: {group.name: group.agreement for group in self.by_group.groups}}
-            ),
+            "baseline": self.baselines,
+            "readable": {} if self.readable is None else {"readable automaton": self.readable},
         }
-        return pd.DataFrame(
-            [
-                {
-                    "by": by,
-                    "group": name,
-                    "texts": item.texts,
-                    **{f"cr{suffix}": getattr(item.cr, part) for suffix, part in _PARTS},
-                    **{f"jsd{suffix}": getattr(item.jsd, part) for suffix, part in _PARTS},
-                }
-                for by, items in groups.items()
-                for name, item in items.items()
-            ]
-        )
-
-    def to_html(self) -> str:
-        """The groups as one table."""
-        rows = [
-            [row["by"], row["group"], f"{row['texts']:,}", *(_told(row, name) for name in ("cr", "jsd"))]
-            for row in self.to_dataframe().to_dict("records")
-        ]
-        return table_html(self.verdict, ["by", "group", "texts", "CR [95 %]", "JSD [95 %]"], rows)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+        if self.by_group is not None:
+            parts[self.by_group.column] = {group.name: group.agreement for group in self.by_group.groups}
+        for by, items in parts.items():
+            for name, item in items.items():
+                row: dict[str, Any] = {"by": by, "group": name, "texts": item.texts}
+                for measure, estimate in (("cr", item.cr), ("jsd", item.jsd)):
+                    row |= {measure: estimate.value, f"{measure}_low": estimate.low, f"{measure}_high": estimate.high}
+                yield row
 
 
-def _told(row: dict[Any, Any], name: str) -> str:
-    return f"{Estimate(row[name], row[f'{name}_low'], row[f'{name}_high']):.3f}"
-
-
-_PARTS = (("", "value"), ("_low", "low"), ("_high", "high"))
-
-
-def reported(
+def measure_fidelity(
     wfa: WFA,
     model: PrefixClassifier,
-    judged: Comparison,
+    texts: Any,
+    *,
+    reference: Corpus | None = None,
+    groups: Sequence[str] | None = None,
+    group_column: str = "group",
+    positive: str | None = None,
+    seed: int = 0,
+    run: RunConfig | None = None,
+) -> Fidelity:
+    """Compare automaton and model on texts, in memory or in files of any size; see `WFA.fidelity` for the arguments.
+
+    Baselines are fitted to a sample where files hold more than 300,000 words.
+    """
+    check_pair(wfa, model)
+    rng = np.random.default_rng(seed)
+    if isinstance(texts, TextFiles):
+        if groups is not None:
+            raise InputError("groups are compared on texts in memory; read the files with read_corpus", code="groups")
+        comparison, ids, outputs = compare_files(wfa, model, texts, seed, run)
+        return _summarized(wfa, model, comparison, ids, outputs, reference, rng)
+    if groups is not None:
+        groups = _checked_groups(groups, texts)
+        positive_classes(wfa.class_names, positive)
+    kept, ids = (texts if isinstance(texts, Ragged) else model.encoder.encode(as_texts(texts))).nonempty()
+    if len(ids) == 0:
+        raise InputError("there is no text with a word in it", code="no-words")
+    labels = texts.relabelled(wfa.class_names).labels if isinstance(texts, Corpus) else None
+    with model_threads_limited():
+        comparison, outputs = compare_texts(wfa, model, ids, None if labels is None else labels[kept])
+        fidelity = _summarized(wfa, model, comparison, ids, outputs, reference, rng)
+    if groups is None:
+        return fidelity
+    names, rng = [groups[at] for at in kept], np.random.default_rng([seed, 1])
+    by_group = compare_groups(comparison, names, wfa.class_names, rng, column=group_column, positive=positive)
+    return replace(fidelity, by_group=by_group)
+
+
+def _checked_groups(groups: Sequence[str], texts: Any) -> Sequence[str]:
+    """Refuse groups that are not one for each text."""
+    if isinstance(groups, str) or len(groups) != len(texts):
+        message = f"there are {len(groups):,} groups for {len(texts):,} texts; give one for each text"
+        raise InputError(message, code="groups")
+    return list(groups)
+
+
+def _summarized(
+    wfa: WFA,
+    model: PrefixClassifier,
+    comparison: Comparison,
     ids: Ragged[np.int32],
-    outputs: NDArray[np.float64],
+    outputs: NDArray[np.floating],
     reference: Corpus | None,
     rng: np.random.Generator,
 ) -> Fidelity:
-    """Fidelity from texts that were judged; baselines and the readable automaton on `ids`, with the given outputs."""
-    agrees, divergence, truth = judged.agrees, judged.divergence, judged.truth
+    """The figures of a comparison; baselines and the readable automaton on `ids`, with the model's outputs on them."""
+    agrees, divergence, truth = comparison.agrees, comparison.divergence, comparison.truth
+    targets = outputs.astype(np.float64)
 
     def grouped(names: list[str], group: NDArray[np.integer]) -> dict[str, Agreement]:
         members = {name: group == number for number, name in enumerate(names)}
@@ -175,22 +197,26 @@ def reported(
 
     return Fidelity(
         overall=agreement(agrees, divergence, rng),
-        by_class=grouped(list(model.class_names), judged.label),
-        by_length=grouped(*_length_groups(judged.length)),
-        by_rare_words=grouped(*_rare_groups(judged.rare)),
-        baselines=_stand_ins(model, ids, outputs, reference, rng),
-        selective=SelectiveFidelity.of(judged.confidence, agrees),
-        undecided=int(np.sum(judged.predicted == UNDECIDED)),
-        model_accuracy=None if truth is None else wilson(int(np.sum(judged.label == truth)), len(truth)),
-        automaton_accuracy=None if truth is None else wilson(int(np.sum(judged.predicted == truth)), len(truth)),
-        readable=None if wfa.attached_readable is None else _agreement_of(wfa.attached_readable, ids, outputs, rng),
+        by_class=grouped(list(model.class_names), comparison.label),
+        by_length=grouped(*_length_groups(comparison.length)),
+        by_rare_words=grouped(*_rare_groups(comparison.rare)),
+        baselines=measure_baselines(model, ids, targets, reference, rng),
+        selective=SelectiveFidelity.of(comparison.confidence, agrees),
+        undecided=int(np.sum(comparison.predicted == UNDECIDED)),
+        model_accuracy=None if truth is None else wilson(int(np.sum(comparison.label == truth)), len(truth)),
+        automaton_accuracy=None if truth is None else wilson(int(np.sum(comparison.predicted == truth)), len(truth)),
+        readable=_readable_agreement(wfa, ids, targets, rng),
         fitted_on=None if reference is None else reference.name,
     )
 
 
-def _agreement_of(wfa: WFA, ids: Ragged[np.int32], outputs: NDArray[np.float64], rng: np.random.Generator) -> Agreement:
-    judged = Comparison.of(wfa, ids, outputs)
-    return agreement(judged.agrees, judged.divergence, rng)
+def _readable_agreement(
+    wfa: WFA, ids: Ragged[np.int32], outputs: NDArray[np.float64], rng: np.random.Generator
+) -> Agreement | None:
+    if wfa.attached_readable is None:
+        return None
+    comparison = Comparison.of(wfa.attached_readable, ids, outputs)
+    return agreement(comparison.agrees, comparison.divergence, rng)
 
 
 def _length_groups(lengths: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int64]]:
@@ -209,31 +235,3 @@ def _rare_groups(share: NDArray[np.float64]) -> tuple[list[str], NDArray[np.int6
     names += [f"over {low:.0%} to {high:.0%} rare" for low, high in itertools.pairwise(_RARE_SHARES)]
     names.append(f"over {_RARE_SHARES[-1]:.0%} rare")
     return names, np.searchsorted(_RARE_SHARES, share)
-
-
-def _stand_ins(
-    model: PrefixClassifier,
-    ids: Ragged[np.int32],
-    outputs: NDArray[np.float64],
-    reference: Corpus | None,
-    rng: np.random.Generator,
-) -> dict[str, Agreement]:
-    words = len(model.encoder.vocabulary)
-    if reference is None:
-        guesses = {"majority class": majority(outputs, len(ids))}
-        fitted = cross_fitted_bag_of_words(ids, outputs, words)
-        if fitted is not None:
-            guesses[f"{BAG_OF_WORDS} (5-fold)"] = fitted
-    else:
-        _, fit_ids = model.encoder.encode(reference.texts).nonempty()
-        if len(fit_ids) == 0:
-            raise InputError(f"{reference.name}: there is no text with a word in it")
-        fit_outputs = last_outputs(model, fit_ids).astype(np.float64)
-        guesses = {
-            "majority class": majority(fit_outputs, len(ids)),
-            BAG_OF_WORDS: bag_of_words(fit_ids, fit_outputs, ids, words),
-        }
-    return {
-        name: agreement(guess.argmax(1) == outputs.argmax(1), jensen_shannon(guess, outputs), rng)
-        for name, guess in guesses.items()
-    }

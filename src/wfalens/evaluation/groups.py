@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
 from wfalens.evaluation.comparison import Comparison
+from wfalens.results import Result, plain
 from wfalens.validation import check_choice
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NETWORK, AUTOMATON = SIDES = ("network", "automaton")
 CR, JSD, SELECTED, TRUE_POSITIVE, FALSE_POSITIVE = MEASURES = (
@@ -28,6 +26,7 @@ CR, JSD, SELECTED, TRUE_POSITIVE, FALSE_POSITIVE = MEASURES = (
     "false-positive rate",
 )
 _MOST_GROUPS = 100
+_SHOWN = 5  # groups and gaps in the printed form
 _LEAST_TEXTS = 10  # of a group, and behind a rate, that is compared with others
 
 
@@ -71,12 +70,12 @@ class Gap:
         return f"{self.measure}{whose}: {self.high} over {self.low} by {self.difference:.3f}"
 
 
-@dataclass(frozen=True)
-class GroupReport:
+@dataclass(frozen=True, repr=False)
+class GroupReport(Result):
     """Agreement and rates of every group, and for each measure the widest gap, the widest of all first."""
 
     column: str
-    positive: tuple[str, ...]  # the classes whose rates are told
+    positive: tuple[str, ...]  # the classes whose rates are reported
     groups: tuple[Group, ...]  # the largest first
     gaps: tuple[Gap, ...]
     has_labels: bool
@@ -87,28 +86,32 @@ class GroupReport:
         """Groups that are large enough to be compared."""
         return sum(group.agreement.texts >= self.least_texts for group in self.groups)
 
-    def to_json(self) -> dict[str, Any]:
-        gaps = [asdict(gap) | {"clear": gap.is_clear} for gap in self.gaps]
-        return asdict(self) | {"gaps": gaps, "compared": self.compared}
+    def to_dict(self) -> dict[str, Any]:
+        gaps = [plain(gap) | {"clear": gap.is_clear} for gap in self.gaps]
+        return super().to_dict() | {"gaps": gaps, "compared": self.compared}
 
-    def to_dataframe(self) -> pd.DataFrame:
+    @property
+    def title(self) -> str:
+        return f"Network and automaton by {self.column}"
+
+    def summary(self) -> str:
+        """Agreement of the largest groups, and the widest gaps."""
+        shown = [f"{group.name}: {group.agreement}" for group in self.groups[:_SHOWN]]
+        return "\n".join([self.title, *shown, *map(str, self.gaps[:_SHOWN])])
+
+    def rows(self) -> Iterator[dict[str, Any]]:
         """One row per group, side and class."""
-        import pandas as pd
-
-        return pd.DataFrame(list(self._rows()))
-
-    def _rows(self) -> Iterator[dict[str, Any]]:
         for group in self.groups:
             shared = {"group": group.name, "texts": group.agreement.texts}
             shared |= {"cr": group.agreement.cr.value, "jsd": group.agreement.jsd.value}
             for side, by_class in group.rates.items():
                 for name, rates in by_class.items():
-                    told = {field: None if each is None else each.value for field, each in vars(rates).items()}
-                    yield shared | {"side": side, "class": name} | told
+                    values = {field: None if each is None else each.value for field, each in vars(rates).items()}
+                    yield shared | {"side": side, "class": name} | values
 
 
-def by_group(
-    judged: Comparison,
+def compare_groups(
+    comparison: Comparison,
     groups: Sequence[str],
     class_names: Sequence[str],
     rng: np.random.Generator,
@@ -116,28 +119,31 @@ def by_group(
     column: str = "group",
     positive: str | None = None,
 ) -> GroupReport:
-    """Compare the groups of texts that were judged. groups: one name for each text
+    """Compare groups of texts. groups: one name for each text
 
-    positive    the class whose rates are told (default: of two classes the second, else every class)
+    positive    the class whose rates are reported (default: of two classes the second, else every class)
     """
-    if len(groups) != len(judged):
-        raise InputError(f"there are {len(groups):,} groups for {len(judged):,} texts; give one for each text")
-    told = positive_classes(class_names, positive)
+    if len(groups) != len(comparison):
+        raise InputError(
+            f"there are {len(groups):,} groups for {len(comparison):,} texts; give one for each text", code="groups"
+        )
+    positives = positive_classes(class_names, positive)
     names, number, sizes = np.unique(
         np.asarray(groups, dtype=object).astype(str), return_inverse=True, return_counts=True
     )
     if len(names) > _MOST_GROUPS:
         raise InputError(
             f"{column} has {len(names):,} different values; groups are compared up to {_MOST_GROUPS}: name a column "
-            "with fewer, or put its values into ranges"
+            "with fewer, or put its values into ranges",
+            code="groups",
         )
     order = np.argsort(-sizes, kind="stable")
-    found = tuple(_group(str(names[at]), judged, number == at, told, class_names, rng) for at in order)
-    return GroupReport(column, told, found, tuple(_gaps(found)), judged.truth is not None)
+    found = tuple(_group(str(names[at]), comparison, number == at, positives, class_names, rng) for at in order)
+    return GroupReport(column, positives, found, tuple(_gaps(found)), comparison.truth is not None)
 
 
 def positive_classes(class_names: Sequence[str], positive: str | None) -> tuple[str, ...]:
-    """The classes whose rates are told."""
+    """The classes whose rates are reported."""
     if positive is None:
         return (class_names[1],) if len(class_names) == 2 else tuple(class_names)
     check_choice("class", positive, class_names)
@@ -146,20 +152,20 @@ def positive_classes(class_names: Sequence[str], positive: str | None) -> tuple[
 
 def _group(
     name: str,
-    judged: Comparison,
+    comparison: Comparison,
     members: NDArray[np.bool_],
-    told: Sequence[str],
+    positives: Sequence[str],
     class_names: Sequence[str],
     rng: np.random.Generator,
 ) -> Group:
-    truth = None if judged.truth is None else judged.truth[members]
-    sides = {NETWORK: judged.label[members], AUTOMATON: judged.predicted[members]}
+    truth = None if comparison.truth is None else comparison.truth[members]
+    sides = {NETWORK: comparison.label[members], AUTOMATON: comparison.predicted[members]}
     rates = {
-        side: {each: _rates(chosen == class_names.index(each), truth, class_names.index(each)) for each in told}
+        side: {each: _rates(chosen == class_names.index(each), truth, class_names.index(each)) for each in positives}
         for side, chosen in sides.items()
     }
-    labelled = None if truth is None else {each: int(np.sum(truth == class_names.index(each))) for each in told}
-    return Group(name, agreement(judged.agrees[members], judged.divergence[members], rng), rates, labelled)
+    labelled = None if truth is None else {each: int(np.sum(truth == class_names.index(each))) for each in positives}
+    return Group(name, agreement(comparison.agrees[members], comparison.divergence[members], rng), rates, labelled)
 
 
 def _rates(chosen: NDArray[np.bool_], truth: NDArray[np.int32] | None, label: int) -> Rates:

@@ -1,20 +1,19 @@
-"""When an automaton may be trusted: agreement by its confidence, and what it answers if it may say "unsure"."""
+"""Selective fidelity: agreement by confidence, and what remains if texts of low confidence are not answered."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Estimate, wilson, wilson_bounds
-
-if TYPE_CHECKING:
-    import pandas as pd
+from wfalens.results import Result, plain
 
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
 _DECILES = 10
@@ -41,9 +40,13 @@ class Selection:
     texts: int
     cr: Estimate
 
+    def __str__(self) -> str:
+        answered = f"answers {self.coverage:.1%} of the texts with CR {self.cr}"
+        return f"with a confidence of at least {self.min_confidence:.9f} it {answered}"
 
-@dataclass(frozen=True, eq=False)
-class SelectiveFidelity:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectiveFidelity(Result):
     """Confidence and agreement, text by text, the surest first."""
 
     confidence: NDArray[np.float64]  # (texts,), falling
@@ -83,7 +86,7 @@ class SelectiveFidelity:
     def at_rate(self, cr: float) -> Selection | None:
         """The largest coverage at which the lower bound of CR reaches a rate; None if there is none.
 
-        It is the best of many on these texts: what it is worth, only other texts can tell.
+        It is the best of many thresholds on these texts: confirm it on others.
         """
         thresholds = np.unique(_rounded_down(self.confidence))  # rising, so that coverage falls
         texts = np.searchsorted(-self.confidence, -thresholds, side="right")
@@ -91,25 +94,48 @@ class SelectiveFidelity:
         reached = np.flatnonzero(lowest >= cr)
         return self._selected(float(thresholds[reached[0]])) if len(reached) else None
 
-    def to_json(self) -> dict[str, Any]:
-        return {"deciles": [asdict(each) for each in self.deciles], "curve": [asdict(each) for each in self.curve]}
+    def select(
+        self, *, coverage: float | None = None, min_cr: float | None = None, min_confidence: float | None = None
+    ) -> Selection | None:
+        """What is answered at a coverage, at a lower bound of CR, or at a confidence; None if nothing is.
 
-    def to_dataframe(self) -> pd.DataFrame:
+        Args:
+            coverage: the share of texts to answer, the most confident first.
+            min_cr: the lower bound that the CR of the answers must reach.
+            min_confidence: the least probability of the most probable class.
+
+        Examples:
+            >>> selection = wfa.fidelity(model, corpus).selective.select(coverage=0.8)
+            >>> selection.coverage >= 0.8
+            True
+        """
+        if sum(option is not None for option in (coverage, min_cr, min_confidence)) != 1:
+            raise InputError("give one of coverage, min_cr and min_confidence", code="option-value")
+        if coverage is not None:
+            return self.at_coverage(coverage)
+        return self.at_rate(min_cr) if min_cr is not None else self.at_confidence(min_confidence or 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"deciles": plain(self.deciles), "curve": plain(self.curve)}
+
+    @property
+    def title(self) -> str:
+        return "CR by confidence and by coverage"
+
+    def summary(self) -> str:
+        """What is answered at each coverage."""
+        return "\n".join([self.title, *map(str, self.curve)])
+
+    def rows(self) -> Iterator[dict[str, Any]]:
         """One row per decile and per coverage: texts, mean or least confidence, CR and its interval."""
-        import pandas as pd
-
         groups = [("decile", str(each.number), each.texts, each.confidence, each.cr) for each in self.deciles]
         groups += [
-            ("coverage", f"{wanted:.0%}", each.texts, each.min_confidence, each.cr)
-            for wanted, each in zip(COVERAGES, self.curve, strict=True)
+            ("coverage", f"{coverage:.0%}", each.texts, each.min_confidence, each.cr)
+            for coverage, each in zip(COVERAGES, self.curve, strict=True)
         ]
-        return pd.DataFrame(
-            [
-                {"by": by, "group": group, "texts": texts, "confidence": sure, "cr": cr.value}
-                | {"cr_low": cr.low, "cr_high": cr.high}
-                for by, group, texts, sure, cr in groups
-            ]
-        )
+        for by, group, texts, confidence, cr in groups:
+            row: dict[str, Any] = {"by": by, "group": group, "texts": texts, "confidence": confidence}
+            yield row | {"cr": cr.value, "cr_low": cr.low, "cr_high": cr.high}
 
     @cached_property
     def _agreed(self) -> NDArray[np.int64]:

@@ -101,7 +101,7 @@ class Language:
         found[np.arange(len(classes)) + ids.item_of_value()] = classes
         return found
 
-    def spoken(self, ids: Ragged[np.int32]) -> NDArray[np.int64]:
+    def inside_alphabet(self, ids: Ragged[np.int32]) -> NDArray[np.int64]:
         """The numbers of the texts whose symbols are all in the alphabet."""
         foreign = np.unique(ids.item_of_value()[self.announced[ids.values] < 0])
         return np.setdiff1d(np.arange(len(ids)), foreign)

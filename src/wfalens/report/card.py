@@ -76,8 +76,8 @@ class AutomatonCard(Result):
             "model": self._model,
             "data": self._data,
             "preprocessing": self._preprocessing,
-            "fidelity": None if self.fidelity is None else {"texts": self.texts, **self.fidelity.to_json()},
-            "groups": None if groups is None else groups.to_json(),
+            "fidelity": None if self.fidelity is None else {"texts": self.texts, **self.fidelity.to_dict()},
+            "groups": None if groups is None else groups.to_dict(),
             "artefacts": self.artefacts.to_dict(),
             "absent": self._absent,
         }

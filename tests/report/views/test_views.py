@@ -14,7 +14,7 @@ from tests.errors import raises
 from tests.language.grammar import Grammar
 from tests.studies import HALF, counting_model, letter_texts
 from wfalens.evaluation import measure_fidelity
-from wfalens.evaluation.language_models import measure_strings
+from wfalens.evaluation.language_models import measure_language_model
 from wfalens.explanation import explain
 from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.report import Study, views
@@ -83,7 +83,7 @@ def test_the_command_has_no_option_that_its_kind_refuses(kind):
 
 def test_fidelity_is_the_measured_one(study):
     data = views.fidelity(study)
-    assert data["overall"] == measure_fidelity(study.wfa, study.model, study.corpus).to_json()["overall"]
+    assert data["overall"] == measure_fidelity(study.wfa, study.model, study.corpus).to_dict()["overall"]
     assert (data["texts"], data["of"]) == (300, 300)
     part = views.fidelity(study, 100)
     assert (part["texts"], part["of"]) == (100, 300)
@@ -96,7 +96,7 @@ def test_the_fidelity_to_a_language_model_is_measured_on_all_beginnings():
     heard = Corpus.of(["abc", "caab", "axb"])  # x has no probability
     study = Study("a.wfa", copy, speaker, heard, reference=texts)
     found = views.fidelity(study)["strings"]
-    assert found == measure_strings(copy, speaker, ["abc", "caab"], reference=texts).to_json()
+    assert found == measure_language_model(copy, speaker, ["abc", "caab"], reference=texts).to_dict()
     assert found["prefixes"] == 4 + 5
     assert views.fidelity(replace(study, reference=None))["strings"]["baselines"] == {}
     assert views.fidelity(replace(study, corpus=Corpus.of(["x"])))["strings"] is None
@@ -109,7 +109,7 @@ def test_the_bag_of_words_learns_from_the_extraction_texts_or_is_called_weak(stu
     assert missing["baseline_note"] == "old.csv is not there"
     fair = views.fidelity(replace(study, reference=study.corpus))
     assert fair["baseline_note"] is None
-    expected = measure_fidelity(study.wfa, study.model, study.corpus, reference=study.corpus).to_json()["baselines"]
+    expected = measure_fidelity(study.wfa, study.model, study.corpus, reference=study.corpus).to_dict()["baselines"]
     assert fair["baselines"] == expected != weak["baselines"]
 
 

@@ -55,7 +55,7 @@ class Demo:
             "report": str(self.report),
             "kind": self.wfa.kind,
             "test_accuracy": None if accuracy is None else accuracy.value,
-            "fidelity": self.fidelity.to_json(),
+            "fidelity": self.fidelity.to_dict(),
             "story": None if self.story is None else self.story.to_dict(),
             "example": self.example.to_dict(),
             "seconds": self.seconds,

@@ -327,7 +327,7 @@ def _told(automaton: Path, done: Evaluated, selected: dict[str, tuple[Selection 
         "automaton": str(automaton),
         "corpus": done.corpus,
         "verdict": done.fidelity.verdict,
-        **done.fidelity.to_json(),
+        **done.fidelity.to_dict(),
         "weak_stand_in": done.reference.missing or None,
         "selected": {name: None if found is None else asdict(found) for name, (found, _) in selected.items()},
         "choice": done.wfa.provenance.get("choice"),

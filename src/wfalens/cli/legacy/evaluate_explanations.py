@@ -53,7 +53,7 @@ def evaluate_explanations_cli(
     )
     write_html(html, f"{automaton.name}: explanations", found.to_html())
     if as_json:
-        print_json(found.to_json())
+        print_json(found.to_dict())
     else:
         _print(found)
 

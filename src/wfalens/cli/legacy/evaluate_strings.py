@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from wfalens.automaton import WFA
-    from wfalens.evaluation.language_models import Likeness, StringFidelity
+    from wfalens.evaluation.language_models import LanguageModelFidelity, PrefixAgreement
     from wfalens.language.probability import NextSymbolModel
     from wfalens.ragged import Ragged
     from wfalens.text.corpus import Corpus
@@ -26,10 +26,10 @@ class EvaluatedStrings:
     """The fidelity of an automaton to a language model on a corpus."""
 
     corpus: str
-    fidelity: StringFidelity
+    fidelity: LanguageModelFidelity
 
     def to_json(self, automaton: Path) -> dict[str, Any]:
-        return {"automaton": str(automaton), "corpus": self.corpus, **self.fidelity.to_json()}
+        return {"automaton": str(automaton), "corpus": self.corpus, **self.fidelity.to_dict()}
 
 
 def evaluate_strings(
@@ -41,14 +41,14 @@ def evaluate_strings(
     reader: Reader = USUAL,
 ) -> EvaluatedStrings:
     """Compare an automaton with its language model on all prefixes of a corpus; stand-ins learn from `reference`."""
-    from wfalens.evaluation.language_models import measure_strings
+    from wfalens.evaluation.language_models import measure_language_model
 
     texts = reader.corpus(corpus, "test", labels=False)
     fit_on = reader.corpus(reference, "train", labels=False) if reference else None
     network: Any = wrap(model, vocab=wfa.encoder)
     ids = spoken_texts(network, texts)
     known = None if fit_on is None else spoken_texts(network, fit_on)
-    return EvaluatedStrings(texts.name, measure_strings(wfa, network, ids, reference=known))
+    return EvaluatedStrings(texts.name, measure_language_model(wfa, network, ids, reference=known))
 
 
 def spoken_texts(
@@ -60,7 +60,7 @@ def spoken_texts(
 
     language = Language.of(model)
     ids = language.ids(texts.texts)
-    kept = language.spoken(ids)
+    kept = language.inside_alphabet(ids)
     if len(kept) < len(ids):
         left_out = len(ids) - len(kept)
         progress.say(f"left out {left_out:,} texts of {texts.name} with symbols outside the model's alphabet")
@@ -72,7 +72,7 @@ def print_strings(name: str, done: EvaluatedStrings) -> None:
 
     found = done.fidelity
 
-    def row(who: str, item: Likeness) -> list[str]:
+    def row(who: str, item: PrefixAgreement) -> list[str]:
         return [
             who,
             f"{item.kl:.4f}",

@@ -28,7 +28,7 @@ from wfalens.text.tokenizers import is_import_path
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
-    from wfalens.evaluation.baseline_check import BaselineCheck
+    from wfalens.evaluation.baselines import BaselineCheck
     from wfalens.extraction import Method
     from wfalens.models.contract import PrefixClassifier
     from wfalens.text.corpus import Corpus
@@ -576,10 +576,10 @@ def _said_worth(
     seed: int,
 ) -> BaselineCheck | None:
     """What the automaton is worth beside a bag of words; said if that would do as well, with what to try."""
-    from wfalens.evaluation.baseline_check import check_baseline
+    from wfalens.evaluation.baselines import check_baseline
 
     worth = check_baseline(wfa, classifier, texts, seed)
-    if worth is not None and not worth.is_shown:
+    if worth is not None and not worth.beats_bag_of_words:
         progress.say(
             f"on {worth.texts:,} extraction texts its CR of {worth.cr:.3f} does not beat that of a bag of words fitted "
             f"on the others, {worth.bag_of_words:.3f}; try {_TO_TRY[kind]}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,8 @@ from wfalens.automaton.naming import HARDLY, WordClass
 from wfalens.automaton.serving import readable_summary, recorded
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.language_models import measure_strings
-from wfalens.evaluation.measure_fidelity import measure_fidelity
+from wfalens.evaluation.language_models import measure_language_model
+from wfalens.evaluation.fidelity import measure_fidelity
 from wfalens.explanation.description import describe
 from wfalens.explanation.moves import MoveTable, anatomy_and_names, moves, require_readable
 from wfalens.export.diagram import Diagram, rows_by_class
@@ -78,7 +77,7 @@ def fidelity(
         "corpus": corpus.name,
         "texts": len(corpus),
         "of": len(study.texts),
-        **measured.to_json(),
+        **measured.to_dict(),
         "baseline_note": None if study.reference else study.reference_missing or "the extraction texts were not given",
         "strings": _on_all_beginnings(study, corpus) if is_language_model(study.wfa) else None,
     }
@@ -92,15 +91,9 @@ def _on_all_beginnings(
     network: Any = study.classifier
     language = Language.of(network)
 
-    def with_probability(texts: Sequence[str]) -> Ragged[np.int32]:
-        ids = language.ids(texts)
-        return ids.take(language.spoken(ids))
-
-    ids = with_probability(corpus.texts)
-    known = None if study.reference is None else with_probability(study.reference.texts)
-    if len(ids) == 0:
+    if len(language.inside_alphabet(language.ids(corpus.texts))) == 0:
         return None
-    return measure_strings(study.wfa, network, ids, reference=known, seed=study.seed).to_json()
+    return measure_language_model(study.wfa, network, corpus, reference=study.reference, seed=study.seed).to_dict()
 
 
 def _top_words(study: Study) -> list[list[str]]:

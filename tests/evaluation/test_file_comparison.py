@@ -43,7 +43,7 @@ def with_files(setting, *paths):
 
 
 def told(fidelity):
-    return json.dumps(fidelity.to_json())
+    return json.dumps(fidelity.to_dict())
 
 
 def assert_alike(found, held):
@@ -100,7 +100,7 @@ class TestAgainstMemory:
         assert 0 < found.model_accuracy.value < 1
         assert found.overall.cr == held.overall.cr
         assert (found.model_accuracy, found.automaton_accuracy) == (held.model_accuracy, held.automaton_accuracy)
-        assert_alike(found.to_json(), held.to_json())
+        assert_alike(found.to_dict(), held.to_dict())
         np.testing.assert_allclose(found.selective.confidence, held.selective.confidence, atol=1e-5)
 
     def test_many_files_are_one_corpus(self, tmp_path, setting):
@@ -113,7 +113,7 @@ class TestAgainstMemory:
         _, model, _, wfa = setting
         texts, labels = ([each for part in parts for each in part[column]] for column in (0, 1))
         held = measure_fidelity(wfa, model, Corpus.of(texts, labels))
-        assert_alike(streamed(tmp_path, with_files(setting, *paths)).to_json(), held.to_json())
+        assert_alike(streamed(tmp_path, with_files(setting, *paths)).to_dict(), held.to_dict())
 
     def test_a_text_without_words_is_left_out_with_its_label(self, tmp_path, setting):
         model = setting[1]
@@ -126,12 +126,12 @@ class TestAgainstMemory:
         held = measure_fidelity(wfa, plain, read_corpus(path))
         found = streamed(tmp_path, (with_files(setting, path)[0], plain, texts, wfa))
         assert found.overall.texts == 58
-        assert_alike(found.to_json(), held.to_json())
+        assert_alike(found.to_dict(), held.to_dict())
 
     def test_without_labels_there_is_no_accuracy(self, tmp_path, setting):
         _, model, texts, wfa = setting
         found = streamed(tmp_path, setting)
-        assert_alike(found.to_json(), measure_fidelity(wfa, model, Corpus.of(texts)).to_json())
+        assert_alike(found.to_dict(), measure_fidelity(wfa, model, Corpus.of(texts)).to_dict())
         assert found.model_accuracy is None
         assert found.automaton_accuracy is None
 
@@ -188,7 +188,7 @@ class TestDivision:
         assert streamed(tmp_path, worse, "other", on_bad="skip").overall.texts == len(setting[2]) + 1
 
     def test_an_evaluation_that_would_not_fit_is_refused(self, tmp_path, setting, monkeypatch):
-        monkeypatch.setattr("wfalens.evaluation.measure_fidelity._BYTES_PER_TEXT", 10**10)
+        monkeypatch.setattr("wfalens.evaluation.file_comparison._BYTES_PER_TEXT", 10**10)
         with pytest.raises(InputError, match=r"the evaluation of .* texts needs .* GB, more than --memory"):
             streamed(tmp_path, setting)
 
