@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         report,
         robustness,
     )
-    from wfalens.evaluation import baseline_check
+    from wfalens.evaluation import baselines
     from wfalens.models import preprocessing_check
     from wfalens.models.rnn import training
     from wfalens.report import plots, server
@@ -45,7 +45,7 @@ else:
     report = _Part("report")
     robustness = _Part("robustness")
     attacks = _Part("robustness.attack")
-    baseline_check = _Part("evaluation.baselines")
+    baselines = _Part("evaluation.baselines")
     plots = _Part("report.plots")
     preprocessing_check = _Part("models.preprocessing_check")
     server = _Part("report.server")
@@ -54,7 +54,7 @@ else:
 __all__ = [
     "attacks",
     "automaton",
-    "baseline_check",
+    "baselines",
     "evaluation",
     "explanation",
     "export",
