@@ -76,7 +76,7 @@ def test_evaluation_in_shards_says_what_one_in_memory_says(folder):
 
 
 def test_a_stopped_evaluation_goes_on_beside_the_automaton_and_leaves_nothing(folder, monkeypatch):
-    from wfalens.evaluation.comparison_task import ComparisonTask
+    from wfalens.evaluation.compare_files import ComparisonTask
 
     extract(folder, "stop.wfa", "--workers", "1")
     command = ("evaluate", "stop.wfa", "-m", "model.rnn", "-c", "texts*.jsonl", "--workers", "1", "--json")

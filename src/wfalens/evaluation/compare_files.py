@@ -14,9 +14,9 @@ from wfalens.errors import InputError
 from wfalens.evaluation.comparison import Comparison, compare_texts
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import last_outputs
+from wfalens.ragged import Ragged
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
 from wfalens.scale.map_blocks import BlockTask, map_blocks
-from wfalens.ragged import Ragged
 from wfalens.scale.run_config import DEFAULT_SAMPLE, FileRun, RunConfig, WorkerModel
 from wfalens.scale.sample import CorpusScan, scan_files
 from wfalens.storage import StoredFile, Tensors

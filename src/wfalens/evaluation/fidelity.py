@@ -14,8 +14,8 @@ from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
 from wfalens.evaluation.baselines import BAG_OF_WORDS, measure_baselines
-from wfalens.evaluation.comparison import Comparison, check_pair, compare_texts
 from wfalens.evaluation.compare_files import compare_files
+from wfalens.evaluation.comparison import Comparison, check_pair, compare_texts
 from wfalens.evaluation.groups import GroupReport, compare_groups, positive_classes
 from wfalens.evaluation.selective import SelectiveFidelity
 from wfalens.models.contract import PrefixClassifier

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from wfalens.evaluation.comparison_task import ComparisonTask
+from wfalens.evaluation.compare_files import ComparisonTask
 from wfalens.scale.engines.local import ThreadEngine
 from wfalens.scale.journal import FileJournal, Journal
 
@@ -188,7 +188,7 @@ class TestDivision:
         assert streamed(tmp_path, worse, "other", on_bad="skip").overall.texts == len(setting[2]) + 1
 
     def test_an_evaluation_that_would_not_fit_is_refused(self, tmp_path, setting, monkeypatch):
-        monkeypatch.setattr("wfalens.evaluation.file_comparison._BYTES_PER_TEXT", 10**10)
+        monkeypatch.setattr("wfalens.evaluation.compare_files._BYTES_PER_TEXT", 10**10)
         with pytest.raises(InputError, match=r"the evaluation of .* texts needs .* GB, more than --memory"):
             streamed(tmp_path, setting)
 
