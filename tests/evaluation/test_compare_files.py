@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from wfalens.evaluation.compare_files import ComparisonTask
 from wfalens.scale.engines.local import ThreadEngine
 from wfalens.scale.journal import FileJournal, Journal
 
 from tests.streams import BLOCK, corpus_files, small_model, some_labels, some_texts, write_texts
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.evaluation import measure_fidelity
+from wfalens.evaluation.compare_files import ComparisonTask
 from wfalens.extraction import Paper, extract
 from wfalens.progress import Progress, shown_on
 from wfalens.scale.run_config import Run

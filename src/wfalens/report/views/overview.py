@@ -11,14 +11,13 @@ from wfalens.automaton.naming import HARDLY, WordClass
 from wfalens.automaton.serving import readable_summary, recorded
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.language_models import measure_language_model
 from wfalens.evaluation.fidelity import measure_fidelity
+from wfalens.evaluation.language_models import measure_language_model
 from wfalens.explanation.description import describe
 from wfalens.explanation.moves import MoveTable, anatomy_and_names, moves, require_readable
 from wfalens.export.diagram import Diagram, rows_by_class
 from wfalens.language.probability import Language
 from wfalens.models.contract import is_language_model
-from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 from wfalens.text.corpus import Corpus
 
