@@ -7,6 +7,7 @@ first window whose p-value for drift is below 0.001, against a reference of trai
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from io import BytesIO, StringIO
@@ -14,10 +15,16 @@ from io import BytesIO, StringIO
 import numpy as np
 
 from common import arguments, data_sets, finish, readable_automaton, show, trained_model, word_vectors
-from wfalens.cli.legacy.watch import watch
 from wfalens.explanation import nearness_of
-from wfalens.monitoring import Alarms, Detector, ReferenceStats, Restoration, Watcher, auroc, read
-from wfalens.monitoring.drift import against_reference
+from wfalens.monitoring import (
+    Detector,
+    ReferenceStats,
+    SynonymDefense,
+    against_reference,
+    auroc,
+    text_features,
+    watch,
+)
 from wfalens.robustness.attack import AttackContext, run_attack
 from wfalens.text import Corpus, load_dataset
 from wfalens.text.datasets.catalogue import is_available
@@ -33,9 +40,9 @@ class Attacked:
     def __init__(self, options, name: str, train: Corpus, test: Corpus, texts: int) -> None:
         self.model = trained_model(name, train, options.quick)
         self.wfa = readable_automaton(name, self.model, train, options.quick)
-        self.habits = ReferenceStats(self.wfa)
+        self.stats = ReferenceStats(self.wfa)
         near = nearness_of(self.wfa, word_vectors(options, self.model))
-        self.restoration = Restoration.of(self.wfa, near)
+        self.defense = SynonymDefense.of(self.wfa, near)
         some = test.sample(texts, 1)
         self.halves = some.split(0.5, np.random.default_rng(0))
         only = np.unique(self.model.encoder.encode(some.texts).values)
@@ -49,7 +56,7 @@ class Attacked:
             felled = [list(each.after) for each in outcome.examples if each.status == "succeeded"]
             ids = self.model.encoder.vocabulary.encode(felled)
         _, ids = ids.nonempty()
-        return read(self.habits, self.model, ids, self.restoration).features
+        return text_features(self.stats, self.model, ids, self.defense).features
 
 
 def detection(made: Attacked, name: str) -> dict[str, object]:
@@ -57,7 +64,7 @@ def detection(made: Attacked, name: str) -> dict[str, object]:
     attacked = {kind: [made.features(half, kind) for half in (0, 1)] for kind in KINDS}
     found: dict[str, dict[str, float]] = {}
     for trained_on in KINDS:
-        detector = Detector.trained(clean[0], attacked[trained_on][0], made.restoration)
+        detector = Detector.trained(clean[0], attacked[trained_on][0], made.defense)
         scores = detector.scores(clean[1])
         found[trained_on] = {kind: auroc(scores, detector.scores(attacked[kind][1])) for kind in KINDS}
         print(f"{name}: trained on {trained_on}: {found[trained_on]}", file=sys.stderr)
@@ -73,7 +80,7 @@ def delays(made: Attacked, train: Corpus, test: Corpus, foreign: Corpus, repeats
 
     def surprise(corpus: Corpus) -> np.ndarray:
         _, ids = encoder.encode(corpus.texts).nonempty()
-        return read(made.habits, made.model, ids)
+        return text_features(made.stats, made.model, ids)
 
     reference = surprise(train.sample(3000, 1)).surprise
     usual, strange = surprise(test.sample(4000, 2)), surprise(foreign.sample(1000, 3))
@@ -122,10 +129,10 @@ def _mixed(usual, strange, mixed: np.ndarray, rng: np.random.Generator):
 def throughput(made: Attacked, test: Corpus, texts: int) -> float:
     """Texts a minute that `watch` reads and tells of."""
     lines = "\n".join(test.texts[at % len(test)].replace("\n", " ") for at in range(texts)).encode()
-    watcher = Watcher(made.wfa, made.model, Alarms())
-    watcher.read([b"warm up"])
+    list(watch(made.wfa, made.model, BytesIO(b"warm up")))
     began, out = time.process_time(), StringIO()
-    watch(watcher, BytesIO(lines), out)
+    for each in watch(made.wfa, made.model, BytesIO(lines)):
+        out.write(json.dumps(each) + "\n")
     rate = 60 * texts / (time.process_time() - began)
     print(f"watch: {rate:,.0f} texts a minute of processor time")
     return rate

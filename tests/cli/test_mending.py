@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.test_commands import wfalens
-from wfalens.cli.legacy.watch import _batches
+from wfalens.monitoring.watch import _batches
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ from wfalens import refine as refine_extraction
 from wfalens import robustness as verification
 from wfalens.export import diagram_of, draw_diagram
 from wfalens.extraction import completion_method
-from wfalens.monitoring.drift import against_extraction, against_reference
+from wfalens.monitoring import against_extraction, against_reference
 from wfalens.robustness import attack
 
 EXPECTED = Path(__file__).parent.parent / "golden" / "expected"
@@ -390,7 +390,7 @@ def string_baselines(wfa, model):
 
 
 def coverage(wfa, texts):
-    found = monitoring.cover(wfa, texts)
+    found = monitoring.coverage(wfa, texts)
     shares = [[each.there, each.exercised] for each in (found.states, found.transitions, found.pairs)]
     return {
         "shares": shares,
@@ -402,7 +402,7 @@ def coverage(wfa, texts):
 
 def gaps(wfa, model, texts):
     ids = wfa.encoder.encode(texts)
-    found = monitoring.fill_gaps(wfa, model, monitoring.cover(wfa, texts), ids, 4, seed=2)
+    found = monitoring.fill_gaps(wfa, model, monitoring.coverage(wfa, texts), ids, 4, seed=2)
     return [found.unreached, len(found.texts)]
 
 
@@ -412,7 +412,7 @@ def habits(wfa):
 
 
 def readings(wfa, model, texts):
-    return monitoring.read(monitoring.ReferenceStats(wfa), model, wfa.encoder.encode(texts))
+    return monitoring.text_features(monitoring.ReferenceStats(wfa), model, wfa.encoder.encode(texts))
 
 
 def features(wfa, model, texts):
@@ -434,7 +434,7 @@ def watched(wfa, model, texts):
     lines = [text.encode() for text in texts]
     found = monitoring.Watcher(wfa, model, monitoring.Alarms(window=20, deviations=1.0, unseen=0.1)).read(lines)
     texts = [
-        [each["class"], each["surprise"], each["trust"], each["agrees"], each["alarm"]]
+        [each["class"], each["surprise"], each["known_words"], each["agrees"], each["alarm"]]
         for each in found
         if "class" in each
     ]
@@ -445,7 +445,7 @@ def watched(wfa, model, texts):
 def detection(wfa, model):
     """AUROC of a detector that tells the texts of another distribution from held-out ones (trained, so loose)."""
     clean, odd = (features(wfa, model, texts) for texts in (build.stored("model")["held_out"], ODD))
-    found = monitoring.Detector.trained(clean, odd, monitoring.Restoration.nothing(wfa))
+    found = monitoring.Detector.trained(clean, odd, monitoring.SynonymDefense.nothing(wfa))
     return monitoring.auroc(found.scores(clean), found.scores(odd))
 
 

@@ -1,20 +1,32 @@
 """Coverage, surprise, detection and watching, on a readable automaton whose walks can be followed by hand."""
 
+import io
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from tests.errors import raises
 from tests.readable import readable
-from wfalens.errors import InputError
 from wfalens.models import RNNClassifier, RNNConfig
 from wfalens.models.inference import final_outputs
-from wfalens.monitoring import Alarms, Detector, ReferenceStats, Restoration, Watcher, auroc, cover, fill_gaps, read
-from wfalens.monitoring.drift import against_extraction, against_reference
-from wfalens.monitoring.surprise import FEATURES
+from wfalens.monitoring import (
+    FEATURES,
+    Alarms,
+    Detector,
+    ReferenceStats,
+    SynonymDefense,
+    Watcher,
+    against_extraction,
+    against_reference,
+    auroc,
+    coverage,
+    text_features,
+    watch,
+)
 from wfalens.monitoring.walks import Walks
-from wfalens.monitoring.watching import ATTACKED, SURPRISING, UNSEEN
+from wfalens.monitoring.watch import ATTACKED, SURPRISING, UNSEEN
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 
@@ -36,7 +48,7 @@ def model(made):
 
 
 def test_coverage_counts_what_the_texts_pass(made):
-    found = cover(made.wfa, ["the awful", "a a"])
+    found = coverage(made.wfa, ["the awful", "a a"])
     assert found.texts == 2
     assert found.state_visits.tolist() == [5, 1, 0]
     assert found.transition_visits[:, 0].tolist() == [3, 1, 0]
@@ -47,39 +59,39 @@ def test_coverage_counts_what_the_texts_pass(made):
     assert found.pair_visits.sum() == 2
     assert 0 < found.pairs.value < 1
     assert "<table" in found._repr_html_()
-    assert json.dumps(found.to_json())
-    assert len(found.to_dataframe()) == len(visited)
+    assert json.loads(json.dumps(found.to_dict()))["states"]["exercised"] == 2
+    assert len(found.to_dataframe()) == 3
 
 
 def test_the_extraction_texts_cover_every_transition(made):
-    found = cover(made.wfa, [" ".join(text) for text in made.texts])
+    found = coverage(made.wfa, [" ".join(text) for text in made.texts])
     assert found.transitions.value == found.states.value == 1
     assert found.missing == []
-    with pytest.raises(InputError, match="no text with a word"):
-        cover(made.wfa, [""])
+    with raises("no-words"):
+        coverage(made.wfa, [""])
 
 
 def test_texts_that_fill_gaps_exercise_them(made, model):
     texts = ["the awful the", "a a"]
-    found = cover(made.wfa, texts)
-    gaps = fill_gaps(made.wfa, model, found, made.wfa.ids(texts), 30)
+    found = coverage(made.wfa, texts, model=model, fill=30)
+    gaps = found.gaps
     assert len(gaps.texts) == 30
-    passed = cover(made.wfa, [" ".join(each.words) for each in gaps.texts])
+    passed = coverage(made.wfa, [" ".join(each.words) for each in gaps.texts])
     filled = set(found.missing) - set(passed.missing)
     assert len(filled) >= 2
     assert gaps.unreached == 1  # no text passes the good state
     assert 0 <= gaps.per_thousand <= 1000
-    assert json.dumps(gaps.to_json())
+    assert len(json.loads(json.dumps(gaps.to_dict()))["texts"]) == len(gaps.to_dataframe()) == 30
 
 
 def test_the_mean_surprise_is_that_of_the_extraction_texts(made, model):
-    habits = ReferenceStats(made.wfa)
+    stats = ReferenceStats(made.wfa)
     ids = made.wfa.ids([" ".join(text) for text in made.texts])
-    seen = read(habits, model, ids)
-    assert (seen.surprise * seen.lengths).sum() / seen.lengths.sum() == pytest.approx(habits.mean_surprise, abs=1e-6)
+    seen = text_features(stats, model, ids)
+    assert (seen.surprise * seen.lengths).sum() / seen.lengths.sum() == pytest.approx(stats.mean_surprise, abs=1e-6)
     assert seen.features.shape == (len(ids), len(FEATURES))
     assert np.isfinite(seen.features).all()
-    assert against_extraction(habits.mean_surprise, seen).p > 0.5
+    assert against_extraction(stats.mean_surprise, seen).p > 0.5
 
 
 def test_what_a_text_would_be_without_a_word(made):
@@ -95,10 +107,10 @@ def test_what_a_text_would_be_without_a_word(made):
 def test_restoring_asks_the_network_for_texts_of_usual_words(made, model):
     vocabulary = made.wfa.encoder.vocabulary
     awful, dull = vocabulary.id_of("awful"), vocabulary.id_of("dull")
-    restoration = Restoration.of_pairs(len(vocabulary), [[awful, dull]])
-    assert restoration.pairs == [[awful, dull]]
+    defense = SynonymDefense.of_pairs(len(vocabulary), [[awful, dull]])
+    assert defense.pairs == [[awful, dull]]
     ids = made.wfa.ids(["the awful fine"])
-    found = read(ReferenceStats(made.wfa), model, ids, restoration)
+    found = text_features(ReferenceStats(made.wfa), model, ids, defense)
     other = final_outputs(model, made.wfa.ids(["the dull fine"]))[0]
     expected = found.probability[0] - other[found.label[0]]
     assert found.features[0, FEATURES.index("restored")] == pytest.approx(expected, abs=1e-6)
@@ -109,7 +121,7 @@ def test_a_detector_learns_what_differs_and_survives_its_file(tmp_path):
     rng = np.random.default_rng(0)
     clean, attacked = rng.normal(size=(200, len(FEATURES))), rng.normal(size=(200, len(FEATURES)))
     attacked[:, 3] += 2
-    nothing = Restoration(np.arange(9, dtype=np.int32))
+    nothing = SynonymDefense(np.arange(9, dtype=np.int32))
     detector = Detector.trained(clean[:100], attacked[:100], nothing, false_alarms=0.1, about={"attack": "test"})
     assert auroc(detector.scores(clean[100:]), detector.scores(attacked[100:])) > 0.85
     assert np.mean(detector.scores(clean[:100]) > detector.threshold) <= 0.1
@@ -117,12 +129,12 @@ def test_a_detector_learns_what_differs_and_survives_its_file(tmp_path):
     again = Detector.load(tmp_path / "d.json")
     np.testing.assert_array_equal(again.scores(clean), detector.scores(clean))
     assert again.about == {"attack": "test"}
-    with pytest.raises(InputError, match="needs 10 clean and 10 attacked texts or more, not 100 and 3"):
+    with raises("few-texts"):
         Detector.trained(clean[:100], attacked[:3], nothing)
     content = json.loads((tmp_path / "d.json").read_text())
     for name, value in (("mean", [1]), ("features", ["x"]), ("bias", None), ("scale", [0] * len(FEATURES))):
         (tmp_path / "bad.json").write_text(json.dumps({**content, name: value}))
-        with pytest.raises(InputError, match="not a detector"):
+        with raises("detector-file"):
             Detector.load(tmp_path / "bad.json")
 
 
@@ -130,16 +142,25 @@ def test_a_watcher_tells_one_line_for_each_and_passes_over_bad_ones(made, model)
     watcher = Watcher(made.wfa, model, Alarms(window=3))
     lines = [b"the awful", b"\xff\xfe", b"", b"a fine", b"great", b"x" * (1 << 20 | 1), b"the dull"]
     results = watcher.read(lines)
-    told = [each for each in results if "window" not in each]
-    assert [each["line"] for each in told] == [1, 2, 3, 4, 5, 6, 7]
-    assert ["error" in each for each in told] == [False, True, True, False, False, True, False]
-    assert told[0]["class"] in made.wfa.class_names
-    assert {"surprise", "trust", "agrees", "alarm", "probability"} <= told[0].keys()
+    outputs = [each for each in results if "window" not in each]
+    assert [each["line"] for each in outputs] == [1, 2, 3, 4, 5, 6, 7]
+    assert ["error" in each for each in outputs] == [False, True, True, False, False, True, False]
+    assert outputs[0]["class"] in made.wfa.class_names
+    assert {"surprise", "known_words", "agrees", "alarm", "probability"} <= outputs[0].keys()
     windows = [each["window"] for each in results if "window" in each]
     assert [each["texts"] for each in windows] == [3]
     assert watcher.rest()["texts"] == 1
     assert watcher.bad == 3
     assert json.dumps(results)
+
+
+def test_a_stream_is_watched_to_its_end(made, model):
+    lines = io.BytesIO(b"the awful\n\xff\n" + b"x" * (1 << 21) + b"\na fine")
+    results = list(watch(made.wfa, model, lines, Alarms(window=1), reference=["the awful", "a fine"] * 20))
+    assert [each["line"] for each in results if "line" in each] == [1, 2, 3, 4]
+    assert [each["window"]["texts"] for each in results if "window" in each] == [1, 1]
+    with raises("no-texts"):
+        list(watch(made.wfa, model, io.BytesIO(b"")))
 
 
 def test_results_do_not_depend_on_how_lines_arrive(made, model):
@@ -158,14 +179,14 @@ def test_surprising_texts_and_attacked_ones_raise_alarms(made, model):
         np.zeros(len(FEATURES)),
         0.0,
         0.4,
-        Restoration.nothing(made.wfa),
+        SynonymDefense.nothing(made.wfa),
         {},
     )
     (result, *_) = Watcher(made.wfa, model, Alarms(deviations=0.0), always).read([b"awful awful awful awful"])
     assert {SURPRISING, ATTACKED} <= set(result["alarm"])
     assert result["attacked"] == 0.5
-    other = replace(always, restoration=Restoration(np.arange(3, dtype=np.int32)))
-    with pytest.raises(InputError, match="trained for another automaton"):
+    other = replace(always, defense=SynonymDefense(np.arange(3, dtype=np.int32)))
+    with raises("other-automaton"):
         Watcher(made.wfa, model, Alarms(), other)
 
 
@@ -175,19 +196,19 @@ def test_words_that_nobody_knows_are_unseen_although_unknown_words_were_read_in_
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(made.wfa, "word_counts", counts)
         known, foreign = Watcher(made.wfa, model).read([b"the awful", b"qwertz the uiop"])
-    assert known["trust"] == 1
-    assert foreign["trust"] == pytest.approx(1 / 3, abs=1e-4)
+    assert known["known_words"] == 1
+    assert foreign["known_words"] == pytest.approx(1 / 3, abs=1e-4)
     assert UNSEEN in foreign["alarm"]
 
 
 def test_drift_is_told_where_texts_changed_and_not_where_they_did_not(made, model):
-    habits = ReferenceStats(made.wfa)
+    stats = ReferenceStats(made.wfa)
     rng = np.random.default_rng(0)
     usual = [" ".join(made.texts[at]) for at in rng.integers(len(made.texts), size=120)]
     foreign = ["awful awful dull awful"] * 30 + usual[:90]
-    reference = read(habits, model, made.wfa.ids(usual)).surprise
-    same, changed = (read(habits, model, made.wfa.ids(texts)) for texts in (usual[:100], foreign))
+    reference = text_features(stats, model, made.wfa.ids(usual)).surprise
+    same, changed = (text_features(stats, model, made.wfa.ids(texts)) for texts in (usual[:100], foreign))
     assert against_reference(reference, same).p > 0.1
     assert against_reference(reference, changed).p < 0.001
-    assert against_extraction(habits.mean_surprise, changed).p < 0.001
+    assert against_extraction(stats.mean_surprise, changed).p < 0.001
     assert against_reference(reference[:5], same).p is None

@@ -1,24 +1,29 @@
-"""Watching a network with its automaton: what texts exercise, which are unusual or attacked, what has drifted."""
+"""Monitoring a network with its automaton: what texts exercise, which are unusual or attacked, what has drifted."""
 
-from wfalens.monitoring.coverage import Coverage, cover
-from wfalens.monitoring.detector import Detector, auroc
-from wfalens.monitoring.gaps import Gaps, fill_gaps
-from wfalens.monitoring.surprise import FEATURES, ReferenceStats, TextFeatures, read
-from wfalens.monitoring.synonym_defense import Restoration
-from wfalens.monitoring.watching import Alarms, Watcher
+from wfalens.monitoring.coverage import Coverage, Gaps, coverage, fill_gaps
+from wfalens.monitoring.detector import Detection, DetectOptions, Detector, auroc, detect
+from wfalens.monitoring.text_features import FEATURES, ReferenceStats, SynonymDefense, TextFeatures, text_features
+from wfalens.monitoring.watch import Alarms, Drift, Watcher, against_extraction, against_reference, watch
 
 __all__ = [
     "FEATURES",
     "Alarms",
     "Coverage",
+    "DetectOptions",
+    "Detection",
     "Detector",
+    "Drift",
     "Gaps",
     "ReferenceStats",
-    "Restoration",
+    "SynonymDefense",
     "TextFeatures",
     "Watcher",
+    "against_extraction",
+    "against_reference",
     "auroc",
-    "cover",
+    "coverage",
+    "detect",
     "fill_gaps",
-    "read",
+    "text_features",
+    "watch",
 ]

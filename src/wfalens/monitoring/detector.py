@@ -10,12 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.monitoring.surprise import FEATURES
-from wfalens.monitoring.synonym_defense import Restoration
+from wfalens.evaluation.comparison import check_pair
+from wfalens.explanation.embeddings import nearness_of
+from wfalens.models.contract import PrefixClassifier
+from wfalens.monitoring.text_features import FEATURES, ReferenceStats, SynonymDefense, text_features
+from wfalens.progress import shown
+from wfalens.results import Result
+from wfalens.robustness.attack.recipes import AttackContext
+from wfalens.robustness.attack.run_attack import run_attack
 from wfalens.storage import write_atomically
+from wfalens.text.corpus import Corpus
+from wfalens.text.word_vectors import WordVectors, wordllama_vectors
+from wfalens.validation import Bounds, Options, check_choice, option, real, whole
 
 FORMAT = "wfalens detector"
+ATTACKS = ("guided", "greedy", "random-word")
 _FEW = 10  # texts of each kind below which nothing can be learned
 
 
@@ -28,7 +39,7 @@ class Detector:
     weights: NDArray[np.float64]  # (F,)
     bias: float
     threshold: float  # the score from which on a text counts as attacked
-    restoration: Restoration  # of the texts whose features it reads
+    defense: SynonymDefense  # of the texts whose features it reads
     about: dict[str, Any]  # what it was trained on
 
     @classmethod
@@ -36,7 +47,7 @@ class Detector:
         cls,
         clean: NDArray[np.float64],
         attacked: NDArray[np.float64],
-        restoration: Restoration,
+        defense: SynonymDefense,
         false_alarms: float = 0.05,
         about: dict[str, Any] | None = None,
     ) -> Detector:
@@ -48,14 +59,15 @@ class Detector:
 
         if min(len(clean), len(attacked)) < _FEW:
             raise InputError(
-                f"a detector needs {_FEW} clean and {_FEW} attacked texts or more, not {len(clean)} and {len(attacked)}"
+                f"a detector needs {_FEW} clean and {_FEW} attacked texts, not {len(clean)} and {len(attacked)}",
+                code="few-texts",
             )
         both = np.vstack([clean, attacked])
         mean, scale = both.mean(0), np.maximum(both.std(0), 1e-9)
         regression = LogisticRegression(max_iter=3000, class_weight="balanced")
         regression.fit((both - mean) / scale, np.arange(len(both)) >= len(clean))
         weights, bias = regression.coef_[0], float(regression.intercept_[0])
-        made = cls(mean, scale, weights, bias, 1.0, restoration, about or {})
+        made = cls(mean, scale, weights, bias, 1.0, defense, about or {})
         threshold = float(np.quantile(made.scores(clean), 1 - false_alarms))
         return replace(made, threshold=threshold)
 
@@ -74,8 +86,8 @@ class Detector:
             "weights": self.weights.tolist(),
             "bias": self.bias,
             "threshold": self.threshold,
-            "words": len(self.restoration.usual),
-            "restoration": self.restoration.pairs,
+            "words": len(self.defense.usual),
+            "synonyms": self.defense.pairs,
             "about": self.about,
         }
         write_atomically(Path(path), json.dumps(content, indent=1).encode())
@@ -83,13 +95,13 @@ class Detector:
     @classmethod
     def load(cls, path: str | Path) -> Detector:
         """Everything in the file is checked."""
-        refused = InputError(f"{path}: not a detector of `wfalens detect` (or of another version)")
+        refused = InputError(f"{path}: not a detector of wfalens (or of another version)", code="detector-file")
         try:
             content = json.loads(Path(path).read_text("utf-8"))
             parts = [np.array(content[name], np.float64) for name in ("mean", "scale", "weights")]
             bias, threshold = (float(content[name]) for name in ("bias", "threshold"))
             known = content["format"] == FORMAT and tuple(content["features"]) == FEATURES
-            restoration = Restoration.of_pairs(int(content["words"]), content["restoration"])
+            defense = SynonymDefense.of_pairs(int(content["words"]), content["synonyms"])
         except (UnicodeDecodeError, ValueError, KeyError, TypeError, RecursionError, IndexError, MemoryError):
             raise refused from None
         size = len(FEATURES)
@@ -100,7 +112,7 @@ class Detector:
         if np.any(parts[1] <= 0):
             raise refused
         about = content.get("about")
-        return cls(parts[0], parts[1], parts[2], bias, threshold, restoration, about if isinstance(about, dict) else {})
+        return cls(parts[0], parts[1], parts[2], bias, threshold, defense, about if isinstance(about, dict) else {})
 
 
 def auroc(clean: NDArray[np.float64], attacked: NDArray[np.float64]) -> float:
@@ -108,3 +120,103 @@ def auroc(clean: NDArray[np.float64], attacked: NDArray[np.float64]) -> float:
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(np.arange(len(clean) + len(attacked)) >= len(clean), np.concatenate([clean, attacked])))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetectOptions(Options):
+    """Which attacks a detector is trained and tested on, and how many false alarms it may raise."""
+
+    train_on: str = option("guided", "Attack to learn from.", ATTACKS)
+    test_on: tuple[str, ...] = option(ATTACKS, "Attacks to test on.")
+    changes: int = option(3, "Words an attack may replace.", Bounds(whole, 1, 10**6))
+    false_alarms: float = option(0.05, "Share of clean texts that may raise an alarm.", Bounds(real, 0, 1))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Detection(Result):
+    """A detector and how well it recognises attacked texts of each kind."""
+
+    detector: Detector
+    auroc: dict[str, float | None]  # by kind of attack; None: no attack succeeded
+    caught: dict[str, float | None]  # share of attacked texts above the threshold
+    false_alarms: float  # share of clean test texts above it
+    attacked: dict[str, int]  # texts
+
+    @property
+    def title(self) -> str:
+        return f"Detector trained on {self.detector.about.get('attack', 'unknown')} attacks"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per kind of attack."""
+        return [
+            {"attack": kind, "attacked texts": self.attacked[kind], "AUROC": self.auroc[kind], "caught": share}
+            for kind, share in self.caught.items()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("auroc", "caught", "false_alarms", "attacked")
+        return {"trained_on": self.detector.about.get("attack"), **{name: getattr(self, name) for name in names}}
+
+    def summary(self) -> str:
+        known = (f"{kind} {value:.3f}" for kind, value in self.auroc.items() if value is not None)
+        return f"{self.title}: AUROC {', '.join(known) or 'unknown'}; {self.false_alarms:.1%} false alarms"
+
+
+def detect(
+    wfa: WFA,
+    model: PrefixClassifier,
+    texts: Corpus,
+    options: DetectOptions | None = None,
+    *,
+    vectors: WordVectors | None = None,
+    seed: int = 0,
+    progress: bool = False,
+) -> Detection:
+    """Train a detector of attacked texts on half of the texts, and test it on the other half.
+
+    Args:
+        wfa: the automaton.
+        model: the classifier under attack.
+        texts: with their true classes.
+        options: which attacks.
+        vectors: word vectors that say which words are near in meaning; None: WordLlama.
+        seed: of the halves and the attacks.
+        progress: show a progress bar.
+    """
+    options = DetectOptions() if options is None else options
+    for kind in options.test_on:
+        check_choice("kind of attack", kind, ATTACKS)
+    check_pair(wfa, model)
+    if texts.labels is None:
+        raise InputError(f"{texts.name} has no labels; an attack needs to know the true classes", code="no-labels")
+    vectors = wordllama_vectors(wfa.encoder.vocabulary.words[2:]) if vectors is None else vectors
+    near = nearness_of(wfa, vectors)
+    reference, defense = ReferenceStats(wfa), SynonymDefense.of(wfa, near)
+    learned, tested = texts.split(0.5, np.random.default_rng(seed))
+
+    def features(corpus: Corpus, kind: str | None) -> NDArray[np.float64]:
+        """Of texts as they are, or of those on which an attack succeeded; (texts, FEATURES)"""
+        ids = model.encoder.encode(corpus.texts)
+        if kind is not None:
+            context = AttackContext.prepare(wfa, near, only=np.unique(ids.values))
+            search = context.recipe(kind, options.changes)
+            found = run_attack(kind, options.changes, search, model, corpus, seed=seed)
+            ids = model.encoder.vocabulary.encode([list(each.after) for each in found.successes])
+        _, ids = ids.nonempty()
+        if len(ids) == 0:
+            return np.zeros((0, len(FEATURES)))
+        return text_features(reference, model, ids, defense).features
+
+    with shown(progress):
+        about = {"attack": options.train_on, "changes": options.changes, "corpus": texts.name, "texts": len(learned)}
+        clean, attacked = features(learned, None), features(learned, options.train_on)
+        detector = Detector.trained(clean, attacked, defense, options.false_alarms, about)
+        scores = detector.scores(features(tested, None))
+        others = {kind: detector.scores(features(tested, kind)) for kind in options.test_on}
+    return Detection(
+        detector,
+        {kind: auroc(scores, each) if len(each) else None for kind, each in others.items()},
+        {kind: float((each >= detector.threshold).mean()) if len(each) else None for kind, each in others.items()},
+        float((scores >= detector.threshold).mean()),
+        {kind: len(each) for kind, each in others.items()},
+    )

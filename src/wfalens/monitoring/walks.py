@@ -71,6 +71,6 @@ class Walks:
 
 def reader_of(wfa: WFA) -> StochasticWFA:
     """The readable automaton by which texts are followed: the automaton itself, or the attached one."""
-    told = require_readable(wfa).wfa
-    anatomy_and_names(told)
-    return told
+    readable = require_readable(wfa).wfa
+    anatomy_and_names(readable)
+    return readable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,20 +10,12 @@ import typer
 from wfalens.cli.legacy import options as opt
 from wfalens.cli.legacy.files import check_outputs, write_csv, write_html
 from wfalens.cli.legacy.inputs import USUAL, Reader
-from wfalens.cli.legacy.output import print_json, print_table, remark, say
+from wfalens.cli.legacy.output import print_json, print_table, say
 from wfalens.errors import InputError
 from wfalens.models.wrapping import wrap
 
 if TYPE_CHECKING:
-    from wfalens.monitoring import Coverage, Gaps
-
-
-@dataclass(frozen=True)
-class Covered:
-    """What a corpus exercises and, where a network was asked, texts for what it leaves out."""
-
-    coverage: Coverage
-    gaps: Gaps | None
+    from wfalens.monitoring import Coverage
 
 
 def cover_cli(
@@ -68,14 +59,19 @@ def cover_cli(
         seed=seed,
         reader=Reader(data, text_column, None, encoding),
     )
-    write_html(html, f"{automaton.name}: coverage", done.coverage.to_html(top))
+    write_html(html, f"{automaton.name}: coverage", done.to_html())
     if done.gaps is not None:
         write_csv(output, done.gaps.to_dataframe)
     if as_json:
-        filled = None if done.gaps is None else done.gaps.to_json()
-        print_json({"automaton": str(automaton), **done.coverage.to_json(), "gaps": filled})
+        print_json({"automaton": str(automaton), **done.to_dict()})
     else:
-        _print(automaton.name, done, top)
+        say(done.summary())
+        rows = done.missing_rows(top)
+        if rows:
+            cells = [list(map(str, row.values())) for row in rows]
+            print_table("Transitions that no text exercises", list(rows[0]), cells)
+        for sentence in [] if done.gaps is None else done.gaps.findings()[:top]:
+            say(sentence)
 
 
 def cover(
@@ -86,43 +82,12 @@ def cover(
     fill: int = 1000,
     seed: int = 0,
     reader: Reader = USUAL,
-) -> Covered:
-    """What a corpus exercises of an automaton; with a network, texts for what it leaves out are asked of it."""
+) -> Coverage:
+    """What a corpus exercises of an automaton; with a network, texts for what it leaves out are read by it."""
     from wfalens.automaton import WFA
-    from wfalens.evaluation.comparison import check_pair
-    from wfalens.monitoring import cover as covered
-    from wfalens.monitoring import fill_gaps
+    from wfalens.monitoring import coverage
 
     wfa = WFA.load(automaton)
     texts = reader.corpus(corpus, "test", labels=False).texts
-    found = covered(wfa, texts)
-    if model is None or fill == 0:
-        return Covered(found, None)
-    classifier = wrap(model, vocab=wfa.encoder)
-    check_pair(wfa, classifier)
-    _, ids = wfa.ids(texts).nonempty()
-    return Covered(found, fill_gaps(wfa, classifier, found, ids, fill, seed))
-
-
-def _print(name: str, done: Covered, top: int) -> None:
-    from wfalens.monitoring.coverage import COLUMNS, MISSING_COLUMNS
-
-    found = done.coverage
-    print_table(f"{name}: what {found.texts:,} texts exercise", COLUMNS, found.rows())
-    if found.missing:
-        print_table("Transitions that no text exercises", MISSING_COLUMNS, found.missing_rows(top))
-    else:
-        say("the texts exercise every transition that the extraction texts did")
-    remark(found.remark)
-    if done.gaps is None:
-        return
-    if not done.gaps.texts:
-        say("no text passes a state with a missing transition: there is nothing to fill")
-        return
-    say(
-        f"{len(done.gaps.texts):,} texts that fill gaps: {done.gaps.per_thousand:.0f} findings in 1,000; "
-        f"random texts of the same lengths: {done.gaps.random_per_thousand:.0f}"
-    )
-    for each in [text for text in done.gaps.texts if text.finding][:top]:
-        marked = " ".join(f"[[{word}]]" if at == each.at else word for at, word in enumerate(each.words))
-        say(f"the network says {each.label}, the automaton {each.copy_label}: {marked}")
+    classifier = None if model is None else wrap(model, vocab=wfa.encoder)
+    return coverage(wfa, texts, model=classifier, fill=fill, seed=seed)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,26 +11,12 @@ from wfalens.cli.legacy import options as opt
 from wfalens.cli.legacy.files import check_outputs
 from wfalens.cli.legacy.inputs import USUAL, Reader, check_share, open_vectors
 from wfalens.cli.legacy.output import note, print_json, print_table, say
-from wfalens.errors import InputError
 from wfalens.models.wrapping import wrap
-from wfalens.validation import check_choice
 
 if TYPE_CHECKING:
-    from wfalens.monitoring import Detector
-    from wfalens.text.corpus import Corpus
+    from wfalens.monitoring import Detection
 
 KINDS = ("guided", "greedy", "random-word")
-
-
-@dataclass(frozen=True)
-class Detected:
-    """A detector and how well it tells attacked texts of each kind."""
-
-    detector: Detector
-    auroc: dict[str, float | None]  # by kind of attack; None: too few attacks succeeded
-    caught: dict[str, float | None]  # share of attacked texts above the threshold
-    false_alarms: float  # share of clean test texts above it
-    attacked: dict[str, int]  # texts
 
 
 def detect_cli(
@@ -132,84 +117,25 @@ def detect(
     vectors: str = "wordllama",
     seed: int = 0,
     reader: Reader = USUAL,
-) -> Detected:
+) -> Detection:
     """Attack half of a corpus to train a detector, the other half to test it."""
-    import numpy as np
-
     from wfalens.automaton import WFA
-    from wfalens.evaluation.comparison import check_pair
-    from wfalens.monitoring import Detector, auroc
+    from wfalens.monitoring import DetectOptions
+    from wfalens.monitoring import detect as detected
 
-    for kind in (train_on, *test_on):
-        check_choice("kind of attack", kind, KINDS)
     wfa = WFA.load(automaton)
     classifier = wrap(model, vocab=wfa.encoder)
-    check_pair(wfa, classifier)
-    texts = reader.corpus(corpus, "test").sample(limit, seed)
-    if texts.labels is None:
-        raise InputError(f"{texts.name} has no labels; an attack needs to know the true classes")
-    learned, tested = texts.split(0.5, np.random.default_rng(seed))
-    attacks = _Attacks(wfa, classifier, vectors, changes, seed)
-    clean, attacked = attacks.features(learned, None), attacks.features(learned, train_on)
-    about = {"attack": train_on, "changes": changes, "corpus": texts.name, "texts": len(learned)}
-    detector = Detector.trained(clean, attacked, attacks.restoration, false_alarms, about)
-    scores = detector.scores(attacks.features(tested, None))
-    found: dict[str, float | None] = {}
-    caught: dict[str, float | None] = {}
-    numbers: dict[str, int] = {}
-    for kind in test_on:
-        others = detector.scores(attacks.features(tested, kind))
-        numbers[kind] = len(others)
-        found[kind] = auroc(scores, others) if len(others) else None
-        caught[kind] = float((others >= detector.threshold).mean()) if len(others) else None
-    return Detected(detector, found, caught, float((scores >= detector.threshold).mean()), numbers)
+    return detected(
+        wfa,
+        classifier,
+        reader.corpus(corpus, "test").sample(limit, seed),
+        DetectOptions(train_on=train_on, test_on=test_on, changes=changes, false_alarms=false_alarms),
+        vectors=open_vectors(vectors, wfa.encoder.vocabulary.words[2:]),
+        seed=seed,
+    )
 
 
-class _Attacks:
-    """Features of texts as they are, and of those that an attack has felled."""
-
-    def __init__(
-        self,
-        wfa: Any,
-        model: Any,
-        vectors: str,
-        changes: int,
-        seed: int,
-    ) -> None:
-        from wfalens.explanation import nearness_of
-        from wfalens.monitoring import ReferenceStats, Restoration
-
-        self.habits, self.model, self.changes = ReferenceStats(wfa), model, changes
-        self.near = nearness_of(wfa, open_vectors(vectors, wfa.encoder.vocabulary.words[2:]))
-        self.restoration = Restoration.of(wfa, self.near)
-        self.seed = seed
-
-    def features(self, corpus: Corpus, kind: str | None) -> Any:
-        """(texts, FEATURES)"""
-        from wfalens.monitoring import read
-
-        encoder = self.model.encoder
-        ids = encoder.encode(corpus.texts) if kind is None else encoder.vocabulary.encode(self._felled(corpus, kind))
-        _, ids = ids.nonempty()
-        if len(ids) == 0:
-            from wfalens.monitoring import FEATURES
-
-            return [[0.0] * len(FEATURES)][:0]
-        return read(self.habits, self.model, ids, self.restoration).features
-
-    def _felled(self, corpus: Corpus, kind: str) -> list[list[str]]:
-        import numpy as np
-
-        from wfalens.robustness.attack import AttackContext, run_attack
-
-        only = np.unique(self.model.encoder.encode(corpus.texts).values)
-        context = AttackContext.prepare(self.habits.wfa, self.near, only=only)
-        search = context.recipe(kind, self.changes)
-        outcome = run_attack(kind, self.changes, search, self.model, corpus, seed=self.seed)
-        return [list(each.after) for each in outcome.examples if each.status == "succeeded"]
-
-
-def _print(done: Detected, train_on: str) -> None:
+def _print(done: Detection, train_on: str) -> None:
     rows = [
         [
             kind,

@@ -18,9 +18,9 @@ from wfalens.divergence import jensen_shannon
 from wfalens.explanation.moves import anatomy_and_names
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import initial_output, last_outputs, output_traces
-from wfalens.monitoring.synonym_defense import Restoration
 from wfalens.monitoring.walks import Walks, reader_of
 from wfalens.ragged import Ragged
+from wfalens.text.similar_words import Nearness
 from wfalens.text.vocabulary import UNKNOWN
 
 FEATURES = (
@@ -49,8 +49,51 @@ _SEEN = 0.5  # added to every count
 
 
 @dataclass(frozen=True, eq=False)
+class SynonymDefense:
+    """Undoes what an attack may have done: rare words are replaced by the most frequent of their near words.
+
+    An attack replaces words by near ones, usually rarer ones. If the class hangs on that, it comes back with the
+    usual words; the class of a text that nobody has touched seldom changes.
+    """
+
+    usual: NDArray[np.int32]  # (V,): for every word the usual one that may replace it, or itself
+
+    @classmethod
+    def nothing(cls, wfa: WFA) -> SynonymDefense:
+        return cls(np.arange(len(wfa.word_counts), dtype=np.int32))
+
+    @classmethod
+    def of(cls, wfa: WFA, nearness: Nearness) -> SynonymDefense:
+        """By near words, those seen more often in extraction."""
+        vocabulary, counts = wfa.encoder.vocabulary, wfa.word_counts
+        pairs = nearness.pairs()
+        ids = np.array([vocabulary.id_of(word) for word in nearness.words], np.int64)
+        first, second = ids[pairs.first], ids[pairs.second]
+        order = np.argsort(counts[second], kind="stable")  # the most frequent comes last and stays
+        usual = np.arange(len(counts), dtype=np.int32)
+        usual[first[order]] = second[order]
+        return cls(np.where(counts[usual] > counts, usual, np.arange(len(counts))).astype(np.int32))
+
+    @classmethod
+    def of_pairs(cls, words: int, pairs: list[list[int]]) -> SynonymDefense:
+        """From pairs of a word and its usual one, for the others nothing changes."""
+        usual = np.arange(words, dtype=np.int32)
+        for word, other in pairs:
+            usual[word] = other
+        return cls(usual)
+
+    @property
+    def pairs(self) -> list[list[int]]:
+        changed = np.flatnonzero(self.usual != np.arange(len(self.usual)))
+        return [[int(word), int(self.usual[word])] for word in changed]
+
+    def restored(self, ids: Ragged[np.int32]) -> Ragged[np.int32]:
+        return Ragged(self.usual[ids.values], ids.offsets)
+
+
+@dataclass(frozen=True, eq=False)
 class ReferenceStats:
-    """What an automaton is used to, from its extraction texts."""
+    """What is usual to an automaton, from its extraction texts."""
 
     wfa: WFA
 
@@ -91,29 +134,29 @@ class TextFeatures:
     label: NDArray[np.int64]  # the network's class
     probability: NDArray[np.float64]  # of it, by the network
     agrees: NDArray[np.bool_]  # whether the automaton has the same class
-    trust: NDArray[np.float64]  # share of the words that extraction has seen
+    known_words: NDArray[np.float64]  # share of the words that extraction has seen
     surprise: NDArray[np.float64]  # mean over the words
     lengths: NDArray[np.int64]
     features: NDArray[np.float64]  # (texts, FEATURES)
 
 
-def read(
-    habits: ReferenceStats, model: PrefixClassifier, ids: Ragged[np.int32], restoration: Restoration | None = None
+def text_features(
+    stats: ReferenceStats, model: PrefixClassifier, ids: Ragged[np.int32], defense: SynonymDefense | None = None
 ) -> TextFeatures:
-    """One pass of the network and of the automaton, three of the network with a restoration; ids: no text is empty"""
-    wfa, starts, lengths = habits.wfa, ids.offsets[:-1], ids.lengths
+    """One pass of the network and of the automaton, three of the network with a defense; ids: no text is empty"""
+    wfa, starts, lengths = stats.wfa, ids.offsets[:-1], ids.lengths
     trace = output_traces(model, ids).values.astype(np.float64)
     output = trace[ids.offsets[1:] - 1]
     weights = wfa.prediction_weights(ids)
     copy, margin = wfa.probabilities(weights), wfa.margins(weights)
-    walks = Walks.of(habits.readable, ids)
-    surprise = np.einsum("tn,tn->t", walks.before, habits.surprise[walks.classes])
-    rarity = habits.rarity[ids.values]
+    walks = Walks.of(stats.readable, ids)
+    surprise = np.einsum("tn,tn->t", walks.before, stats.surprise[walks.classes])
+    rarity = stats.rarity[ids.values]
     unseen = ((wfa.word_counts[ids.values] == 0) | (ids.values == UNKNOWN)).astype(np.float64)
     steps = _steps(trace, starts, initial_output(model).astype(np.float64))
     label, agrees = output.argmax(1), output.argmax(1) == wfa.decide(weights)
-    told = walks.wfa.read_out(walks.after[ids.offsets[1:] - 1])
-    reliance, fragility = _reliance(walks, told)
+    readable_outputs = walks.wfa.read_out(walks.after[ids.offsets[1:] - 1])
+    reliance, fragility = _reliance(walks, readable_outputs)
     ordered = np.sort(output, axis=1)
     features = np.column_stack(
         [
@@ -131,36 +174,36 @@ def read(
             steps[ids.offsets[1:] - 1],
             reliance,
             fragility,
-            told.argmax(1) != label,
+            readable_outputs.argmax(1) != label,
             np.log(lengths),
-            *_restored(model, walks, output, restoration),
+            *_restored(model, walks, output, defense),
         ]
     )
     return TextFeatures(label, ordered[:, -1], agrees, 1 - features[:, 4], features[:, 0], lengths, features)
 
 
 def _restored(
-    model: PrefixClassifier, walks: Walks, output: NDArray[np.float64], restoration: Restoration | None
+    model: PrefixClassifier, walks: Walks, output: NDArray[np.float64], defense: SynonymDefense | None
 ) -> list[NDArray[np.float64]]:
-    """The features of a text whose rare words give way to usual ones; output: (texts, C) -> 4 × (texts,)"""
-    if restoration is None:
+    """The features of a text whose rare words are replaced by usual ones; output: (texts, C) -> 4 × (texts,)"""
+    if defense is None:
         return [np.zeros(len(output))] * 4
     label = output.argmax(1)
     features = []
-    for texts in (restoration.restored(walks.ids), _one_restored(walks, label, restoration)):
+    for texts in (defense.restored(walks.ids), _one_restored(walks, label, defense)):
         after = last_outputs(model, texts)
         each = np.arange(len(label))
         features += [output[each, label] - after[each, label], (after.argmax(1) != label).astype(np.float64)]
     return features
 
 
-def _one_restored(walks: Walks, label: NDArray[np.int64], restoration: Restoration) -> Ragged[np.int32]:
+def _one_restored(walks: Walks, label: NDArray[np.int64], defense: SynonymDefense) -> Ragged[np.int32]:
     """Texts with the one usual word that takes most of their class from them, on the readable automaton."""
     ids, text_of = walks.ids, walks.ids.item_of_value()
-    usual = restoration.usual[ids.values]
+    usual = defense.usual[ids.values]
     moved = np.einsum("tn,tnm->tm", walks.before, walks.anatomy.matrices[walks.anatomy.word_class[usual]])
-    wanted = np.take_along_axis(walks.backward, label[text_of][:, None, None], 2)[:, :, 0]
-    kept = np.einsum("tn,tn->t", moved, wanted)
+    class_values = np.take_along_axis(walks.backward, label[text_of][:, None, None], 2)[:, :, 0]
+    kept = np.einsum("tn,tn->t", moved, class_values)
     kept[usual == ids.values] = np.inf
     worst = np.lexsort((kept, text_of))[ids.offsets[:-1]]  # the first of each text
     values = ids.values.copy()
@@ -176,11 +219,11 @@ def _steps(trace: NDArray[np.float64], starts: NDArray[np.int64], prior: NDArray
     return np.asarray(np.abs(trace - before).sum(1) / 2)
 
 
-def _reliance(walks: Walks, told: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What the readable automaton's class owes to single words; told: (texts, C) -> (texts,), (texts,)"""
+def _reliance(walks: Walks, outputs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What the readable automaton's class owes to single words; outputs: (texts, C) -> (texts,), (texts,)"""
     text_of, starts = walks.ids.item_of_value(), walks.ids.offsets[:-1]
-    label = told.argmax(1)
-    own = told[np.arange(len(told)), label][text_of]
+    label = outputs.argmax(1)
+    own = outputs[np.arange(len(outputs)), label][text_of]
     lost = own - walks.without[np.arange(len(text_of)), label[text_of]]
     turned = (walks.without.argmax(1) != label[text_of]).astype(np.float64)
     return np.maximum.reduceat(lost, starts), np.add.reduceat(turned, starts) / walks.ids.lengths
