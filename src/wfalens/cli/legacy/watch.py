@@ -64,12 +64,13 @@ def watch_cli(
     from wfalens.monitoring import watch as watched
 
     wfa = WFA.load(automaton)
+    known = None if detector is None else Detector.load(detector)
     results = watched(
         wfa,
         wrap(model, vocab=wfa.encoder),
         sys.stdin.buffer,
         Alarms(window=window, deviations=deviations, unseen=unseen),
-        detector=None if detector is None else Detector.load(detector),
+        detector=known,
         reference=None
         if reference is None
         else Reader(data, text_column, None, encoding).corpus(reference, "train", labels=False),
