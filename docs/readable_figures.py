@@ -12,7 +12,6 @@ from pathlib import Path
 
 from wfalens.automaton import WFA
 from wfalens.explanation import describe, moves
-from wfalens.explanation.moves import COLUMNS
 from wfalens.export import diagram_of, draw_diagram
 
 FOLDER = Path(__file__).resolve().parent
@@ -43,8 +42,9 @@ def written(name: str, wfa: WFA) -> str:
     for direction, ending in (("right", ""), ("down", "-narrow")):
         (FOLDER / "images" / f"readable-{name}{ending}.png").write_bytes(draw_diagram(diagram, "png", direction))
     story = "\n".join(_item(_safe(each.text)) for each in describe(wfa).sentences)
-    head = "| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|\n"
-    table = "".join("| " + " | ".join(map(_safe, row)) + " |\n" for row in moves(wfa).shown(LEAST))
+    rows = moves(wfa).shown(LEAST)
+    head = "| " + " | ".join(rows[0]) + " |\n" + "|---" * len(rows[0]) + "|\n"
+    table = "".join("| " + " | ".join(map(_safe, row.values())) + " |\n" for row in rows)
     return (
         f"![The automaton of {name}](images/readable-{name}.png)\n\n[The same for narrow pages]"
         f"(images/readable-{name}-narrow.png)\n\n{story}\n\n<details><summary>From → to: moves of "

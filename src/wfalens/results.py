@@ -58,11 +58,8 @@ class Result:
         return pd.DataFrame(list(self.rows()))
 
     def to_html(self) -> str:
-        """The rows as an HTML table, every word escaped."""
-        rows = list(self.rows())
-        columns = list(rows[0]) if rows else []
-        cells = [[cell(row[name]) for name in columns] for row in rows[:_MOST_ROWS]]
-        return table_html(self.title, columns, cells)
+        """The tables as HTML, every word escaped."""
+        return "".join(_html(title, list(rows)) for title, rows in self.tables().items())
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -94,6 +91,12 @@ def shortened(text: str) -> str:
     """A text for a terminal or a notebook, cut where it would be long."""
     text = "\n".join(map(printable, text.split("\n")))
     return text if len(text) <= _MOST_PRINTED else f"{text[:_MOST_PRINTED]}…"
+
+
+def _html(title: str, rows: list[Mapping[str, Any]]) -> str:
+    columns = list(rows[0]) if rows else []
+    cells = [[cell(row[name]) for name in columns] for row in rows[:_MOST_ROWS]]
+    return table_html(title, columns, cells)
 
 
 def cell(value: Any) -> str:

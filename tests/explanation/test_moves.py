@@ -51,7 +51,7 @@ def test_data_frame_json_and_html_hold_the_same_moves():
     assert {each["name"] for each in data["states"]} == set(table.names.states)
     html = table.to_html()
     for row in table.shown():
-        assert all(cell in html for cell in row[:3] if not cell.startswith(("<", ">")))
+        assert all(cell in html for cell in list(row.values())[:3] if not cell.startswith(("<", ">")))
     assert "(stays)" in html
 
 

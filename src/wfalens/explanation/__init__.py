@@ -11,7 +11,7 @@ from wfalens.explanation.counterfactuals import (
     best_replacements,
     counterfactuals,
 )
-from wfalens.explanation.description import Description, Sentence, describe
+from wfalens.explanation.description import Description, Statement, describe
 from wfalens.explanation.embeddings import (
     Neighbours,
     ReducedEmbeddings,
@@ -56,7 +56,7 @@ __all__ = [
     "ReducedEmbeddings",
     "Replacement",
     "Replacements",
-    "Sentence",
+    "Statement",
     "TransitionEmbeddings",
     "WFAExplainer",
     "WordMaps",

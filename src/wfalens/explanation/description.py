@@ -25,7 +25,7 @@ _FEW_CASES = 0.0005  # of all words: rarer clusters are not named
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Statement:
     """One statement, with the unrounded numbers that it rests on."""
 
     about: str
@@ -37,7 +37,7 @@ class Sentence:
 class Description(Result):
     """What an automaton does, in sentences; the first gives its fidelity."""
 
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[Statement, ...]
     remark: str | None = None  # which automaton is described, where that is the readable one that another carries
 
     @property
@@ -52,7 +52,7 @@ class Description(Result):
     def summary(self) -> str:
         return self.text
 
-    def of(self, about: str) -> list[Sentence]:
+    def of(self, about: str) -> list[Statement]:
         return [each for each in self.sentences if each.about == about]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -91,12 +91,12 @@ class _Describer:
         self.clusters, self.course = figures.names.classes, figures.course
         self.labels = [f"‘{shown_name(name)}’" for name in wfa.class_names]
 
-    def sentences(self) -> Iterator[Sentence]:
+    def sentences(self) -> Iterator[Statement]:
         yield self.fidelity()
         yield self.size()
         yield self.start()
         if self.course is None:
-            yield Sentence("course", _NO_COURSE)
+            yield Statement("course", _NO_COURSE)
         else:
             yield from self.along(self.course)
         yield self.hardly_matters()
@@ -109,57 +109,57 @@ class _Describer:
         yield self.memory()
         yield self.unknown()
 
-    def fidelity(self) -> Sentence:
+    def fidelity(self) -> Statement:
         found = recorded(self.wfa.provenance)
         if found is None:
-            return Sentence("fidelity", "Its fidelity to the network was not recorded; measure it on held-out texts.")
+            return Statement("fidelity", "Its fidelity to the network was not recorded; measure it on held-out texts.")
         chosen = "" if found.sizes < 2 else f" (also used to choose its size, among {found.sizes})"
         text = (
             f"On {found.texts:,} held-out texts{chosen}, this automaton predicts the network's class in "
             f"{percent(found.cr, 1)} of the cases. What follows is true of the automaton, and of the network as far as "
             "the two agree."
         )
-        return Sentence("fidelity", text, {"cr": found.cr, "jsd": found.jsd, "texts": found.texts})
+        return Statement("fidelity", text, {"cr": found.cr, "jsd": found.jsd, "texts": found.texts})
 
-    def size(self) -> Sentence:
+    def size(self) -> Statement:
         states, clusters, words = self.wfa.states, len(self.clusters), len(self.wfa.encoder.vocabulary) - UNKNOWN - 1
         text = (
             f"It has {states} states and {clusters} word clusters; each of its {words:,} words belongs to one cluster. "
             f"Shares are of the {self.figures.words:,.0f} words in the extraction texts."
         )
         figures = {"states": states, "clusters": clusters, "words": words, "read": self.figures.words}
-        return Sentence("size", text, figures)
+        return Statement("size", text, figures)
 
-    def start(self) -> Sentence:
+    def start(self) -> Statement:
         output = self.figures.anatomy.centres[0]
         order = sorted(range(len(output)), key=lambda label: -output[label])[:3]
         shares = ", ".join(f"{self.labels[label]} {percent(float(output[label]))}" for label in order)
         more = "" if len(output) <= 3 else ", others less"
         verb = "has no preference:" if output.max() < _NO_PREFERENCE / len(output) else "predicts"
         figures = dict(zip(self.wfa.class_names, map(float, output), strict=True))
-        return Sentence("start", f"Before any word it {verb} {shares}{more}.", figures)
+        return Statement("start", f"Before any word it {verb} {shares}{more}.", figures)
 
-    def along(self, course: Course) -> Iterator[Sentence]:
+    def along(self, course: Course) -> Iterator[Statement]:
         """How its output evolves along a text."""
-        yield Sentence("first word", f"After the first word it is {_certainty(course.first)}.", _named(course.first))
+        yield Statement("first word", f"After the first word it is {_certainty(course.first)}.", _named(course.first))
         text = (
             f"At the end of a text it is {_certainty(course.end)}; {percent(course.before_sure)} of all words are read "
             f"before it is sure, that is, before a class has at least {percent(SURE)}."
         )
-        yield Sentence("end", text, {**_named(course.end), "before_sure": course.before_sure})
+        yield Statement("end", text, {**_named(course.end), "before_sure": course.before_sure})
         if course.keeps and course.overturned is not None:
             yield self.sure(course.keeps, course.overturned)
 
-    def sure(self, keeps: Mapping[int, float], overturned: float) -> Sentence:
+    def sure(self, keeps: Mapping[int, float], overturned: float) -> Statement:
         low, high = percent(min(keeps.values())), percent(max(keeps.values()))
         span = low if low == high else f"{low} to {high}"
         each = ", ".join(f"{self.labels[label]} {percent(share)}" for label, share in keeps.items())
         switches = f"switches to another class after {percent(overturned, 1)}" if overturned else "never switches"
         text = f"Once it is sure of a class, it stays sure after {span} of the next words ({each}), and {switches}."
         figures = {self.wfa.class_names[label]: share for label, share in keeps.items()}
-        return Sentence("sure", text, {"keeps": figures, "overturned": overturned})
+        return Statement("sure", text, {"keeps": figures, "overturned": overturned})
 
-    def hardly_matters(self) -> Sentence:
+    def hardly_matters(self) -> Statement:
         clusters, share = self.figures.hardly_matters
         where = (
             f"{percent(self.figures.in_open)} of all words are read while the decision is still open, in states where "
@@ -171,9 +171,9 @@ class _Describer:
         )
         every = f"There every word cluster matters: it moves {percent(HARDLY)} or more on average."
         figures = {"clusters": clusters, "share": share, "in_open": self.figures.in_open}
-        return Sentence("hardly matters", where + (little if clusters else every), figures)
+        return Statement("hardly matters", where + (little if clusters else every), figures)
 
-    def towards(self, label: int) -> Sentence:
+    def towards(self, label: int) -> Statement:
         reversing = {reversal.cluster for reversal in self.figures.reversals}
         every = [at for at in self.figures.towards(label) if at not in reversing]
         named = [self.clusters[at] for at in every if self.clusters[at].share >= _FEW_CASES][:_CLUSTERS_NAMED]
@@ -187,20 +187,20 @@ class _Describer:
             else f"No word cluster moves it mainly towards {self.labels[label]}."
         )
         clusters = [{"cluster": each.name, "share": each.share, "change": float(each.change[label])} for each in named]
-        return Sentence("towards", text, {"class": self.wfa.class_names[label], "clusters": clusters})
+        return Statement("towards", text, {"class": self.wfa.class_names[label], "clusters": clusters})
 
     def _named(self, cluster: WordClass, more: str = "") -> str:
         return f"{_quoted(cluster)} ({percent(cluster.share, 1)} of words{more})"
 
-    def others(self) -> Iterator[Sentence]:
+    def others(self) -> Iterator[Statement]:
         """Clusters that matter but do not move the output mainly towards one class."""
         others = [each for each in self.clusters if each.moved >= HARDLY and mainly(each) is None]
         for cluster in [each for each in others if each.share >= _FEW_CASES][:_CLUSTERS_NAMED]:
             text = f"{self._named(cluster)}: a word of this cluster {shown_name(cluster.effect)}."
             figures = {"cluster": cluster.name, "share": cluster.share, "effect": cluster.effect}
-            yield Sentence("others", text, figures)
+            yield Statement("others", text, figures)
 
-    def reversals(self) -> Iterator[Sentence]:
+    def reversals(self) -> Iterator[Statement]:
         """Words that reverse what follows, such as a negation."""
         names = self.wfa.class_names
         for reversal in self.figures.reversals:
@@ -218,9 +218,9 @@ class _Describer:
                 f"{_quoted(cluster)} reverses what follows: after such a word, {'; '.join(examples)}. The output right "
                 "after such a word means little."
             )
-            yield Sentence("reverses", text, {"cluster": cluster.name, "followers": followers})
+            yield Statement("reverses", text, {"cluster": cluster.name, "followers": followers})
 
-    def flips(self, course: Course) -> Sentence:
+    def flips(self, course: Course) -> Statement:
         reversing = {reversal.cluster for reversal in self.figures.reversals}
         flips = [turn for turn in course.turns if turn.word_class not in reversing][:_FLIPS_NAMED]
         if flips:
@@ -238,21 +238,21 @@ class _Describer:
             }
             for turn in flips
         ]
-        return Sentence("flips", text, {"flips": figures})
+        return Statement("flips", text, {"flips": figures})
 
     def _flip(self, turn: Turn) -> str:
         before, after = self.labels[turn.before], self.labels[turn.after]
         words = _quoted(self.clusters[turn.word_class])
         return f"{words}, from {before} to {after} in {percent(turn.rate)} of {turn.read:,} cases"
 
-    def memory(self) -> Sentence:
+    def memory(self) -> Statement:
         found = self.figures.memory
         if found is None:
             text = (
                 "What a word does depends only on the output so far, not on the words that led to it. The network may "
                 "remember more than such a small automaton shows."
             )
-            return Sentence("memory", text)
+            return Statement("memory", text)
         states, label = self.figures.names.states, self.labels[found.label]
         first, second = shown_name(states[found.first]), shown_name(states[found.second])
         before, after = (" and ".join(map(percent, pair)) for pair in (found.before, found.after))
@@ -267,12 +267,12 @@ class _Describer:
             "before": list(found.before),
             "after": list(found.after),
         }
-        return Sentence("memory", text, figures)
+        return Statement("memory", text, figures)
 
-    def unknown(self) -> Sentence:
+    def unknown(self) -> Statement:
         cluster = self.clusters[int(self.figures.anatomy.word_class[UNKNOWN])]
         text = f"An unknown word is treated like {_quoted(cluster)}: it {shown_name(cluster.effect)}."
-        return Sentence("unknown", text, {"cluster": cluster.name})
+        return Statement("unknown", text, {"cluster": cluster.name})
 
 
 def _certainty(shares: tuple[float, float, float]) -> str:

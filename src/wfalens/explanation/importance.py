@@ -219,10 +219,10 @@ def word_occurrences(
     if word not in wfa.encoder.vocabulary:
         raise InputError(f"the automaton does not know the word {word!r}", code="unknown-word")
     ids, code = wfa.ids(texts), wfa.encoder.vocabulary.id_of(word)
-    holding = np.unique(ids.item_of_value()[ids.values == code])
-    if len(holding) == 0:
+    containing = np.unique(ids.item_of_value()[ids.values == code])
+    if len(containing) == 0:
         raise InputError(f"the word {word!r} does not occur in these texts", code="unknown-word")
-    chosen = ids.take(holding)
+    chosen = ids.take(containing)
     check_length(chosen, MOST_WORDS, "explained word by word")
     values, _ = exact_shapley(wfa, chosen, checked_absence(absence))
     places = np.flatnonzero(chosen.values == code)
@@ -233,5 +233,11 @@ def word_occurrences(
         for text, at in zip(item, positions, strict=True)
     ]
     return Occurrences(
-        word, tuple(contexts), first_text + holding[item], positions, values.values[places], wfa.class_names, wfa.unit
+        word,
+        tuple(contexts),
+        first_text + containing[item],
+        positions,
+        values.values[places],
+        wfa.class_names,
+        wfa.unit,
     )

@@ -14,12 +14,9 @@ from wfalens.automaton.serving import Serving, readable_of
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.html import table_html
 from wfalens.messages import percent, sentence
 from wfalens.results import Result, plain
 
-COLUMNS = ("from", "to", "of words", "carried by")
-CLASS_COLUMNS = ("typical words", "what they do", "moves", "words", "of all words")
 LONGEST_NAME, LONGEST_WORD = 60, 24  # characters shown of the name of a state or cluster, and of a word
 _CARRIERS, _CARRIERS_SHOWN = 3, 2
 _LEAST_SHOWN = 0.01  # of the words read in a state: rarer transitions are left out of a shown table
@@ -112,40 +109,33 @@ class MoveTable(Result):
             "remark": self.remark,
         }
 
-    def shown(self, least: float = _LEAST_SHOWN) -> list[list[str]]:
-        """Cells for a table, see `COLUMNS`: shares are of the words read in a state; rare ones are left out."""
-        rows, n = [], len(self.names.states)
-        for source in range(n):
-            for target in np.argsort(-self.rates[source], kind="stable"):
-                if self.rates[source, target] < least:
-                    break
-                same = source == int(target)
-                rows.append(
-                    [
-                        shown_name(self.names.states[source]),
-                        "(stays)" if same else shown_name(self.names.states[int(target)]),
-                        percent(float(self.rates[source, target])),
-                        "" if same else self._carried(source, int(target)),
-                    ]
-                )
-        return rows
-
-    def shown_classes(self) -> list[list[str]]:
-        """Cells for a table of the word clusters, see `CLASS_COLUMNS`."""
-        return [
-            [
-                shown_words(each.words, 5),
-                sentence(each.effect, LONGEST_NAME),
-                percent(each.moved),
-                f"{each.size:,}",
-                percent(each.share, 1),
-            ]
+    def tables(self) -> dict[str, list[dict[str, str]]]:
+        """The transitions and the word clusters, for people."""
+        clusters = [
+            {
+                "typical words": shown_words(each.words, 5),
+                "effect": sentence(each.effect, LONGEST_NAME),
+                "moves": percent(each.moved),
+                "words": f"{each.size:,}",
+                "of all words": percent(each.share, 1),
+            }
             for each in self.names.classes
         ]
+        return {self.title: self.shown(), "Word clusters": clusters}
 
-    def to_html(self) -> str:
-        clusters = table_html("Word clusters", CLASS_COLUMNS, self.shown_classes())
-        return table_html(self.title, COLUMNS, self.shown()) + clusters
+    def shown(self, least: float = _LEAST_SHOWN) -> list[dict[str, str]]:
+        """The transitions for people: shares are of the words read in a state; rare ones are left out."""
+        rows, states = [], [shown_name(name) for name in self.names.states]
+        for source, rates in enumerate(self.rates):
+            for target in np.argsort(-rates, kind="stable").tolist():
+                if rates[target] < least:
+                    break
+                same = source == target
+                to, carried = ("(stays)", "") if same else (states[target], self._carried(source, target))
+                rows.append(
+                    {"from": states[source], "to": to, "of words": percent(rates[target]), "carried by": carried}
+                )
+        return rows
 
     def _carried(self, source: int, target: int) -> str:
         return "; ".join(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.automata import linear_sample, linear_samples, sample, samples
 from wfalens.explanation.phrases.deciding import RandomContext
-from wfalens.explanation.phrases.phrase_candidates import GAP, Candidates
+from wfalens.explanation.phrases.phrase_candidates import GAP, PhraseCandidates
 from wfalens.ragged import Ragged
 
 
@@ -17,7 +17,7 @@ def one(key):
     """A phrase by its key, as a list of candidates with nothing else."""
     at = key.index(GAP) if GAP in key else 0
     words = np.array([[word for word in key if word != GAP]], np.int32)
-    return Candidates(words, np.array([at], np.int8), np.ones(1), np.zeros(1, np.int32), np.zeros(1, np.int32))
+    return PhraseCandidates(words, np.array([at], np.int8), np.ones(1), np.zeros(1, np.int32), np.zeros(1, np.int32))
 
 
 def places_of(lengths):
@@ -102,6 +102,6 @@ def test_many_phrases_have_the_effects_of_each_alone(monkeypatch):
     alone = [context.effects(one(key))[0] for key in some]
     words = np.array([[word for word in key if word != GAP] for key in some], np.int32)
     gaps = np.array([int(GAP in key) for key in some], np.int8)
-    every = Candidates(words, gaps, np.ones(4), np.zeros(4, np.int32), np.zeros(4, np.int32))
+    every = PhraseCandidates(words, gaps, np.ones(4), np.zeros(4, np.int32), np.zeros(4, np.int32))
     monkeypatch.setattr("wfalens.explanation.phrases.deciding._VECTOR_FLOATS", 3 * wfa.states)
     np.testing.assert_allclose(context.effects(every), alone, atol=1e-12)

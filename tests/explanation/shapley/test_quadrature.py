@@ -23,6 +23,7 @@ from wfalens.explanation.shapley.game import (
     every_coalition_weights,
     mean_matrix,
 )
+from wfalens.explanation.shapley.permutation_sampling import all_coalitions
 from wfalens.explanation.shapley.quadrature import (
     exact_banzhaf,
     exact_interactions,
@@ -32,7 +33,6 @@ from wfalens.explanation.shapley.quadrature import (
     node_count,
     quadrature_error,
 )
-from wfalens.explanation.shapley.sampling import all_coalitions
 from wfalens.ragged import Ragged
 
 absences = st.sampled_from(ABSENCES)

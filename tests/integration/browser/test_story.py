@@ -40,7 +40,7 @@ def test_the_automaton_is_told_drawn_and_tabled(visit, story, made):
         expect(page.locator(f"[data-node='{at}']")).to_have_attribute("aria-label", re.compile(re.escape(name)))
     table = page.get_by_role("table").filter(has_text="From → to")
     for row in moves(made.wfa).shown():
-        expect(table.get_by_role("row").filter(has_text=row[0]).filter(has_text=row[1]).first).to_be_visible()
+        expect(table.get_by_role("row").filter(has_text=row["from"]).filter(has_text=row["to"]).first).to_be_visible()
     words = overview(Study("a.wfa", made.wfa))["reading"]["moves"][0]["words"]
     expect(page.locator("svg .move").filter(has_text=words.split(", ")[0]).first).to_be_visible()
 

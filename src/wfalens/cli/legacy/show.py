@@ -111,11 +111,7 @@ def draw(
 
 
 def _print(name: str, table: MoveTable) -> None:
-    from wfalens.explanation.moves import CLASS_COLUMNS, COLUMNS
-
-    print_table(f"{name}: what words do, from state to state", COLUMNS, table.shown())
-    print_table(
-        "Kinds of words, by what they do in states where words still matter", CLASS_COLUMNS, table.shown_classes()
-    )
+    for title, rows in table.tables().items():
+        print_table(f"{name}: {title}", list(rows[0]), [list(row.values()) for row in rows])
     say("moves of less than 1 % of the words read in a state are left out; --json has all")
     remark(table.remark)

@@ -22,7 +22,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation.agreement import wilson_bounds
 from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.attribution import AUTOMATON, NETWORK
-from wfalens.explanation.phrases.phrase_candidates import GAP, Candidates, Key, frequent_phrases
+from wfalens.explanation.phrases.phrase_candidates import GAP, Key, PhraseCandidates, frequent_phrases
 from wfalens.explanation.phrases.phrase_result import DecidingPhrases, more_than_words, regular_expression
 from wfalens.explanation.shapley.game import mean_matrix
 from wfalens.models.contract import PrefixClassifier
@@ -134,7 +134,7 @@ def _predicted(model: PrefixClassifier, ids: Ragged[np.int32]) -> NDArray[np.int
     return np.concatenate(parts)
 
 
-def _table(wfa: WFA, texts: _LabelledTexts, levels: list[Candidates], context: RandomContext) -> _Scored:
+def _table(wfa: WFA, texts: _LabelledTexts, levels: list[PhraseCandidates], context: RandomContext) -> _Scored:
     classes = len(wfa.class_names)
     effects = [context.effects(level) for level in levels]
     words = np.zeros((len(wfa.word_counts), classes))  # effect of every word
@@ -222,7 +222,7 @@ class RandomContext:
         powers = [np.linalg.matrix_power(mean, words) for words in range(1, gap + 1)]
         return cls(wfa, before, after, mean, np.mean(powers, 0) if powers else np.zeros_like(mean))
 
-    def effects(self, phrases: Candidates) -> NDArray[np.float64]:
+    def effects(self, phrases: PhraseCandidates) -> NDArray[np.float64]:
         """The change of the class weights by each phrase; -> (P, C)"""
         step = max(1, _VECTOR_FLOATS // self.wfa.states)
         parts = [

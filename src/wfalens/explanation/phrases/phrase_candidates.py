@@ -21,7 +21,7 @@ Key = tuple[int, ...]  # word ids in their order, with GAP between two of them
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class PhraseCandidates:
     """Frequent phrases of one number of words m, and the pairs of a phrase and a text that contains it."""
 
     words: NDArray[np.int32]  # (P, m)
@@ -58,13 +58,13 @@ class _Level:
     phrase: NDArray[np.int32]  # (N,): ascending
     end: NDArray[np.int32]  # (N,): place of the last word among all tokens
 
-    def candidates(self, text_of: NDArray[np.int32]) -> Candidates:
+    def candidates(self, text_of: NDArray[np.int32]) -> PhraseCandidates:
         text = text_of[self.end]
         first = np.ones(len(text), bool)  # of a phrase in a text: ends ascend within a phrase
         first[1:] = (np.diff(self.phrase) != 0) | (np.diff(text) != 0)
         holder = self.phrase[first]
         support = np.bincount(holder, minlength=len(self.words))
-        return Candidates(self.words, self.gap_at, support, holder, text[first])
+        return PhraseCandidates(self.words, self.gap_at, support, holder, text[first])
 
 
 def frequent_phrases(
@@ -72,7 +72,7 @@ def frequent_phrases(
     min_support: int,
     longest: int,
     gap: int,
-) -> list[Candidates]:
+) -> list[PhraseCandidates]:
     """Phrases of 1, 2, … `longest` words that at least `min_support` texts contain; unknown words are part of none.
 
     A gap is one to `gap` words of any kind, unknown ones too.

@@ -5,7 +5,7 @@ The automaton's values φ(A) are exact; random permutations estimate only how fa
     φ̂(R) = φ(A) + mean over permutations of [marginal of R − marginal of A]
 
 This is unbiased for any automaton; the more faithful it is, the lower the variance, and the fewer queries are needed.
-From a few permutations on, the automaton's marginals get fitted weights (`sampling.controlled`).
+From a few permutations on, the automaton's marginals get fitted weights (`permutation_sampling.controlled`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from wfalens.explanation.shapley.game import (
     coalition_weights,
     every_coalition_weights,
 )
-from wfalens.explanation.shapley.sampling import (
-    Sampled,
+from wfalens.explanation.shapley.permutation_sampling import (
+    Estimates,
     all_coalitions,
     antithetic_ranks,
     controlled,
@@ -186,9 +186,9 @@ class _AutomatonGame:
         return np.hstack([outputs, outputs * share, outputs * share**2])
 
     @cached_property
-    def values(self) -> Sampled:
+    def values(self) -> Estimates:
         if self._all is not None:
-            return Sampled.exact(enumerated_shapley(self._all))
+            return Estimates.exact(enumerated_shapley(self._all))
         return probability_values(self._wfa, self._ids, self._absence, _CONTROL_PAIRS, self._rng)
 
     def __call__(self, present: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -202,18 +202,20 @@ class _AutomatonGame:
 
 @dataclass(frozen=True, eq=False)
 class _Estimate:
-    values: Sampled
+    values: Estimates
     ratio: float | None  # of the variances without and with control
 
     @classmethod
-    def of(cls, samples: NDArray[np.float64], controls: NDArray[np.float64] | None, known: Sampled | None) -> _Estimate:
+    def of(
+        cls, samples: NDArray[np.float64], controls: NDArray[np.float64] | None, known: Estimates | None
+    ) -> _Estimate:
         """From the marginals of pairs, of the network and of the controls; (pairs, L, C), (pairs, L, D)"""
         if controls is None or known is None:
-            return cls(Sampled.of(samples), None)
+            return cls(Estimates.of(samples), None)
         rest = controlled(samples, controls, known.mean)
-        found = Sampled.of(rest)
+        found = Estimates.of(rest)
         error = np.sqrt(found.standard_error**2 + known.standard_error[:, : samples.shape[2]] ** 2)
-        return cls(Sampled(found.mean, error, found.samples), _variance_ratio(samples, rest))
+        return cls(Estimates(found.mean, error, found.samples), _variance_ratio(samples, rest))
 
 
 def _variance_ratio(plain: NDArray[np.float64], rest: NDArray[np.float64]) -> float | None:
@@ -233,7 +235,7 @@ def _estimate(
     done, target = 0, _MOST_PAIRS if tolerance is None else _FIRST_PAIRS
     while True:
         if network.cost_of_all <= min(network.budget, network.queries + (target - done) * network.cost_of_a_pair):
-            return _Estimate(Sampled.exact(enumerated_shapley(network(all_coalitions(network.length)))), None)
+            return _Estimate(Estimates.exact(enumerated_shapley(network(all_coalitions(network.length)))), None)
         pairs = min(target - done, network.affordable_pairs)
         if pairs:
             ranks = antithetic_ranks(network.length, pairs, rng)

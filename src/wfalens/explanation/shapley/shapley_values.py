@@ -18,8 +18,8 @@ from wfalens.explanation.shapley.game import (
     empty_weights,
     every_coalition_weights,
 )
+from wfalens.explanation.shapley.permutation_sampling import Estimates, enumerated_shapley, sampled_shapley
 from wfalens.explanation.shapley.quadrature import TOLERANCE, exact_banzhaf, exact_interactions, exact_shapley
-from wfalens.explanation.shapley.sampling import Sampled, enumerated_shapley, sampled_shapley
 from wfalens.ragged import Ragged
 from wfalens.results import Result
 
@@ -121,13 +121,15 @@ def _in_probabilities(
     )
 
 
-def probability_values(wfa: WFA, ids: NDArray[np.int32], absence: str, pairs: int, rng: np.random.Generator) -> Sampled:
+def probability_values(
+    wfa: WFA, ids: NDArray[np.int32], absence: str, pairs: int, rng: np.random.Generator
+) -> Estimates:
     """Shapley values of one text in probabilities, with standard errors, 0 where values are exact; -> (L, C) each"""
     if wfa.unit == PROBABILITY:
         values, _ = exact_shapley(wfa, Ragged(ids, np.array([0, len(ids)])), absence)
-        return Sampled.exact(values.values)
+        return Estimates.exact(values.values)
     if len(ids) <= ENUMERATED:
-        return Sampled.exact(enumerated_shapley(wfa.probabilities(every_coalition_weights(wfa, ids, absence))))
+        return Estimates.exact(enumerated_shapley(wfa.probabilities(every_coalition_weights(wfa, ids, absence))))
     check_length(Ragged(ids, np.array([0, len(ids)])), MOST_SAMPLED, "sampled")
     return sampled_shapley(
         lambda present: wfa.probabilities(coalition_weights(wfa, ids, present, absence)), len(ids), pairs, rng

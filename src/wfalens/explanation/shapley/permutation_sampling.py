@@ -55,7 +55,7 @@ def marginals(game: Game, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class Estimates:
     """Means over independent samples, and their standard errors."""
 
     mean: NDArray[np.float64]  # (L, C)
@@ -63,11 +63,11 @@ class Sampled:
     samples: int  # 0: the values are exact
 
     @classmethod
-    def exact(cls, values: NDArray[np.float64]) -> Sampled:
+    def exact(cls, values: NDArray[np.float64]) -> Estimates:
         return cls(values, np.zeros_like(values), 0)
 
     @classmethod
-    def of(cls, samples: NDArray[np.float64]) -> Sampled:
+    def of(cls, samples: NDArray[np.float64]) -> Estimates:
         # (samples, L, C)
         return cls(samples.mean(0), moderated_errors(samples), len(samples))
 
@@ -102,8 +102,8 @@ def _ridge(control: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray
     return np.asarray(copy + change)
 
 
-def sampled_shapley(game: Game, length: int, pairs: int, rng: np.random.Generator) -> Sampled:
+def sampled_shapley(game: Game, length: int, pairs: int, rng: np.random.Generator) -> Estimates:
     """From `pairs` antithetic pairs of permutations."""
     ranks = antithetic_ranks(length, pairs, rng)
     step = max(1, _COALITION_CELLS // (2 * (length + 1) * length))
-    return Sampled.of(np.concatenate([marginals(game, ranks[at : at + step]) for at in range(0, pairs, step)]))
+    return Estimates.of(np.concatenate([marginals(game, ranks[at : at + step]) for at in range(0, pairs, step)]))

@@ -9,7 +9,7 @@ from tests.automata import linear_sample, sample
 from tests.explanation.shapley.brute import Case, cases, close, dense_matrices, shapley_by_definition
 from tests.explanation.shapley.test_quadrature import text_of
 from wfalens.explanation.shapley import ABSENCES, shapley, shapley_each
-from wfalens.explanation.shapley.sampling import (
+from wfalens.explanation.shapley.permutation_sampling import (
     all_coalitions,
     antithetic_ranks,
     coalitions_along,
