@@ -15,9 +15,9 @@ from wfalens.explanation.attribution import class_column
 from wfalens.explanation.influence import Influence
 from wfalens.explanation.shapley.game import checked_absence
 from wfalens.explanation.shapley.quadrature import exact_shapley
+from wfalens.explanation.shapley.shapley_blocks import PAIRS, WORDS, corpus_sums
+from wfalens.explanation.shapley.shapley_sums import KeyedSums, pair_sums, word_sums
 from wfalens.explanation.shapley.shapley_values import MOST_WORDS, check_length
-from wfalens.explanation.shapley_blocks import PAIRS, WORDS, corpus_sums
-from wfalens.explanation.shapley_sums import KeyedSums, pair_sums, word_sums
 from wfalens.results import Result
 from wfalens.scale.run_config import RunConfig
 from wfalens.text.corpus import Corpus

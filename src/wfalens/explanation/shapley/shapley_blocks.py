@@ -1,27 +1,20 @@
-"""The pass over a corpus that adds up Shapley values or interactions; a block whose sums are kept is not read again."""
+"""Sums of Shapley values or interactions over files, block by block; a block with a checkpoint is not read again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.explanation.shapley.game import checked_absence
-from wfalens.explanation.shapley_sums import BlockSums, KeyedSums, pair_sums, word_sums
-from wfalens.ragged import Ragged
+from wfalens.explanation.shapley.shapley_sums import BlockSums, KeyedSums, pair_sums, word_sums
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
 from wfalens.scale.map_blocks import BlockTask, map_blocks
 from wfalens.scale.run_config import RunConfig
 from wfalens.scale.sample import scan_files
 from wfalens.storage import StoredFile
-from wfalens.text.blocks import Source, source_of
-from wfalens.text.corpus import Corpus
-from wfalens.validation import check_choice
+from wfalens.text.blocks import Source
 
-Texts = Source | Corpus | Sequence[str] | Ragged[np.int32]
 WORDS, PAIRS = "words", "pairs"
 _SUMS: dict[str, BlockSums] = {WORDS: word_sums, PAIRS: pair_sums}
 _TOKENS_AT_ONCE = 1 << 15
@@ -59,10 +52,8 @@ class SumTask:
         return BlockShapleySums(total, RowCounts.of(rows))
 
 
-def corpus_sums(wfa: WFA, texts: Texts, of: str, absence: str, run: RunConfig) -> KeyedSums:
-    """The sums over all texts, of words or of pairs of words; of files, block by block."""
-    check_choice("sums", of, _SUMS)
-    source, absence = source_of(texts), checked_absence(absence)
+def corpus_sums(wfa: WFA, source: Source, of: str, absence: str, run: RunConfig) -> KeyedSums:
+    """The sums over all texts of a source, of words or of pairs of words."""
     about = {"automaton": wfa.fingerprint, "sums": of, "absence": absence}
     classes = len(wfa.class_names)
     with run.opened(source, about, _NO_SAMPLE) as opened:
