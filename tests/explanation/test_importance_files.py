@@ -1,10 +1,9 @@
-"""Values over files: the same numbers however the work is divided, stopped and taken up."""
+"""Values over files: the same numbers however the work is divided, stopped and continued."""
 
 import json
 
 import numpy as np
 import pytest
-from wfalens.scale.journal import Journal
 
 from tests.automata import linear_sample
 from tests.errors import raises
@@ -13,8 +12,7 @@ from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.explanation import pair_importance, word_importance
 from wfalens.explanation.shapley.shapley_blocks import SumTask
 from wfalens.extraction import Paper, extract
-from wfalens.progress import Progress, shown_on
-from wfalens.scale.run_config import Run
+from wfalens.scale.run_config import RunConfig
 from wfalens.text import Corpus
 
 MEASURES = {"words": word_importance, "pairs": pair_importance}
@@ -27,33 +25,15 @@ def setting(tmp_path_factory):
     return files, texts, extract(small_model(), texts[:200], Paper(states=6))
 
 
-def measured(setting, of="words", *, texts=None, wfa=None, absence="delete", **options):
+def measured(setting, of="words", *, wfa=None, absence="delete", **options):
     files, _, usual = setting
-    run = Run(**{"memory": 10**12, "shard_bytes": 1, **options})
-    found = MEASURES[of](wfa or usual, texts or files, min_count=1, absence=absence, run=run)
+    run = RunConfig(**{"memory": 10**12, "block_bytes": 1, **options})
+    found = MEASURES[of](wfa or usual, files, min_count=1, absence=absence, run=run)
     return json.dumps(found.to_dict())
 
 
-class Listener(Progress):
-    def __init__(self):
-        self.messages = []
-
-    def say(self, message):
-        self.messages.append(message)
-
-
-class Stopped(Exception):  # noqa: N818
-    pass
-
-
-class StopsAfter(Journal):
-    def __init__(self, number):
-        self.left = number
-
-    def write(self, event, **facts):
-        self.left -= event == "shard"
-        if self.left == 0:
-            raise Stopped
+def stored(folder):
+    return sorted(path for path in folder.rglob("*") if "sums" in path.name)
 
 
 @pytest.mark.parametrize("of", ["words", "pairs"])
@@ -69,7 +49,7 @@ def test_files_give_the_numbers_of_texts_in_memory(setting, of):
 def test_one_worker_and_two_give_the_same_numbers(tmp_path, setting, of):
     alone = measured(setting, of)
     assert measured(setting, of, engine="local", workers=2) == alone
-    assert measured(setting, of, engine="local", workers=1, parts=tmp_path / "parts") == alone
+    assert measured(setting, of, engine="serial", checkpoints=tmp_path / "checkpoints") == alone
 
 
 def test_linear_automata_give_the_same_numbers_too(setting):
@@ -78,52 +58,52 @@ def test_linear_automata_give_the_same_numbers_too(setting):
     assert measured(setting, wfa=wfa) == measured(setting, wfa=wfa, engine="local", workers=2) == held
 
 
-def test_a_stopped_run_goes_on_and_ends_alike(tmp_path, setting):
-    whole, parts = measured(setting), tmp_path / "parts"
-    with pytest.raises(Stopped):
-        measured(setting, parts=parts, journal=StopsAfter(5))
-    assert len(list(parts.glob("summed-*.part"))) == 5
-    listener = Listener()
-    with shown_on(listener):
-        assert measured(setting, parts=parts, engine="local", workers=2) == whole
-    assert listener.messages[0].startswith("going on: 5 of ")
-    assert listener.messages[0].endswith(" shards are explained already")
-    part = min(parts.glob("summed-*.part"))
-    part.write_bytes(part.read_bytes()[:50])
-    with pytest.raises(FormatError, match=rf"{part.name}: damaged .*remove this file and run again"):
-        measured(setting, parts=parts)
+def test_a_stopped_run_continues_with_the_same_result(tmp_path, setting, monkeypatch):
+    whole, folder, real = measured(setting), tmp_path / "checkpoints", SumTask.summed
+
+    def stops(self, job):
+        if job.number >= 5:
+            raise KeyboardInterrupt
+        return real(self, job)
+
+    monkeypatch.setattr(SumTask, "summed", stops)
+    with pytest.raises(KeyboardInterrupt):
+        measured(setting, checkpoints=folder, engine="serial")
+    kept = stored(folder)
+    assert len(kept) == 5
+    before = [path.stat().st_mtime_ns for path in kept]
+    monkeypatch.undo()
+    assert measured(setting, checkpoints=folder, engine="local", workers=2) == whole
+    assert [path.stat().st_mtime_ns for path in kept] == before  # these blocks were not read again
+    kept[0].write_bytes(kept[0].read_bytes()[:50])
+    with pytest.raises(FormatError):
+        measured(setting, checkpoints=folder)
 
 
-def test_parts_of_another_question_are_refused(tmp_path, setting):
-    parts = tmp_path / "parts"
-    measured(setting, parts=parts)
-    with pytest.raises(InputError, match=r"belongs to another run \(absence: 'delete' there, 'unknown' here"):
-        measured(setting, parts=parts, absence="unknown")
-    with pytest.raises(InputError, match=r"belongs to another run \(sums: 'words' there, 'pairs' here"):
-        measured(setting, "pairs", parts=parts)
+def test_checkpoints_of_another_question_are_refused(tmp_path, setting):
+    folder = tmp_path / "checkpoints"
+    measured(setting, checkpoints=folder)
     other = extract(small_model(), setting[1][:200], Paper(states=7))
-    with pytest.raises(InputError, match=r"belongs to another run \(automaton: "):
-        measured(setting, parts=parts, wfa=other)
+    for options in ({"absence": "unknown"}, {"of": "pairs"}, {"wfa": other}):
+        with pytest.raises(InputError, match="another run"):
+            measured(setting, checkpoints=folder, **options)
 
 
-def test_a_shard_that_fails_is_named_or_left_out(tmp_path, setting, monkeypatch):
+def test_a_block_that_fails_is_named_or_left_out(tmp_path, setting, monkeypatch):
     real = SumTask.summed
 
-    def fails(self, shard):
-        if shard.number == 3:
+    def fails(self, job):
+        if job.number == 3:
             raise RuntimeError("no luck")
-        return real(self, shard)
+        return real(self, job)
 
     monkeypatch.setattr(SumTask, "summed", fails)
-    with pytest.raises(ModelError, match=r"texts\d\.jsonl, blocks \d+.*failed 3 times: RuntimeError: no luck"):
+    with pytest.raises(ModelError, match="no luck"):
         measured(setting)
-    listener = Listener()
-    with shown_on(listener):
-        left = json.loads(measured(setting, on_bad="skip", parts=tmp_path / "parts"))
-    assert "no luck" in listener.messages[-1]
-    whole = json.loads(measured(setting, on_bad="skip", parts=tmp_path / "parts"))
-    assert left == whole  # it is not tried again
+    folder = tmp_path / "checkpoints"
+    left = json.loads(measured(setting, on_error="skip", checkpoints=folder))
     monkeypatch.undo()
+    assert json.loads(measured(setting, on_error="skip", checkpoints=folder)) == left  # it is not tried again
     assert sum(left["counts"]) < sum(json.loads(measured(setting))["counts"])
 
 
