@@ -1,9 +1,10 @@
 """Does the model treat groups of texts alike? Rates by group, the widest gap first."""
 
-from wfalens import Readable, RNNConfig, Trainer, extract, load_dataset, measure_fidelity
+import wfalens as wl
+from wfalens import Readable, RNNConfig, extract, load_dataset, measure_fidelity
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
-model = Trainer(config=RNNConfig(embedding=32, hidden=32), epochs=4, learning_rate=5e-3).train(train).model
+model = wl.train(train, config=RNNConfig(embedding=32, hidden=32), epochs=4, learning_rate=5e-3).model
 wfa = extract(model, train, Readable())
 
 # a group for every text: here short and long ones; in practice a column of your data (`wfalens evaluate --by COLUMN`)

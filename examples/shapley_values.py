@@ -1,10 +1,11 @@
 """Which words decided: exact Shapley values of the automaton, and the network's own with intervals."""
 
-from wfalens import Readable, RNNConfig, Trainer, extract, load_dataset
+import wfalens as wl
+from wfalens import Readable, RNNConfig, extract, load_dataset
 from wfalens.explanation import network_shapley, shapley
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
-model = Trainer(config=RNNConfig(embedding=32, hidden=32), epochs=4, learning_rate=5e-3).train(train).model
+model = wl.train(train, config=RNNConfig(embedding=32, hidden=32), epochs=4, learning_rate=5e-3).model
 wfa = extract(model, train, Readable())
 
 text = test.texts[0]

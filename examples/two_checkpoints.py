@@ -1,12 +1,13 @@
 """What changed between two checkpoints of a network: words, texts and states."""
 
-from wfalens import Readable, RNNConfig, Trainer, extract, load_dataset
+import wfalens as wl
+from wfalens import Readable, RNNConfig, extract, load_dataset
 from wfalens.robustness import compare
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 shape = RNNConfig(embedding=32, hidden=32)
 checkpoints = [
-    Trainer(config=shape, epochs=epochs, learning_rate=5e-3).train(train.subset(range(1000))).model for epochs in (2, 6)
+    wl.train(train.subset(range(1000)), config=shape, epochs=epochs, learning_rate=5e-3).model for epochs in (2, 6)
 ]
 before, after = (extract(model, train, Readable()) for model in checkpoints)
 difference = compare(before, after, test, models=tuple(checkpoints))

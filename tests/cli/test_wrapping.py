@@ -73,7 +73,7 @@ def test_a_side_that_is_not_told_is_chosen_by_labels(folder):
     assert "toy.json exists; give --force" in again.stderr
     without = wfalens(*WRAP, "--force", cwd=folder)
     assert without.returncode == 2
-    assert "say in its card on which side texts are padded" in without.stderr
+    assert "say in its preprocessing on which side they are padded" in without.stderr
 
 
 def test_a_tokenizer_of_ones_own_is_run_where_it_is_given(folder, monkeypatch):

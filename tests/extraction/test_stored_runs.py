@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from wfalens.extraction.counts.assembly import StoredRun
 
 from wfalens.errors import FormatError
-from wfalens.extraction.counts.assembly import StoredRun
 from wfalens.storage import SlicedFile, compact, write_file
 
 

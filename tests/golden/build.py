@@ -67,7 +67,7 @@ def linear(given):
 
 def encoder_of(given):
     """Padding is id 0, the unknown word id 1, then the words."""
-    options = {name: given[name] for name in ("max_length", "cutting_side") if name in given}
+    options = {name: given[name] for name in ("max_length", "truncation_side") if name in given}
     return TextEncoder(Vocabulary.of_words(given["words"]), given["tokenizer"], **options)
 
 

@@ -358,7 +358,7 @@ def test_probabilities_are_not_taken_for_logits(letters):
             return super().forward(ids).softmax(-1)
 
     module, ids = Shares(len(letters.vocabulary)), letters.encode(["a b c"])
-    with pytest.raises(ModelError, match='gives probabilities, and was said to give logits; give outputs="prob'):
+    with raises("not-logits"):
         wrap(module, vocab=letters, classes=CLASSES)
     model = wrap(module, vocab=letters, classes=CLASSES, outputs="probabilities")
     np.testing.assert_allclose(model.trace(ids).values, module(torch.from_numpy(ids.values)[None])[0].detach())

@@ -240,7 +240,7 @@ def test_long_texts_lose_words_on_the_side_that_the_card_tells(tmp_path, letters
     card = Preprocessing.of(letters, CLASSES, padding_side="left")
     left = wrap(path, preprocessing=card, truncation_side="left")
     np.testing.assert_array_equal(left.encoder.encode(["a b c d"]).values, letters.encode(["b c d"]).values)
-    right = wrap(path, preprocessing=replace(card, cutting_side="right"))
+    right = wrap(path, preprocessing=replace(card, truncation_side="right"))
     np.testing.assert_array_equal(right.encoder.encode(["a b c d"]).values, letters.encode(["a b c"]).values)
     assert left.fingerprint != right.fingerprint
 

@@ -174,7 +174,7 @@ def test_states_are_paired_by_name(letters, tmp_path, names):
 
 def test_states_of_other_names_are_paired_by_the_card(letters, tmp_path):
     path = lstm_graph(tmp_path / "m.onnx", len(letters.vocabulary), 3, 0, ("p", "q", "r", "s"))
-    with pytest.raises(ModelError, match=r"new value of the input 'p' \(outputs: logits, r, s\); name it in the model"):
+    with pytest.raises(ModelError, match=r"new value of the input 'p' \(outputs: logits, r, s\); name it in the prep"):
         wrap(path, preprocessing=Preprocessing.of(letters, CLASSES))
     named = wrap(path, preprocessing=Preprocessing.of(letters, CLASSES, state={"p": "r", "q": "s"}))
     usual = wrap(
@@ -227,18 +227,18 @@ def stepping_graph(path, scores):
 @pytest.mark.parametrize("graph", [summing_graph, running_graph, stepping_graph])
 def test_a_card_that_contradicts_its_graph_is_refused_when_it_is_opened(letters, tmp_path, graph):
     path = graph(tmp_path / "m.onnx", scores_of(0, 3))
-    with pytest.raises(ModelError, match="cannot read the id 9, although its card lists 10 words") as caught:
+    with pytest.raises(ModelError, match="cannot read the id 9, although its preprocessing lists 10 words") as caught:
         wrap(path, preprocessing=Preprocessing.of(letters, CLASSES))
     assert "\n" not in str(caught.value)
     path = graph(tmp_path / "n.onnx", scores_of(0, 10))
-    with pytest.raises(InputError, match="tells 3 classes apart, but its card names 2"):
+    with pytest.raises(InputError, match="has 3 classes, but its preprocessing names 2"):
         wrap(path, preprocessing=Preprocessing.of(letters, ("x", "y")))
 
 
 def test_a_graph_that_was_said_to_give_logits_and_gives_probabilities_is_refused(letters, tmp_path):
     shares = np.random.default_rng(0).dirichlet(np.ones(3), 10).astype(np.float32) / 4
     path = summing_graph(tmp_path / "m.onnx", shares, width=4)
-    with pytest.raises(ModelError, match="gives probabilities, and was said to give logits"):
+    with pytest.raises(ModelError, match="gives probabilities, not logits"):
         wrap(path, preprocessing=Preprocessing.of(letters, CLASSES, outputs="logits"))
 
 
@@ -292,7 +292,7 @@ def test_a_graph_without_a_card_is_refused_with_what_to_write(letters, tmp_path)
         ({"state": ["h"]}, "the entry 'state' is not an object of names or null"),
         ({"initial_output": [1, 1, 1]}, "rows that are not probabilities"),
         ({"clases": []}, "unknown entry 'clases'; known: words, class_names"),
-        ({"version": 7}, "not a model card of version 1"),
+        ({"version": 7}, "not a preprocessing file of version 1"),
     ],
 )
 def test_wrong_cards_are_refused_in_one_sentence(letters, tmp_path, change, message):

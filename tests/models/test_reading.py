@@ -11,7 +11,7 @@ from wfalens.errors import ModelError
 from wfalens.extraction import Paper, extract
 from wfalens.models import Preprocessing, check_preprocessing, wrap
 from wfalens.models.checks import UnknownWordsWarning, unknown_words
-from wfalens.models.padded import TableForm, TextTableClassifier, TokenTableClassifier
+from wfalens.models.padded import PaddedForm, PaddedTextClassifier, PaddedTokenClassifier
 from wfalens.models.preprocessing_check import ReadingWarning, require_reading
 from wfalens.progress import Progress, shown_on
 from wfalens.text import Corpus
@@ -27,8 +27,8 @@ def end_heavy(table):
 
 
 def model(**form):
-    return TextTableClassifier(
-        end_heavy, ENCODER, CLASSES, form=TableForm(width=WIDTH, **form), outputs="logits", fingerprint="end heavy"
+    return PaddedTextClassifier(
+        end_heavy, ENCODER, CLASSES, form=PaddedForm(width=WIDTH, **form), outputs="logits", fingerprint="end heavy"
     )
 
 
@@ -39,7 +39,7 @@ def test_a_model_that_is_read_well_is_left_alone():
 def test_the_wrong_side_is_named():
     found = check_preprocessing(model(padding="right"), texts(300, seed=0))
     assert found.accuracy < 0.9 < found.better
-    assert 'if texts are padded on the left (padding_side, or padding="left")' in str(found)
+    assert 'if texts are padded on the left (padding_side="left")' in str(found)
 
 
 def of_one_word(padding):
@@ -49,8 +49,8 @@ def of_one_word(padding):
         good = SCORES[table].sum(1) * np.where(table[:, 1:].any(1), 1, -1)
         return np.stack([-good, good], 1)
 
-    form = TableForm(width=WIDTH, padding=padding)
-    return TextTableClassifier(judged, ENCODER, CLASSES, form=form, outputs="logits", fingerprint="of one word")
+    form = PaddedForm(width=WIDTH, padding=padding)
+    return PaddedTextClassifier(judged, ENCODER, CLASSES, form=form, outputs="logits", fingerprint="of one word")
 
 
 def with_few_words(share):
@@ -81,7 +81,7 @@ def test_wrong_ids_are_named(shift, told):
     ids = np.arange(len(ENCODER.vocabulary)).copy()
     ids[2:] = (ids[2:] + shift).clip(0, len(ids) - 1)
     found = check_preprocessing(model(padding="left", word_ids=ids), texts(400, seed=0))
-    assert f"the ids of all words are {told} (words, or word_ids)" in str(found)
+    assert f"the ids of all words are {told} (vocab)" in str(found)
 
 
 def test_both_may_be_wrong():
@@ -97,10 +97,10 @@ def test_the_side_of_cutting_is_named():
         good = SCORES[table].sum(1)
         return np.stack([-good, good], 1)
 
-    def read(cutting_side):
-        encoder = type(ENCODER)(ENCODER.vocabulary, "whitespace", 4, cutting_side)
-        return TextTableClassifier(
-            judged, encoder, CLASSES, form=TableForm(width=4), outputs="logits", fingerprint="short"
+    def read(truncation_side):
+        encoder = type(ENCODER)(ENCODER.vocabulary, "whitespace", 4, truncation_side)
+        return PaddedTextClassifier(
+            judged, encoder, CLASSES, form=PaddedForm(width=4), outputs="logits", fingerprint="short"
         )
 
     rng = np.random.default_rng(0)
@@ -110,7 +110,7 @@ def test_the_side_of_cutting_is_named():
     kept = np.flatnonzero(worth)
     corpus = Corpus(tuple(" ".join(drawn[item]) for item in kept), (worth[kept] > 0).astype(int), CLASSES)
     assert check_preprocessing(read("left"), corpus) is None
-    assert 'cutting="left"' in str(check_preprocessing(read("right"), corpus))
+    assert 'truncation_side="left"' in str(check_preprocessing(read("right"), corpus))
 
 
 def test_a_model_without_padding_is_tried_with_other_ids_only():
@@ -121,8 +121,8 @@ def test_a_model_without_padding_is_tried_with_other_ids_only():
         good = np.cumsum(SCORES[table], 1)
         return np.stack([-good, good], 2)
 
-    tokens = TokenTableClassifier(
-        rows, ENCODER, CLASSES, form=TableForm(word_ids=ids), outputs="logits", fingerprint="tokens"
+    tokens = PaddedTokenClassifier(
+        rows, ENCODER, CLASSES, form=PaddedForm(word_ids=ids), outputs="logits", fingerprint="tokens"
     )
     assert "1 higher" in str(check_preprocessing(tokens, texts(400, seed=0)))
 
@@ -143,19 +143,19 @@ def named(classes):
     def judged(table):
         return np.eye(3)[kinds[(table[:, -1] - 2) % len(kinds)]]
 
-    form = TableForm(width=1)
+    form = PaddedForm(width=1)
     drawn = np.random.default_rng(0).integers(0, len(words), 300)
     corpus = Corpus(tuple(words[number] for number in drawn), kinds[drawn], ("a", "b", "c"))
-    return TextTableClassifier(judged, ENCODER, classes, form=form, outputs="logits", fingerprint="named"), corpus
+    return PaddedTextClassifier(judged, ENCODER, classes, form=form, outputs="logits", fingerprint="named"), corpus
 
 
 def test_class_names_in_another_order_are_named():
     found = check_preprocessing(*named(("c", "a", "b")))
     assert (found.accuracy, found.better) == (0, 1)
-    assert "if its class names stand in the order a, b, c (class_names)" in str(found)
+    assert "if its class names stand in the order a, b, c (classes)" in str(found)
     swapped = texts(300, seed=0)
     found = check_preprocessing(model(padding="left"), Corpus(swapped.texts, 1 - swapped.labels, CLASSES))
-    assert "but with 100% if its class names stand in the order good, bad (class_names)" in str(found)
+    assert "but with 100% if its class names stand in the order good, bad (classes)" in str(found)
 
 
 def test_right_class_names_are_left_alone():
@@ -165,11 +165,11 @@ def test_right_class_names_are_left_alone():
 def test_an_order_of_class_names_that_fits_by_chance_is_not_named():
     rng, classes = np.random.default_rng(0), tuple(f"class {number}" for number in range(30))
     weights = rng.normal(size=(WIDTH, len(classes)))
-    guessing = TextTableClassifier(
+    guessing = PaddedTextClassifier(
         lambda table: np.sin(table @ weights),
         ENCODER,
         classes,
-        form=TableForm(width=WIDTH),
+        form=PaddedForm(width=WIDTH),
         outputs="logits",
         fingerprint="guessing",
     )

@@ -69,7 +69,7 @@ def published(name: str) -> Published:
         unknown="UNK",
         padding="UNK",
         padding_side="left",
-        cutting_side="left",
+        truncation_side="left",
         tokenizer="strip+title+bigrams",
     )
     return Published(network, card)

@@ -9,7 +9,7 @@ import pytest
 from tests.errors import raises
 from wfalens.automaton import WFA
 from wfalens.extraction import Paper, Stochastic, extract
-from wfalens.models.padded import TableForm, TextTableClassifier
+from wfalens.models.padded import PaddedForm, PaddedTextClassifier
 from wfalens.report import AutomatonCard
 from wfalens.text.datasets import newsroom
 
@@ -50,11 +50,11 @@ def test_the_card_tells_which_end_of_a_text_is_read_and_where_it_is_padded(lette
         rows[:, 2] = 1 - rows.sum(1)
         return rows
 
-    model = TextTableClassifier(
+    model = PaddedTextClassifier(
         first_word_counts,
-        replace(letters, cutting_side="left"),
+        replace(letters, truncation_side="left"),
         ("x", "y", "z"),
-        form=TableForm(width=3, padding="left"),
+        form=PaddedForm(width=3, padding="left"),
         outputs="probabilities",
         fingerprint="counts",
     )

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from wfalens.scale.engines.engine import ATTEMPTS, Done, Failed
 
 from tests.scale.tasks import Squares, Told
 from tests.streams import corpus_files, small_model, some_texts
@@ -11,7 +12,6 @@ from wfalens.errors import InputError, ModelError
 from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.memory import resident
-from wfalens.scale.engines.engine import ATTEMPTS, Done, Failed
 from wfalens.scale.run_config import Run
 
 JOBS = list(range(7))

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.waiting import wait_until
 from wfalens.scale.engines import open_engine
+
+from tests.waiting import wait_until
 
 
 @dataclass(frozen=True)

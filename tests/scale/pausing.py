@@ -3,9 +3,10 @@
 import sys
 from pathlib import Path
 
+from wfalens.scale.journal import FileJournal
+
 from tests.waiting import wait_until
 from wfalens.cli.main import run
-from wfalens.scale.journal import FileJournal
 
 
 def main() -> None:

@@ -9,6 +9,9 @@ from threading import Lock
 from typing import Any
 
 import pytest
+from wfalens.scale.engines import open_engine
+from wfalens.scale.engines.local import ProcessEngine, SerialEngine, ThreadEngine
+from wfalens.scale.journal import Journal
 
 from tests.scale.conformance import EngineConformance, ProcessConformance
 from tests.scale.tasks import Told
@@ -16,9 +19,6 @@ from tests.streams import corpus_files, small_model
 from wfalens.errors import InputError, MissingDependencyError
 from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.memory import resident
-from wfalens.scale.engines import open_engine
-from wfalens.scale.engines.local import ProcessEngine, SerialEngine, ThreadEngine
-from wfalens.scale.journal import Journal
 from wfalens.scale.run_config import Run
 
 

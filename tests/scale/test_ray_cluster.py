@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from wfalens.scale.engines import open_engine
+from wfalens.scale.engines.ray_actors import Origin, Worker
 
 from tests.cli.test_commands import wfalens
 from tests.cli.test_streams import SETTINGS
@@ -18,8 +20,6 @@ from tests.streams import corpus_files, small_model
 from tests.waiting import wait_until
 from wfalens import __version__
 from wfalens.errors import InputError
-from wfalens.scale.engines import open_engine
-from wfalens.scale.engines.ray_actors import Origin, Worker
 
 ray = pytest.importorskip("ray", reason="needs the extra ray")
 

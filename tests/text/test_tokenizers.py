@@ -79,8 +79,8 @@ def test_words_that_are_no_vocabulary_are_refused():
 
 
 def test_an_unknown_side_is_refused():
-    with pytest.raises(InputError, match="unknown cutting_side 'top'; choose one of right, left"):
-        TextEncoder(Vocabulary.of_words("ab"), cutting_side="top")
+    with pytest.raises(InputError, match="unknown truncation_side 'top'; choose one of right, left"):
+        TextEncoder(Vocabulary.of_words("ab"), truncation_side="top")
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def _subset(document: Any) -> Subset:
         _numbers(document, "state_frequencies", np.float64, (n,)),
         {
             **{name: document.get(name) for name in ("tokenizer", "max_length", "provenance")},
-            **{name: document[name] for name in ("cutting_side", "closed") if name in document},
+            **{name: document[name] for name in ("truncation_side", "closed") if name in document},
         },
         *_read_names(document, n, len(words)),
     )

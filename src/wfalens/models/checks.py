@@ -133,12 +133,12 @@ def readout_named(name: str) -> Readout:
     return READOUTS[name]
 
 
-def check_logits(rows: NDArray[np.floating], who: str) -> None:
+def check_logits(rows: NDArray[np.floating], source: str) -> None:
     """Refuse rows that are distributions already: a softmax over them would blur them. rows: (…, classes)"""
     if rows.shape[-1] > 1 and np.all(rows >= 0) and np.allclose(rows.sum(-1), 1, atol=_SUM_TOLERANCE):
         raise ModelError(
-            f'{who} gives probabilities, and was said to give logits; give outputs="probabilities" (in a card: '
-            '"outputs")'
+            f'{source} gives probabilities, not logits; give outputs="probabilities" (in the preprocessing: "outputs")',
+            code="not-logits",
         )
 
 

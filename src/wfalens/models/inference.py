@@ -236,7 +236,7 @@ def state_traces(
     """Internal states and outputs after every word: for batches of tokens, their positions, states and outputs."""
     order = np.argsort(-ids.lengths, kind="stable")
     for first in range(0, len(order), _TEXTS_PER_BATCH):
-        texts = order[first : first + _TEXTS_PER_BATCH]  # the longest first: the texts that go on are the first ones
+        texts = order[first : first + _TEXTS_PER_BATCH]  # the longest first, so those still read are a prefix
         starts, lengths = ids.offsets[texts], ids.lengths[texts]
         state = model.initial_state(len(texts))
         for position in range(int(lengths[0])):

@@ -1,4 +1,4 @@
-"""Models that read tables of word ids: (batch, time) in, one row per text or one per word out."""
+"""Models that read padded batches of word ids: (batch, time) in, one row per text or one per word out."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from wfalens.text.vocabulary import PADDING
 from wfalens.validation import check_choice
 
 Run = Callable[[NDArray[np.int64]], NDArray[Any]]
-_TRIED = 12  # texts, and their words, that tell what a model gives
+_TRIED = 12  # random texts, and their words, on which a model's outputs are checked
 
 
 @dataclass(frozen=True)
-class TableForm:
-    """How sequences become the tables that a model reads.
+class PaddedForm:
+    """How sequences become the padded batches that a model reads.
 
     word_ids    the model's own id of every word of the vocabulary (None: the same)
-    width       number of columns of every table; None: as many as the words, and no padding
+    width       number of columns of every batch; None: as many as the words, and no padding
     padding     the side on which shorter sequences are filled up to the width
     """
 
@@ -46,28 +46,28 @@ class TableForm:
             return encoder
         return replace(encoder, max_length=self.width)
 
-    def translated(self, table: NDArray[np.int32]) -> NDArray[np.int64]:
-        return table.astype(np.int64) if self.word_ids is None else self.word_ids[table]
+    def translated(self, batch: NDArray[np.int32]) -> NDArray[np.int64]:
+        return batch.astype(np.int64) if self.word_ids is None else self.word_ids[batch]
 
-    def tables(self, sequences: Ragged[np.int32]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Items and their table; without a width, only equal lengths stand in one table."""
+    def batches(self, sequences: Ragged[np.int32]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Items and their padded batch; without a width, only equal lengths stand in one batch."""
         if self.width is None:
             for length in np.unique(sequences.lengths):
                 items = np.flatnonzero(sequences.lengths == length)
                 yield items, self.translated(sequences.take(items).padded())
             return
         kept = sequences.cut(self.width)
-        table = np.full((len(kept), self.width), PADDING, np.int32)
+        batch = np.full((len(kept), self.width), PADDING, np.int32)
         column = np.arange(self.width)
         first = (self.width - kept.lengths if self.padding == "left" else np.zeros(len(kept), np.int64))[:, None]
-        table[(column >= first) & (column < first + kept.lengths[:, None])] = kept.values
-        yield np.arange(len(kept)), self.translated(table)
+        batch[(column >= first) & (column < first + kept.lengths[:, None])] = kept.values
+        yield np.arange(len(kept)), self.translated(batch)
 
 
 def padding_of(model: object) -> dict[str, object]:
-    """The width of the tables that a model reads and the side on which they are padded; nothing where none is."""
+    """The width to which texts are padded and the side; nothing where none is."""
     form = getattr(model, "form", None)
-    if not isinstance(form, TableForm) or form.width is None or getattr(model, "pads", None) == 0:
+    if not isinstance(form, PaddedForm) or form.width is None or getattr(model, "pads", None) == 0:
         return {}
     return {"width": form.width, "padding_side": form.padding}
 
@@ -84,23 +84,23 @@ def checked_word_ids(
     return ids.astype(np.int64)
 
 
-def random_tables(encoder: TextEncoder, form: TableForm) -> NDArray[np.int64]:
+def random_batch(encoder: TextEncoder, form: PaddedForm) -> NDArray[np.int64]:
     """A few random texts as a model reads them, all of one length that it should be able to read."""
     words = form.translated(np.arange(encoder.lowest_id, len(encoder.vocabulary), dtype=np.int32))
     length = form.width or min(_TRIED, encoder.max_length or _TRIED)
     return np.random.default_rng(0).choice(words, (_TRIED, length))
 
 
-def check_told(run: Run, encoder: TextEncoder, form: TableForm, outputs: str, classes: int, who: str) -> None:
-    """Refuse a model that gives something else than `outputs` says, by a few random texts."""
-    given = run(random_tables(encoder, form))
+def check_outputs(run: Run, encoder: TextEncoder, form: PaddedForm, outputs: str, classes: int, source: str) -> None:
+    """Refuse a model whose outputs for a few random texts are not what `outputs` says."""
+    given = run(random_batch(encoder, form))
     if outputs == LOGITS:
-        check_logits(given, who)
+        check_logits(given, source)
     rows = readout_named(outputs)(given)
-    checked_probabilities(rows.reshape(-1, rows.shape[-1]), rows.size // rows.shape[-1], classes, who)
+    checked_probabilities(rows.reshape(-1, rows.shape[-1]), rows.size // rows.shape[-1], classes, source)
 
 
-class TextTableClassifier(BlackBoxClassifier):
+class PaddedTextClassifier(BlackBoxClassifier):
     """Wraps `run(ids (batch, time)) -> (batch, classes)`: every prefix is asked as a text of its own."""
 
     def __init__(
@@ -109,7 +109,7 @@ class TextTableClassifier(BlackBoxClassifier):
         encoder: TextEncoder,
         class_names: Sequence[object],
         *,
-        form: TableForm,
+        form: PaddedForm,
         outputs: str,
         batch_size: int = 1024,
         fingerprint: str,
@@ -124,11 +124,11 @@ class TextTableClassifier(BlackBoxClassifier):
         )
         self.run, self.form, self._outputs, self._read_out = run, form, outputs, readout_named(outputs)
 
-    def reread(self, form: TableForm, cutting_side: str) -> TextTableClassifier:
-        """The same model whose tables are made otherwise."""
-        return TextTableClassifier(
+    def reread(self, form: PaddedForm, truncation_side: str) -> PaddedTextClassifier:
+        """The same model with other padding or ids."""
+        return PaddedTextClassifier(
             self.run,
-            replace(self.encoder, cutting_side=cutting_side),
+            replace(self.encoder, truncation_side=truncation_side),
             self.class_names,
             form=form,
             outputs=self._outputs,
@@ -139,8 +139,8 @@ class TextTableClassifier(BlackBoxClassifier):
 
     def answers(self, prefixes: Ragged[np.int32]) -> object:
         answers = np.empty((len(prefixes), len(self.class_names)), np.float64)
-        for items, table in self.form.tables(prefixes):
-            rows = self._read_out(self.run(table))
+        for items, batch in self.form.batches(prefixes):
+            rows = self._read_out(self.run(batch))
             answers[items] = checked_probabilities(rows, len(items), len(self.class_names), "the model")
         return answers
 
@@ -148,23 +148,23 @@ class TextTableClassifier(BlackBoxClassifier):
 def last_row(run: Run) -> Run:
     """The row after the last word of every text: (batch, time, classes) becomes (batch, classes)."""
 
-    def last(table: NDArray[np.int64]) -> NDArray[Any]:
-        return np.asarray(run(table)[:, -1])
+    def last(batch: NDArray[np.int64]) -> NDArray[Any]:
+        return np.asarray(run(batch)[:, -1])
 
     return last
 
 
 def token_classifier(
     run: Run, encoder: TextEncoder, class_names: Sequence[object], **options: Any
-) -> TokenTableClassifier | TextTableClassifier:
+) -> PaddedTokenClassifier | PaddedTextClassifier:
     """Wraps `run(ids (batch, time)) -> (batch, time, classes)`: one pass per text, or per prefix if it looks ahead."""
-    model = TokenTableClassifier(run, encoder, class_names, **options)
+    model = PaddedTokenClassifier(run, encoder, class_names, **options)
     if not looks_ahead(model):
         return model
-    return TextTableClassifier(last_row(run), encoder, class_names, **options)
+    return PaddedTextClassifier(last_row(run), encoder, class_names, **options)
 
 
-class TokenTableClassifier(Classifier):
+class PaddedTokenClassifier(Classifier):
     """Wraps `run(ids (batch, time)) -> (batch, time, classes)`: one pass scores all prefixes of a text."""
 
     def __init__(
@@ -173,7 +173,7 @@ class TokenTableClassifier(Classifier):
         encoder: TextEncoder,
         class_names: Sequence[object],
         *,
-        form: TableForm,
+        form: PaddedForm,
         outputs: str,
         fingerprint: str,
         initial_output: ArrayLike | None = None,
@@ -190,11 +190,11 @@ class TokenTableClassifier(Classifier):
         self.initial_output = checked_prior(initial_output, len(self.class_names))
         self.run, self.form, self._outputs, self._read_out = run, form, outputs, readout_named(outputs)
 
-    def reread(self, form: TableForm, cutting_side: str) -> TokenTableClassifier:
-        """The same model whose tables are made otherwise."""
-        return TokenTableClassifier(
+    def reread(self, form: PaddedForm, truncation_side: str) -> PaddedTokenClassifier:
+        """The same model with other padding or ids."""
+        return PaddedTokenClassifier(
             self.run,
-            replace(self.encoder, cutting_side=cutting_side),
+            replace(self.encoder, truncation_side=truncation_side),
             self.class_names,
             form=form,
             outputs=self._outputs,
@@ -205,11 +205,11 @@ class TokenTableClassifier(Classifier):
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         return trace_padded(ids, len(self.class_names), self._rows)
 
-    def _rows(self, table: NDArray[np.int32]) -> NDArray[np.float32]:
-        rows = self._read_out(self.run(self.form.translated(table)))
-        if rows.shape[:2] != table.shape:
-            raise ModelError(f"the model returned {rows.shape} where one row per word of {table.shape} was expected")
+    def _rows(self, batch: NDArray[np.int32]) -> NDArray[np.float32]:
+        rows = self._read_out(self.run(self.form.translated(batch)))
+        if rows.shape[:2] != batch.shape:
+            raise ModelError(f"the model returned {rows.shape} where one row per word of {batch.shape} was expected")
         classes = len(self.class_names)
-        return checked_probabilities(rows.reshape(table.size, -1), table.size, classes, "the model").reshape(
-            *table.shape, classes
+        return checked_probabilities(rows.reshape(batch.size, -1), batch.size, classes, "the model").reshape(
+            *batch.shape, classes
         )

@@ -1,4 +1,4 @@
-"""What a graph of numbers does not say of itself: its words, its classes, and what its ports mean."""
+"""How a model that reads ids was trained to read texts: words, classes, padding, truncation."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Preprocessing:
         class_names: in the order of the model's outputs.
         unknown: the word of `words` that stands for all others.
         closed: True: there are no unknown words; a text with another word is refused, and all of `words` are words.
-        padding: the word of `words` that fills tables of a fixed width; None: <pad>, where there is one.
-        padding_side: the side on which it fills them: right or left; None: not told.
-        cutting_side: the side on which a text that is too long loses words: right or left.
+        padding: the word of `words` that fills texts up to a fixed width; None: <pad>, where there is one.
+        padding_side: the side on which it fills them: right or left; None: not known.
+        truncation_side: the side on which a text that is too long loses words: right or left.
         reading: of a network that can be stepped but reads its padding: "steps" starts every text after as many
-            pads as `pads` says, "exact" asks for every prefix as a table of its own.
+            pads as `pads` says, "exact" asks for every prefix as a padded text of its own.
         pads: pads before every text, where `reading` is "steps"; None: three quarters of the width.
         tokenizer: how a text becomes words: a name, or a callable.
         max_length: words after which a text is cut; None: never.
@@ -49,9 +49,9 @@ class Preprocessing:
 
     Examples:
         >>> from wfalens import Preprocessing
-        >>> card = Preprocessing(words=("<pad>", "<unk>", "the", "film"), class_names=("bad", "good"))
-        >>> card.write("model.json")
-        >>> Preprocessing.read("model.json") == card
+        >>> preprocessing = Preprocessing(words=("<pad>", "<unk>", "the", "film"), class_names=("bad", "good"))
+        >>> preprocessing.write("model.json")
+        >>> Preprocessing.read("model.json") == preprocessing
         True
     """
 
@@ -61,7 +61,7 @@ class Preprocessing:
     closed: bool = False
     padding: str | None = None
     padding_side: str | None = None
-    cutting_side: str = RIGHT
+    truncation_side: str = RIGHT
     reading: str = STEPS
     pads: int | None = None
     tokenizer: str | Tokenizer = "basic_english"
@@ -93,12 +93,12 @@ class Preprocessing:
 
     @classmethod
     def of(cls, encoder: TextEncoder, class_names: tuple[str, ...], **more: Any) -> Preprocessing:
-        """The card of a model that reads the ids of an encoder.
+        """The preprocessing of a model that reads the ids of an encoder.
 
         Args:
             encoder: its words, tokenizer, cut-off length and cutting side are taken
             class_names: in the order of the model's outputs
-            more: other entries of the card, such as `padding_side="left"`
+            more: other entries, such as `padding_side="left"`
 
         Examples:
             >>> Preprocessing.of(encoder, ("neg", "pos")).class_names
@@ -109,19 +109,21 @@ class Preprocessing:
             class_names=named_classes(class_names),
             tokenizer=encoder.tokenizer,
             max_length=encoder.max_length,
-            cutting_side=encoder.cutting_side,
+            truncation_side=encoder.truncation_side,
             closed=encoder.closed,
             **more,
         )
 
-    def read_as(self, padding: str | None = None, cutting: str | None = None) -> Preprocessing:
+    def read_as(self, padding: str | None = None, truncation: str | None = None) -> Preprocessing:
         """The same with other sides for padding and cutting, where they are given."""
-        return replace(self, padding_side=padding or self.padding_side, cutting_side=cutting or self.cutting_side)
+        return replace(
+            self, padding_side=padding or self.padding_side, truncation_side=truncation or self.truncation_side
+        )
 
     @property
     def encoder(self) -> TextEncoder:
         words = Vocabulary.of_words(self._known)
-        return TextEncoder(words, self.tokenizer, self.max_length, self.cutting_side, self.closed)
+        return TextEncoder(words, self.tokenizer, self.max_length, self.truncation_side, self.closed)
 
     @property
     def word_ids(self) -> NDArray[np.int64]:
@@ -154,7 +156,7 @@ class Preprocessing:
         except (ValueError, RecursionError) as error:
             raise FormatError(f"{where}: not JSON ({error})") from None
         if not isinstance(content, dict) or content.pop("version", VERSION) != VERSION:
-            raise FormatError(f"{where}: not a model card of version {VERSION}")
+            raise FormatError(f"{where}: not a preprocessing file of version {VERSION}")
         known = {field.name: field.name in ("words", "class_names") for field in fields(cls)}
         for name in content:
             if name not in known:
@@ -172,7 +174,7 @@ class Preprocessing:
 
     @classmethod
     def read(cls, path: str | Path) -> Preprocessing:
-        """Read a card and check it.
+        """Read it from a file and check it.
 
         Args:
             path: a JSON file
@@ -188,10 +190,10 @@ class Preprocessing:
             raise FormatError(f"{path}: not UTF-8 text") from None
 
     def write(self, path: str | Path) -> None:
-        """Write the card as JSON, atomically.
+        """Write it as JSON, atomically.
 
         Args:
-            path: the model's file name with the ending `.json`, so that the card is found
+            path: the model's file name with the ending `.json`, so that it is found
 
         Examples:
             >>> Preprocessing.of(encoder, ("neg", "pos")).write("model.json")
@@ -200,7 +202,7 @@ class Preprocessing:
 
 
 def preprocessing_of(path: Path, stored: Callable[[Path], str | None] | None = None) -> Preprocessing:
-    """The card beside a model (model.json for model.h5), else the one that stands in the model's own file."""
+    """The file beside a model (model.json for model.h5), else what the model's own file holds."""
     beside = path.with_suffix(".json")
     if beside.is_file():
         return Preprocessing.read(beside)
@@ -237,7 +239,7 @@ _KINDS = {
     "closed": (lambda value: type(value) is bool, "true or false"),
     "padding": (_string, "a string or null"),
     "padding_side": (_string, "a string or null"),
-    "cutting_side": (_string, "a string"),
+    "truncation_side": (_string, "a string"),
     "reading": (_string, "a string"),
     "pads": (lambda value: type(value) is int, "a whole number or null"),
     "tokenizer": (_string, "a string"),
@@ -249,5 +251,5 @@ _KINDS = {
 
 
 def _fits(name: str, value: object) -> bool:
-    test, told = _KINDS[name]
-    return (value is None and told.endswith("null")) or test(value)
+    test, kind = _KINDS[name]
+    return (value is None and kind.endswith("null")) or test(value)

@@ -14,12 +14,12 @@ from wfalens.errors import ModelError
 from wfalens.models.checks import UnknownWordsWarning, unknown_words
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import last_outputs
-from wfalens.models.padded import TableForm
+from wfalens.models.padded import PaddedForm
 from wfalens.text.corpus import Corpus
 from wfalens.text.encoder import LEFT, RIGHT, TextEncoder
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 
-_FEWEST, _TRIED, _MOST = 30, 200, 500  # texts with a label: at least, to try other ways on, to tell a rate on
+_FEWEST, _TRIED, _MOST = 30, 200, 500  # texts with a label: at least, to try other ways on, to measure a rate on
 _WEIGHED = 1000  # texts on which the other side of padding is compared once more
 _LEAST_GAIN, _LEAST_SURE = 0.05, 1e-3  # of accuracy, and how likely chance alone would bring it
 _LEAST_RENAMED = 0.2  # of accuracy, that other class names must gain: they are fitted to labels
@@ -29,16 +29,16 @@ _OTHER = {RIGHT: LEFT, LEFT: RIGHT}
 
 
 class ReadingWarning(UserWarning):
-    """Labels do not speak for the way in which a model is read."""
+    """Labels do not support the way in which a model is read."""
 
 
 @runtime_checkable
 class Rereadable(PrefixClassifier, Protocol):
-    """A model of tables of ids that may be read in another way."""
+    """A model of padded batches that may be read in another way."""
 
-    form: TableForm
+    form: PaddedForm
 
-    def reread(self, form: TableForm, cutting_side: str) -> PrefixClassifier: ...
+    def reread(self, form: PaddedForm, truncation_side: str) -> PrefixClassifier: ...
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Misreading:
 
 
 def check_preprocessing(model: PrefixClassifier, corpus: Corpus, seed: int = 0) -> Misreading | None:
-    """The best other way to read a model, if labels speak clearly for it; None also where too few labels are known.
+    """The best other way to read a model, if labels clearly support it; None also where too few labels are known.
 
     All other ways are tried on 200 texts, where they must gain five points; class names in another order, twenty. The
     order is found on one half of the texts and tried on the other. The other side of padding is tried on 1,000
@@ -67,7 +67,7 @@ def check_preprocessing(model: PrefixClassifier, corpus: Corpus, seed: int = 0) 
     better on the other end of long texts than on the one that it was trained on.)
 
     Args:
-        model: one that reads tables of ids (Keras, ONNX, torch); others cannot be misread.
+        model: one that reads ids (Keras, ONNX, torch); others cannot be misread.
         corpus: texts with labels.
         seed: of the texts that are drawn.
 
@@ -84,10 +84,10 @@ def check_preprocessing(model: PrefixClassifier, corpus: Corpus, seed: int = 0) 
     some = known.sample(_TRIED, seed)
     right = _right(model, some)
     best, how = right, ""
-    for form, side, told in _other_ways(model):
+    for form, side, change in _other_ways(model):
         other = _right(model.reread(form, side), some)
         if other.sum() > best.sum() and _is_clear(right, other):
-            best, how = other, told
+            best, how = other, change
     renamed = _renamed(model, some)
     if renamed.sum() > best.sum() and renamed.mean() - right.mean() >= _LEAST_RENAMED and _is_clear(right, renamed):
         best, how = renamed, _named_otherwise(model, some)
@@ -96,7 +96,7 @@ def check_preprocessing(model: PrefixClassifier, corpus: Corpus, seed: int = 0) 
     if model.form.width is None:
         return None
     turned = replace(model.form, padding=_OTHER[model.form.padding])
-    reread = model.reread(turned, model.encoder.cutting_side)
+    reread = model.reread(turned, model.encoder.truncation_side)
     return _slight_misreading(model, reread, turned.padding, known.sample(_WEIGHED, seed))
 
 
@@ -129,7 +129,7 @@ def _doubtful(model: PrefixClassifier, corpus: Corpus) -> str | None:
         return None
     if not set(corpus.class_names) & set(model.class_names):
         named = " and ".join(", ".join(names) for names in (corpus.class_names, model.class_names))
-        return f"no label is a class of the model ({named}): nothing tells whether it is read as it was trained"
+        return f"no label is a class of the model ({named}): nothing shows whether it is read as it was trained"
     known = _labelled(corpus, model.class_names)
     if known is None:
         return None
@@ -175,15 +175,15 @@ def _chosen(model: PrefixClassifier, corpus: Corpus) -> NDArray[np.int64]:
 
 
 def _renamed(model: PrefixClassifier, corpus: Corpus) -> NDArray[np.bool_]:
-    """On which texts the model agrees with the label if its classes are renamed, as the other half of the texts tells.
+    """On which texts the model agrees with the label if its classes are renamed, as the other half suggests.
 
     -> (texts,)
     """
     chosen, labels = _chosen(model, corpus), np.asarray(corpus.labels, np.int64)
     half, right = np.arange(len(corpus)) % 2 == 0, np.zeros(len(corpus), bool)
-    for told in (half, ~half):
-        names = _best_names(chosen[told], labels[told], len(model.class_names))
-        right[~told] = (chosen[~told] >= 0) & (names[chosen[~told]] == labels[~told])
+    for fitted in (half, ~half):
+        names = _best_names(chosen[fitted], labels[fitted], len(model.class_names))
+        right[~fitted] = (chosen[~fitted] >= 0) & (names[chosen[~fitted]] == labels[~fitted])
     return right
 
 
@@ -192,14 +192,14 @@ def _best_names(chosen: NDArray[np.int64], labels: NDArray[np.int64], classes: i
     from scipy.optimize import linear_sum_assignment
 
     worded = chosen >= 0
-    counts = 0.5 * np.eye(classes)  # a class that no text tells of keeps its name if it can
+    counts = 0.5 * np.eye(classes)  # a class without texts keeps its name if it can
     np.add.at(counts, (chosen[worded], labels[worded]), 1)
     return np.asarray(linear_sum_assignment(counts, maximize=True)[1], np.int64)
 
 
 def _named_otherwise(model: PrefixClassifier, corpus: Corpus) -> str:
     names = _best_names(_chosen(model, corpus), np.asarray(corpus.labels, np.int64), len(model.class_names))
-    return f"its class names stand in the order {', '.join(model.class_names[name] for name in names)} (class_names)"
+    return f"its class names stand in the order {', '.join(model.class_names[name] for name in names)} (classes)"
 
 
 def _is_clear(right: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
@@ -216,34 +216,34 @@ def _is_no_chance(right: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
 
 
 def _padded(side: str) -> str:
-    return f'texts are padded on the {side} (padding_side, or padding="{side}")'
+    return f'texts are padded on the {side} (padding_side="{side}")'
 
 
-def _other_ways(model: Rereadable) -> Iterator[tuple[TableForm, str, str]]:
-    form, side = model.form, model.encoder.cutting_side
+def _other_ways(model: Rereadable) -> Iterator[tuple[PaddedForm, str, str]]:
+    form, side = model.form, model.encoder.truncation_side
     other = replace(form, padding=_OTHER[form.padding])
     padded = _padded(other.padding)
     if form.width is not None:
         yield other, side, padded
-        cut = f'long texts lose their words on the {_OTHER[side]} (cutting_side, or cutting="{_OTHER[side]}")'
+        cut = f'long texts lose their words on the {_OTHER[side]} (truncation_side="{_OTHER[side]}")'
         yield form, _OTHER[side], cut
         yield other, _OTHER[side], f"{padded}, and {cut}"
     for shift in _SHIFTS:
-        for ids, told in _other_ids(form, shift, model.encoder):
-            yield replace(form, word_ids=ids), side, told
+        for ids, change in _other_ids(form, shift, model.encoder):
+            yield replace(form, word_ids=ids), side, change
             if form.width is not None:
-                yield replace(other, word_ids=ids), side, f"{padded}, and {told}"
+                yield replace(other, word_ids=ids), side, f"{padded}, and {change}"
 
 
-def _other_ids(form: TableForm, shift: int, encoder: TextEncoder) -> Iterator[tuple[NDArray[np.int64], str]]:
+def _other_ids(form: PaddedForm, shift: int, encoder: TextEncoder) -> Iterator[tuple[NDArray[np.int64], str]]:
     """All words moved up or down in the list of ids: without padding and `<unk>`, with both, or with `<unk>` alone."""
     ids = np.arange(len(encoder.vocabulary)) if form.word_ids is None else form.word_ids.astype(np.int64)
     moved = (ids + shift) % (int(ids.max()) + 1)
-    told = f"the ids of all words are {abs(shift)} {'higher' if shift > 0 else 'lower'} (words, or word_ids)"
-    yield np.concatenate([ids[: UNKNOWN + 1], moved[UNKNOWN + 1 :]]), told
-    yield moved, f"{told}, those that pad and stand for unknown words too"
+    change = f"the ids of all words are {abs(shift)} {'higher' if shift > 0 else 'lower'} (vocab)"
+    yield np.concatenate([ids[: UNKNOWN + 1], moved[UNKNOWN + 1 :]]), change
+    yield moved, f"{change}, those that pad and stand for unknown words too"
     if moved[PADDING] and form.width is not None:
-        yield np.concatenate([[0], moved[PADDING + 1 :]]), f"{told}, and padding has the id 0"
+        yield np.concatenate([[0], moved[PADDING + 1 :]]), f"{change}, and padding has the id 0"
 
 
 @runtime_checkable
@@ -258,7 +258,7 @@ class PaddedSteps(Protocol):
 
 @dataclass(frozen=True)
 class StepsApart:
-    """On how many texts the steps of a network choose another class than a table with all its pads."""
+    """On how many texts the steps of a network choose another class than padded texts."""
 
     texts: int
     share: float
@@ -267,8 +267,8 @@ class StepsApart:
     def __str__(self) -> str:
         return (
             f"the network reads its padding: in steps that start after {self.pads} pads it chooses another class on "
-            f'{self.share:.1%} of {self.texts} texts than with the pads of each text ("reading": "exact" in its card '
-            "asks for those, and costs a pass for every prefix)"
+            f'{self.share:.1%} of {self.texts} texts than with the pads of each text ("reading": "exact" in its '
+            "preprocessing asks for those, and costs a model call per prefix)"
         )
 
 

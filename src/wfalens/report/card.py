@@ -108,7 +108,7 @@ class AutomatonCard(Result):
         return {
             "tokenizer": encoder.tokenizer_name,
             "max_length": encoder.max_length,
-            "truncation_side": None if encoder.max_length is None else encoder.cutting_side,
+            "truncation_side": None if encoder.max_length is None else encoder.truncation_side,
             "width": sides.get("width"),
             "padding_side": sides.get("padding_side"),
             "closed": encoder.closed,

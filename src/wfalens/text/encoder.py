@@ -47,7 +47,7 @@ class TextEncoder:
             cannot be written to a file: there it is stored as "custom" and must be given again to encode texts; one
             that `allow_tokenizer` imported is stored by its import path.
         max_length: tokens after which a text is cut (None: never).
-        cutting_side: where a text that is too long loses tokens: "right" keeps its beginning, "left" its end.
+        truncation_side: where a text that is too long loses tokens: "right" keeps its beginning, "left" its end.
         closed: every token that there is stands in the vocabulary: a text with another one is refused, and a model
             is never shown `<unk>` or `<pad>`.
 
@@ -61,7 +61,7 @@ class TextEncoder:
     vocabulary: Vocabulary
     tokenizer: str | Tokenizer = "basic_english"
     max_length: int | None = None
-    cutting_side: str = RIGHT
+    truncation_side: str = RIGHT
     closed: bool = False
     _tokenize: Tokenizer | None = field(init=False, repr=False, compare=False)
 
@@ -70,7 +70,7 @@ class TextEncoder:
             given = type(self.vocabulary).__name__
             raise InputError(f"an encoder takes a Vocabulary, not {given}; give Vocabulary.of_words(words)")
         check_numbers(self, {"max_length": LENGTHS})
-        check_choice("cutting_side", self.cutting_side, SIDES)
+        check_choice("truncation_side", self.truncation_side, SIDES)
         if self.closed and len(self.vocabulary) <= UNKNOWN + 1:
             raise InputError("a closed alphabet has at least one symbol")
         if callable(self.tokenizer):
@@ -90,7 +90,7 @@ class TextEncoder:
         max_length: int | None = None,
         min_count: int = 1,
         *,
-        cutting_side: str = RIGHT,
+        truncation_side: str = RIGHT,
         closed: bool = False,
     ) -> TextEncoder:
         """An encoder that knows the words of texts, as far as they are read.
@@ -100,15 +100,15 @@ class TextEncoder:
             tokenizer: a name such as "basic_english" or "characters", or a function from a text to its tokens
             max_length: tokens of a text that are read; None: all
             min_count: how often a word must occur to be known
-            cutting_side: the side on which long texts are cut, "right" or "left"
+            truncation_side: the side on which long texts are cut, "right" or "left"
             closed: whether unknown words are an error, as in a closed alphabet
 
         Examples:
             >>> TextEncoder.of_texts(["a good film", "a film"], min_count=2).vocabulary.words
             ('<pad>', '<unk>', 'a', 'film')
         """
-        tokens = cls(Vocabulary.of_words([]), tokenizer, max_length, cutting_side).tokens
-        return cls(Vocabulary.build(map(tokens, texts), min_count), tokenizer, max_length, cutting_side, closed)
+        tokens = cls(Vocabulary.of_words([]), tokenizer, max_length, truncation_side).tokens
+        return cls(Vocabulary.build(map(tokens, texts), min_count), tokenizer, max_length, truncation_side, closed)
 
     @property
     def tokenizer_name(self) -> str:
@@ -118,7 +118,7 @@ class TextEncoder:
     def told(self) -> dict[str, Any]:
         """All about it but its words, as files have it; what files of earlier versions lack stands only if unusual."""
         about: dict[str, Any] = {"tokenizer": self.tokenizer_name, "max_length": self.max_length}
-        unusual = {"cutting_side": self.cutting_side != RIGHT, "closed": self.closed}
+        unusual = {"truncation_side": self.truncation_side != RIGHT, "closed": self.closed}
         return about | {name: getattr(self, name) for name, stands in unusual.items() if stands}
 
     @property
@@ -126,7 +126,7 @@ class TextEncoder:
         """How much of a text is read, in words for people."""
         if self.max_length is None:
             return "whole texts"
-        return f"the {'last' if self.cutting_side == LEFT else 'first'} {self.max_length:,} tokens"
+        return f"the {'last' if self.truncation_side == LEFT else 'first'} {self.max_length:,} tokens"
 
     @property
     def lowest_id(self) -> int:
@@ -144,7 +144,7 @@ class TextEncoder:
             ['not', 'a', 'good', 'film', '!']
         """
         tokens, most = self._all_tokens(text), self.max_length
-        return tokens[-most:] if most is not None and self.cutting_side == LEFT else tokens[:most]
+        return tokens[-most:] if most is not None and self.truncation_side == LEFT else tokens[:most]
 
     def joined(self, tokens: Sequence[str]) -> str:
         """The text that tokens stand for."""
@@ -209,7 +209,7 @@ class TextEncoder:
     def _encode_ascii(self, texts: PackedTexts) -> Ragged[np.int32]:
         from wfalens.text.compiled_tokenizers import encode_ascii
 
-        if self.cutting_side == LEFT and self.max_length is not None:
+        if self.truncation_side == LEFT and self.max_length is not None:
             return encode_ascii(texts, self.tokenizer_name, self.vocabulary.table, None).kept(self.max_length)
         return encode_ascii(texts, self.tokenizer_name, self.vocabulary.table, self.max_length)
 
@@ -240,7 +240,7 @@ def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> Tex
     """The stored encoder; a given tokenizer takes the place of a stored "custom" one."""
     values = file.tensor("alphabet_bytes", "u")
     limit, stored = file.header.get("max_length"), file.field("tokenizer", str)
-    side, closed = file.header.get("cutting_side", RIGHT), file.header.get("closed", False)
+    side, closed = file.header.get("truncation_side", RIGHT), file.header.get("closed", False)
     if not isinstance(closed, bool):
         raise file.fail("whether its alphabet is closed is not told by true or false")
     if values.dtype != np.uint8:

@@ -38,7 +38,7 @@ SMALL = Extent(sentences=2, words=20, strongest=2, pages=1, attacked=1)
 @pytest.mark.parametrize("name", ["strip+title+bigrams", "quotes+lower+ngrams:3", "lower+characters"])
 def test_the_page_splits_texts_as_the_tokenizer_of_that_name_does(visit, tmp_path, name):
     texts = [" o'NEIL anna ", "“So” it goes", "don’t", "a", ""]
-    encoder = TextEncoder.of_texts(texts, name, 6, cutting_side="left")
+    encoder = TextEncoder.of_texts(texts, name, 6, truncation_side="left")
     model = wrap(lambda asked: np.full((len(asked), 2), 0.5), vocab=encoder, classes=("x", "y"), reads="tokens")
     wfa = extract(model, texts, Paper(states=1, completion="uniform", alpha=0))
     write_report(Study("a.wfa", wfa), tmp_path / "report.html", SMALL)

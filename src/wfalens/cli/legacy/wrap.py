@@ -156,7 +156,7 @@ def wrap_cli(
         "max_length": max_length,
         "padding": pad,
         "padding_side": padding,
-        "cutting_side": cutting,
+        "truncation_side": cutting,
         "reading": "exact" if exact else "steps",
         "pads": pads,
         "outputs": outputs,

@@ -18,10 +18,10 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.models.keras.keras_file import ENDINGS, read_keras
 from wfalens.models.keras.legacy import last_activation, load_old
 from wfalens.models.padded import (
-    TableForm,
-    TextTableClassifier,
-    TokenTableClassifier,
-    check_told,
+    PaddedForm,
+    PaddedTextClassifier,
+    PaddedTokenClassifier,
+    check_outputs,
     checked_word_ids,
     token_classifier,
 )
@@ -54,7 +54,7 @@ class KerasAdapter:
         word_ids: Sequence[int] | NDArray[np.integer] | None = None,
         batch_size: int = 1024,
         initial_output: ArrayLike | None = None,
-    ) -> TextTableClassifier | TokenTableClassifier:
+    ) -> PaddedTextClassifier | PaddedTokenClassifier:
         """Options: what the last layer gives (probabilities, logits, or binary: the second class's probability); the
         number of words that the model reads, where that is fixed and it does not say so itself; the sides on which
         texts are padded and truncated to it; the model's own id of every word of the vocabulary."""
@@ -62,13 +62,13 @@ class KerasAdapter:
         if word_ids is not None:
             ids = checked_word_ids(word_ids, encoder)
         if truncation_side is not None:
-            encoder = replace(encoder, cutting_side=truncation_side)
+            encoder = replace(encoder, truncation_side=truncation_side)
         stored = given.preprocessing
         if stored is not None:
             outputs, padding_side = outputs or stored.outputs, padding_side or stored.padding_side
             initial_output = stored.initial_output if initial_output is None else initial_output
         outputs = outputs or PROBABILITIES
-        form = TableForm(ids, width or _width(model), padding_side or RIGHT)
+        form = PaddedForm(ids, width or _width(model), padding_side or RIGHT)
         _check_rows(model, int(form.translated(np.arange(len(encoder.vocabulary), dtype=np.int32)).max()))
         tried = _rows(model, form.translated(np.full((1, form.width or 1), encoder.lowest_id, np.int32)))
         names = given.class_names(None, 2 if outputs == BINARY else tried.shape[-1])
@@ -119,16 +119,16 @@ def _wrapped(
     axes: int,
     batch_size: int,
     options: dict[str, Any],
-) -> TextTableClassifier | TokenTableClassifier:
+) -> PaddedTextClassifier | PaddedTokenClassifier:
     """axes: of the model's output, 3 where it has a row for every word"""
 
     def run(ids: NDArray[np.int64]) -> NDArray[Any]:
         return _rows(model, ids)
 
-    check_told(run, encoder, options["form"], options["outputs"], len(class_names), "the Keras model")
+    check_outputs(run, encoder, options["form"], options["outputs"], len(class_names), "the Keras model")
     if axes == 3:
         return token_classifier(run, encoder, class_names, **options)
-    return TextTableClassifier(run, encoder, class_names, batch_size=batch_size, **options)
+    return PaddedTextClassifier(run, encoder, class_names, batch_size=batch_size, **options)
 
 
 def _rows(model: keras.Model, ids: NDArray[np.int64]) -> NDArray[Any]:

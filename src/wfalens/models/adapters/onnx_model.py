@@ -17,7 +17,7 @@ from wfalens.models.checks import readout_named
 from wfalens.models.contract import PrefixClassifier, State, checked_probabilities
 from wfalens.models.inference import state_traces
 from wfalens.models.onnx.graph_ports import OnnxGraph, StatePort, stored_metadata
-from wfalens.models.padded import TableForm, TextTableClassifier, check_told, token_classifier
+from wfalens.models.padded import PaddedForm, PaddedTextClassifier, check_outputs, token_classifier
 from wfalens.models.preprocessing import Preprocessing, preprocessing_of
 from wfalens.models.registry import WrapArguments, adapter
 from wfalens.ragged import Ragged
@@ -54,73 +54,73 @@ class OnnxAdapter:
         return _opened(path, read.read_as(padding_side, truncation_side))
 
 
-def _opened(path: Path, card: Preprocessing) -> PrefixClassifier:
-    graph = OnnxGraph(path, card.state, card.outputs)
+def _opened(path: Path, read: Preprocessing) -> PrefixClassifier:
+    graph = OnnxGraph(path, read.state, read.outputs)
     if graph.states:
-        stepped = OnnxStepClassifier(graph, card)
+        stepped = OnnxStepClassifier(graph, read)
         start = stepped.initial_state(1)
-        _check_card(path, card, lambda word: stepped.rows_after(start, np.array([word]))[1])
+        _check_preprocessing(path, read, lambda word: stepped.rows_after(start, np.array([word]))[1])
         return stepped
     if len(graph.ids.shape) != 2:
-        raise ModelError(f"{path}: the ids {graph.ids.told} must be (batch, time) in a graph without states")
+        raise ModelError(f"{path}: the ids {graph.ids.shown} must be (batch, time) in a graph without states")
 
     def run(table: NDArray[np.int64]) -> NDArray[Any]:
         return graph.run({graph.ids.name: table.astype(graph.ids.dtype)})[0]
 
-    form = TableForm(card.word_ids, graph.ids.shape[1], card.padding_side or RIGHT)
-    width = form.width or min(_TRIED, card.max_length or _TRIED)
+    form = PaddedForm(read.word_ids, graph.ids.shape[1], read.padding_side or RIGHT)
+    width = form.width or min(_TRIED, read.max_length or _TRIED)
     read_out = readout_named(graph.readout)
-    _check_card(path, card, lambda word: read_out(run(np.full((1, width), card.word_ids[word]))))
-    check_told(run, card.encoder, form, graph.readout, len(card.class_names), str(path))
-    wrapped = token_classifier if graph.output_axes == 3 else TextTableClassifier
+    _check_preprocessing(path, read, lambda word: read_out(run(np.full((1, width), read.word_ids[word]))))
+    check_outputs(run, read.encoder, form, graph.readout, len(read.class_names), str(path))
+    wrapped = token_classifier if graph.output_axes == 3 else PaddedTextClassifier
     return wrapped(
         run,
-        card.encoder,
-        card.class_names,
+        read.encoder,
+        read.class_names,
         form=form,
         outputs=graph.readout,
         fingerprint=graph.fingerprint,
-        initial_output=card.prior,
+        initial_output=read.prior,
     )
 
 
-def _check_card(path: Path, card: Preprocessing, rows_of: Callable[[int], NDArray[Any]]) -> None:
-    """Refuse a card that contradicts the graph; `rows_of` gives the classes' row of a text of one word of it."""
-    order = np.argsort(card.word_ids[card.encoder.lowest_id :]) + card.encoder.lowest_id
+def _check_preprocessing(path: Path, read: Preprocessing, rows_of: Callable[[int], NDArray[Any]]) -> None:
+    """Refuse preprocessing that contradicts the graph; `rows_of` gives the classes' row of a text of one word of it."""
+    order = np.argsort(read.word_ids[read.encoder.lowest_id :]) + read.encoder.lowest_id
     classes = rows_of(int(order[0])).shape[-1]
-    if classes != len(card.class_names):
-        raise InputError(f"{path} tells {classes} classes apart, but its card names {len(card.class_names)}")
+    if classes != len(read.class_names):
+        raise InputError(f"{path} has {classes} classes, but its preprocessing names {len(read.class_names)}")
     try:
         rows_of(int(order[-1]))
     except ModelError:
         raise ModelError(
-            f"{path} cannot read the id {card.word_ids[order[-1]]:,}, although its card lists {len(card.words):,} "
-            "words: they are not the words of this model"
+            f"{path} cannot read the id {read.word_ids[order[-1]]:,}, although its preprocessing lists "
+            f"{len(read.words):,} words: they are not the words of this model"
         ) from None
 
 
 class OnnxStepClassifier(Classifier):
     """White box: the graph continues from a state, which starts at zero."""
 
-    def __init__(self, graph: OnnxGraph, card: Preprocessing) -> None:
+    def __init__(self, graph: OnnxGraph, read: Preprocessing) -> None:
         if len(graph.ids.shape) == 2 and graph.ids.shape[1] not in (1, None):
-            raise ModelError(f"{graph.path}: a graph with states reads one word at a time, not {graph.ids.told}")
+            raise ModelError(f"{graph.path}: a graph with states reads one word at a time, not {graph.ids.shown}")
         self.graph = graph
-        self.encoder = card.encoder
-        self.class_names = card.class_names
+        self.encoder = read.encoder
+        self.class_names = read.class_names
         self.fingerprint = graph.fingerprint
-        self.initial_output = card.prior
-        self._word_ids = card.word_ids.astype(graph.ids.dtype)
+        self.initial_output = read.prior
+        self._word_ids = read.word_ids.astype(graph.ids.dtype)
         self._read_out = readout_named(graph.readout)
 
     @property
-    def form(self) -> TableForm:
-        return TableForm(self._word_ids.astype(np.int64))
+    def form(self) -> PaddedForm:
+        return PaddedForm(self._word_ids.astype(np.int64))
 
-    def reread(self, form: TableForm, cutting_side: str) -> OnnxStepClassifier:
+    def reread(self, form: PaddedForm, truncation_side: str) -> OnnxStepClassifier:
         """The same graph with other ids."""
         other = copy(self)
-        other.encoder = replace(self.encoder, cutting_side=cutting_side)
+        other.encoder = replace(self.encoder, truncation_side=truncation_side)
         other._word_ids = np.asarray(form.word_ids, self._word_ids.dtype)
         return other
 
@@ -158,6 +158,8 @@ def _unpacked(port: StatePort, part: State) -> NDArray[Any]:
 
 def _packed(port: StatePort, new: NDArray[Any]) -> State:
     if new.ndim != len(port.before.shape) or np.delete(new.shape, port.axis).tolist() != list(port.sizes):
-        raise ModelError(f"the new state {port.after!r} is {new.shape} and cannot take the place of {port.before.told}")
+        raise ModelError(
+            f"the new state {port.after!r} is {new.shape} and cannot take the place of {port.before.shown}"
+        )
     rows = np.moveaxis(new, port.axis, 0)
     return rows.reshape(len(rows), port.width).astype(np.float32)

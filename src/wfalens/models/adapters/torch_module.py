@@ -17,7 +17,7 @@ from wfalens.models.base import Classifier
 from wfalens.models.checks import BINARY, LOGITS, looks_ahead, probes, readout_named, softmax
 from wfalens.models.contract import State, checked_probabilities, uniform
 from wfalens.models.inference import TOKENS_PER_BATCH, state_traces, trace_padded
-from wfalens.models.padded import TableForm, TextTableClassifier, check_told, checked_word_ids, last_row
+from wfalens.models.padded import PaddedForm, PaddedTextClassifier, check_outputs, checked_word_ids, last_row
 from wfalens.models.registry import WrapArguments, adapter, packages_of
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import named_classes
@@ -26,7 +26,7 @@ from wfalens.text.encoder import RIGHT, TextEncoder
 if TYPE_CHECKING:
     from torch import nn
 
-_TRIED = 12  # words of the texts that tell what a module gives
+_TRIED = 12  # words of the texts on which a module's outputs are checked
 _TOLERANCE = 1e-3
 
 
@@ -59,22 +59,22 @@ class TorchAdapter:
         padding_side: str | None = None,
         word_ids: Sequence[int] | NDArray[np.integer] | None = None,
         tokens_per_batch: int = TOKENS_PER_BATCH,
-    ) -> TorchModule | TextTableClassifier:
+    ) -> TorchModule | PaddedTextClassifier:
         """Options: what the rows are (logits, probabilities, or binary: the second class's probability); the width to
         which texts are padded, and on which side, where a module with one row per text needs it; the module's own id
         of every word of the vocabulary."""
         encoder, ids = given.encoder_and_ids()
-        told = given.preprocessing
-        outputs = outputs or (told.outputs if told is not None else None) or LOGITS
-        side = padding_side or (told.padding_side if told is not None else None) or RIGHT
-        form = TableForm(ids if word_ids is None else checked_word_ids(word_ids, encoder), width, side)
+        stored = given.preprocessing
+        outputs = outputs or (stored.outputs if stored is not None else None) or LOGITS
+        side = padding_side or (stored.padding_side if stored is not None else None) or RIGHT
+        form = PaddedForm(ids if word_ids is None else checked_word_ids(word_ids, encoder), width, side)
         columns = 2 if outputs == BINARY else _columns(model, encoder, form)
         return wrapped_module(
             model, form.read_by(encoder), given.class_names(None, columns), tokens_per_batch, form, outputs
         )
 
 
-def _columns(module: nn.Module, encoder: TextEncoder, form: TableForm) -> int:
+def _columns(module: nn.Module, encoder: TextEncoder, form: PaddedForm) -> int:
     """How many outputs a module has."""
     probe = TorchModule(module, encoder, ("0", "1"), form=form)
     return int(probe.rows(form.translated(np.full((1, probe.words_tried), encoder.lowest_id, np.int32))).shape[-1])
@@ -85,21 +85,23 @@ def wrapped_module(
     encoder: TextEncoder,
     class_names: tuple[str, ...],
     tokens_per_batch: int = TOKENS_PER_BATCH,
-    form: TableForm = TableForm(),  # noqa: B008 - it is immutable
+    form: PaddedForm = PaddedForm(),  # noqa: B008 - it is immutable
     outputs: str = LOGITS,
-) -> TorchModule | TextTableClassifier:
+) -> TorchModule | PaddedTextClassifier:
     """A module with its words and classes, read in the way that its outputs allow."""
     causal = TorchModule(module, encoder, class_names, tokens_per_batch, form, outputs)
     causal.check_words()
     if form.width is not None and not causal.gives_one_row_per_text:
-        raise ModelError(f"the module gives one row per word, so it cannot read tables of {form.width} words only")
+        raise ModelError(
+            f"the module gives one row per word, so texts cannot be padded to {form.width} words", code="fixed-width"
+        )
     if callable(getattr(module, "initial_state", None)) and callable(getattr(module, "step", None)):
         model = SteppableModule(module, encoder, class_names, tokens_per_batch, form, outputs)
         model.check_steps()
         return model
     if not causal.gives_one_row_per_text and not looks_ahead(causal):
         return causal
-    whole = TextTableClassifier(
+    whole = PaddedTextClassifier(
         causal.rows if causal.gives_one_row_per_text else last_row(causal.rows),
         encoder,
         class_names,
@@ -122,7 +124,7 @@ class TorchModule(Classifier):
         encoder: TextEncoder,
         class_names: tuple[str, ...],
         tokens_per_batch: int = TOKENS_PER_BATCH,
-        form: TableForm = TableForm(),  # noqa: B008 - it is immutable
+        form: PaddedForm = PaddedForm(),  # noqa: B008 - it is immutable
         outputs: str = LOGITS,
     ) -> None:
         self.module, self.form = module.eval(), form
@@ -149,20 +151,20 @@ class TorchModule(Classifier):
         return np.asarray(softmax(given), np.float32)
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
-        trace = trace_padded(ids, len(self.class_names), self._table_outputs, self.tokens_per_batch)
+        trace = trace_padded(ids, len(self.class_names), self._batch_outputs, self.tokens_per_batch)
         checked_probabilities(trace.values, len(ids.values), len(self.class_names), "the module")
         return trace
 
     @property
     def words_tried(self) -> int:
-        """As many words as every text that tells what the module gives."""
+        """The words of every text on which the outputs are checked."""
         return self.form.width or min(_TRIED, self.encoder.max_length or _TRIED)
 
     @cached_property
     def gives_one_row_per_text(self) -> bool:
         """Whether the logits are (batch, classes) rather than (batch, time, classes)."""
-        table = np.full((2, self.words_tried), self.encoder.lowest_id, np.int32)
-        return self.rows(self.form.translated(table)).ndim == 2
+        batch = np.full((2, self.words_tried), self.encoder.lowest_id, np.int32)
+        return self.rows(self.form.translated(batch)).ndim == 2
 
     def check_words(self) -> None:
         """Refuse a vocabulary with ids that the module has no vector for, and rows that are no logits after all."""
@@ -182,31 +184,31 @@ class TorchModule(Classifier):
                 f"the module cannot read the id {highest:,}: {held}; give the words of the module, or its own ids of "
                 "them (word_ids)"
             ) from None
-        check_told(self.rows, self.encoder, self.form, self.outputs, len(self.class_names), "the module")
+        check_outputs(self.rows, self.encoder, self.form, self.outputs, len(self.class_names), "the module")
 
-    def reread(self, form: TableForm, cutting_side: str) -> TorchModule:
+    def reread(self, form: PaddedForm, truncation_side: str) -> TorchModule:
         """The same module with other ids."""
-        encoder = replace(self.encoder, cutting_side=cutting_side)
+        encoder = replace(self.encoder, truncation_side=truncation_side)
         return TorchModule(self.module, encoder, self.class_names, self.tokens_per_batch, form, self.outputs)
 
-    def rows(self, table: NDArray[np.int64]) -> NDArray[np.float32]:
+    def rows(self, batch: NDArray[np.int64]) -> NDArray[np.float32]:
         """The module's output, as it is."""
         import torch
 
         try:
             with torch.inference_mode():
-                given = self.module(torch.from_numpy(table))
+                given = self.module(torch.from_numpy(batch))
         except Exception as error:  # it is somebody's code
             raise ModelError(
-                f"the module cannot read ids of shape {table.shape} ({reason_of(error)}); if its texts are too short "
+                f"the module cannot read ids of shape {batch.shape} ({reason_of(error)}); if its texts are too short "
                 "for it, give a width to pad them to, if too long, give a max_length",
                 code="cannot-read",
             ) from error
         return _numbers(given)
 
-    def _table_outputs(self, table: NDArray[np.int32]) -> NDArray[np.float32]:
-        rows = self.rows(self.form.translated(table))
-        return self._distributions(rows, (*table.shape, len(self.class_names)))
+    def _batch_outputs(self, batch: NDArray[np.int32]) -> NDArray[np.float32]:
+        rows = self.rows(self.form.translated(batch))
+        return self._distributions(rows, (*batch.shape, len(self.class_names)))
 
     def _distributions(self, rows: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
         found = self._read_out(rows)
@@ -216,7 +218,7 @@ class TorchModule(Classifier):
 
 
 class SteppableModule(TorchModule):
-    """White box: the module can go on from a state."""
+    """White box: the module continues from a state."""
 
     def check_steps(self) -> None:
         """Refuse a module whose `step` says something else than its `forward`, by random texts, some of them long."""

@@ -1,1 +1,1 @@
-"""Keras files: plain recurrent networks are stepped without Keras, usual tables read without it, others run by it."""
+"""Keras files: plain recurrent networks are stepped without Keras, others run by it."""

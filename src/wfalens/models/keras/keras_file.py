@@ -72,24 +72,24 @@ class StoredModel:
                 return shape[1]
         return None
 
-    def checked_side(self, card: Preprocessing, width: int | None) -> str:
+    def checked_side(self, read: Preprocessing, width: int | None) -> str:
         """The side on which texts are padded to a fixed width, refused if it is not given."""
-        if width is not None and card.padding_side is None:
+        if width is not None and read.padding_side is None:
             raise InputError(
                 f"{self.path} reads texts padded to {width} words; say in its preprocessing on which side they are "
                 'padded ("padding_side": "left" after pad_sequences with its defaults, which also truncates on the '
-                'left: "cutting_side": "left")',
+                'left: "truncation_side": "left")',
                 code="padding-side-needed",
             )
-        return card.padding_side or LEFT
+        return read.padding_side or LEFT
 
-    def check_rows(self, card: Preprocessing, rows: int | None = None) -> None:
+    def check_rows(self, read: Preprocessing, rows: int | None = None) -> None:
         """Refuse more words than the model has vectors for."""
         found = (layer.weights[0].shape[0] for layer in self.layers or () if layer.kind == "Embedding")
         rows = next(found, None) if rows is None else rows
-        if rows is not None and len(card.words) > rows:
+        if rows is not None and len(read.words) > rows:
             raise ModelError(
-                f"{self.path} has vectors for {rows:,} words, but its preprocessing lists {len(card.words):,}: they "
+                f"{self.path} has vectors for {rows:,} words, but its preprocessing lists {len(read.words):,}: they "
                 "are not the words of this model",
                 code="vocabulary-size",
             )

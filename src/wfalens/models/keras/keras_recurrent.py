@@ -18,7 +18,7 @@ from wfalens.models.contract import State, checked_probabilities
 from wfalens.models.inference import state_traces
 from wfalens.models.keras.keras_file import StoredModel
 from wfalens.models.keras.keras_network import RecurrentNetwork, plain_network
-from wfalens.models.padded import TableForm, TextTableClassifier
+from wfalens.models.padded import PaddedForm, PaddedTextClassifier
 from wfalens.models.preprocessing import EXACT, Preprocessing
 from wfalens.ragged import Ragged
 from wfalens.text.encoder import LEFT, TextEncoder
@@ -28,8 +28,8 @@ _LIKELY_PADS = 0.75  # of the width: what stands before a short text
 
 
 def recurrent_classifier(
-    stored: StoredModel, card: Preprocessing
-) -> KerasRecurrentClassifier | TextTableClassifier | None:
+    stored: StoredModel, read: Preprocessing
+) -> KerasRecurrentClassifier | PaddedTextClassifier | None:
     """The classifier of a file whose network is plain; None for others.
 
     A network of fixed width that was padded on the left and does not mask its padding starts every text from the state
@@ -44,39 +44,39 @@ def recurrent_classifier(
         if isinstance(error, FormatError):
             raise
         raise FormatError(f"{stored.path}: a layer is not described as Keras does it ({reason_of(error)})") from None
-    stored.check_rows(card, len(network.embedding))
+    stored.check_rows(read, len(network.embedding))
     classes = 2 if network.outputs == "binary" else len(network.head[-1][1])
-    if len(card.class_names) != classes:
+    if len(read.class_names) != classes:
         raise InputError(
-            f"{stored.path} has {classes} classes, but its preprocessing names {len(card.class_names)}", code="classes"
+            f"{stored.path} has {classes} classes, but its preprocessing names {len(read.class_names)}", code="classes"
         )
-    if card.outputs is not None and card.outputs != network.outputs:
+    if read.outputs is not None and read.outputs != network.outputs:
         raise InputError(
-            f"{stored.path} gives {network.outputs}, but its preprocessing says {card.outputs}", code="outputs"
+            f"{stored.path} gives {network.outputs}, but its preprocessing says {read.outputs}", code="outputs"
         )
     width = None if network.masks_zero else network.width  # pads are not read
-    side = stored.checked_side(card, width)
-    encoder = TableForm(None, network.width).read_by(card.encoder)
-    about = f"{stored.fingerprint}{card.word_ids.tolist()}{side}{encoder.told}"
-    if width is None or (side == LEFT and card.reading != EXACT):
-        pads = 0 if width is None else card.pads if card.pads is not None else round(_LIKELY_PADS * width)
+    side = stored.checked_side(read, width)
+    encoder = PaddedForm(None, network.width).read_by(read.encoder)
+    about = f"{stored.fingerprint}{read.word_ids.tolist()}{side}{encoder.told}"
+    if width is None or (side == LEFT and read.reading != EXACT):
+        pads = 0 if width is None else read.pads if read.pads is not None else round(_LIKELY_PADS * width)
         return KerasRecurrentClassifier(
-            network, encoder, card.class_names, card.word_ids, pads, _digest(f"{about}{pads}")
+            network, encoder, read.class_names, read.word_ids, pads, _digest(f"{about}{pads}")
         )
-    form = TableForm(card.word_ids, width, side)
-    return exact_classifier(network, encoder, card.class_names, form, _digest(f"{about}exact"), card.prior)
+    form = PaddedForm(read.word_ids, width, side)
+    return exact_classifier(network, encoder, read.class_names, form, _digest(f"{about}exact"), read.prior)
 
 
 def exact_classifier(
     network: RecurrentNetwork,
     encoder: TextEncoder,
     class_names: tuple[str, ...],
-    form: TableForm,
+    form: PaddedForm,
     fingerprint: str,
     prior: NDArray[np.float32] | None = None,
-) -> TextTableClassifier:
+) -> PaddedTextClassifier:
     """A network that is asked for every prefix as a padded text of its own."""
-    return TextTableClassifier(
+    return PaddedTextClassifier(
         network.batch_outputs,
         encoder,
         class_names,
@@ -102,7 +102,7 @@ class KerasRecurrentClassifier(Classifier):
         fingerprint: str,
     ) -> None:
         self.network, self.encoder, self.class_names = network, encoder, class_names
-        self.form = TableForm(word_ids, network.width, LEFT)
+        self.form = PaddedForm(word_ids, network.width, LEFT)
         self.pads, self.fingerprint = pads, fingerprint
         self._word_ids = torch.from_numpy(word_ids)
         self._read_out = readout_named(network.outputs)
@@ -152,13 +152,13 @@ class KerasRecurrentClassifier(Classifier):
             values[places] = outputs
         return Ragged(values, ids.offsets)
 
-    def exact(self) -> TextTableClassifier:
-        """The same network, asked for every prefix as a table with exactly the pads that it was made for."""
-        return self.reread(self.form, self.encoder.cutting_side)
+    def exact(self) -> PaddedTextClassifier:
+        """The same network, asked for every prefix as a padded text with exactly the pads that it was made for."""
+        return self.reread(self.form, self.encoder.truncation_side)
 
-    def reread(self, form: TableForm, cutting_side: str) -> TextTableClassifier:
+    def reread(self, form: PaddedForm, truncation_side: str) -> PaddedTextClassifier:
         """The same network read otherwise, every prefix as a padded batch of its own."""
-        encoder = replace(self.encoder, cutting_side=cutting_side)
+        encoder = replace(self.encoder, truncation_side=truncation_side)
         return exact_classifier(self.network, encoder, self.class_names, form, self.fingerprint)
 
     @torch.inference_mode()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError
 from wfalens.threads import thread_count
 
-METADATA = "wfalens.card"
+METADATA = "wfalens.preprocessing"
 _INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _FLOATS = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16}
 # how an output that holds the new value of the state input X may be called
@@ -34,7 +34,7 @@ class Port:
     dtype: Any
 
     @property
-    def told(self) -> str:
+    def shown(self) -> str:
         return f"{self.name!r} {tuple('free' if size is None else size for size in self.shape)}"
 
 
@@ -67,7 +67,7 @@ class OnnxGraph:
         others = [port for port in inputs if port is not self.ids]
         for name in state or {}:
             if name not in [port.name for port in others]:
-                raise InputError(f"{path}: the model card names a state {name!r}, but the graph has no such input")
+                raise InputError(f"{path}: the preprocessing names a state {name!r}, but the graph has no such input")
         self.states = [_state_port(self.path, port, given, state or {}) for port in others]
         answers = [name for name in given if name not in {port.after for port in self.states}]
         self.output = _output(self.path, answers)
@@ -129,7 +129,7 @@ def _ids(path: Path, inputs: list[Port]) -> Port:
     (ids,) = found
     if len(ids.shape) not in (1, 2) or ids.shape[0] is not None:
         raise ModelError(
-            f"{path}: the ids {ids.told} must be (batch,) or (batch, time) with a free batch; "
+            f"{path}: the ids {ids.shown} must be (batch,) or (batch, time) with a free batch; "
             "export the graph with a dynamic batch axis"
         )
     return ids
@@ -140,12 +140,12 @@ def _state_port(path: Path, port: Port, outputs: Mapping[str, Any], given: Mappi
     if after is None or after not in outputs:
         raise ModelError(
             f"{path}: no output is known to hold the new value of the input {port.name!r} (outputs: "
-            f'{", ".join(outputs)}); name it in the model card ("state")'
+            f'{", ".join(outputs)}); name it in the preprocessing ("state")'
         )
     free = [axis for axis, size in enumerate(port.shape) if size is None]
     if len(free) != 1:
         raise ModelError(
-            f"{path}: the state {port.told} must have one free axis, its batch; export it with that dynamic axis alone"
+            f"{path}: the state {port.shown} must have one free axis, its batch; export it with that dynamic axis alone"
         )
     return StatePort(port, after, free[0])
 
@@ -171,7 +171,7 @@ def _readout(path: Path, output: str) -> str:
     if output.lower() not in _READOUTS:
         raise InputError(
             f"{path}: what the output {output!r} holds is not known by its name; say probabilities, logits or binary "
-            'in the model card ("outputs")'
+            'in the preprocessing ("outputs")'
         )
     return _READOUTS[output.lower()]
 

@@ -65,18 +65,18 @@ def export_onnx(model: RNNClassifier, path: str | Path) -> None:
             kept.append(graph.add("Squeeze", name, time))
     new_state = graph.add("Concat", *(name for kept in after for name in kept), axis=1)
     linear = [graph.hold(weights[name]) for name in ("output.weight", "output.bias")]
-    said = graph.add("Softmax", graph.add("Gemm", after[0][-1], *linear, transB=1), axis=1)
-    card = Preprocessing.of(
+    probabilities = graph.add("Softmax", graph.add("Gemm", after[0][-1], *linear, transB=1), axis=1)
+    preprocessing = Preprocessing.of(
         model.encoder, model.class_names, initial_output=tuple(map(float, model.initial_output.astype(np.float64)))
     )
     blob = graph.model(
         "wfalens",
         {"ids": (np.int64, ["batch"]), "state": (np.float32, ["batch", width])},
         {
-            "probabilities": (said, (np.float32, ["batch", len(model.class_names)])),
+            "probabilities": (probabilities, (np.float32, ["batch", len(model.class_names)])),
             "new_state": (new_state, (np.float32, ["batch", width])),
         },
-        {METADATA: card.to_json()},
+        {METADATA: preprocessing.to_json()},
     )
     write_atomically(Path(path), blob)
 

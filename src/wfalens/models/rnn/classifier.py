@@ -157,13 +157,13 @@ class RNNClassifier(Classifier):
             >>> network.trace(network.encoder.encode(["a good film"])).values.shape
             (3, 2)
         """
-        trace = trace_padded(ids, len(self.class_names), lambda table: self._table_outputs(torch.from_numpy(table)))
+        trace = trace_padded(ids, len(self.class_names), lambda batch: self._batch_outputs(torch.from_numpy(batch)))
         checked_probabilities(trace.values, len(ids.values), len(self.class_names), "the network")
         return trace
 
-    def _table_outputs(self, table: Tensor) -> NDArray[np.float32]:
+    def _batch_outputs(self, batch: Tensor) -> NDArray[np.float32]:
         # (batch, time) -> (batch, time, classes)
-        logits: Tensor = self.network.begun(table)[:, 1:] if self._begins else self.network(table)
+        logits: Tensor = self.network.begun(batch)[:, 1:] if self._begins else self.network(batch)
         return logits.softmax(-1).numpy()
 
     @property

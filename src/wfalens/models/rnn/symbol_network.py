@@ -1,8 +1,8 @@
 """Recurrent networks over symbols, stored as plain numbers: those of the TAYSIR competition.
 
 A folder holds `net.json` (cell, layers, width, symbols, the layers behind the last state) and `net.safetensors`. A word
-is read as start, letters, end, each as a one-hot vector. A classifier tells the class of the whole word, so each prefix
-is closed by the end symbol; a language model tells the next symbol, and its classes are the symbols and `END`.
+is read as start, letters, end, each as a one-hot vector. A classifier gives the class of the whole word, so each prefix
+is closed by the end symbol; a language model predicts the next symbol, and its classes are the symbols and `END`.
 """
 
 from __future__ import annotations

@@ -230,7 +230,7 @@ lens.runtime = (data, overview, map) => {
   const indices = new Map(data.words.map((word, at) => [word, at])),
     clusters = data.clusters && bytes(data.clusters);
   const tokens = tokenizer(data.tokenizer),
-    keepsEnd = data.cutting_side === 'left';
+    keepsEnd = data.truncation_side === 'left';
   const output = (vector) => automaton.probabilities(automaton.weights(vector));
   const top = (row) => {
     const at = lens.argmax(row);
