@@ -4,7 +4,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from wfalens import Readable, TextEncoder, extract, load_dataset, measure_fidelity, wrap
+from wfalens import Readable, TextEncoder, extract, load_dataset, wrap
+from wfalens.evaluation import measure_fidelity
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 train = train.subset(range(800))

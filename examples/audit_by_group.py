@@ -1,7 +1,8 @@
 """Does the model treat groups of texts alike? Rates by group, the widest gap first."""
 
 import wfalens as wl
-from wfalens import Readable, RNNConfig, extract, load_dataset, measure_fidelity
+from wfalens import Readable, RNNConfig, extract, load_dataset
+from wfalens.evaluation import measure_fidelity
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 model = wl.train(train, config=RNNConfig(embedding=32, hidden=32), epochs=4, learning_rate=5e-3).model

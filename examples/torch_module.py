@@ -3,7 +3,8 @@
 import torch
 from torch import nn
 
-from wfalens import Stochastic, TextEncoder, extract, load_dataset, measure_fidelity, wrap
+from wfalens import Stochastic, TextEncoder, extract, load_dataset, wrap
+from wfalens.evaluation import measure_fidelity
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 encoder = TextEncoder.of_texts(train.texts, "whitespace")

@@ -1,10 +1,9 @@
 from .automaton import WFA as WFA
 from .automaton import LinearWFA as LinearWFA
 from .automaton import StochasticWFA as StochasticWFA
-from .automaton import Walk as Walk
+from .errors import InputError as InputError
 from .evaluation import Fidelity as Fidelity
-from .evaluation import measure_fidelity as measure_fidelity
-from .evaluation import measure_language_model as measure_language_model
+from .explanation import Attribution as Attribution
 from .extraction import Augmentation as Augmentation
 from .extraction import Linear as Linear
 from .extraction import Paper as Paper
@@ -13,31 +12,21 @@ from .extraction import Refinement as Refinement
 from .extraction import Stochastic as Stochastic
 from .extraction import extract as extract
 from .extraction import refine as refine
-from .language import Language as Language
-from .language import log_probability as log_probability
-from .language import most_likely as most_likely
-from .language import perplexity as perplexity
-from .language import sample as sample
 from .models import Preprocessing as Preprocessing
-from .models import RNNClassifier as RNNClassifier
 from .models import RNNConfig as RNNConfig
-from .models import Trainer as Trainer
-from .models import check_preprocessing as check_preprocessing
-from .models import export_onnx as export_onnx
 from .models import train as train
 from .models import wrap as wrap
-from .progress import Progress as Progress
 from .ragged import Ragged as Ragged
+from .robustness import compare as compare
+from .robustness.attack import attack as attack
 from .scale import RunConfig as RunConfig
 from .text import Corpus as Corpus
 from .text import TextEncoder as TextEncoder
 from .text import TextFiles as TextFiles
 from .text import Vocabulary as Vocabulary
 from .text import WordVectors as WordVectors
-from .text import allow_tokenizer as allow_tokenizer
 from .text import load_dataset as load_dataset
 from .text import read_corpus as read_corpus
-from .text import read_groups as read_groups
 from .text import read_vectors as read_vectors
 
 __version__: str

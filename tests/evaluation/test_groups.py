@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import sample
-from wfalens import Corpus, measure_fidelity, read_corpus, read_groups, wrap
+from wfalens import Corpus, read_corpus, wrap
 from wfalens.errors import InputError
+from wfalens.evaluation import measure_fidelity
 from wfalens.evaluation.agreement import Estimate, wilson
 from wfalens.evaluation.comparison import Comparison
 from wfalens.evaluation.groups import compare_groups, difference
+from wfalens.text import read_groups
 from wfalens.text.files import MISSING
 
 CLASSES = ("no", "yes")

@@ -17,9 +17,10 @@ from tests.automata import linear_sample, sample
 from tests.cli.test_commands import wfalens
 from tests.export.conformance import renamed
 from tests.readable import negation
-from wfalens import RNNConfig, Stochastic, TextEncoder, Trainer, extract, wrap
+from wfalens import RNNConfig, Stochastic, TextEncoder, extract, wrap
 from wfalens.cli.app import load_command
 from wfalens.export import unescape
+from wfalens.models import Trainer
 from wfalens.robustness import determinise, minimal_but_for_the_empty_text
 from wfalens.text import Corpus, load_dataset, wordllama_vectors
 from wfalens.text.datasets import newsroom

@@ -7,17 +7,8 @@ import pytest
 from wfalens.scale.engines.local import ThreadEngine
 
 from tests.streams import WORDS, small_model, some_labels, some_texts, write_texts
-from wfalens import (
-    Augmentation,
-    Linear,
-    Paper,
-    Readable,
-    Stochastic,
-    WordVectors,
-    extract,
-    measure_fidelity,
-    read_corpus,
-)
+from wfalens import Augmentation, Linear, Paper, Readable, Stochastic, WordVectors, extract, read_corpus
+from wfalens.evaluation import measure_fidelity
 from wfalens.extraction.selection import Candidates, extract_best
 from wfalens.scale import Run, open_engine
 from wfalens.text.blocks import source_of

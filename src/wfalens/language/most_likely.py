@@ -48,7 +48,7 @@ def most_likely(model: NextSymbolModel, number: int, *, most: int = 100_000, lon
         longest: symbols of a prefix at which it gives up.
 
     Examples:
-        >>> from wfalens import most_likely
+        >>> from wfalens.language import most_likely
         >>> best, second = most_likely(letters, 2)
         >>> best.log_probability >= second.log_probability
         True

@@ -41,7 +41,7 @@ class Language:
         prior: (classes,) distribution of the first symbol.
 
     Examples:
-        >>> from wfalens import Language
+        >>> from wfalens.language import Language
         >>> Language.of(letters).end == letters.class_names.index("<end>")
         True
     """
@@ -150,7 +150,7 @@ def log_probability(model: NextSymbolModel, texts: Texts) -> NDArray[np.float64]
         texts: strings, a corpus, or word ids.
 
     Examples:
-        >>> from wfalens import log_probability
+        >>> from wfalens.language import log_probability
         >>> log_probability(letters, ["anna", "xyz"[:0]]).shape  # an empty string has a probability, too
         (2,)
     """
@@ -165,7 +165,7 @@ def perplexity(model: NextSymbolModel, texts: Texts) -> float:
         texts: strings, a corpus, or word ids.
 
     Examples:
-        >>> from wfalens import perplexity
+        >>> from wfalens.language import perplexity
         >>> perplexity(letters, ["anna", "otto"]) > 1
         True
     """

@@ -34,7 +34,7 @@ def sample(model: NextSymbolModel, number: int, *, seed: int = 0, longest: int =
         longest: symbols after which a string that goes on is cut.
 
     Examples:
-        >>> from wfalens import sample
+        >>> from wfalens.language import sample
         >>> len(sample(letters, 3, seed=1, longest=10).texts)
         3
     """

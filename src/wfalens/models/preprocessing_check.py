@@ -72,7 +72,7 @@ def check_preprocessing(model: PrefixClassifier, corpus: Corpus, seed: int = 0) 
         seed: of the texts that are drawn.
 
     Examples:
-        >>> from wfalens import check_preprocessing
+        >>> from wfalens.models import check_preprocessing
         >>> print(check_preprocessing(model, corpus))  # a function has no padding that could be wrong
         None
     """

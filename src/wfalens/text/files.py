@@ -377,7 +377,7 @@ def read_groups(path: str | Path, column: str, *, text_column: str = TEXT_COLUMN
         encoding: any name that Python knows.
 
     Examples:
-        >>> from wfalens import read_groups
+        >>> from wfalens.text import read_groups
         >>> _ = Path("mail.csv").write_text("text,country\\nbuy now,DE\\nsee you at ten,\\n")
         >>> read_groups("mail.csv", "country")
         ['DE', '(missing)']

@@ -99,7 +99,7 @@ def allow_tokenizer(path: str) -> Tokenizer:
         path: "package.module:function"; the function takes a text and returns the list of its tokens.
 
     Examples:
-        >>> from wfalens import allow_tokenizer
+        >>> from wfalens.text import allow_tokenizer
         >>> allow_tokenizer("shlex:split")("two 'three four'")
         ['two', 'three four']
     """

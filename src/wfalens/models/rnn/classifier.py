@@ -92,7 +92,7 @@ class RNNClassifier(Classifier):
         class_names: in the order of the outputs.
 
     Examples:
-        >>> from wfalens import RNNClassifier
+        >>> from wfalens.models import RNNClassifier
         >>> network.save("films.rnn")
         >>> RNNClassifier.load("films.rnn").class_names
         ('neg', 'pos')

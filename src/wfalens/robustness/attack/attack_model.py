@@ -14,7 +14,7 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.embeddings import nearness_of
-from wfalens.extraction import extract
+from wfalens.extraction.extract import extract
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.progress import shown
