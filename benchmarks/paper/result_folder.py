@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,11 @@ from benchmarks.paper.section import Claim, Results, Section, Shown
 from matplotlib.figure import Figure
 
 from wfalens import __version__
-from wfalens.html import anchored_html, figure_html, page_html, text_html, verdicts_html, wide_table_html
+from wfalens.html import figure_html, page_html, text_html
 from wfalens.storage import write_atomically
 
 _FORMATS = ("png", "pdf")
+_LONGEST_NUMBER = 20  # characters
 _MINUTES_FROM = 120  # seconds; less is told in seconds
 
 
@@ -106,7 +108,7 @@ def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
             "Our own checks are marked. "
             f"{measuring_sentence(summary)} ({settings}; wfalens {summary['version']})."
         ),
-        wide_table_html(
+        _wide_table_html(
             "Claims held, by section",
             ["section", "data set", "seeds", "held", "verdict"],
             [
@@ -125,14 +127,14 @@ def _page(chapters: Sequence[Chapter], summary: dict[str, Any]) -> str:
     for chapter in chapters:
         inner = [text_html(chapter.section.about), text_html(_verdict(chapter))]
         inner.append(
-            verdicts_html([(_text(claim), claim.held, claim.evidence, claim.seeds) for claim in chapter.shown.claims])
+            _verdicts_html([(_text(claim), claim.held, claim.evidence, claim.seeds) for claim in chapter.shown.claims])
         )
-        inner += [wide_table_html(grid.title, grid.columns, grid.rows) for grid in chapter.shown.grids]
+        inner += [_wide_table_html(grid.title, grid.columns, grid.rows) for grid in chapter.shown.grids]
         inner += [
             figure_html(f"figures/{picture.name}.png", picture.caption, {"PDF": f"figures/{picture.name}.pdf"})
             for picture in chapter.shown.pictures
         ]
-        blocks.append(anchored_html(chapter.anchor, f"{chapter.section.title}: {chapter.results.dataset}", inner))
+        blocks.append(_anchored_html(chapter.anchor, f"{chapter.section.title}: {chapter.results.dataset}", inner))
     return page_html(summary["title"], blocks)
 
 
@@ -226,3 +228,38 @@ def _csv(chapter: Chapter) -> bytes:
     text = StringIO()
     pd.DataFrame(lines).to_csv(text, index=False)
     return text.getvalue().encode("utf-8", "replace")
+
+
+def _wide_table_html(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], links: Mapping[int, str] | None = None
+) -> str:
+    """A table that scrolls on its own where the screen is narrow; `links` make the first cell of a row a link."""
+    wordy = [any(len(row[at]) > _LONGEST_NUMBER for row in rows) for at in range(len(columns))]
+    kinds = [' class="words"' if flag else "" for flag in wordy]  # words are set left, numbers right and in one line
+    head = "".join(f'<th scope="col"{kind}>{escape(column)}</th>' for column, kind in zip(columns, kinds, strict=True))
+    body = ""
+    for number, row in enumerate(rows):
+        first, *rest = (escape(cell) for cell in row)
+        link = (links or {}).get(number)
+        first = f'<a href="{escape(link)}">{first}</a>' if link else first
+        cells = "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
+        body += f'<tr><th scope="row">{first}</th>{cells}</tr>'
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{escape(title)}">'
+        f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _verdicts_html(verdicts: Sequence[tuple[str, bool, str, str]]) -> str:
+    """A list of claims: what is claimed, whether it held, the evidence, and in how many seeds."""
+    items = "".join(
+        f'<li><span class="{"held" if held else "failed"}">{"held" if held else "not held"}</span>{escape(text)} '
+        f"<small>{escape(evidence)}{escape(f'; {seeds} seeds' if seeds else '')}</small></li>"
+        for text, held, evidence, seeds in verdicts
+    )
+    return f'<ul class="verdicts">{items}</ul>'
+
+
+def _anchored_html(anchor: str, title: str, blocks: Sequence[str]) -> str:
+    """A section that can be linked to, around blocks that are HTML already."""
+    return f'<section id="{escape(anchor)}"><h2>{escape(title)}</h2>{"".join(blocks)}</section>'

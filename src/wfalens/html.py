@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 # a diverging pair that colour-blind readers can tell apart
-_LONGEST_NUMBER = 20  # characters
 FOR, AGAINST = (230, 97, 1), (94, 60, 153)
 
 
@@ -36,26 +35,6 @@ def heat_html(title: str, words: Sequence[str], values: Sequence[float], unit: s
     )
 
 
-def wide_table_html(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], links: Mapping[int, str] | None = None
-) -> str:
-    """A table that scrolls on its own where the screen is narrow; `links` make the first cell of a row a link."""
-    wordy = [any(len(row[at]) > _LONGEST_NUMBER for row in rows) for at in range(len(columns))]
-    kinds = [' class="words"' if flag else "" for flag in wordy]  # words are set left, numbers right and in one line
-    head = "".join(f'<th scope="col"{kind}>{escape(column)}</th>' for column, kind in zip(columns, kinds, strict=True))
-    body = ""
-    for number, row in enumerate(rows):
-        first, *rest = (escape(cell) for cell in row)
-        link = (links or {}).get(number)
-        first = f'<a href="{escape(link)}">{first}</a>' if link else first
-        cells = "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
-        body += f'<tr><th scope="row">{first}</th>{cells}</tr>'
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{escape(title)}">'
-        f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
 def escaped(text: str) -> str:
     """A text as a part of HTML, quotes included."""
     return escape(text)
@@ -65,16 +44,6 @@ def text_html(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-def verdicts_html(verdicts: Sequence[tuple[str, bool, str, str]]) -> str:
-    """A list of claims: what is claimed, whether it held, the evidence, and in how many seeds."""
-    items = "".join(
-        f'<li><span class="{"held" if held else "failed"}">{"held" if held else "not held"}</span>{escape(text)} '
-        f"<small>{escape(evidence)}{escape(f'; {seeds} seeds' if seeds else '')}</small></li>"
-        for text, held, evidence, seeds in verdicts
-    )
-    return f'<ul class="verdicts">{items}</ul>'
-
-
 def figure_html(source: str, caption: str, links: Mapping[str, str]) -> str:
     """An image, its caption (also the alternative text), and links to other formats."""
     more = " ".join(f'<a href="{escape(target)}">{escape(name)}</a>' for name, target in links.items())
@@ -82,11 +51,6 @@ def figure_html(source: str, caption: str, links: Mapping[str, str]) -> str:
         f'<figure><img src="{escape(source)}" alt="{escape(caption)}" loading="lazy" style="max-width:100%">'
         f"<figcaption>{escape(caption)} {more}</figcaption></figure>"
     )
-
-
-def anchored_html(anchor: str, title: str, blocks: Sequence[str]) -> str:
-    """A section that can be linked to, around blocks that are HTML already."""
-    return f'<section id="{escape(anchor)}"><h2>{escape(title)}</h2>{"".join(blocks)}</section>'
 
 
 def page_html(title: str, blocks: Sequence[str]) -> str:
