@@ -9,7 +9,7 @@ from __future__ import annotations
 # blue, orange, green, pink, olive, teal, purple, red
 LIGHT = ("#2653d8", "#c18154", "#145538", "#ec55b5", "#787121", "#0f9293", "#65188d", "#9e0009")
 DARK = ("#7cb4fc", "#b16f23", "#76eea5", "#e94287", "#fdd506", "#0f919c", "#9657e8", "#ec8d7a")
-GREY = "#8a8f98"  # of what speaks for no class
+GREY = "#8a8f98"  # of what belongs to no class
 _PALE, _DEEP = 0.55, 0.6  # how much of the hue is left in the second and third round
 _WHITE, _NIGHT = "#ffffff", "#14171b"
 

@@ -1,7 +1,7 @@
 """Files of tensors with a JSON header: written atomically, read without executing anything.
 
 Every tensor and the header have a CRC-32, so that a bit that changed on the disk or on the way is noticed when the file
-is read. They guard against accidents, not against people: whoever reads a file still checks what it says.
+is read. They guard against accidents, not against people: readers still check the content.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def read_file(path: str | Path, kind: str, version: int, only: Collection[str] |
 
 
 def verify_file(path: str | Path, kind: str, version: int) -> None:
-    """Read a file to see that it is as it was written, holding one tensor at a time."""
+    """Read a file to see that it is as it was written, with one tensor in memory at a time."""
     with _opened(Path(path)) as handle:
         names = list(handle.keys())
     for name in names:
@@ -145,7 +145,7 @@ def verify_file(path: str | Path, kind: str, version: int) -> None:
 
 @dataclass(frozen=True)
 class SlicedFile:
-    """A file whose lists of whole numbers are read a stretch at a time; nothing of it stays in memory between reads.
+    """A file whose lists of whole numbers are read a slice at a time; nothing of it stays in memory between reads.
 
     The file is opened for each read: pages of an open one that were looked at would count as this process's memory.
     Checksums are those of whole tensors, so they are not looked at here: `verify_file` does that.
@@ -157,15 +157,15 @@ class SlicedFile:
         return self._described(name)[1]
 
     def slice(self, name: str, first: int, behind: int) -> NDArray[np.integer]:
-        (stretch,) = self.slices([(name, first, behind)])
-        return stretch
+        (part,) = self.slices([(name, first, behind)])
+        return part
 
-    def slices(self, wanted: Iterable[tuple[str, int, int]]) -> list[NDArray[np.integer]]:
-        """Several stretches at once: opening the file takes as long as reading ten thousand numbers."""
+    def slices(self, bounds: Iterable[tuple[str, int, int]]) -> list[NDArray[np.integer]]:
+        """Several slices at once: opening the file takes as long as reading ten thousand numbers."""
         with _opened(self.path) as handle:
             return [
                 handle.get_slice(name)[first:behind] if first < behind else np.empty(0, self._described(name)[0])
-                for name, first, behind in wanted
+                for name, first, behind in bounds
             ]
 
     @cached_property
@@ -183,7 +183,7 @@ class SlicedFile:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """The file as safetensors sees it; what it finds wrong is told in one sentence."""
+    """The file as safetensors sees it; what it finds wrong is one sentence."""
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     try:
@@ -268,7 +268,7 @@ def check_writable(path: Path) -> None:
 def remove_abandoned(path: Path) -> None:
     """Remove the temporary files of `path` that processes of this machine left behind when they were killed."""
     ours = re.compile(rf"\.{re.escape(path.name)}\.{_machine()}-(\d+)\.[0-9a-f]+\.part")
-    with suppress(OSError), os.scandir(path.parent) as entries:  # a folder that cannot be read: writing tells
+    with suppress(OSError), os.scandir(path.parent) as entries:  # a folder that cannot be read: writing reports it
         for entry in entries:
             found = ours.fullmatch(entry.name)
             if found and not _is_alive(int(found[1])):
@@ -276,7 +276,7 @@ def remove_abandoned(path: Path) -> None:
 
 
 def _temporary(path: Path) -> Path:
-    """A name that tells its writer: only files of dead processes may be removed, and only by their own machine."""
+    """A name that shows its writer: only files of dead processes may be removed, and only by their own machine."""
     return path.with_name(f".{path.name}.{_machine()}-{os.getpid()}.{secrets.token_hex(4)}.part")
 
 

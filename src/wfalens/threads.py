@@ -18,7 +18,7 @@ from wfalens.errors import InputError
 
 THREADS_VARIABLE = "WFALENS_THREADS"
 Part = TypeVar("Part")
-Result = TypeVar("Result")
+Output = TypeVar("Output")
 
 
 _this_thread = threading.local()
@@ -76,7 +76,7 @@ def model_threads_limited() -> Iterator[None]:
         take_back()
 
 
-def passes_of_model(model: object, function: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
+def passes_of_model(model: object, function: Callable[[Part], Output], parts: Iterable[Part]) -> Iterator[Output]:
     """`function`, which asks the model, of every part in turn.
 
     Where a pass may use one thread only and the model says that it `is_concurrent`, several parts are read at a time.

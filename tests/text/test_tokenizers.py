@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.errors import raises
 from wfalens.errors import InputError
 from wfalens.text import TextEncoder, Vocabulary, allow_tokenizer
-from wfalens.text.tokenizers import joined, tokenizer_named
+from wfalens.text.tokenizers import basic_english, characters, joined, tokenizer_named, whitespace
 
 
 @pytest.mark.parametrize(
@@ -99,20 +100,20 @@ def own_tokenizers(tmp_path, monkeypatch):
 
 def test_a_tokenizer_of_ones_own_runs_only_after_it_is_allowed(own_tokenizers):
     encoder = TextEncoder(Vocabulary.of_words(["a b", "c"]), "house_tokens:commas")
-    with pytest.raises(InputError, match=r"runs only if you say so: give --tokenizer house_tokens:commas"):
+    with raises("tokenizer"):
         encoder.encode(["a b,c"])
     assert own_tokenizers not in sys.modules
     allow_tokenizer("house_tokens:commas")
     again = TextEncoder(encoder.vocabulary, "house_tokens:commas")
     np.testing.assert_array_equal(again.encode(["a b,c"]).values, [2, 3])
-    assert again.told["tokenizer"] == "house_tokens:commas"
+    assert again.settings["tokenizer"] == "house_tokens:commas"
 
 
 def test_the_function_that_was_allowed_is_stored_by_its_path(own_tokenizers):
     encoder = TextEncoder(Vocabulary.of_words(["a b", "c"]), allow_tokenizer("house_tokens:commas"))
-    assert encoder.told["tokenizer"] == "house_tokens:commas"
+    assert encoder.settings["tokenizer"] == "house_tokens:commas"
     np.testing.assert_array_equal(encoder.encode(["a b,c"]).values, [2, 3])
-    assert replace(encoder, tokenizer=str.split).told["tokenizer"] == "custom"
+    assert replace(encoder, tokenizer=str.split).settings["tokenizer"] == "custom"
 
 
 @pytest.mark.parametrize(
@@ -144,3 +145,24 @@ def test_a_tokenizer_that_fails_is_told_with_the_text():
     encoder = TextEncoder(Vocabulary.of_words("ab"), lambda text: [text[5]])
     with pytest.raises(InputError, match=r"the tokenizer fails on the text 'ab' \(string index out of range\)"):
         encoder.encode(["ab"])
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Hello, World!", ["hello", ",", "world", "!"]),
+        ("it's 3.5%", ["it", "'", "s", "3", ".", "5%"]),
+        ('say "a;b:c"', ["say", "a", "b", "c"]),
+        ("(what?)", ["(", "what", "?", ")"]),
+        ("one<br />two", ["one", "two"]),
+        ("  \n\t ", []),
+        ("Ångström 👍🏽", ["ångström", "👍🏽"]),
+    ],
+)
+def test_basic_english(text, tokens):
+    assert basic_english(text) == tokens
+
+
+def test_whitespace_and_characters():
+    assert whitespace(" A  b ") == ["A", "b"]
+    assert characters("a b") == ["a", " ", "b"]

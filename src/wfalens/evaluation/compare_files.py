@@ -82,7 +82,7 @@ def compare_files(
         files, remark = with_labels(files)
         if remark:
             progress.say(remark)
-    about = {"automaton": wfa.fingerprint, "seed": seed, "model": model.fingerprint, **model.encoder.told}
+    about = {"automaton": wfa.fingerprint, "seed": seed, "model": model.fingerprint, **model.encoder.settings}
     with (run or RunConfig()).opened(files, about, DEFAULT_SAMPLE) as opened, model_threads_limited():
         classes = {name: number for number, name in enumerate(wfa.class_names)} if files.has_labels else None
         scan = scan_files(opened, model.encoder, seed, classes)

@@ -76,7 +76,7 @@ def _about(wfa: WFA, ids: NDArray[np.int32]) -> dict[str, Any]:
         "class_names": wfa.class_names,
         "alphabet": vocabulary.words,
         "exported": vocabulary.decode(ids),
-        **wfa.encoder.told,
+        **wfa.encoder.settings,
     }
 
 

@@ -121,7 +121,7 @@ def subset(
         *columns,
         wfa.word_counts[ids],
         frequencies,
-        {**encoder.told, "provenance": wfa.provenance},
+        {**encoder.settings, "provenance": wfa.provenance},
         *_names(wfa, ids, numbers),
     )
 

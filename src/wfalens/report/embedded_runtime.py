@@ -41,7 +41,7 @@ def embedded_runtime(wfa: WFA, state_map: StateMap | None = None, most_bytes: in
     tokens = max(1, int(wfa.word_counts[UNKNOWN + 1 :].sum()))
     return {
         "kind": wfa.kind,
-        **wfa.encoder.told,
+        **wfa.encoder.settings,
         "words": wfa.encoder.vocabulary.decode(carried),
         "counts": wfa.word_counts[carried].tolist(),
         "of": int((wfa.word_counts[UNKNOWN + 1 :] > 0).sum()),

@@ -1,4 +1,4 @@
-"""Edits of a text by single characters: substitute, insert, delete, transpose. Each result is a text, read anew.
+"""Edits of a text by single characters: substitute, insert, delete, transpose. Each result is a text, tokenised again.
 
 Where tokens are characters or runs of them, putting one token in the place of another spells no text: the next run
 would contradict it. So changes are made to the text, which is then split into tokens again.

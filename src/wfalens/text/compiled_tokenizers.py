@@ -43,7 +43,7 @@ _RULES = {
 
 
 @dataclass(frozen=True, eq=False)
-class WordTable:
+class WordHashTable:
     """Words by their hash: open addressing, one cache line to a word.
 
     A word of up to eight bytes is its own key; a longer one has its hash for a key, and its spelling is compared too.
@@ -54,20 +54,20 @@ class WordTable:
     offsets: NDArray[np.int64]  # (V + 1,)
 
     @classmethod
-    def of(cls, words: PackedTexts) -> WordTable:
+    def of(cls, words: PackedTexts) -> WordHashTable:
         spelled = words.content
         slots = np.zeros((1 << (2 * len(words)).bit_length(), 2), np.uint64)
         _fill(spelled.values, spelled.offsets, slots)
         return cls(slots, spelled.values, spelled.offsets)
 
 
-def encode_ascii(texts: PackedTexts, tokenizer: str, table: WordTable, max_length: int | None) -> Ragged[np.int32]:
+def encode_ascii(texts: PackedTexts, tokenizer: str, table: WordHashTable, max_length: int | None) -> Ragged[np.int32]:
     """Word ids of texts that are ASCII."""
     parts = texts.content.chunks(_AT_ONCE) if len(texts) else [texts.content]
     return concatenate(_encoded(part, tokenizer, table, max_length) for part in parts)
 
 
-def _encoded(texts: Ragged[np.uint8], tokenizer: str, table: WordTable, max_length: int | None) -> Ragged[np.int32]:
+def _encoded(texts: Ragged[np.uint8], tokenizer: str, table: WordHashTable, max_length: int | None) -> Ragged[np.int32]:
     roles, spelled, breaks = _RULES[tokenizer]
     most = len(texts.values)  # no token is shorter than a character
     letters, tokens = np.empty(most, np.uint8), np.empty((most, 3), np.uint64)

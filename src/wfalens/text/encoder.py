@@ -115,7 +115,7 @@ class TextEncoder:
         return self.tokenizer if isinstance(self.tokenizer, str) else CUSTOM
 
     @property
-    def told(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """All about it but its words, as files have it; what files of earlier versions lack stands only if unusual."""
         about: dict[str, Any] = {"tokenizer": self.tokenizer_name, "max_length": self.max_length}
         unusual = {"truncation_side": self.truncation_side != RIGHT, "closed": self.closed}
@@ -155,8 +155,9 @@ class TextEncoder:
             tokenizer_named(self.tokenizer)  # says how it is allowed
         if self._tokenize is None:
             raise InputError(
-                "this file was made with a tokenizer of one's own; give it again (--tokenizer package.module:function "
-                f"on the command line, tokenizer=… where it is loaded), or pass token ids (built-in ones: {KNOWN})"
+                "this file was made with a tokenizer of one's own; give it with tokenizer= where the file is loaded, "
+                f"or pass token ids (built-in ones: {KNOWN})",
+                code="tokenizer",
             )
         return self._tokenize(text) if self._is_built_in else checked_tokens(self._tokenize, text)
 
@@ -185,7 +186,7 @@ class TextEncoder:
         return ids
 
     def _refuse_unknown(self, texts: Sequence[str], ids: Ragged[np.int32]) -> None:
-        """Tell the first token that a closed alphabet lacks."""
+        """Name the first token that a closed alphabet lacks."""
         place = int(np.argmax(ids.values == UNKNOWN))
         item = int(np.searchsorted(ids.offsets, place, side="right")) - 1
         token = self.tokens(texts[item])[place - int(ids.offsets[item])]
@@ -233,7 +234,7 @@ class TextEncoder:
 def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
     """Header entries and tensors of an encoder."""
     spelled = encoder.vocabulary.packed.content
-    return encoder.told, {"alphabet_bytes": spelled.values, "alphabet_lengths": compact(spelled.lengths)}
+    return encoder.settings, {"alphabet_bytes": spelled.values, "alphabet_lengths": compact(spelled.lengths)}
 
 
 def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> TextEncoder:
@@ -242,7 +243,7 @@ def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> Tex
     limit, stored = file.header.get("max_length"), file.field("tokenizer", str)
     side, closed = file.header.get("truncation_side", RIGHT), file.header.get("closed", False)
     if not isinstance(closed, bool):
-        raise file.fail("whether its alphabet is closed is not told by true or false")
+        raise file.fail("the header entry 'closed' is neither true nor false")
     if values.dtype != np.uint8:
         raise file.fail("its words are not bytes")
     try:

@@ -15,7 +15,7 @@ from wfalens.ragged import Ragged, offsets_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedTexts(Sequence[str]):
-    """A list of texts to whoever reads it; text `i` is UTF-8 (lone surrogates may pass, as in Python)."""
+    """A list of texts for its readers; text `i` is UTF-8 (lone surrogates may pass, as in Python)."""
 
     content: Ragged[np.uint8]
 

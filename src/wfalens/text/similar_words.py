@@ -3,7 +3,7 @@
 Two words are near if each is among the other's ten nearest words by the cosine of their vectors, and if they are nearer
 than all but one in a thousand random pairs of words. Compared are words only: nothing with a digit or without a letter,
 no rests of words ("'s", "##ing"), and no negation, for which nothing else can stand. Stop words are near to stop words
-alone. Vectors tell of spelling, too: no short word is near to a longer one that begins with it ("al", "alabama"), and
+alone. Vectors also reflect spelling: no short word is near to a longer one that begins with it ("al", "alabama"), and
 words that begin alike must be nearer than others ("economy" and "economic" are, "coach" and "coal" are not), unless one
 is the other with an ending.
 """
@@ -23,7 +23,7 @@ from wfalens.text.word_checks import ENDINGS, is_stop_word
 from wfalens.text.word_vectors import WordVectors
 from wfalens.validation import threshold
 
-_LONGEST_PIECE = 3  # letters: longer beginnings that two words share mostly tell of a common meaning
+_LONGEST_PIECE = 3  # letters: longer beginnings that two words share mostly have a common meaning
 REACH = 10  # each word must be among so many nearest words of the other
 _NEAR_SHARE = 0.001  # of random pairs of words that are as near as near words must be
 _NEAR_EACH = 2  # words that are as near on average, if the alphabet is small

@@ -46,7 +46,7 @@ def quotes(text: str) -> str:
     return text.translate(_QUOTES)
 
 
-CUSTOM = "custom"  # the name of a function, where files cannot tell more
+CUSTOM = "custom"  # the name of a function, that files cannot store
 TOKENIZERS: dict[str, Tokenizer] = {
     "basic_english": basic_english,
     "whitespace": whitespace,
@@ -70,8 +70,9 @@ def tokenizer_named(name: str) -> Tokenizer:
         return _ALLOWED[name]
     if is_import_path(name):
         raise InputError(
-            f"the tokenizer {name} is code of its own, which runs only if you say so: give --tokenizer {name} on the "
-            f"command line, or call wfalens.allow_tokenizer({name!r}) first"
+            f"the tokenizer {name} is code of its own, which runs only if you allow it: call "
+            f"wfalens.text.allow_tokenizer({name!r}) first",
+            code="tokenizer",
         )
     *before, last = name.split("+")
     split = TOKENIZERS.get(last)

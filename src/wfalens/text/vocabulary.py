@@ -16,7 +16,7 @@ from wfalens.ragged import Ragged, offsets_of
 from wfalens.text.packed import PackedTexts
 
 if TYPE_CHECKING:
-    from wfalens.text.compiled_tokenizers import WordTable
+    from wfalens.text.compiled_tokenizers import WordHashTable
 
 
 import csv
@@ -149,11 +149,11 @@ class Vocabulary:
         return PackedTexts.of(self.words)
 
     @cached_property
-    def table(self) -> WordTable:
+    def table(self) -> WordHashTable:
         """The words by their hash, for texts that are encoded without making strings of their tokens."""
-        from wfalens.text.compiled_tokenizers import WordTable
+        from wfalens.text.compiled_tokenizers import WordHashTable
 
-        return WordTable.of(self.packed)
+        return WordHashTable.of(self.packed)
 
     @property
     def has_table(self) -> bool:

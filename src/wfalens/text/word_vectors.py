@@ -122,7 +122,7 @@ def read_vectors(path: str | Path, words: Collection[str] | None = None) -> Word
 
     Args:
         path: GloVe text or word2vec text (both plain or .gz), or word2vec binary (.bin).
-        words: that are wanted (None: all).
+        words: whose vectors are read (None: all).
 
     Examples:
         >>> from wfalens import read_vectors
@@ -133,14 +133,14 @@ def read_vectors(path: str | Path, words: Collection[str] | None = None) -> Word
     path = Path(path)
     if not path.exists():
         raise InputError(f"{path}: no such file")
-    wanted = None if words is None else frozenset(words)
+    selected = None if words is None else frozenset(words)
     with _open(path) as handle:
         entries = _binary_entries if _is_binary(path) else _text_entries
         found: dict[str, NDArray[np.float32]] = {}
-        for word, vector in entries(handle, path, wanted):
+        for word, vector in entries(handle, path, selected):
             found.setdefault(word, vector)
     if not found:
-        which = "any word" if wanted is None else f"any of the {len(wanted)} words asked for"
+        which = "any word" if selected is None else f"any of the {len(selected)} words asked for"
         raise InputError(f"{path}: no vector for {which}")
     return WordVectors(list(found), np.stack(list(found.values())), path.name)
 
@@ -154,7 +154,7 @@ def _open(path: Path) -> IO[bytes] | gzip.GzipFile:
 
 
 def _text_entries(
-    handle: IO[bytes] | gzip.GzipFile, path: Path, wanted: frozenset[str] | None
+    handle: IO[bytes] | gzip.GzipFile, path: Path, selected: frozenset[str] | None
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
     width = 0
     try:
@@ -171,7 +171,7 @@ def _text_entries(
             word, fields = " ".join(parts[:-width]), parts[-width:] if width else []
             if not word or not fields:
                 raise InputError(f"{path}: line {number}: {len(parts) - 1} numbers where {width} are expected")
-            if wanted is not None and word not in wanted:
+            if selected is not None and word not in selected:
                 continue
             try:
                 yield word, np.array(fields, np.float32)
@@ -184,7 +184,7 @@ def _text_entries(
 
 
 def _binary_entries(
-    handle: IO[bytes] | gzip.GzipFile, path: Path, wanted: frozenset[str] | None
+    handle: IO[bytes] | gzip.GzipFile, path: Path, selected: frozenset[str] | None
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
     header = handle.readline(100).split()
     if len(header) != 2 or not all(part.isdigit() for part in header):
@@ -201,7 +201,7 @@ def _binary_entries(
         if len(raw) != 4 * width:
             raise InputError(f"{path}: ends within word {number} of {count}")
         name = word.decode("utf-8", errors="replace")
-        if wanted is None or name in wanted:
+        if selected is None or name in selected:
             yield name, np.frombuffer(raw, "<f4").copy()
 
 
@@ -229,9 +229,9 @@ def wordllama_vectors(words: Sequence[str]) -> WordVectors:
         model.tokenizer.encode_batch([spelling(word) for word in words], add_special_tokens=False)
         for spelling in _SPELLINGS
     ]
-    split = [min((_Pieces(each.tokens, each.ids) for each in same), key=len) for same in zip(*spelt, strict=True)]
+    split = [min((_WordPieces(each.tokens, each.ids) for each in same), key=len) for same in zip(*spelt, strict=True)]
     asked = frozenset(words)
-    known = [at for at, pieces in enumerate(split) if pieces.tell_the_meaning(asked)]
+    known = [at for at, pieces in enumerate(split) if pieces.have_meaning(asked)]
     vectors = np.zeros((len(known), model.embedding.shape[1]), np.float32)
     for row, at in enumerate(known):
         vectors[row] = split[at].vector(model.embedding)
@@ -239,7 +239,7 @@ def wordllama_vectors(words: Sequence[str]) -> WordVectors:
 
 
 @dataclass(frozen=True)
-class _Pieces:
+class _WordPieces:
     """A word as WordLlama reads it."""
 
     tokens: list[str]
@@ -248,7 +248,7 @@ class _Pieces:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def tell_the_meaning(self, words: Collection[str]) -> bool:
+    def have_meaning(self, words: Collection[str]) -> bool:
         """Whether it is one piece, or a stem that is itself one of the words, with an ending: not "feder" and "er"."""
         stem = self.tokens[0].removeprefix(_WORD_START) if self.tokens else ""
         if len(self) == 1:

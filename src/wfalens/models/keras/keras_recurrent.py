@@ -57,7 +57,7 @@ def recurrent_classifier(
     width = None if network.masks_zero else network.width  # pads are not read
     side = stored.checked_side(read, width)
     encoder = PaddedForm(None, network.width).read_by(read.encoder)
-    about = f"{stored.fingerprint}{read.word_ids.tolist()}{side}{encoder.told}"
+    about = f"{stored.fingerprint}{read.word_ids.tolist()}{side}{encoder.settings}"
     if width is None or (side == LEFT and read.reading != EXACT):
         pads = 0 if width is None else read.pads if read.pads is not None else round(_LIKELY_PADS * width)
         return KerasRecurrentClassifier(

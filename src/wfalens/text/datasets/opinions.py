@@ -85,7 +85,7 @@ TRUTH = Truth(
 def generate(size: int, rng: np.random.Generator) -> Corpus:
     """`size` texts of 1 to 40 words, half of each class: one to three opinions, in part after opposite ones and "but".
 
-    All opinions on one side of "but" agree, each said with a word of its polarity or with a negated one of the other.
+    All opinions on one side of "but" agree, each with a word of its polarity or with a negated one of the other.
     """
     labels = rng.permutation(np.arange(size) % 2)
     texts = tuple(_text(int(label), rng) for label in labels)

@@ -54,7 +54,7 @@ def generate(number: int, size: int, rng: np.random.Generator, *, min_length: in
     if number not in TOMITA:
         raise InputError(f"there is no Tomita language {number}; choose 1 to 7")
     dfa = TOMITA[number]
-    # ways[accepted, left, state]: is there a continuation of this length that ends as wanted?
+    # ways[accepted, left, state]: is there a continuation of this length that ends so?
     ways = np.zeros((2, max_length + 1, len(dfa.transitions)), bool)
     final = np.isin(np.arange(len(dfa.transitions)), list(dfa.accepting))
     ways[1, 0], ways[0, 0] = final, ~final
@@ -62,7 +62,7 @@ def generate(number: int, size: int, rng: np.random.Generator, *, min_length: in
     for left in range(1, max_length + 1):
         ways[:, left] = ways[:, left - 1][:, step].any(2)
     possible = [
-        [length for length in range(min_length, max_length + 1) if ways[wanted, length, 0]] for wanted in (0, 1)
+        [length for length in range(min_length, max_length + 1) if ways[accepted, length, 0]] for accepted in (0, 1)
     ]
     labels = rng.permutation(np.arange(size) % 2)
     texts = [_string(step, ways[label], rng.choice(possible[label]), rng) for label in labels]
