@@ -4,14 +4,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from wfalens.scale.engines.local import ThreadEngine
 
 from tests.streams import WORDS, small_model, some_labels, some_texts, write_texts
-from wfalens import Augmentation, Linear, Paper, Readable, Stochastic, WordVectors, extract, read_corpus
-from wfalens.evaluation import measure_fidelity
-from wfalens.extraction.selection import Candidates, extract_best
-from wfalens.scale import Run, open_engine
-from wfalens.text.blocks import source_of
+from wfalens import (
+    Augmentation,
+    Linear,
+    Paper,
+    Readable,
+    Stochastic,
+    WordVectors,
+    extract,
+    measure_fidelity,
+    read_corpus,
+)
+from wfalens.extraction import Method
+from wfalens.extraction.selection import CandidateMethods, extract_best
+from wfalens.scale import RunConfig
 from wfalens.text.files import TextFiles, with_labels
 
 TEXTS = some_texts(3000)
@@ -29,18 +37,17 @@ EXTRACTORS = {
 }
 
 
-class Best:
-    """What an extractor of no options does, with little training: no kind is good, so that all are tried."""
+class Best(Method):
+    """What an extraction without a method does, with little training: none is good, so that all are tried."""
 
-    candidates = Candidates(
-        readable=EXTRACTORS["readable"],
-        linear=EXTRACTORS["linear"],
-        stochastic=EXTRACTORS["probe"],
-        shared=replace(EXTRACTORS["readable"], states=6),
-    )
-
-    def extract(self, model, corpus, run):
-        return extract_best(self.candidates, None, 0, model, source_of(corpus), run, None)
+    def extract(self, request):
+        candidates = CandidateMethods(
+            readable=EXTRACTORS["readable"],
+            linear=EXTRACTORS["linear"],
+            stochastic=EXTRACTORS["probe"],
+            shared=replace(EXTRACTORS["readable"], states=6),
+        )
+        return extract_best(request, candidates)
 
 
 EXTRACTORS["best"] = Best()
@@ -65,64 +72,61 @@ def path(tmp_path_factory):
 
 
 def doors(path, tmp_path):
-    """The same corpus, in memory and as a file, in one piece, in shards and by two threads."""
+    """The same corpus as a file, in one piece, in blocks and by two threads."""
     files = TextFiles.find(str(path))
-    yield "memory", read_corpus(path), {}
-    yield "memory in shards", read_corpus(path), {"shard_bytes": 9000, "engine": ThreadEngine(2)}
     yield "file", files, {}
-    yield "file in shards", files, {"shard_bytes": 9000, "parts": tmp_path / "parts", "memory": "900GB"}
-    yield "two threads", files, {"shard_bytes": 9000, "engine": ThreadEngine(2)}
+    yield "file in blocks", files, {"block_bytes": 9000, "checkpoints": tmp_path / "blocks", "memory": "900GB"}
+    yield "two threads", files, {"block_bytes": 9000, "engine": "threads", "workers": 2}
 
 
 @pytest.mark.parametrize(("kind", "sample"), CASES)
 def test_a_corpus_gives_the_same_bytes_through_every_door(tmp_path, path, model, kind, sample):
+    """In memory too, where the sample holds all texts."""
     found = {}
-    for door, corpus, means in doors(path, tmp_path):
-        run = Run(**means, sample_tokens=SAMPLES[sample])
-        extract(model, corpus, EXTRACTORS[kind], run=run).save(tmp_path / "out.wfa")
+    if sample == "whole":
+        extract(model, read_corpus(path), EXTRACTORS[kind]).save(tmp_path / "out.wfa")
+        found["memory"] = (tmp_path / "out.wfa").read_bytes()
+    for door, files, means in doors(path, tmp_path):
+        run = RunConfig(**means, sample_tokens=SAMPLES[sample])
+        extract(model, files, EXTRACTORS[kind], run=run).save(tmp_path / "out.wfa")
         found[door] = (tmp_path / "out.wfa").read_bytes()
-    assert {door: found[door] == found["memory"] for door in found} == dict.fromkeys(found, True)
+    assert {door: found[door] == found["file"] for door in found} == dict.fromkeys(found, True)
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_corpus_gives_the_same_fidelity_through_every_door(tmp_path, path, model, sample):
     wfa = extract(model, TEXTS[:500], Paper(states=6))
     found = {
-        door: measure_fidelity(wfa, model, corpus, run=Run(**means, sample_tokens=SAMPLES[sample])).to_dict()
-        for door, corpus, means in doors(path, tmp_path)
+        door: measure_fidelity(wfa, model, files, run=RunConfig(**means, sample_tokens=SAMPLES[sample])).to_dict()
+        for door, files, means in doors(path, tmp_path)
     }
-    if sample == "part":  # of files, baselines are measured on a sample; in memory on all texts
-        found = {door: figures for door, figures in found.items() if not door.startswith("memory")}
-    first = next(iter(found.values()))
-    assert first["overall"]["texts"] == len(TEXTS) - 2
-    assert first["model_accuracy"] is not None
-    assert {door: found[door] == first for door in found} == dict.fromkeys(found, True)
+    assert found["file"]["overall"]["texts"] == len(TEXTS) - 2
+    assert found["file"]["model_accuracy"] is not None
+    assert {door: found[door] == found["file"] for door in found} == dict.fromkeys(found, True)
 
 
-@pytest.mark.parametrize("name", ["local", pytest.param("ray", marks=pytest.mark.slow)])
-def test_two_workers_give_the_bytes_and_the_figures_of_memory(tmp_path, path, model, name):
-    if name == "ray":
+@pytest.mark.parametrize(
+    "engine", [pytest.param("processes", marks=pytest.mark.slow), pytest.param("ray", marks=pytest.mark.slow)]
+)
+def test_two_workers_give_the_bytes_and_the_figures_of_one(tmp_path, path, model, engine):
+    if engine == "ray":
         pytest.importorskip("ray", reason="the extra ray is not installed")
-    engine = open_engine(name, workers=2)
-    extractor, wfa = EXTRACTORS["probe"], extract(model, TEXTS[:500], Paper(states=6))
+    method, wfa = EXTRACTORS["probe"], extract(model, TEXTS[:500], Paper(states=6))
     files, _ = with_labels(TextFiles.find(str(path)))
-    try:
-        for door, corpus, means in (("held", read_corpus(path), {}), ("workers", files, {"engine": engine})):
-            run = Run(**means, sample_tokens=4000, shard_bytes=9000)
-            extract(model, corpus, extractor, run=run).save(tmp_path / door)
-            measured = measure_fidelity(wfa, model, corpus, run=run).to_dict()
-            del measured["baselines"]  # of files they are measured on a sample
-            (tmp_path / f"{door}.json").write_text(str(measured))
-    finally:
-        engine.close()
-    assert (tmp_path / "workers").read_bytes() == (tmp_path / "held").read_bytes()
-    assert (tmp_path / "workers.json").read_text() == (tmp_path / "held.json").read_text()
+    for door, means in (("one", {}), ("two", {"engine": engine, "workers": 2})):
+        run = RunConfig(**means, sample_tokens=4000, block_bytes=9000, memory="900GB")
+        extract(model, files, method, run=run).save(tmp_path / door)
+        (tmp_path / f"{door}.json").write_text(str(measure_fidelity(wfa, model, files, run=run).to_dict()))
+    assert (tmp_path / "two").read_bytes() == (tmp_path / "one").read_bytes()
+    assert (tmp_path / "two.json").read_text() == (tmp_path / "one.json").read_text()
 
 
-def test_what_was_left_out_is_told_alike_through_every_door(tmp_path, path, model):
-    lines = {
-        (corpus["left_out"], tuple(corpus["first_left_out"]))
-        for _, source, means in doors(path, tmp_path)
-        for corpus in [extract(model, source, EXTRACTORS["null"], run=Run(**means)).provenance["corpus"]]
+def test_what_was_left_out_is_recorded_alike_through_every_door(tmp_path, path, model):
+    records = [extract(model, read_corpus(path), EXTRACTORS["null"]).provenance["corpus"]]
+    records += [
+        extract(model, files, EXTRACTORS["null"], run=RunConfig(**means)).provenance["corpus"]
+        for _, files, means in doors(path, tmp_path)
+    ]
+    assert {(record["left_out"], tuple(record["first_left_out"])) for record in records} == {
+        (2, tuple(records[0]["first_left_out"]))
     }
-    assert lines == {(2, (f"{path}: line 72: empty text", f"{path}: line 1902: empty text"))}

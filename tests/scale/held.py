@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from wfalens.scale.engines import open_engine
+from tests.waiting import wait_until
+from wfalens.scale.map_blocks import run_jobs
+from wfalens.scale.ray_executor import leave_cluster
 
 from tests.waiting import wait_until
 
@@ -27,10 +29,12 @@ class Held:
 
 
 def main(folder: str) -> None:
-    engine = open_engine("ray")
-    for outcome in engine.run(Held(folder), ["one", "two"], lambda retry: print("retry", retry.job, flush=True)):
+    def on_retry(job: str, *_: object) -> None:
+        print("retry", job, flush=True)
+
+    for outcome in run_jobs(Held(folder), ["one", "two"], "ray", 2, None, on_retry):
         print(outcome.result, flush=True)
-    engine.close()
+    leave_cluster()
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ class Squares:
     """Squares numbers; some of them cause trouble, which files in a folder remember."""
 
     folder: str
-    refused: int | None = None  # an error that a user could mend
+    refused: int | None = None  # an error that a user could fix
     failing: int | None = None  # fails once
     deadly: int | None = None  # ends its worker once
     poison: int | None = None  # ends its worker always
@@ -26,7 +26,7 @@ class Squares:
 
     def prepare(self) -> Callable[[int], int]:
         if self.unprepared:
-            raise InputError("the model is not there")
+            raise InputError("the model is not there", code="no-model")
         if self.stillborn:
             os.kill(os.getpid(), signal.SIGKILL)
         return self._square
@@ -62,8 +62,8 @@ class Squares:
 
 
 @dataclass(frozen=True)
-class Told:
-    """A task whose workers tell their process ids."""
+class Identified:
+    """A task whose workers record their process ids."""
 
     task: Any
     folder: str
