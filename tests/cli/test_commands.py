@@ -82,7 +82,7 @@ def test_every_option_of_extraction_reaches_the_file(session):
     assert (wfa.states, wfa.alpha, wfa.completion.beta, wfa.completion.distance) == (7, 0.2, 0.25, "squared")
     assert wfa.provenance["parameters"]["seed"] == 9
     assert wfa.provenance["parameters"]["sample"] is None
-    assert wfa.provenance["augmentation"] == {
+    assert wfa.provenance["parameters"]["augmentation"] == {
         "vectors": "model embedding",
         "epochs": 2,
         "replace": 0.3,

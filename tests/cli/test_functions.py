@@ -92,7 +92,10 @@ def test_vectors_reach_a_linear_automaton_if_they_are_given(folder):
     told = extract(
         *files, folder / "v.wfa", options=options, distillation={"epochs": 1}, vectors=str(folder / "vectors.txt")
     )
-    assert (plain.wfa.provenance["vectors"], told.wfa.provenance["vectors"]) == (None, "vectors.txt")
+    assert (plain.wfa.provenance["parameters"]["vectors"], told.wfa.provenance["parameters"]["vectors"]) == (
+        None,
+        "vectors.txt",
+    )
     assert (folder / "p.wfa").read_bytes() != (folder / "v.wfa").read_bytes()
 
 

@@ -20,13 +20,13 @@ from tests.streams import corpus_files, small_model, some_texts
 from wfalens.evaluation import measure_fidelity
 from wfalens.explanation import word_importance
 from wfalens.extraction import Paper, Stochastic, extract
-from wfalens.scale.run_config import Run
+from wfalens.scale.run_config import RunConfig
 from wfalens.storage import write_atomically
 from wfalens.text.files import TextFiles
 
 
-def run_in(folder: Path) -> Run:
-    return Run(parts=folder, shard_bytes=1, sample_tokens=1500, memory=10**12)
+def run_in(folder: Path) -> RunConfig:
+    return RunConfig(checkpoints=folder, block_bytes=1, sample_tokens=1500, memory=10**12)
 
 
 def extraction(files: TextFiles, folder: Path, out: Path) -> None:
@@ -47,7 +47,7 @@ def evaluation(files: TextFiles, folder: Path, out: Path) -> None:
 def importance(files: TextFiles, folder: Path, out: Path) -> None:
     wfa = extract(small_model(), some_texts(100), Paper(states=6))
     found = word_importance(wfa, files, min_count=1, run=run_in(folder))
-    write_atomically(out, json.dumps(found.to_json()).encode())
+    write_atomically(out, json.dumps(found.to_dict()).encode())
 
 
 class Fate:

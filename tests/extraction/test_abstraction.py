@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.methods import extracted
 from wfalens.errors import InputError
 from wfalens.extraction import Abstraction, Paper, States, extract
 from wfalens.extraction.states.abstraction import ABSTRACTIONS
@@ -31,7 +32,7 @@ class ByVerdict:
 
     name: str = "verdict"
 
-    def view(self, model, ids, rng, ledger):
+    def view(self, model, ids, rng, budget):
         return Outputs()
 
     def divide(self, seen, states, sample, rng):
@@ -41,8 +42,8 @@ class ByVerdict:
 @pytest.mark.parametrize("completion", ["empirical", "probe", "fit"])
 def test_an_abstraction_from_outside_forms_the_states(news_model, headlines, completion):
     ids = news_model.encoder.encode(headlines.texts[:400])
-    options = {"fitting": Fitting(rounds=1)} if completion == "fit" else {}
-    wfa = Extractor.paper(states=7, abstraction=ByVerdict(), completion=completion, **options).extract(news_model, ids)
+    options = {"rounds": 1} if completion == "fit" else {}
+    wfa = extracted(news_model, ids, states=7, abstraction=ByVerdict(), completion=completion, **options)
     chosen = np.bincount(news_model.trace(ids).values.argmax(1), minlength=7)
     assert chosen.all()
     np.testing.assert_array_equal(wfa.state_visits, [len(ids), *chosen])
@@ -63,10 +64,10 @@ def test_its_own_shares_are_used_where_rows_are_fitted(news_model, headlines):
             return Heard(super().divide(seen, states, sample, rng).seeds)
 
     options = {"states": 7, "abstraction": Hearing(), "representatives": 2}
-    Extractor.paper(**options, completion="probe").extract(news_model, headlines.texts[:100])
+    extracted(news_model, headlines.texts[:100], **options, completion="probe")
     assert not asked
-    rule = Fitting(rounds=1, hardness=0.25)
-    Extractor.paper(**options, completion="fit", fitting=rule).extract(news_model, headlines.texts[:100])
+    rule = {"rounds": 1, "hardness": 0.25}
+    extracted(news_model, headlines.texts[:100], **options, completion="fit", **rule)
     assert set(asked) == {0.25}
 
 
@@ -74,7 +75,7 @@ def test_its_own_shares_are_used_where_rows_are_fitted(news_model, headlines):
 def test_a_name_and_its_object_give_the_same_bytes(tmp_path, news_model, headlines, name):
     for file, abstraction in (("name", name), ("object", ABSTRACTIONS[name])):
         options = {"states": 6, "abstraction": abstraction, "completion": "probe", "representatives": 2, "seed": 4}
-        Extractor.paper(**options).extract(news_model, headlines.texts[:200]).save(tmp_path / file)
+        extracted(news_model, headlines.texts[:200], **options).save(tmp_path / file)
     assert (tmp_path / "name").read_bytes() == (tmp_path / "object").read_bytes()
 
 
@@ -93,7 +94,7 @@ def test_a_view_of_internal_states_is_refused_where_there_are_none(news_model, h
             return states
 
     class ByState(ByVerdict):
-        def view(self, model, ids, rng, ledger):
+        def view(self, model, ids, rng, budget):
             return Inside()
 
     closed = wrap(

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from wfalens.extraction.states.asking import Continuations, drawn, telling
 
+from tests.methods import extracted
 from wfalens.extraction import Stochastic, extract
 from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError
-from wfalens.extraction.states.views import LookAhead, Outputs, affordable_continuations, see
+from wfalens.extraction.states.continuations import Continuations, drawn, most_informative
+from wfalens.extraction.states.views import LookAhead, Outputs, affordable_continuations, trace_prefixes
 from wfalens.models import wrap
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary
@@ -48,7 +49,7 @@ def test_asking_tells_states_of_equal_output_apart(parity, kind):
 
     def agreement(abstraction):
         options = {"states": 4, "completion": "probe", "alpha": 0.0, "abstraction": abstraction}
-        wfa = Extractor.paper(**options).extract(model, strings(300, 12, seed=0))
+        wfa = extracted(model, strings(300, 12, seed=0), **options)
         return np.mean(wfa.predict_indices(longer) == even([text.split() for text in longer]).argmax(1))
 
     assert agreement("lookahead") == 1
@@ -58,7 +59,7 @@ def test_asking_tells_states_of_equal_output_apart(parity, kind):
 
 def test_it_is_tried_where_the_abstraction_is_open_and_chosen_where_it_is_better(parity):
     options = {"states": "auto", "completion": "probe", "alpha": 0.0, "abstraction": "auto"}
-    wfa = Extractor.paper(**options).extract(parity, strings(300, 12, seed=0))
+    wfa = extracted(parity, strings(300, 12, seed=0), **options)
     assert wfa.provenance["tuning"]["chosen"]["abstraction"] == "lookahead"
     assert {trial["abstraction"] for trial in wfa.provenance["tuning"]["trials"]} == {"outputs", "lookahead"}
     assert wfa.provenance["tuning"]["chosen"]["cr"] == 1
@@ -79,8 +80,8 @@ def test_answers_are_those_of_the_prefix_with_the_continuation_behind_it(parity)
 def test_points_are_the_outputs_and_what_the_answers_foretell(parity):
     ids = ENCODER.encode(strings(100, 9, seed=2))
     view = LookAhead.learned(parity, ids, 3, np.random.default_rng(0), QueryBudget(100_000))
-    seen = see(parity, ids, view)
-    np.testing.assert_allclose(seen.points[:, :2], see(parity, ids, Outputs()).points)
+    seen = trace_prefixes(parity, ids, view)
+    np.testing.assert_allclose(seen.points[:, :2], trace_prefixes(parity, ids, Outputs()).points)
     answers = view.continuations.after_every_word(parity, ids)
     np.testing.assert_allclose(seen.points[:, 2:], (answers - view.centre) @ view.basis, atol=1e-6)
 
@@ -90,17 +91,17 @@ def test_the_continuations_that_tell_most_are_asked():
     news, copy, noise = rng.normal(size=(3, 500, 2)).astype(np.float32)
     answers = np.stack([noise * 0.01, news, news, copy], 1)
     wanted = np.hstack([3 * news, copy]).astype(np.float64)
-    assert telling(answers, wanted, 2).tolist() == [1, 3]
+    assert most_informative(answers, wanted, 2).tolist() == [1, 3]
 
 
 @pytest.mark.parametrize("kind", [lambda model: model, Tracing])
 def test_what_is_asked_is_what_was_counted(parity, kind):
     model, texts = kind(parity), strings(60, 9, seed=3)
-    ids, ledger = ENCODER.encode(texts), QueryBudget(10**6)
-    view = LookAhead.learned(model, ids, 3, np.random.default_rng(0), ledger)
-    see(model, ids, view)
+    ids, budget = ENCODER.encode(texts), QueryBudget(10**6)
+    view = LookAhead.learned(model, ids, 3, np.random.default_rng(0), budget)
+    trace_prefixes(model, ids, view)
     asked = getattr(model, "scored", None) or parity.queries
-    assert asked <= ledger.total + len(ids.values)
+    assert asked <= budget.total + len(ids.values)
     whole = extract(model, texts, Stochastic(states=4, abstraction="lookahead", completion="probe", alpha=0.0))
     record, before = whole.provenance["queries"], asked
     asked = (getattr(model, "scored", None) or parity.queries) - before

@@ -1,21 +1,21 @@
 """Texts drawn evenly over classes: small classes are copied as faithfully as large ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.errors import raises
 from tests.extraction.test_best import CHEAP, QUICK
 from tests.intents import Evidence
-from wfalens.errors import InputError
-from wfalens.extraction import Linear, extract
-from wfalens.extraction.balance import evened
+from tests.methods import best_of
+from wfalens.extraction import Linear, Stochastic, extract
+from wfalens.extraction.balance import balanced
 from wfalens.extraction.held_out import divided
-from wfalens.extraction.selection import extract_best
 from wfalens.ragged import Ragged
-from wfalens.scale import Run
 from wfalens.text import Corpus
-from wfalens.text.blocks import source_of
 from wfalens.text.files import TextFiles, with_labels
 
 CLASSES = 4
@@ -42,7 +42,7 @@ def rare():
 def test_every_text_stays_and_small_classes_are_repeated(groups):
     ids = Ragged.from_lists([[text + 1] for text in range(len(groups))], np.int32)
     groups = np.array(groups)
-    even = evened(ids, groups)
+    even = balanced(ids, groups)
     assert set(even.values.tolist()) == set(ids.values.tolist())
     sizes = np.bincount(groups[even.values - 1])
     sizes = sizes[sizes > 0]
@@ -64,12 +64,12 @@ def test_what_is_learned_from_is_even_and_what_is_held_out_is_not():
 @pytest.mark.parametrize("kind", ["readable", "stochastic", "linear"])
 def test_all_kinds_are_fitted_to_other_texts(rare, kind, balance):
     model, corpus = rare
-    options = {
-        "readable": {"states": 4, "classes": 6, "sharing": QUICK},
-        "stochastic": {"states": 6, "abstraction": "outputs", "fitting": Fitting(rounds=2), "representatives": 2},
-        "linear": {"distillation": SHORT},
+    method = {
+        "readable": replace(QUICK, states=4, clusters=6),
+        "stochastic": Stochastic(states=6, abstraction="outputs", rounds=2, representatives=2),
+        "linear": SHORT,
     }[kind]
-    plain, even = (Extractor(kind=kind, balance=by, **options).extract(model, corpus) for by in (None, balance))
+    plain, even = (extract(model, corpus, method, balance=by) for by in (None, balance))
     assert even.provenance["parameters"]["balance"] == balance
     assert "balance" not in plain.provenance["parameters"]
     assert not np.array_equal(plain.weights(corpus.texts[:50]), even.weights(corpus.texts[:50]))
@@ -77,7 +77,7 @@ def test_all_kinds_are_fitted_to_other_texts(rare, kind, balance):
 
 def test_the_choice_tells_and_minds_the_classes(rare):
     model, corpus = rare
-    wfa = extract_best(CHEAP, None, 0, model, source_of(corpus), Run(), None, balance="predicted")
+    wfa = best_of(model, corpus, CHEAP, balance="predicted")
     choice = wfa.provenance["choice"]
     assert choice["balance"] == "predicted"
     for tried in choice["tried"]:
@@ -93,19 +93,11 @@ def test_files_are_balanced_as_texts_in_memory_are(rare, tmp_path):
     rows = [f"{text},{model.class_names[label]}" for text, label in zip(corpus.texts, corpus.labels, strict=True)]
     path.write_text("\n".join(["text,label", *rows]))
     files, _ = with_labels(TextFiles.find(str(path)))
-    extractor = Extractor(kind="linear", distillation=SHORT, balance="label")
-    one, other = (extract(model, source, extractor) for source in (corpus, files))
+    one, other = (extract(model, source, SHORT, balance="label") for source in (corpus, files))
     assert one.fingerprint == other.fingerprint
 
 
 def test_texts_without_labels_are_refused_in_one_sentence(rare):
     model, corpus = rare
-    with pytest.raises(InputError, match="texts has no labels to balance by; balance by the predicted class instead"):
+    with raises("no-labels"):
         extract(model, list(corpus.texts), balance="label")
-
-
-def test_balance_is_for_what_is_fitted():
-    with pytest.raises(InputError, match="balance has no meaning with completion 'empirical'"):
-        Extractor.paper(balance="predicted")
-    with pytest.raises(InputError, match="choose one of predicted, label"):
-        Extractor(balance="evenly")

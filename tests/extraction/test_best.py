@@ -8,23 +8,22 @@ import pytest
 
 from tests.extraction.test_distillation import Stops
 from tests.language.grammar import Grammar
+from tests.methods import best_of
 from wfalens.automaton import WFA, LinearWFA, Shared
 from wfalens.errors import FormatError, InputError
 from wfalens.evaluation.baselines import check_baseline
 from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract
 from wfalens.extraction import selection as best
-from wfalens.extraction.comparing import Rates, aim_for, leader
+from wfalens.extraction.comparing import Rates, aim_for, select_best
 from wfalens.extraction.held_out import divided
-from wfalens.extraction.selection import Candidates, extract_best
+from wfalens.extraction.selection import CandidateMethods
 from wfalens.language import sample
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
-from wfalens.scale import Run
-from wfalens.text.blocks import source_of
 
 QUICK = Readable(start_epochs=1, epochs=2, final_epochs=1, prefixes=1, tokens=4000)
 LINEAR = Linear(layers=2, width=8, factors=16, hidden=32, epochs=10, tokens=20_000)
-CHEAP = Candidates(
+CHEAP = CandidateMethods(
     readable=replace(QUICK, states=5, clusters=6),
     linear=LINEAR,
     stochastic=Stochastic(states=4, abstraction="outputs", representatives=2, rounds=1),
@@ -42,7 +41,7 @@ class Ear(Progress):
 
 
 def extracted(model, texts, candidates=CHEAP, queries=None, checkpoint=None):
-    return extract_best(candidates, queries, 0, model, source_of(texts), Run(), checkpoint)
+    return best_of(model, texts, candidates, queries=queries, checkpoint=checkpoint)
 
 
 @pytest.fixture(scope="module")
@@ -187,29 +186,34 @@ def test_a_stopped_training_goes_on_and_ends_in_the_same_bytes(good, news_model,
 
 def test_rates_within_half_a_standard_error_are_a_tie():
     found = [Rates(0.9, 0.3), Rates(0.898, 0.1), Rates(0.88, 0.0)]
-    assert leader(found, 1000) == 1
-    assert leader(found, 10) == 2
-    assert leader(found, 10**7) == 0
-    assert leader([Rates(1, 0.1), Rates(0.99, 0)], 10) == 0
+    assert select_best(found, 1000) == 1
+    assert select_best(found, 10) == 2
+    assert select_best(found, 10**7) == 0
+    assert select_best([Rates(1, 0.1), Rates(0.99, 0)], 10) == 0
 
 
 def test_copies_of_language_models_are_compared_by_divergence_alone(news_model):
-    assert leader([Rates(1, 0.1), Rates(0.2, 0.05), Rates(0.3, 0.05)], 1000, aim_for(Grammar(1))) == 1
+    assert select_best([Rates(1, 0.1), Rates(0.2, 0.05), Rates(0.3, 0.05)], 1000, aim_for(Grammar(1))) == 1
     assert aim_for(news_model) == "consistency"
 
 
 def test_of_many_texts_of_a_language_model_states_are_formed_from_some(monkeypatch):
     """It says a row for every prefix, and all rows are held in memory."""
-    speaker, original, read = Grammar(3, states=6), Extractor.extract, {}
+    speaker, read = Grammar(3, states=6), {}
 
-    def extract(self, model, texts, *rest, **options):
-        read[self.kind] = sum(map(len, texts)) if self.kind == "auto" else len(texts.texts.values)
-        return original(self, model, texts, *rest, **options)
+    def watched(original):
+        def extract_watched(self, request):
+            read[self.name] = len(request.ids.values)
+            return original(self, request)
 
-    monkeypatch.setattr(Extractor, "extract", extract)
+        return extract_watched
+
+    for method in (Linear, Readable, Stochastic):
+        monkeypatch.setattr(method, "extract", watched(method.extract))
     monkeypatch.setattr(best, "_MOST_OUTPUTS", 300 * len(speaker.class_names))
-    extract(speaker, [text for text in sample(speaker, 400, seed=2).texts if text], effort="low")
-    assert read["linear"] == read["readable"] == read["auto"] > 1000
+    texts = [text for text in sample(speaker, 400, seed=2).texts if text]
+    extract(speaker, texts, effort="low")
+    assert read["linear"] == read["readable"] == sum(map(len, texts)) > 1000
     assert 290 < read["stochastic"] <= 300
 
 
@@ -228,43 +232,3 @@ def test_a_language_model_gets_a_stochastic_automaton_with_as_many_states_as_pay
     assert alone.provenance["parameters"]["abstraction"] == "lookahead"
     fitted = extract(speaker, texts, Stochastic(states=4), effort="low")
     assert fitted.completion.name == "fit"  # where something is said of fitting
-
-
-MEANT = {
-    "auto": [{}, {"seed": 3}, {"queries": 1000}, {"kind": "auto"}],
-    "stochastic": [
-        {"states": 40},
-        {"completion": "probe"},
-        {"alpha": 0.1, "completion": "probe"},
-        {"fitting": Fitting(rounds=1)},
-        {"completion": "shared", "classes": 30},
-        {"kind": "auto", "states": "auto"},
-    ],
-    "readable": [{"classes": 20}, {"classes": "auto", "loss": 0.1}, {"sharing": QUICK, "states": 5}],
-    "linear": [{"distillation": LINEAR}, {"distillation": LINEAR, "states": 20}],
-}
-
-
-@pytest.mark.parametrize(("kind", "options"), [(kind, each) for kind, many in MEANT.items() for each in many])
-def test_options_of_one_kind_choose_it(kind, options):
-    extractor = Extractor(**options)
-    assert extractor.kind == kind
-    assert extractor == Extractor(**{**options, "kind": kind})
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"classes": 20, "distillation": LINEAR},
-        {"alpha": 0.2, "classes": 20},
-        {"completion": "probe", "distillation": LINEAR},
-    ],
-)
-def test_options_of_two_kinds_contradict_each_other(options):
-    with pytest.raises(InputError, match="contradict each other") as caught:
-        Extractor(**options)
-    assert all(name in str(caught.value) for name in options)
-
-
-def test_the_papers_settings_are_of_the_stochastic_kind():
-    assert Paper().kind == "stochastic"

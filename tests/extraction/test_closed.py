@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from tests.methods import Bounded
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.evaluation import measure_fidelity
 from wfalens.explanation.shapley.network_values import network_shapley
-from wfalens.extraction import Augmentation, Linear, Paper, Stochastic, extract
+from wfalens.extraction import Augmentation, Linear, Paper, Readable, Stochastic, completion_method, extract
 from wfalens.models import wrap
 from wfalens.text import TextEncoder, Vocabulary, WordVectors
 
@@ -39,14 +40,14 @@ EXTRACTORS = {
     "null": Paper(states=6, completion="null"),
     "empirical": Paper(states=6),
     "probe": Stochastic(states=6, completion="probe", abstraction="outputs", alpha=0.4),
-    "fit": Extractor.paper(states=6, completion="fit", queries=20_000),
-    "few queries": Extractor.paper(states=3, completion="fit", queries=1_500),
-    "very few queries": Extractor.paper(states=3, completion="probe", queries=150),
-    "chosen": Extractor(kind="stochastic", queries=20_000),
-    "linear": Extractor(kind="linear", states=16, queries=20_000, distillation=Linear(epochs=2)),
-    "linear, few queries": Extractor(kind="linear", states=16, queries=2_000, distillation=Linear(epochs=2)),
-    "readable": Extractor(kind="readable", states=4, queries=20_000),
-    "readable, few queries": Extractor(kind="readable", states=4, queries=3_000),
+    "fit": Bounded(completion_method("fit", states=6), queries=20_000),
+    "few queries": Bounded(completion_method("fit", states=3), queries=1_500),
+    "very few queries": Bounded(completion_method("probe", states=3), queries=150),
+    "chosen": Bounded(Stochastic(), queries=20_000),
+    "linear": Bounded(Linear(states=16, epochs=2), queries=20_000),
+    "linear, few queries": Bounded(Linear(states=16, epochs=2), queries=2_000),
+    "readable": Bounded(Readable(states=4), queries=20_000),
+    "readable, few queries": Bounded(Readable(states=4), queries=3_000),
     "augmented": Paper(
         states=6,
         augmentation=Augmentation(
@@ -59,7 +60,8 @@ EXTRACTORS = {
 
 @pytest.mark.parametrize("name", EXTRACTORS)
 def test_no_extraction_shows_a_model_what_is_no_symbol(name, model, tmp_path):
-    wfa = extract(model, texts(), EXTRACTORS[name])
+    how = EXTRACTORS[name]
+    wfa = (how if isinstance(how, Bounded) else Bounded(how)).extract(model, texts())
     measure_fidelity(wfa, model, texts(100, seed=1))
     wfa.save(tmp_path / "letters.wfa")
     stored = type(wfa).load(tmp_path / "letters.wfa").encoder

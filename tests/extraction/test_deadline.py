@@ -4,26 +4,26 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from wfalens.extraction.effort import EFFORTS, distillation_of, fitting_of, sharing_of
 
 from tests.extraction.test_best import CHEAP, LINEAR, QUICK
 from tests.language.grammar import Grammar
+from tests.methods import Bounded, best_of
 from wfalens.automaton import LinearWFA, Shared
 from wfalens.errors import InputError
-from wfalens.extraction import Linear, Paper, extract
-from wfalens.extraction.deadline import NEVER, Deadline, Stop, seconds_of, told_stop
-from wfalens.extraction.selection import extract_best
+from wfalens.extraction import Linear, Paper, Readable, Request, Stochastic, extract
+from wfalens.extraction.deadline import NEVER, Deadline, Stop, seconds_of, stop_sentence
+from wfalens.extraction.extract import texts_in_memory
+from wfalens.extraction.method import EFFORTS
 from wfalens.extraction.stochastic import tuning
 from wfalens.progress import Progress, shown_on
-from wfalens.scale import Run
-from wfalens.text.blocks import source_of
+from wfalens.ragged import Ragged
 
 MANY = replace(LINEAR, epochs=200, patience=200, tokens=1000)
-SHARED = replace(QUICK, forming=3, epochs=60, settling=20, tokens=1000)
+SHARED = replace(QUICK, start_epochs=3, epochs=60, final_epochs=20, tokens=1000)
 KINDS = {
-    "linear": Extractor(kind="linear", distillation=MANY, time=100),
-    "readable": Extractor(kind="readable", states=5, classes=6, sharing=SHARED, time=100),
-    "stochastic": Extractor(states=4, abstraction="outputs", fitting=Fitting(rounds=300), representatives=2, time=100),
+    "linear": Bounded(MANY, time=100),
+    "readable": Bounded(replace(SHARED, states=5, clusters=6), time=100),
+    "stochastic": Bounded(Stochastic(states=4, abstraction="outputs", rounds=300, representatives=2), time=100),
 }
 PLANNED = {"linear": 200, "readable": 80, "stochastic": 300}
 
@@ -105,14 +105,14 @@ def test_no_size_is_tried_that_would_not_end_in_time(news_model, headlines, monk
     sizes = [trial["states"] for trial in whole.provenance["tuning"]["trials"]]
     assert len(sizes) > 2
     clock.now = 0.0
-    limited = extract(news_model, texts, replace(extractor, time=3 * (sum(sizes[:2]) + sizes[2] / 2)), clock=clock)
+    limited = Bounded(extractor, time=3 * (sum(sizes[:2]) + sizes[2] / 2)).timed(news_model, texts, clock)
     assert [trial["states"] for trial in limited.provenance["tuning"]["trials"]] == sizes[:2]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_time_ends_the_work_early_with_a_sound_automaton(kind, news_model, headlines):
     texts = headlines.subset(np.arange(300))
-    wfa = extract(news_model, texts, KINDS[kind], clock=Ticks())
+    wfa = KINDS[kind].timed(news_model, texts, Ticks())
     stop = Stop.of(wfa.provenance)
     assert (stop.by, stop.planned) == ("time", PLANNED[kind])
     assert 0 < stop.passes < stop.planned
@@ -123,7 +123,7 @@ def test_time_ends_the_work_early_with_a_sound_automaton(kind, news_model, headl
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_pass_is_made_however_short_the_time(kind, news_model, headlines):
-    wfa = extract(news_model, headlines.subset(np.arange(100)), replace(KINDS[kind], time=1e-6), clock=Ticks())
+    wfa = KINDS[kind].timed(news_model, headlines.subset(np.arange(100)), Ticks(), time=1e-6)
     assert Stop.of(wfa.provenance).passes == 1
 
 
@@ -133,9 +133,8 @@ def test_enough_time_changes_nothing(kind, news_model, headlines):
         headlines.subset(np.arange(100)),
         {"linear": "epochs", "readable": "epochs", "stochastic": "rounds"},
     )
-    option = {"linear": "distillation", "readable": "sharing", "stochastic": "fitting"}[kind]
-    rule = replace(KINDS[kind], time=None, **{option: replace(getattr(KINDS[kind], option), **{shorter[kind]: 2})})
-    free, timed = extract(news_model, texts, rule), extract(news_model, texts, replace(rule, time="1h"), clock=Ticks(0))
+    method = replace(KINDS[kind].method, **{shorter[kind]: 2})
+    free, timed = extract(news_model, texts, method), Bounded(method, time="1h").timed(news_model, texts, Ticks(0))
     assert "stopped" not in timed.provenance
     assert "time" not in free.provenance
     np.testing.assert_array_equal(timed.predict_proba(texts.texts), free.predict_proba(texts.texts))
@@ -145,17 +144,15 @@ def test_time_is_shared_by_the_kinds(news_model, headlines):
     candidates = replace(
         CHEAP,
         linear=MANY,
-        readable=replace(CHEAP.readable, sharing=replace(SHARED, epochs=600)),
+        readable=replace(SHARED, states=5, clusters=6, epochs=600),
     )
-    texts = source_of(headlines.subset(np.arange(300)))
-    wfa = extract_best(candidates, None, 0, news_model, texts, Run(), None, deadline=Deadline(900, Ticks()))
+    wfa = best_of(news_model, headlines.subset(np.arange(300)), candidates, deadline=Deadline(900, Ticks()))
     assert isinstance(wfa, LinearWFA)
     assert Stop.of(wfa.provenance).by == Stop.of(wfa.attached_readable.provenance).by == "time"
 
 
 def test_no_other_kind_is_begun_when_time_is_over(news_model, headlines):
-    texts = source_of(headlines.subset(np.arange(100)))
-    wfa = extract_best(CHEAP, None, 0, news_model, texts, Run(), None, deadline=Deadline(1, Ticks()))
+    wfa = best_of(news_model, headlines.subset(np.arange(100)), CHEAP, deadline=Deadline(1, Ticks()))
     assert isinstance(wfa.completion, Shared)
     assert set(wfa.provenance["choice"]["not_tried"].values()) == {"there was no time left"}
 
@@ -169,8 +166,8 @@ def test_ctrl_c_delivers_the_best_so_far(kind, after, news_model, headlines):
     texts = headlines.subset(np.arange(200))
     told = Interrupts(INTERRUPTED[kind], after)
     with shown_on(told):
-        wfa = extract(news_model, texts, replace(KINDS[kind], time=None))
-    assert told.said[-1] == told_stop(wfa.provenance)
+        wfa = extract(news_model, texts, KINDS[kind].method)
+    assert told.said[-1] == stop_sentence(wfa.provenance)
     assert Stop.of(wfa.provenance).by == "interrupt"
     assert "time" not in wfa.provenance
     assert np.isfinite(wfa.predict_proba(texts.texts)).all()
@@ -178,9 +175,9 @@ def test_ctrl_c_delivers_the_best_so_far(kind, after, news_model, headlines):
 
 @pytest.mark.parametrize("task", ["training the automaton", "fitting"])
 def test_ctrl_c_in_a_choice_of_the_kind_begins_no_other_kind(task, news_model, headlines):
-    texts = source_of(headlines.subset(np.arange(200)))
+    texts = headlines.subset(np.arange(200))
     with shown_on(Interrupts(task, 2)):
-        wfa = extract_best(CHEAP, None, 0, news_model, texts, Run(), None)
+        wfa = best_of(news_model, texts, CHEAP)
     choice = wfa.provenance["choice"]
     kinds = ["readable"] if task == "fitting" else ["readable", "linear"]
     assert [each["kind"] for each in choice["tried"]] == kinds
@@ -197,29 +194,29 @@ def test_ctrl_c_in_a_choice_of_the_kind_begins_no_other_kind(task, news_model, h
     ],
 )
 def test_what_ended_the_work_is_a_sentence(stop, said):
-    assert told_stop({"stopped": stop.to_json()}).startswith(said)
-    assert told_stop({}) is None
+    assert stop_sentence({"stopped": stop.to_dict()}).startswith(said)
+    assert stop_sentence({}) is None
 
 
 def test_ctrl_c_before_a_first_pass_is_no_result(news_model, headlines):
     with pytest.raises(KeyboardInterrupt), shown_on(Interrupts("reading every word", 1)):
-        extract(news_model, headlines.texts[:100], KINDS["linear"])
+        KINDS["linear"].extract(news_model, headlines.texts[:100])
 
 
 def test_ctrl_c_before_the_second_kind_delivers_the_first(news_model, headlines):
-    texts = source_of(headlines.subset(np.arange(200)))
+    texts = headlines.subset(np.arange(200))
     with shown_on(Interrupts("training the automaton", 1)):
-        wfa = extract_best(CHEAP, None, 0, news_model, texts, Run(), None)
+        wfa = best_of(news_model, texts, CHEAP)
     assert wfa.provenance["choice"]["chosen"] == "readable"
     assert Stop.of(wfa.provenance) == Stop("interrupt", 0, 0)
 
 
 def test_a_training_that_goes_on_has_the_rest_of_its_time(news_model, headlines, tmp_path):
-    texts, kept, rule = headlines.subset(np.arange(300)), tmp_path / "training", replace(KINDS["linear"], time=600)
-    whole = extract(news_model, texts, rule, clock=Ticks())
+    texts, kept, rule = headlines.subset(np.arange(300)), tmp_path / "training", Bounded(MANY, time=600)
+    whole = rule.timed(news_model, texts, Ticks())
     with shown_on(Interrupts("training", 6)):
-        first = extract(news_model, texts, rule, checkpoint=kept, clock=Ticks())
-    rest = extract(news_model, texts, rule, checkpoint=kept, clock=Ticks())
+        first = rule.timed(news_model, texts, Ticks(), checkpoint=kept)
+    rest = rule.timed(news_model, texts, Ticks(), checkpoint=kept)
     passes = [len(wfa.provenance["training"]) for wfa in (first, rest, whole)]
     assert passes[0] == 5
     assert 5 < passes[1] <= passes[2] + 1
@@ -229,42 +226,31 @@ def test_a_training_that_goes_on_has_the_rest_of_its_time(news_model, headlines,
 def test_a_training_without_a_limit_is_not_gone_on_with_within_one(news_model, headlines, tmp_path):
     texts, kept = headlines.subset(np.arange(100)), tmp_path / "training"
     with shown_on(Interrupts("training", 2)):
-        extract(news_model, texts, replace(KINDS["linear"], time=None), checkpoint=kept)
+        extract(news_model, texts, MANY, checkpoint=kept)
     with pytest.raises(InputError, match="other texts, model, vectors or settings"):
-        extract(news_model, texts, KINDS["linear"], checkpoint=kept)
+        KINDS["linear"].extract(news_model, texts, checkpoint=kept)
+
+
+def request_for(model, effort="normal"):
+    return Request(model=model, texts=texts_in_memory(model, Ragged.from_lists([[2, 3]], np.int32)), effort=effort)
 
 
 def test_more_effort_is_more_work(news_model):
-    for of, passes in ((distillation_of, "epochs"), (sharing_of, "passes"), (fitting_of, "rounds")):
-        counts = [getattr(of(effort), passes) for effort in EFFORTS]
+    for method, passes in ((Linear(), "passes"), (Readable(), "passes"), (Stochastic(), "rounds")):
+        counts = [getattr(method.resolved(request_for(news_model, effort)), passes) for effort in EFFORTS]
         assert counts == sorted(set(counts))
+    assert MANY.resolved(request_for(news_model, "high")).epochs == MANY.epochs  # what is given stays
+
+
+def test_few_symbols_and_language_models_are_learned_in_their_own_way(news_model):
     assert len(news_model.encoder.vocabulary) >= 64
-    assert Extractor(kind="linear", effort="high").distillation_for(news_model) == distillation_of("high")
-    assert MANY.distillation_for(Grammar()) == MANY
-    assert Linear().distillation_for(news_model) == distillation_of("normal") == Linear()
+    usual = Linear().resolved(request_for(news_model))
+    few = Linear().resolved(request_for(Grammar()))
+    assert (few.temperature, few.following, few.width) == (1, 0, 4 * usual.width)
+    assert Linear().resolved(request_for(Grammar(), "high")).width == 2 * few.width
 
 
-def test_few_symbols_and_language_models_are_learned_in_their_own_way():
-    few = Linear().distillation_for(Grammar())
-    assert (few.temperature, few.following, few.width) == (1, 0, 4 * Linear().width)
-    assert distillation_of("normal", 63).width == Linear().width
-    assert distillation_of("high", 63, speaks=True).width == 2 * few.width
-    assert distillation_of("normal", 300, speaks=True) == Linear()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"effort": "huge"}, "unknown effort 'huge'; choose one of low, normal, high"),
-        ({"effort": "low", "distillation": LINEAR}, "leave out one of the two"),
-        ({"effort": "low", "completion": "empirical"}, "effort has no meaning"),
-        ({"time": "soon"}, "time must be"),
-    ],
-)
-def test_what_cannot_be_meant_is_refused(options, message):
-    with pytest.raises(InputError, match=message):
-        Extractor(**options)
-
-
-def test_time_and_effort_leave_the_kind_open():
-    assert Extractor(time="30s", effort="low").kind == "auto"
+@pytest.mark.parametrize("options", [{"effort": "huge"}, {"time": "soon"}, {"balance": "evenly"}, {"queries": 0}])
+def test_bounds_that_mean_nothing_are_refused(news_model, options):
+    with pytest.raises(InputError):
+        extract(news_model, ["the senate votes"], **options)

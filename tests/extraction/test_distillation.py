@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.files import contents, write_contents
+from tests.methods import Bounded
 from tests.models.test_adapters import CLASSES, count_letters
 from wfalens.automaton import LinearWFA
 from wfalens.errors import FormatError, InputError
@@ -15,11 +16,10 @@ from wfalens.extraction import Linear, Stochastic, extract
 from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.held_out import divided
 from wfalens.extraction.linear.generator import Generator
-from wfalens.extraction.linear.linear_extraction import distil
 from wfalens.extraction.linear.linear_training import divergence
 from wfalens.extraction.linear.scan import States
 from wfalens.extraction.linear.word_inputs import word_inputs
-from wfalens.extraction.perturbation import Perturbation, batches, perturbed
+from wfalens.extraction.perturbation import Perturbation, length_buckets, perturbed
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.models import RNNClassifier, RNNConfig, Trainer, wrap
 from wfalens.progress import Progress, shown_on
@@ -31,8 +31,8 @@ SMALL = Linear(layers=3, width=4, factors=8, hidden=16, epochs=3)
 THOROUGH = replace(SMALL, epochs=6, batch=64, learning_rate=2e-2)  # many small steps
 
 
-def linear(rule=SMALL, **options) -> Extractor:
-    return Extractor(kind="linear", states="auto", distillation=rule, **options)
+def linear(rule=SMALL, vectors=None, **bounds) -> Bounded:
+    return Bounded(replace(rule, vectors=vectors), **bounds)
 
 
 def bytes_of(wfa, folder) -> bytes:
@@ -65,7 +65,7 @@ def few(headlines) -> Corpus:
 @pytest.fixture(scope="module")
 def whole(news_model, few):
     """An automaton whose training was not interrupted."""
-    return extract(news_model, few, linear())
+    return linear().extract(news_model, few)
 
 
 def test_the_automaton_says_what_its_generator_said():
@@ -122,7 +122,7 @@ def _plain_states(places, width, d, s, b, start, *links):
 
 def test_equal_seeds_give_equal_bytes_and_others_do_not(news_model, few, whole, tmp_path):
     torch.manual_seed(99)  # what was drawn before does not matter
-    again, other = extract(news_model, few, linear()), extract(news_model, few, linear(seed=1))
+    again, other = linear().extract(news_model, few), linear(seed=1).extract(news_model, few)
     assert bytes_of(again, tmp_path) == bytes_of(whole, tmp_path) != bytes_of(other, tmp_path)
 
 
@@ -130,7 +130,7 @@ def test_training_leaves_the_global_random_stream_alone(news_model, few):
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    extract(news_model, few, linear(replace(SMALL, epochs=1)))
+    linear(replace(SMALL, epochs=1)).extract(news_model, few)
     torch.testing.assert_close(torch.rand(3), expected)
 
 
@@ -138,11 +138,11 @@ def test_training_leaves_the_global_random_stream_alone(news_model, few):
 def test_a_stopped_training_ends_as_if_it_had_never_been_stopped(news_model, few, whole, tmp_path, epochs):
     kept = tmp_path / "a.training"
     with shown_on(Stops(epochs)):
-        best = extract(news_model, few, linear(), checkpoint=kept)
+        best = linear().extract(news_model, few, checkpoint=kept)
     assert best.provenance["stopped"] == {"by": "interrupt", "passes": epochs, "planned": 3}
     assert len(best.provenance["training"]) == epochs
     assert kept.exists()
-    done = extract(news_model, few, linear(), checkpoint=kept)
+    done = linear().extract(news_model, few, checkpoint=kept)
     assert bytes_of(done, tmp_path) == bytes_of(whole, tmp_path)
     assert not kept.exists()
     assert len(done.provenance["training"]) == 3
@@ -154,7 +154,7 @@ def test_a_black_box_is_asked_within_its_queries(news_model, few, queries):
         return news_model.trace(news_model.encoder.vocabulary.encode(token_lists)).last()
 
     model = wrap(score, vocab=news_model.encoder, classes=news_model.class_names, reads="tokens")
-    record = extract(model, few, linear(queries=queries)).provenance["queries"]
+    record = linear(queries=queries).extract(model, few).provenance["queries"]
     checked = 8 * 18  # of `check_causal`, at most: eight texts and their halves
     assert record["limit"] == queries
     assert record["probing"] + record["fitting"] == record["total"] <= queries
@@ -163,7 +163,7 @@ def test_a_black_box_is_asked_within_its_queries(news_model, few, queries):
 
 
 def test_what_is_recorded_is_what_a_network_was_asked(news_model, few):
-    record = extract(news_model, few, linear()).provenance["queries"]
+    record = linear().extract(news_model, few).provenance["queries"]
     assert record["limit"] is None
     ids = news_model.encoder.encode(few.texts)
     assert record["texts"] < len(ids.values) / 5
@@ -181,24 +181,24 @@ def test_words_that_queries_do_not_pay_for_begin_as_unknown_ones(news_model, few
         classes=plain.class_names,
         reads="tokens",
     )
-    ledger = QueryBudget(200)
-    inputs = word_inputs(model, places, None, counts, 50, ledger)
+    budget = QueryBudget(200)
+    inputs = word_inputs(model, places, None, counts, 50, budget)
     alike = np.all(inputs == inputs[1], axis=1)
-    assert 0 < model.queries <= ledger.total <= 100  # half of what is left
+    assert 0 < model.queries <= budget.total <= 100  # half of what is left
     assert counts[alike][2:].max() <= counts[~alike].min()
 
 
 def test_too_few_queries_are_refused(news_model, few):
     with pytest.raises(InputError, match="do not pay for"):
-        extract(news_model, few, linear(queries=20))
+        linear(queries=20).extract(news_model, few)
 
 
 def test_a_stopped_training_within_a_limit_ends_in_the_same_bytes(news_model, few, tmp_path):
     rule, kept = linear(replace(SMALL, epochs=4), queries=7_000), tmp_path / "a.training"
-    whole = extract(news_model, few, rule)
+    whole = rule.extract(news_model, few)
     with shown_on(Stops(3)):
-        extract(news_model, few, rule, checkpoint=kept)
-    assert bytes_of(extract(news_model, few, rule, checkpoint=kept), tmp_path) == bytes_of(whole, tmp_path)
+        rule.extract(news_model, few, checkpoint=kept)
+    assert bytes_of(rule.extract(news_model, few, checkpoint=kept), tmp_path) == bytes_of(whole, tmp_path)
     assert whole.provenance["queries"]["total"] <= 7_000
 
 
@@ -207,7 +207,7 @@ def stopped(news_model, few, tmp_path_factory) -> bytes:
     """A checkpoint after one epoch."""
     kept = tmp_path_factory.mktemp("stopped") / "a.training"
     with shown_on(Stops(1)):
-        extract(news_model, few, linear(), checkpoint=kept)
+        linear().extract(news_model, few, checkpoint=kept)
     return kept.read_bytes()
 
 
@@ -215,15 +215,14 @@ def test_a_checkpoint_of_something_else_is_refused_and_kept(news_model, headline
     kept = tmp_path / "a.training"
     kept.write_bytes(stopped)
     vectors = newsroom.vectors()
-    ids = news_model.encoder.encode(few.texts)
     untrained = RNNClassifier.untrained(news_model.config, news_model.encoder, news_model.class_names, seed=3)
     for start in (
-        lambda: extract(news_model, few, linear(replace(SMALL, epochs=4)), checkpoint=kept),
-        lambda: extract(news_model, few, linear(seed=1), checkpoint=kept),
-        lambda: extract(news_model, few, linear(queries=10**6), checkpoint=kept),
-        lambda: extract(news_model, headlines, linear(), checkpoint=kept),
-        lambda: extract(news_model, few, linear(vectors=vectors), checkpoint=kept),
-        lambda: distil(untrained, ids, SMALL, checkpoint=kept, provenance={}),
+        lambda: linear(replace(SMALL, epochs=4)).extract(news_model, few, checkpoint=kept),
+        lambda: linear(seed=1).extract(news_model, few, checkpoint=kept),
+        lambda: linear(queries=10**6).extract(news_model, few, checkpoint=kept),
+        lambda: linear().extract(news_model, headlines, checkpoint=kept),
+        lambda: linear(vectors=vectors).extract(news_model, few, checkpoint=kept),
+        lambda: linear().extract(untrained, few, checkpoint=kept),
     ):
         with pytest.raises(InputError, match=r"a\.training is a training with other") as caught:
             start()
@@ -234,10 +233,10 @@ def test_a_checkpoint_of_something_else_is_refused_and_kept(news_model, headline
 def test_a_checkpoint_with_other_vectors_of_the_same_width_is_refused(news_model, few, tmp_path):
     kept, vectors = tmp_path / "a.training", newsroom.vectors()
     with shown_on(Stops(1)):
-        extract(news_model, few, linear(vectors=vectors), checkpoint=kept)
+        linear(vectors=vectors).extract(news_model, few, checkpoint=kept)
     other = WordVectors(vectors.words, vectors.matrix[::-1].copy(), vectors.source)
     with pytest.raises(InputError, match="other texts, model, vectors"):
-        extract(news_model, few, linear(vectors=other), checkpoint=kept)
+        linear(vectors=other).extract(news_model, few, checkpoint=kept)
 
 
 DAMAGE = {
@@ -259,14 +258,14 @@ def test_a_damaged_checkpoint_is_refused_with_one_sentence(news_model, few, stop
     if name == "cut":
         kept.write_bytes(stopped[:-100])
     with pytest.raises(FormatError, match=r"a\.training") as caught:
-        extract(news_model, few, linear(), checkpoint=kept)
+        linear().extract(news_model, few, checkpoint=kept)
     assert "\n" not in str(caught.value)
 
 
 def test_training_ends_early_without_a_gain_and_keeps_the_best_epoch(news_model, few):
     # with huge steps on few texts the gains soon stop
     rule = replace(SMALL, epochs=40, patience=2, learning_rate=0.3, tokens=500)
-    wfa = extract(news_model, few, linear(rule))
+    wfa = linear(rule).extract(news_model, few)
     scores = [each["jsd"] for each in wfa.provenance["training"]]
     assert len(scores) < 40
     assert len(scores) - 1 - int(np.argmin(scores)) == 2
@@ -281,7 +280,7 @@ def test_training_ends_early_without_a_gain_and_keeps_the_best_epoch(news_model,
 def test_it_is_more_faithful_than_the_probed_automaton(news_model, headlines, test_headlines):
     ids = news_model.encoder.encode(test_headlines.texts)
     wanted = news_model.trace(ids).last()
-    trained = extract(news_model, headlines, linear(replace(THOROUGH, width=8)))
+    trained = linear(replace(THOROUGH, width=8)).extract(news_model, headlines)
     probed = extract(news_model, headlines, Stochastic(states=20, completion="probe", alpha=0.0, abstraction="outputs"))
     reached = {
         wfa.kind: (
@@ -395,7 +394,7 @@ def test_at_a_temperature_of_one_the_divergence_is_the_usual_one_and_above_it_se
 def test_batches_hold_every_text_once_and_about_the_tokens_asked_for():
     rng = np.random.default_rng(0)
     lengths = np.append(rng.integers(1, 30, 500), 900)
-    found = batches(lengths, 200, rng)
+    found = length_buckets(lengths, 200, rng)
     np.testing.assert_array_equal(np.sort(np.concatenate(found)), np.arange(501))
     for batch in found:
         assert len(batch) * lengths[batch].max() <= 200 or len(batch) == 1
@@ -423,7 +422,7 @@ def test_wrong_settings_are_refused_at_once(wrong):
 
 def test_one_text_is_too_few(news_model):
     with pytest.raises(InputError, match="at least two texts"):
-        extract(news_model, ["the senate votes"], linear())
+        linear().extract(news_model, ["the senate votes"])
 
 
 def test_a_column_that_is_the_same_for_all_words_seen_does_no_harm(news_model, headlines):
@@ -438,5 +437,5 @@ def test_a_column_that_is_the_same_for_all_words_seen_does_no_harm(news_model, h
 
 def test_the_output_before_any_word_is_learned(news_model, headlines):
     rule = Linear(layers=2, width=4, factors=8, hidden=16, epochs=6, batch=128, learning_rate=0.02)
-    wfa = extract(news_model, headlines, rule)
+    wfa = rule.extract(news_model, headlines)
     np.testing.assert_allclose(wfa.predict_proba([""])[0], news_model.initial_output, atol=0.05)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from tests import oracle
+from tests.methods import extracted
+from tests.streams import small_model
 from wfalens.automaton import WFA, Empirical, Probe
 from wfalens.automaton.rows import dense
 from wfalens.errors import InputError
@@ -29,7 +31,7 @@ def agreement(wfa, model, corpus):
 def test_fidelity_rises_from_null_to_probe(news_model, headlines, test_headlines):
     rates = {
         name: agreement(
-            Extractor.paper(states=20, completion=name, alpha=0.0).extract(news_model, headlines),
+            extracted(news_model, headlines, states=20, completion=name, alpha=0.0),
             news_model,
             test_headlines,
         )
@@ -72,9 +74,9 @@ def test_same_seed_same_bytes(tmp_path, news_model, headlines, completion):
     if completion == "probe":
         options["representatives"] = 3
     for name in ("a", "b"):
-        Extractor.paper(**options, seed=7).extract(news_model, headlines).save(tmp_path / name)
+        extracted(news_model, headlines, **options, seed=7).save(tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    Extractor.paper(**options, seed=8).extract(news_model, headlines).save(tmp_path / "c")
+    extracted(news_model, headlines, **options, seed=8).save(tmp_path / "c")
     assert (tmp_path / "c").read_bytes() != (tmp_path / "a").read_bytes()
 
 
@@ -111,7 +113,7 @@ def test_augmentation_adds_weighted_transitions_and_shows_the_unknown_word(news_
     assert richer.rows.weight.sum() == pytest.approx(plain.rows.weight.sum() * (1 + 3 * 0.5))
     assert not dense(plain.rows, UNKNOWN, 7).any()
     assert dense(richer.rows, UNKNOWN, 7).any()
-    assert richer.provenance["augmentation"]["epochs"] == 3
+    assert richer.provenance["parameters"]["augmentation"]["epochs"] == 3
 
 
 def test_augmented_words_are_synonyms_unknown_or_themselves():
@@ -215,8 +217,9 @@ def test_constant_black_box_is_refused_clearly(letters):
     ],
 )
 def test_bad_options_are_refused_at_once(options, message):
+    completion = "probe" if {"representatives", "strength"} & set(options) else "empirical"
     with pytest.raises(InputError, match=message):
-        Extractor.paper(**options)
+        extracted(small_model(), ["w1 w2"], **{"completion": completion, **options})
 
 
 def test_no_words_and_vectors_that_cover_nothing(news_model):

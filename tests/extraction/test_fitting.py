@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import sample
+from tests.methods import extracted
 from wfalens.automaton import WFA, Fitted
 from wfalens.automaton.rows import entries_per_row
 from wfalens.errors import InputError
@@ -15,7 +16,7 @@ from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.extraction.completion.fitting import _expectations, fit_rows
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.soft import mixtures
-from wfalens.extraction.states.views import LookAhead, Outputs, see
+from wfalens.extraction.states.views import LookAhead, Outputs, trace_prefixes
 from wfalens.models import RNNConfig, Trainer, wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
@@ -104,7 +105,7 @@ def test_every_round_on_the_same_texts_raises_the_likelihood(news_model, headlin
         news_model, ids, Stochastic(states=8, completion="probe", alpha=0.0, representatives=3, abstraction="outputs")
     )
     heard = Heard()
-    rule = Fitting(rounds=6, replaced=0.0, memory=0.0, prior=1e-6, tokens=10**9)
+    rule = Stochastic(rounds=6, replaced=0.0, memory=0.0, prior=1e-6, tokens=10**9)
     with shown_on(heard):
         fit_rows(news_model, ids, start.completion.rows, start.centres, rule, np.random.default_rng(0), QueryBudget())
     aims = [float(note.split()[-1]) for note in heard.notes]
@@ -146,16 +147,14 @@ def test_same_seed_same_bytes_whatever_the_threads(news_model, headlines, tmp_pa
     for threads in ("1", "2"):
         monkeypatch.setenv("WFALENS_THREADS", threads)
         options = {"states": 6, "completion": "fit", "alpha": 0.0, "representatives": 2, "abstraction": "lookahead"}
-        Extractor.paper(**options, fitting=Fitting(rounds=2), seed=3).extract(news_model, headlines).save(
-            tmp_path / threads
-        )
+        extracted(news_model, headlines, **options, rounds=2, seed=3).save(tmp_path / threads)
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
 
 def test_points_of_a_look_ahead_hold_the_outputs_and_tell_futures_apart(news_model, headlines):
     ids = news_model.encoder.encode(headlines.texts[:300])
     view = LookAhead.learned(news_model, ids, 4, np.random.default_rng(0), QueryBudget())
-    seen, plain = see(news_model, ids, view), see(news_model, ids, Outputs())
+    seen, plain = trace_prefixes(news_model, ids, view), trace_prefixes(news_model, ids, Outputs())
     np.testing.assert_allclose(seen.outputs, plain.outputs, atol=1e-5)
     np.testing.assert_allclose(seen.points[:, :7], plain.points, atol=1e-5)
     assert seen.points[:, 7:].std() > 0.01
@@ -185,7 +184,7 @@ def test_looking_ahead_tells_states_of_equal_output_apart(parity):
 @pytest.mark.parametrize("options", [{"rounds": 0}, {"replaced": 2.0}, {"prior": 0.0}, {"hardness": -1.0}])
 def test_bad_settings_are_refused(options):
     with pytest.raises(InputError):
-        Fitting(**options)
+        Stochastic(**options)
 
 
 def test_a_model_with_few_outputs_is_extracted_automatically(news_model, headlines):
@@ -201,10 +200,10 @@ def test_a_model_with_few_outputs_is_extracted_automatically(news_model, headlin
 
 
 def test_fitted_rows_have_no_static_part(news_model, headlines):
-    options = {"states": 4, "completion": "fit", "fitting": Fitting(rounds=1), "representatives": 2}
-    assert Extractor(**options).extract(news_model, headlines.texts[:100]).alpha == 0
+    options = {"states": 4, "completion": "fit", "rounds": 1, "representatives": 2}
+    assert extracted(news_model, headlines.texts[:100], **options).alpha == 0
     with pytest.raises(InputError, match="alpha has no meaning with completion 'fit'"):
-        Extractor(**options, alpha=0.4)
+        extracted(news_model, headlines.texts[:100], **options, alpha=0.4)
 
 
 def test_looking_ahead_from_next_to_nothing(news_model):

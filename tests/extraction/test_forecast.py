@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.methods import Bounded
 from wfalens.extraction import Linear, Paper, Readable, Stochastic, extract
-from wfalens.extraction.cost_estimate import most_probing, say_forecast
+from wfalens.extraction.cost_estimate import most_probing, say_cost
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 
@@ -18,14 +19,14 @@ KINDS = {
     "empirical": Paper(states=4),
     "probe": Stochastic(states=4, completion="probe", alpha=0.0, abstraction="outputs"),
     "fit": Stochastic(states=4, rounds=2),
-    "fit, few queries": Extractor(states=4, fitting=Fitting(rounds=2), queries=500),
-    "auto": Extractor(fitting=Fitting(rounds=2), queries=3000),
-    "all kinds": Extractor(queries=2000),
+    "fit, few queries": Bounded(Stochastic(states=4, rounds=2), queries=500),
+    "auto": Bounded(Stochastic(rounds=2), queries=3000),
+    "all kinds": Bounded(queries=2000),
     "look-ahead": Stochastic(states=4, abstraction="lookahead", completion="probe", alpha=0.0),
     "linear": SHORT,
-    "linear, few queries": Extractor(kind="linear", distillation=SHORT, queries=300),
+    "linear, few queries": Bounded(SHORT, queries=300),
     "readable": replace(QUICK, states=3, clusters=3),
-    "readable, few queries": Extractor(kind="readable", states=3, classes=3, sharing=QUICK, queries=400),
+    "readable, few queries": Bounded(replace(QUICK, states=3, clusters=3), queries=400),
 }
 ASIDE = 600  # prefixes of the check for causality and of the batch that is timed, at most
 
@@ -53,7 +54,8 @@ def test_a_black_box_is_asked_for_no_more_than_was_said_before(letters, kind):
     model = box(letters)
     ear = Ear(model)
     with shown_on(ear):
-        extract(model, TEXTS, KINDS[kind])
+        how = KINDS[kind]
+        (how if isinstance(how, Bounded) else Bounded(how)).extract(model, TEXTS)
     ((said, before),) = [(message, asked) for message, asked in ear.heard if "up to" in message]
     most = int(re.search(r"up to ([\d,]+) prefixes", said)[1].replace(",", ""))
     assert before <= ASIDE
@@ -82,7 +84,7 @@ def test_the_time_follows_from_the_pace_of_one_small_batch(letters, beyond, seco
     ids, ticks = letters.encode(["a b c d"] * 100), iter([10.0, 10.0 + seconds])
     ear = Ear()
     with shown_on(ear):
-        say_forecast(box(letters), ids, 1000, beyond, clock=lambda: next(ticks))
+        say_cost(box(letters), ids, 1000, beyond, clock=lambda: next(ticks))
     ((said, _),) = ear.heard
     assert f"for up to {1000 + beyond:,} prefixes; at {pace} a second that takes {told};" in said
 

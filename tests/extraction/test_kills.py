@@ -12,7 +12,7 @@ import pytest
 
 from tests.streams import corpus_files, small_model
 from wfalens.extraction import Paper, extract
-from wfalens.scale.run_config import Run
+from wfalens.scale.run_config import RunConfig
 from wfalens.text.files import TextFiles
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +43,7 @@ class Zygote:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks runs")
 @pytest.mark.parametrize(
     ("job", "shards"),
-    [("extraction", "counts-*.part"), ("evaluation", "judged-*.part"), ("importance", "summed-*.part")],
+    [("extraction", "counts-*.block"), ("evaluation", "compared-*.block"), ("importance", "sums-*.block")],
 )
 def test_runs_killed_twenty_times_end_in_the_bytes_of_one_that_was_not(tmp_path, job, shards):
     texts = tmp_path / "texts"
@@ -92,9 +92,9 @@ def arguments(tmp_path, texts=18_000):
 def room_for_five_shards(tmp_path):
     """Kilobytes, whole pages for each file."""
     files = TextFiles.find(f"{tmp_path}/*.jsonl")
-    run = Run(parts=tmp_path / "measured", shard_bytes=200_000, memory=10**12)
+    run = RunConfig(checkpoints=tmp_path / "measured", block_bytes=200_000, memory=10**12)
     extract(small_model(), files, Paper(states=6), run=run)
-    pages = {path.name: -(-path.stat().st_size // 4096) for path in run.parts.iterdir()}
+    pages = {path.name: -(-path.stat().st_size // 4096) for path in run.checkpoints.iterdir()}
     counts = [size for name, size in pages.items() if name.startswith("counts-")]
     assert len(counts) > 8
     return 4 * (sum(pages.values()) - sum(counts) + 5 * max(counts) + 2)
@@ -109,7 +109,7 @@ def test_a_full_disk_is_one_sentence_and_the_earlier_parts_are_whole(small_disk,
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     left = tmp_path / "left" / "out.wfa.parts"
-    parts = {path.name for path in left.glob("*.part")}
+    parts = {path.name for path in left.glob("*.block")}
     assert any(name.startswith("counts-") for name in parts)
     assert not any(path.name.startswith(".") for path in left.iterdir())
     # what is left is taken up on a larger disk, and ends as a run from the start
@@ -117,7 +117,7 @@ def test_a_full_disk_is_one_sentence_and_the_earlier_parts_are_whole(small_disk,
 
     plain = [str(each).strip("'") for each in command]
     resumed = wfalens(*plain, "-o", tmp_path / "left" / "out.wfa")
-    assert "shards are counted already" in resumed.stderr
+    assert "blocks are done already" in resumed.stderr
     assert wfalens(*plain, "-o", tmp_path / "whole.wfa").returncode == 0
     assert (tmp_path / "left" / "out.wfa").read_bytes() == (tmp_path / "whole.wfa").read_bytes()
     assert not left.exists()

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from wfalens.extraction.counts.sorting import sorted_keys
 from wfalens.scale.bottom_k import TextSample, draws
 
-from wfalens.extraction.counts.merging import Runs, merge_by_sorting, merge_runs
+from wfalens.extraction.counts.merging import Runs, merge_by_sorting, merge_runs, sorted_keys
 from wfalens.ragged import Ragged
+from wfalens.scale.sample import TextSample, draws
 
 # near keys are added up in windows, far ones are sorted
 keys = st.one_of(st.integers(0, 300), st.integers(0, 10**6), st.integers(0, 2**62))

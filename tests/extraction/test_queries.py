@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.methods import extracted
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Paper, Stochastic, extract
 from wfalens.extraction.completion.probing import affordable, ask, choose_representatives, probing_queries
@@ -70,9 +71,9 @@ def test_what_is_recorded_is_what_was_asked_and_within_the_budget(news_model, he
     ids = news_model.encoder.encode(headlines.texts[:150])
     model, checked = Counting(news_model), Counting(news_model)
     check_causal(checked, ids)
-    fitting = {"fitting": Fitting(rounds=3)} if completion == "fit" else {}
+    fitting = {"rounds": 3} if completion == "fit" else {}
     options = {**choice, "completion": completion, "queries": queries, "representatives": 3, **fitting}
-    record = Extractor.paper(**options).extract(model, ids).provenance["queries"]
+    record = extracted(model, ids, **options).provenance["queries"]
     assert model.queries - checked.queries - record["texts"] == record["total"]
     parts = {name: record.get(name, 0) for name in ("look_ahead", "search", "probing", "fitting")}
     assert sum(parts.values()) == record["total"]
@@ -93,11 +94,11 @@ def test_what_is_recorded_is_what_was_asked_and_within_the_budget(news_model, he
 def test_a_black_box_is_asked_within_its_budget(news_model, headlines, choice, completion, queries):
     def asked(**options):
         model = closed(news_model)
-        wfa = Extractor.paper(**options).extract(model, headlines.texts[:60])
+        wfa = extracted(model, headlines.texts[:60], **options)
         return model.queries, wfa.provenance["queries"]
 
     texts, _ = asked(**FIXED, completion="null")
-    fitting = {"fitting": Fitting(rounds=2)} if completion == "fit" else {}
+    fitting = {"rounds": 2} if completion == "fit" else {}
     count, record = asked(**choice, completion=completion, queries=queries, **fitting)
     assert count - texts <= record["total"] <= queries  # recorded from above: texts share beginnings
     assert count - texts > 0.3 * queries  # and it was made use of
@@ -144,9 +145,7 @@ def test_representatives_are_given_up_first_then_the_rarest_words(news_model, qu
 def test_too_small_a_budget_is_refused_in_a_sentence(news_model, headlines):
     for completion in ("probe", "fit"):
         with pytest.raises(InputError, match="queries do not pay for"):
-            Extractor.paper(states=6, completion=completion, alpha=0.0, queries=7).extract(
-                news_model, headlines.texts[:50]
-            )
+            extracted(news_model, headlines.texts[:50], states=6, completion=completion, alpha=0.0, queries=7)
     with pytest.raises(InputError, match="look ahead needs"):
         extract(news_model, headlines.texts[:50], Paper(states=3, abstraction="lookahead"), queries=100)
 
@@ -155,11 +154,11 @@ def test_augmented_texts_are_paid_for(news_model, headlines):
     rule = Augmentation(vectors=newsroom.vectors(), epochs=1)
     options = {"states": 4, "completion": "probe", "alpha": 0.0, "augmentation": rule}
     texts = headlines.texts[:200]
-    record = Extractor.paper(**options, queries=5000).extract(news_model, texts).provenance["queries"]
+    record = extracted(news_model, texts, **options, queries=5000).provenance["queries"]
     assert record["augmentation"] == record["texts"]
     assert record["total"] <= 5000
     with pytest.raises(InputError, match="augmentation needs"):
-        Extractor.paper(**options, queries=500).extract(news_model, texts)
+        extracted(news_model, texts, **options, queries=500)
 
 
 def test_a_search_is_not_richer_than_the_build(news_model, headlines):
@@ -180,14 +179,14 @@ def test_a_search_is_not_richer_than_the_build(news_model, headlines):
     assert any("act as <unk>" in message for message in heard)
 
 
-def test_a_ledger_refuses_what_it_cannot_pay():
-    ledger = QueryBudget(10)
-    ledger.enter("probing", 6)
+def test_a_budget_refuses_what_it_cannot_pay():
+    budget = QueryBudget(10)
+    budget.enter("probing", 6)
     with pytest.raises(TooFewQueriesError, match="only 4 of 10 are left"):
-        ledger.enter("fitting", 5)
-    assert ledger.total == 6
-    assert "6 times" in query_sentence(ledger.to_json())
-    assert "of 10 allowed" in query_sentence(ledger.to_json())
+        budget.enter("fitting", 5)
+    assert budget.total == 6
+    assert "6 times" in query_sentence(budget.to_dict())
+    assert "of 10 allowed" in query_sentence(budget.to_dict())
 
 
 @pytest.mark.parametrize("stored", [None, 3, [], {}, {"total": "many"}, {"total": True}])

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.methods import BOUNDS, Bounded
 from wfalens.automaton import WFA, Shared
 from wfalens.errors import InputError
 from wfalens.extraction import Readable, extract
@@ -13,7 +14,7 @@ from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.readable.chain import slopes
 from wfalens.extraction.readable.fit import Fit, merged
 from wfalens.extraction.readable.readable_automaton import automaton_of
-from wfalens.extraction.readable.readable_options import Rung, Size, Sizes
+from wfalens.extraction.readable.readable_options import Size, Sizes, SizeTrial
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
@@ -24,8 +25,9 @@ QUICK = Readable(spread=2, start_epochs=2, epochs=4, final_epochs=2, tokens=20_0
 THOROUGH = Readable(start_epochs=5, epochs=15, final_epochs=5)
 
 
-def readable(sharing=QUICK, **options):
-    return Extractor(kind="readable", **{"states": 8, "classes": 12, "sharing": sharing} | options)
+def readable(method=QUICK, states=8, clusters=12, **options):
+    bounds = {name: options.pop(name) for name in BOUNDS if name in options}
+    return Bounded(replace(method, states=states, clusters=clusters, **options), **bounds)
 
 
 def loss_of(words, wanted, matrices, centres, every):
@@ -59,7 +61,7 @@ def test_slopes_are_the_derivatives_of_the_loss():
 
 @pytest.fixture(scope="module")
 def page(news_model, headlines):
-    return extract(news_model, headlines, readable(THOROUGH, states=12, classes=24))
+    return readable(THOROUGH, states=12, clusters=24).extract(news_model, headlines)
 
 
 def test_it_is_small_and_faithful(page, news_model, test_headlines, tmp_path):
@@ -101,16 +103,16 @@ def test_words_of_a_class_share_their_matrix_and_the_start_is_never_entered_agai
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_equal_seeds_give_equal_bytes(news_model, headlines, tmp_path, monkeypatch, threads):
     few = headlines.texts[:300]
-    extract(news_model, few, readable(seed=4)).save(tmp_path / "a.wfa")
+    readable(seed=4).extract(news_model, few).save(tmp_path / "a.wfa")
     monkeypatch.setenv("WFALENS_THREADS", threads)
-    extract(news_model, few, readable(seed=4)).save(tmp_path / "b.wfa")
+    readable(seed=4).extract(news_model, few).save(tmp_path / "b.wfa")
     assert (tmp_path / "a.wfa").read_bytes() == (tmp_path / "b.wfa").read_bytes()
     assert WFA.load(tmp_path / "a.wfa").names.states == WFA.load(tmp_path / "b.wfa").names.states
 
 
 def test_the_planted_topics_are_found(newsroom_model):
     """Words of a topic turn towards it, neutral ones hardly matter, ambiguous ones stand alone or name both topics."""
-    page = extract(newsroom_model, load_dataset("newsroom"), readable(THOROUGH, states=12, classes=32))
+    page = readable(THOROUGH, states=12, clusters=32).extract(newsroom_model, load_dataset("newsroom"))
     vocabulary, truth = page.encoder.vocabulary, newsroom.TRUTH
 
     def effect(word):
@@ -133,7 +135,7 @@ def test_the_planted_topics_are_found(newsroom_model):
 
 def test_the_state_after_a_negation_is_found(opinions_model):
     """Of two states that say the same, one comes after a negation, and there a good word does the opposite."""
-    page = extract(opinions_model, load_dataset("opinions"), readable(THOROUGH))
+    page = readable(THOROUGH).extract(opinions_model, load_dataset("opinions"))
     tests = load_dataset("opinions", "test").texts
     assert np.mean(page.predict_indices(tests) == opinions_model.predict_proba(tests).argmax(1)) > 0.95
     after = [
@@ -146,25 +148,25 @@ def test_the_state_after_a_negation_is_found(opinions_model):
 
 
 def test_the_smallest_size_that_is_nearly_as_good_is_chosen_and_the_frontier_told(news_model, headlines):
-    page = extract(news_model, headlines.texts[:400], readable(states=None, classes="auto", loss=0.05))
+    page = readable(states="auto", clusters="auto", cr_loss=0.05).extract(news_model, headlines.texts[:400])
     frontier = page.provenance["frontier"]
-    rates = [rung["cr"] for rung in frontier["tried"]]
+    rates = [trial["cr"] for trial in frontier["tried"]]
     assert len(rates) == 6
     assert frontier["chosen"] == next(at for at, rate in enumerate(rates) if rate >= max(rates) - 0.05)
     chosen = frontier["tried"][frontier["chosen"]]
-    assert (page.states - 1, page.summary()["word_classes"]) == (chosen["states"], chosen["classes"])
+    assert (page.states - 1, page.summary()["word_classes"]) == (chosen["states"], chosen["clusters"])
 
 
 def test_a_given_number_of_states_leaves_the_classes_open():
-    sizes = Readable(states=5, clusters="auto")._sizes
+    sizes = Readable(states=5, clusters="auto").sizes
     assert {size.states for size in sizes.tried} == {5}
-    assert Sizes((Size(1, 2), Size(3, 4)), 0.1).chosen([Rung(1, 2, 0.8, 0), Rung(3, 4, 0.95, 0)]) == 1
+    assert Sizes((Size(1, 2), Size(3, 4)), 0.1).chosen([SizeTrial(1, 2, 0.8, 0), SizeTrial(3, 4, 0.95, 0)]) == 1
 
 
 def test_shared_rows_are_a_completion_too(news_model, headlines):
     wfa = extract(news_model, headlines.texts[:300], replace(QUICK, states=10, clusters=40))
     assert 24 < wfa.summary()["word_classes"] <= 40
-    assert wfa.provenance["parameters"]["completion"] == "shared"
+    assert wfa.completion.name == "shared"
 
 
 def test_a_black_box_is_asked_within_its_queries(letters):
@@ -173,27 +175,27 @@ def test_a_black_box_is_asked_within_its_queries(letters):
 
     model = wrap(answer, vocab=letters, classes=["with", "without"], reads="tokens")
     texts = [" ".join(np.random.default_rng(seed).choice(list("abcdefgh"), 5)) for seed in range(60)]
-    page = extract(model, texts, readable(states=3, classes=3, queries=2000))
+    page = readable(states=3, clusters=3, queries=2000).extract(model, texts)
     asked = page.provenance["queries"]
     assert 0 < asked["total"] <= 2000
     with pytest.raises(InputError, match="allow more"):
-        extract(model, texts, readable(states=3, classes=3, queries=12))
+        readable(states=3, clusters=3, queries=12).extract(model, texts)
 
 
-def test_few_queries_give_fewer_lessons_that_are_kept(letters):
+def test_few_queries_give_fewer_batches_that_are_kept(letters):
     model = wrap(lambda texts: np.full((len(texts), 2), 0.5), vocab=letters, classes=["a", "b"], reads="tokens")
     ids = letters.encode(["a b c d"] * 10)
-    ledger = QueryBudget(150)
-    lessons = PerturbedBatches(model, ids, replace(QUICK, tokens=40), 0, ledger)
-    first = [lessons.numbered(number) for number in range(6)]
+    budget = QueryBudget(150)
+    batches = PerturbedBatches(model, ids, replace(QUICK, tokens=40), 0, budget)
+    first = [batches.numbered(number) for number in range(6)]
     assert first[0] is first[3]
     assert first[1] is first[4]
-    assert ledger.total == 120
+    assert budget.total == 120
 
 
 def test_a_model_with_fewer_outputs_than_states_gets_fewer_states(letters):
     model = wrap(lambda texts: np.tile([0.7, 0.3], (len(texts), 1)), vocab=letters, classes=["a", "b"], reads="tokens")
-    page = extract(model, ["a b", "c d", "e f g", "h"], readable(states=6, classes=4))
+    page = readable(states=6, clusters=4).extract(model, ["a b", "c d", "e f g", "h"])
     assert page.states == 2
     np.testing.assert_allclose(page.predict_proba(["a", "b c"]), [[0.7, 0.3]] * 2, atol=0.02)
 
@@ -227,32 +229,6 @@ def test_a_page_of_twenty_thousand_words_is_below_300_kb(news_model, tmp_path):
     assert (tmp_path / "page.wfa").stat().st_size < 300_000
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"alpha": 0.3}, "alpha belongs to the stochastic kind"),
-        ({"completion": "fit"}, "completion belongs to the stochastic kind"),
-        ({"vectors": 1}, "vectors belongs to the linear kind"),
-        ({"classes": 0}, "classes"),
-        ({"classes": "few"}, "classes"),
-        ({"loss": 2.0}, "loss"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused(options, reason):
-    with pytest.raises(InputError, match=reason):
-        Extractor(kind="readable", **options)
-
-
-@pytest.mark.parametrize("options", [{"classes": 5}, {"loss": 0.1}, {"sharing": QUICK}])
-def test_options_of_shared_rows_are_refused_elsewhere(options):
-    with pytest.raises(InputError, match="shared"):
-        Extractor(kind="stochastic", **options)
-    with pytest.raises(InputError, match="readable kind"):
-        Extractor(kind="linear", **options)
-    with pytest.raises(InputError, match="no meaning with completion 'shared'"):
-        Readable(abstraction="outputs", states=40, clusters=256)
-
-
 def test_progress_tells_how_faithful_it_is(news_model, headlines):
     class Told(Progress):
         def __init__(self):
@@ -263,5 +239,5 @@ def test_progress_tells_how_faithful_it_is(news_model, headlines):
 
     told = Told()
     with shown_on(told):
-        extract(news_model, headlines.texts[:200], readable(replace(QUICK, epochs=5)))
+        readable(replace(QUICK, epochs=5)).extract(news_model, headlines.texts[:200])
     assert any(message.startswith("CR ") and "JSD" in message for message in told.said)

@@ -15,7 +15,7 @@ from wfalens.extraction.refinement.guarantee import Guarantee, lower_bound
 from wfalens.extraction.refinement.query_sampler import QuerySampler
 from wfalens.extraction.refinement.refine import Refiner, refinement_summary
 from wfalens.extraction.states.splitting import Splitting, contradictions
-from wfalens.extraction.states.views import see
+from wfalens.extraction.states.views import trace_prefixes
 from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged
 from wfalens.text.datasets import tomita
@@ -194,7 +194,7 @@ def is_contradicted(model, formed, point, texts):
     """Brute force: after some prefix at that point a text ends in another class than after the state's own prefix."""
     state = int(formed.states.assign(point[None])[0])
     for text in texts:
-        points = see(model, Ragged.from_lists([text], np.int32), formed.view).points
+        points = trace_prefixes(model, Ragged.from_lists([text], np.int32), formed.view).points
         for at in np.flatnonzero((points == point).all(1)):
             other = [*formed.prefixes[state], *text[at + 1 :]]
             said = [last_outputs(model, Ragged.from_lists([each], np.int32)).argmax() for each in (text, other)]

@@ -3,29 +3,29 @@
 import errno
 import json
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from wfalens.extraction.counts.count_parts import CountParts
-from wfalens.scale.engines.local import SerialEngine, ThreadEngine
-from wfalens.scale.journal import FileJournal, Journal
 
+from tests.errors import raises
 from tests.streams import WORDS, corpus_files, small_model, some_texts, write_texts
 from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.errors import FormatError, InputError
-from wfalens.extraction import Augmentation, Linear, Paper, Stochastic, extract
-from wfalens.extraction.counts import count_parts
+from wfalens.errors import InputError
+from wfalens.extraction import Augmentation, Linear, Paper, Stochastic, completion_method, extract
+from wfalens.extraction.stochastic.count_files import CountTask
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
-from wfalens.scale.checkpoints import PartsFolder
-from wfalens.scale.run_config import Run
+from wfalens.scale.checkpoints import Checkpoints
+from wfalens.scale.run_config import FileRun, RunConfig
 from wfalens.text import WordVectors
 from wfalens.text.files import TextFiles
 
 PLAIN = Paper(states=6)
-ROOM = 10**12
+MEMORY = 10**12
+THREADS = {"engine": "threads", "workers": 2}
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,8 @@ def files(tmp_path):
 
 
 def stream_of(tmp_path, source, name="parts", **options):
-    """A source and how it is read; the sample is smaller than the corpus, so that shards are counted."""
-    return source, Run(**{"parts": tmp_path / name, "memory": ROOM, "sample_tokens": 1500, **options})
+    """A source and how it is read; the sample is smaller than the corpus, so that blocks are counted."""
+    return source, RunConfig(**{"checkpoints": tmp_path / name, "memory": MEMORY, "sample_tokens": 1500, **options})
 
 
 def extracted(
@@ -64,48 +64,44 @@ def words_of(files):
 
 class TestDivision:
     @pytest.mark.parametrize("completion", ["null", "uniform", "empirical", "probe", "fit"])
-    def test_bytes_do_not_depend_on_shards_and_workers(self, tmp_path, files, model, completion):
-        extractor = Extractor.paper(states=6, completion=completion)
+    def test_bytes_do_not_depend_on_blocks_and_workers(self, tmp_path, files, model, completion):
+        extractor = completion_method(completion, states=6)
         found = {
-            saved(tmp_path, extractor, model, stream_of(tmp_path, files, f"{at}", shard_bytes=size, engine=engine))
-            for at, (size, engine) in enumerate([(1, SerialEngine()), (5000, ThreadEngine(3)), (None, SerialEngine())])
+            saved(tmp_path, extractor, model, stream_of(tmp_path, files, f"{at}", **means))
+            for at, means in enumerate([{"block_bytes": 1}, {"block_bytes": 5000, **THREADS}, {}])
         }
         assert len(found) == 1
 
     def test_looking_ahead_is_learned_on_the_sample_and_kept(self, tmp_path, files, model):
         extractor = Stochastic(states=6, abstraction="lookahead", completion="probe", alpha=0.4)
         whole = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "whole"))
-        with pytest.raises(Stopped):
-            extracted(extractor, model, stream_of(tmp_path, files, shard_bytes=1, journal=StopsAfter("shard", 4)))
-        assert saved(tmp_path, extractor, model, stream_of(tmp_path, files, engine=ThreadEngine(2))) == whole
+        with stopping_after("counts", 4):
+            extracted(extractor, model, stream_of(tmp_path, files, block_bytes=1))
+        assert saved(tmp_path, extractor, model, stream_of(tmp_path, files, **THREADS)) == whole
 
-    def test_bytes_do_not_depend_on_shards_with_augmentation(self, tmp_path, files, model):
+    def test_bytes_do_not_depend_on_blocks_with_augmentation(self, tmp_path, files, model):
         vectors = WordVectors(
             WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)).astype(np.float32), "made up"
         )
         extractor = replace(PLAIN, augmentation=Augmentation(vectors=vectors, epochs=2, weight=0.5))
-        one = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "one", shard_bytes=1))
+        one = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "one", block_bytes=1))
         two = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "two"))
         assert one == two
         assert one != saved(tmp_path, PLAIN, model, stream_of(tmp_path, files, "plain"))
 
-    def test_many_shards_are_merged_in_a_tree_to_the_same_bytes(self, tmp_path, files, model, monkeypatch):
-        monkeypatch.setattr(count_parts, "FAN", 4)
+    def test_many_blocks_are_merged_to_the_same_bytes(self, tmp_path, files, model):
         files = replace(files, block_bytes=150)
-        stream = stream_of(tmp_path, files, "many", shard_bytes=1)
-        many = saved(tmp_path, PLAIN, model, stream)
-        parts = CountParts(PartsFolder(stream[1].parts, json.loads((stream[1].parts / "manifest.json").read_text())))
-        assert len(parts.covered) > 4**3
-        assert len(parts.names) < len(parts.covered) / 8
+        many = saved(tmp_path, PLAIN, model, stream_of(tmp_path, files, "many", block_bytes=1))
+        assert len(list((tmp_path / "many").glob("counts-*.block"))) > 64
         assert many == saved(tmp_path, PLAIN, model, stream_of(tmp_path, files, "few"))
 
     def test_what_is_open_is_chosen_on_the_sample(self, tmp_path, files, model):
         extractor = Paper(states="auto", alpha="auto", beta="auto")
-        first = extracted(extractor, model, stream_of(tmp_path, files, "one", shard_bytes=1))
+        first = extracted(extractor, model, stream_of(tmp_path, files, "one", block_bytes=1))
         assert first.provenance["tuning"]["chosen"]["states"] == first.states - 1
         assert first.provenance["corpus"]["sample"]["tokens"] <= 1500
         first.save(tmp_path / "first.wfa")
-        second = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "two", engine=ThreadEngine(2)))
+        second = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "two", **THREADS))
         assert second == (tmp_path / "first.wfa").read_bytes()
 
     def test_a_linear_automaton_is_trained_on_the_sample(self, tmp_path, files, model):
@@ -134,10 +130,11 @@ class TestAgainstMemory:
         assert streamed.provenance["corpus"]["tokens"] == held.word_counts.sum()
 
     def test_a_budget_of_queries_leaves_the_same_words(self, tmp_path, files, model):
-        extractor = Extractor.paper(states=6, completion="probe", queries=7 * 20 * 2, representatives=2)
+        method, queries = completion_method("probe", states=6, representatives=2), 7 * 20 * 2
         texts = [json.loads(line)["text"] for line in words_of(files)]
-        streamed = extracted(extractor, model, stream_of(tmp_path, files, sample_tokens=10**6))
-        held = extract(model, texts, extractor)
+        source, run = stream_of(tmp_path, files, sample_tokens=10**6)
+        streamed = extract(model, source, method, run=run, queries=queries)
+        held = extract(model, texts, method, queries=queries)
         np.testing.assert_array_equal(streamed.completion.rows.row_start, held.completion.rows.row_start)
         np.testing.assert_array_equal(streamed.rows.weight, held.rows.weight)
 
@@ -153,7 +150,7 @@ class TestAgainstMemory:
 
 class TestFiles:
     @pytest.mark.parametrize("ending", ["jsonl", "csv", "tsv", "parquet", "jsonl.gz", "csv.gz"])
-    def test_every_format_gives_all_texts_from_any_shard(self, tmp_path, ending):
+    def test_every_format_gives_all_texts_from_any_block(self, tmp_path, ending):
         texts = some_texts(150)
         texts[7] = 'a "quoted" text,\nover two lines' if ending.startswith("jsonl") or ending == "parquet" else texts[7]
         files = TextFiles((str(write_texts(tmp_path / f"all.{ending}", texts)),), block_bytes=700)
@@ -162,13 +159,6 @@ class TestFiles:
         assert len(blocks) > 5
         later = list(files.blocks(0, blocks[3].start, 3))
         assert [list(block.texts) for block in later] == [list(block.texts) for block in blocks[3:]]
-
-    def test_a_quoted_value_over_lines_stays_whole(self, tmp_path):
-        path = tmp_path / "lines.csv"
-        path.write_text('\ufefftext,label\n"one\ntwo ""three""",x\n\nfour,y\n"  ",z\nfive,x\n')
-        blocks = list(TextFiles((str(path),), block_bytes=1).blocks(0))
-        assert [text for block in blocks for text in block.texts] == ['one\ntwo "three"', "four", "five"]
-        assert [block.place(0) for block in blocks] == [f"{path}: line {line}" for line in (2, 5, 7)]
 
     def test_patterns_find_files_in_the_order_of_their_names(self, tmp_path):
         for name in ("b", "a", "c"):
@@ -184,21 +174,18 @@ class TestFiles:
             ("bad.jsonl", b'{"text": "w1"}\n{"text": "w2"\n{"text": "w3"}\n', "line 2", "not JSON"),
             ("bad.jsonl", b'{"text": "w1"}\n{"label": "w2"}\n{"text": "w3"}\n', "line 2", "no field 'text'"),
             ("bad.jsonl", b'{"text": "w1"}\n{"text": "\xff"}\n{"text": "w3"}\n', "line 2", "is not utf-8"),
-            ("bad.csv", b"text,label\nw1,x\nw2\nw3,x\n", "line 3", "1 columns where the header has 2"),
-            ("bad.csv", b"text,label\nw1,x\n\xff,x\nw3,x\n", "line 3", "byte 0xff is not utf-8"),
-            ("bad.csv", b'text,label\nw1,x\n"w2"x,x\nw3,x\n', "line 3", "broken quoting"),
         ],
     )
     def test_a_bad_row_is_named_or_skipped_and_counted(self, tmp_path, model, name, content, place, reason):
         (tmp_path / name).write_bytes(content)
         files = TextFiles((str(write_texts(tmp_path / "good.jsonl", some_texts(100))), str(tmp_path / name)))
-        with pytest.raises(InputError, match=rf"{name}: {place}: .*{reason}.*--on-bad skip"):
+        with pytest.raises(InputError, match=rf"{name}: {place}: .*{reason}.*on_error"):
             extracted(PLAIN, model, stream_of(tmp_path, files))
-        wfa = extracted(PLAIN, model, stream_of(tmp_path, files, on_bad="skip"))  # goes on where it stopped
+        wfa = extracted(PLAIN, model, stream_of(tmp_path, files, on_error="skip"))  # goes on where it stopped
         corpus = wfa.provenance["corpus"]
         assert corpus["left_out"] == 1
         assert f"{name}: {place}: " in corpus["first_left_out"][0]
-        assert corpus["texts"] == (101 if "quoting" in reason else 102)
+        assert corpus["texts"] == 102
 
     def test_a_damaged_archive_is_named(self, tmp_path, model):
         path = write_texts(tmp_path / "cut.jsonl.gz", some_texts(300))
@@ -212,103 +199,76 @@ class TestFiles:
         files = TextFiles((str(bad), str(good)))
         with pytest.raises(InputError, match=r"bad\.parquet: not a readable parquet file"):
             extracted(PLAIN, model, stream_of(tmp_path, files))
-        wfa = extracted(PLAIN, model, stream_of(tmp_path, files, on_bad="skip"))
+        wfa = extracted(PLAIN, model, stream_of(tmp_path, files, on_error="skip"))
         assert wfa.provenance["corpus"]["texts"] == 100
         assert wfa.provenance["corpus"]["left_out"] == 1
 
 
-class Stopped(Exception):  # noqa: N818
+class StoppedError(Exception):
     pass
 
 
-class StopsAfter(Journal):
-    def __init__(self, event, number):
-        self.event, self.left = event, number
+@contextmanager
+def stopping_after(kind, number):
+    """A run that is stopped when so many blocks of a kind are kept."""
+    left, write = [number], Checkpoints.write
 
-    def write(self, event, **facts):
-        self.left -= event == self.event
-        if self.left == 0:
-            raise Stopped
+    def written(self, name, *content):
+        write(self, name, *content)
+        left[0] -= name.startswith(kind)
+        if left[0] == 0:
+            raise StoppedError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Checkpoints, "write", written)
+        with pytest.raises(StoppedError):
+            yield
 
 
 class TestResuming:
-    @pytest.mark.parametrize(
-        ("event", "number"), [("survey", 1), ("plan", 1), ("shard", 1), ("shard", 9), ("probe", 1)]
-    )
-    def test_a_stopped_run_goes_on_to_the_same_bytes(self, tmp_path, files, model, event, number):
+    @pytest.mark.parametrize(("kind", "number"), [("scan", 1), ("counts", 1), ("counts", 9), ("probe", 1)])
+    def test_a_stopped_run_continues_to_the_same_bytes(self, tmp_path, files, model, kind, number):
         extractor = Stochastic(states=6, completion="probe", abstraction="outputs", alpha=0.4)
-        whole = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "whole", shard_bytes=1))
-        with pytest.raises(Stopped):
-            extracted(extractor, model, stream_of(tmp_path, files, shard_bytes=1, journal=StopsAfter(event, number)))
-        assert saved(tmp_path, extractor, model, stream_of(tmp_path, files, shard_bytes=4000)) == whole
+        whole = saved(tmp_path, extractor, model, stream_of(tmp_path, files, "whole", block_bytes=1))
+        with stopping_after(kind, number):
+            extracted(extractor, model, stream_of(tmp_path, files, block_bytes=1))
+        assert saved(tmp_path, extractor, model, stream_of(tmp_path, files, block_bytes=4000)) == whole
 
-    def test_what_was_counted_is_not_counted_again(self, tmp_path, files, model, monkeypatch):
-        with pytest.raises(Stopped):
-            extracted(PLAIN, model, stream_of(tmp_path, files, shard_bytes=1, journal=StopsAfter("shard", 5)))
-        log = FileJournal(tmp_path / "log")
-        extracted(PLAIN, model, stream_of(tmp_path, files, journal=log))
+    def test_what_was_counted_is_not_counted_again(self, tmp_path, files, model):
+        with stopping_after("counts", 5):
+            extracted(PLAIN, model, stream_of(tmp_path, files, block_bytes=1))
+        extracted(PLAIN, model, stream_of(tmp_path, files, block_bytes=1, log=tmp_path / "log"))
         events = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
         assert events[0]["resumed"] is True
-        assert "survey" not in [event["event"] for event in events]
-        shards = [event["shard"] for event in events if event["event"] == "shard"]
-        assert shards == list(range(5, 5 + len(shards)))
-        assert all(event["seconds"] >= 0 and event["tokens"] > 0 for event in events if event["event"] == "shard")
-
-    def test_a_part_that_was_merged_and_left_is_not_counted_twice(self, tmp_path, files, model):
-        stream = stream_of(tmp_path, files, shard_bytes=1)
-        whole = saved(tmp_path, PLAIN, model, stream)
-        manifest = json.loads((stream[1].parts / "manifest.json").read_text())
-        folder = PartsFolder(stream[1].parts, manifest)
-        parts = CountParts(folder)
-        names = [name for name in parts.names if name.count("-") == 1][:2]
-        single = [folder.path / f"{name}.part" for name in names]
-        kept = [(path, path.read_bytes()) for path in single]
-        parts.merge(names)
-        for path, blob in kept:
-            path.write_bytes(blob)  # as if killed before they were removed
-        folder.close()
-        assert saved(tmp_path, PLAIN, model, stream) == whole
-        assert not any(path.exists() for path in single)
+        assert "scan" not in [event["event"] for event in events]
+        counted = [event for event in events if event["event"].startswith("counts")]
+        assert len(counted) == len(list((tmp_path / "parts").glob("counts-*.block"))) - 5
+        assert all(event["seconds"] >= 0 for event in counted)
 
     def test_another_model_other_files_or_parameters_are_refused(self, tmp_path, files, model):
-        with pytest.raises(Stopped):
-            extracted(PLAIN, model, stream_of(tmp_path, files, journal=StopsAfter("shard", 1)))
-        with pytest.raises(InputError, match=r"belongs to another run \(parameters alpha: 0\.4 there, 0\.1 here"):
+        with stopping_after("counts", 1):
+            extracted(PLAIN, model, stream_of(tmp_path, files))
+        with raises("other-run", match="parameters alpha: 0.4 there, 0.1 here"):
             extracted(replace(PLAIN, alpha=0.1), model, stream_of(tmp_path, files))
-        with pytest.raises(InputError, match="model fingerprint"):
-            extracted(
-                PLAIN,
-                type(model).untrained(model.config, model.encoder, model.class_names, 5),
-                stream_of(tmp_path, files),
-            )
+        other = type(model).untrained(model.config, model.encoder, model.class_names, 5)
+        with raises("other-run", match="model fingerprint"):
+            extracted(PLAIN, other, stream_of(tmp_path, files))
         write_texts(tmp_path / "texts1.jsonl", some_texts(119, 1))
-        with pytest.raises(InputError, match=r"files .*texts1\.jsonl"):
+        with raises("other-run", match=r"files .*texts1\.jsonl"):
             extracted(PLAIN, model, stream_of(tmp_path, files))
 
-    def test_two_runs_do_not_share_a_folder(self, tmp_path, files, model):
-        class SecondRun(Journal):
-            def write(self, event, **facts):
-                if event == "plan":
-                    with pytest.raises(InputError, match="another run is using"):
-                        extracted(PLAIN, model, stream_of(tmp_path, files))
-                    self.tried = True
-
-        journal = SecondRun()
-        extracted(PLAIN, model, stream_of(tmp_path, files, journal=journal))
-        assert journal.tried
-
-    def test_a_damaged_part_is_named(self, tmp_path, files, model):
-        stream = stream_of(tmp_path, files, shard_bytes=1)
+    def test_a_damaged_block_is_named(self, tmp_path, files, model):
+        stream = stream_of(tmp_path, files, block_bytes=1)
         extracted(PLAIN, model, stream)
-        part = min(stream[1].parts.glob("counts-*.part"))
-        part.write_bytes(part.read_bytes()[:50])
-        with pytest.raises(FormatError, match=part.name):
+        block = min(stream[1].checkpoints.glob("counts-*.block"))
+        block.write_bytes(block.read_bytes()[:50])
+        with raises("damaged", match=block.name):
             extracted(PLAIN, model, stream)
 
 
 class TestFailing:
     def test_a_full_disk_is_one_error_and_the_run_goes_on_later(self, tmp_path, files, model, monkeypatch):
-        stream = stream_of(tmp_path, files, shard_bytes=1)
+        stream = stream_of(tmp_path, files, block_bytes=1)
         real, calls = os.fsync, []
 
         def full(descriptor):
@@ -320,45 +280,51 @@ class TestFailing:
         monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(InputError, match=r"cannot write .*: No space left on device"):
             extracted(PLAIN, model, stream)
-        kept = {path.name for path in stream[1].parts.iterdir()}
+        kept = {path.name for path in stream[1].checkpoints.iterdir()}
         assert not any(name.startswith(".") for name in kept)
         assert any(name.startswith("counts-") for name in kept)
         monkeypatch.undo()
         resumed = saved(tmp_path, PLAIN, model, stream)
         assert resumed == saved(tmp_path, PLAIN, model, stream_of(tmp_path, files, "whole"))
 
-    def test_a_shard_that_fails_always_is_named_or_skipped_and_counted(self, tmp_path, files, model, monkeypatch):
-        from wfalens.extraction.counts.counting import CountTask
-
+    def test_a_block_that_fails_always_is_named_or_skipped_and_counted(self, tmp_path, files, model, monkeypatch):
         real = CountTask._counted
 
-        def fails(self, model, shard):
-            if shard.number == 3:
+        def fails(self, model, job):
+            if job.number == 3:
                 raise RuntimeError("no luck")
-            return real(self, model, shard)
+            return real(self, model, job)
 
         monkeypatch.setattr(CountTask, "_counted", fails)
-        with pytest.raises(Exception, match=r"texts\d\.jsonl, blocks \d+.*failed 3 times: RuntimeError: no luck"):
-            extracted(PLAIN, model, stream_of(tmp_path, files, shard_bytes=1))
-        log = FileJournal(tmp_path / "log")
-        wfa = extracted(PLAIN, model, stream_of(tmp_path, files, shard_bytes=1, on_bad="skip", journal=log))
+        with raises("block-failed", match="no luck"):
+            extracted(PLAIN, model, stream_of(tmp_path, files, block_bytes=1))
+        log = tmp_path / "log"
+        wfa = extracted(PLAIN, model, stream_of(tmp_path, files, block_bytes=1, on_error="skip", log=log))
         assert wfa.provenance["corpus"]["left_out"] == 1
         assert "no luck" in wfa.provenance["corpus"]["first_left_out"][0]
-        events = [json.loads(line)["event"] for line in (tmp_path / "log").read_text().splitlines()]
+        events = [json.loads(line)["event"] for line in log.read_text().splitlines()]
         assert events.count("retry") == 2
         assert events.count("fail") == 1
 
     def test_too_little_memory_is_refused_at_once(self, tmp_path, files, model):
-        with pytest.raises(InputError, match="more than --memory 100 MB"):
+        with raises("memory"):
             extracted(PLAIN, model, stream_of(tmp_path, files, memory=10**8))
         assert not (tmp_path / "parts").exists()
 
     def test_memory_that_runs_out_ends_the_run_and_keeps_what_is_done(self, tmp_path, files, model, monkeypatch):
         monkeypatch.setattr("wfalens.scale.run_config.resident_with_children", lambda: 10**9)
-        stream = stream_of(tmp_path, files, memory=2 * 10**9, journal=Grows(monkeypatch))
-        with pytest.raises(InputError, match=r"needs 3 GB, more than --memory 2 GB.*what was counted is kept"):
+        record = FileRun.record
+
+        def grows(self, event, **facts):
+            record(self, event, **facts)
+            if event.startswith("counts"):
+                monkeypatch.setattr("wfalens.scale.run_config.resident_with_children", lambda: 3 * 10**9)
+
+        monkeypatch.setattr(FileRun, "record", grows)
+        stream = stream_of(tmp_path, files, memory=2 * 10**9)
+        with raises("memory"):
             extracted(PLAIN, model, stream)
-        assert len(list(stream[1].parts.glob("counts-*.part"))) == 1
+        assert len(list(stream[1].checkpoints.glob("counts-*.block"))) == 1
 
     def test_a_corpus_without_words_is_refused(self, tmp_path, model):
         (tmp_path / "empty.jsonl").write_text('{"text": ""}\n{"text": "  "}\n')
@@ -366,18 +332,7 @@ class TestFailing:
             extracted(PLAIN, model, stream_of(tmp_path, TextFiles((str(tmp_path / "empty.jsonl"),))))
 
 
-class Grows(Journal):
-    """Memory grows with the first shard."""
-
-    def __init__(self, monkeypatch):
-        self.monkeypatch = monkeypatch
-
-    def write(self, event, **facts):
-        if event == "shard":
-            self.monkeypatch.setattr("wfalens.scale.run_config.resident_with_children", lambda: 3 * 10**9)
-
-
-def test_progress_tells_shards_and_rate(tmp_path, files, model):
+def test_progress_counts_blocks(tmp_path, files, model):
     class Listener(Progress):
         def __init__(self):
             self.tasks, self.notes = {}, []
@@ -392,7 +347,6 @@ def test_progress_tells_shards_and_rate(tmp_path, files, model):
 
     listener = Listener()
     with shown_on(listener):
-        extracted(PLAIN, model, stream_of(tmp_path, replace(files, block_bytes=500), shard_bytes=1))
+        extracted(PLAIN, model, stream_of(tmp_path, replace(files, block_bytes=500), block_bytes=1))
     total, done = listener.tasks["counting transitions"]
     assert total == done > 10
-    assert any(note.endswith("words/s") for note in listener.notes)

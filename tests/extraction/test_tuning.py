@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.intents import intents, last_classes
+from tests.methods import extracted
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.extraction import Paper, Stochastic, extract
@@ -11,19 +12,19 @@ from wfalens.extraction.comparing import DIVERGENCE, Rates
 from wfalens.extraction.completion.fitting import FittedRows
 from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.views import principal
-from wfalens.extraction.stochastic.memory_budget import Room
-from wfalens.extraction.stochastic.size_grid import Ladder, representatives_for
+from wfalens.extraction.stochastic.memory_budget import MemoryBudget, free_share
+from wfalens.extraction.stochastic.size_grid import SizeGrid, representatives_for
 from wfalens.extraction.stochastic.tuning import Delivered, Held, Trial, Tuning, _best, _goes_on, split
 from wfalens.memory import free, resident_with_children
 from wfalens.models.inference import last_outputs
 from wfalens.progress import Progress, shown_on
-from wfalens.scale.run_config import Session
-from wfalens.text.blocks import source_of
+from wfalens.scale.run_config import FileRun
+from wfalens.scale.sample import SampledFiles
 
 
 def tuned(model, corpus, **options):
-    wfa = Extractor.paper(**{"states": "auto", "alpha": "auto", "beta": "auto", **options}).extract(model, corpus)
-    return wfa, Tuning.from_json(wfa.provenance["tuning"])
+    wfa = extracted(model, corpus, **{"states": "auto", "alpha": "auto", "beta": "auto", **options})
+    return wfa, Tuning.from_dict(wfa.provenance["tuning"])
 
 
 def test_the_choice_is_the_best_of_what_was_tried_and_is_what_was_built(news_model, headlines):
@@ -52,7 +53,7 @@ def test_the_final_automaton_uses_all_texts(news_model, headlines):
 def test_a_search_with_probing_keeps_its_curve_in_the_file(tmp_path, news_model, headlines):
     wfa, tuning = tuned(news_model, headlines, completion="probe", representatives=2)
     wfa.save(tmp_path / "a.wfa")
-    assert Tuning.from_json(WFA.load(tmp_path / "a.wfa").provenance["tuning"]) == tuning
+    assert Tuning.from_dict(WFA.load(tmp_path / "a.wfa").provenance["tuning"]) == tuning
 
 
 def test_the_size_budget_bounds_the_choice(tmp_path, news_model, headlines):
@@ -76,7 +77,7 @@ def test_equal_rates_are_decided_by_divergence():
 
 @pytest.mark.parametrize("stored", [None, {}, {"trials": [{}], "chosen": {}, "texts": 1}, [1], "auto"])
 def test_a_provenance_without_a_choice_gives_none(stored):
-    assert Tuning.from_json(stored) is None
+    assert Tuning.from_dict(stored) is None
 
 
 def test_one_text_cannot_be_held_out(news_model):
@@ -101,18 +102,18 @@ class Told(Progress):
 
 
 def test_the_sizes_begin_at_the_number_of_classes_and_go_on_beyond_eighty():
-    assert Ladder.of(2, fits=True, limited=False).rungs == (20, 40, 80, 160, 320, 640)
-    assert Ladder.of(150, fits=True, limited=False).rungs == (150, 300, 600)
-    assert Ladder.of(7, fits=False, limited=False).rungs[0] == 10
-    assert Ladder.of(7, fits=True, limited=True).rungs == (20, 40, 80)
-    assert Ladder.of(5000, fits=True, limited=False).rungs == (5000, 10000)
+    assert SizeGrid.of(2, fits=True, limited=False).sizes == (20, 40, 80, 160, 320, 640)
+    assert SizeGrid.of(150, fits=True, limited=False).sizes == (150, 300, 600)
+    assert SizeGrid.of(7, fits=False, limited=False).sizes[0] == 10
+    assert SizeGrid.of(7, fits=True, limited=True).sizes == (20, 40, 80)
+    assert SizeGrid.of(5000, fits=True, limited=False).sizes == (5000, 10000)
 
 
 def test_a_language_model_may_have_many_states_which_all_have_to_be_earned():
-    assert Ladder.speaking(20, limited=False) == Ladder((10, 30, 80, 200, 600, 1500), 1)
-    assert Ladder.speaking(100, limited=False).rungs == (10, 30, 80, 200)
-    assert Ladder.speaking(5000, limited=False).rungs == (10,)
-    assert Ladder.speaking(20, limited=True).rungs == (10, 30, 80, 200)
+    assert SizeGrid.for_language_model(20, limited=False) == SizeGrid((10, 30, 80, 200, 600, 1500), 1)
+    assert SizeGrid.for_language_model(100, limited=False).sizes == (10, 30, 80, 200)
+    assert SizeGrid.for_language_model(5000, limited=False).sizes == (10,)
+    assert SizeGrid.for_language_model(20, limited=True).sizes == (10, 30, 80, 200)
     tops = [Trial("lookahead", 80, 0.0, None, 0.5, 0.1, 0), Trial("lookahead", 200, 0.0, None, 0.4, 0.08, 0)]
     assert _goes_on(tops, 1, 1000, DIVERGENCE)
     assert not _goes_on([*tops, Trial("lookahead", 600, 0.0, None, 0.9, 0.079, 0)], 1, 1000, DIVERGENCE)
@@ -158,37 +159,37 @@ def test_many_classes_get_more_than_eighty_states_which_are_far_more_faithful():
 def test_memory_bounds_the_number_of_states_and_the_search_says_so(monkeypatch):
     model, texts, _ = intents(30)
     told = Told()
-    options = {"abstraction": "outputs", "completion": "fit", "fitting": Fitting(rounds=1)}
-    free = Extractor(**options).extract(model, texts)
-    rate = Tuning.from_json(free.provenance["tuning"])
+    options = {"abstraction": "outputs", "completion": "fit", "rounds": 1}
+    free = extracted(model, texts, **options)
+    rate = Tuning.from_dict(free.provenance["tuning"])
     assert max(trial.states for trial in rate.trials) > 60
     monkeypatch.setattr("wfalens.extraction.stochastic.memory_budget.free", lambda: 8 << 20)
     with shown_on(told):
-        wfa = Extractor(**options).extract(model, texts)
-    tried = {trial.states for trial in Tuning.from_json(wfa.provenance["tuning"]).trials}
+        wfa = extracted(model, texts, **options)
+    tried = {trial.states for trial in Tuning.from_dict(wfa.provenance["tuning"]).trials}
     assert tried < {trial.states for trial in rate.trials}
     assert any("states would take about" in sentence for sentence in told.sentences)
 
 
 def test_a_bound_on_memory_leaves_what_the_process_does_not_hold_yet():
-    session = Session(source=source_of(["a text"]), memory=10**12)
-    assert Room.within(session) == pytest.approx(10**12 - resident_with_children(), abs=10**9)
-    assert Room.within(Session(source=source_of(["a text"]))) == pytest.approx(free() / 2, rel=0.3)
+    files = SampledFiles(FileRun(memory=10**12), None)
+    assert free_share(files) == pytest.approx(10**12 - resident_with_children(), abs=10**9)
+    assert free_share(None) == pytest.approx(free() / 2, rel=0.3)
 
 
 def test_the_room_that_is_foretold_grows_with_states_and_words(news_model, headlines):
     wfa = extract(
         news_model, headlines.texts[:100], Stochastic(states=4, completion="probe", abstraction="outputs", alpha=0.4)
     )
-    rooms = [Room(None, words, True, (1000, 5), None) for words in (100, 1000)]
+    rooms = [MemoryBudget(None, words, True, (1000, 5), None) for words in (100, 1000)]
     assert rooms[0].needed(10, wfa) < rooms[0].needed(20, wfa) < rooms[1].needed(20, wfa)
     assert rooms[0].refusal(10**6, wfa) is None  # nobody knows how much there is
-    assert "not tried" in Room(10**6, 1000, True, (1000, 5), None).refusal(1000, wfa)
+    assert "not tried" in MemoryBudget(10**6, 1000, True, (1000, 5), None).refusal(1000, wfa)
 
 
 def test_fitted_rows_are_measured_on_texts_that_they_were_not_fitted_to(news_model, headlines):
     wfa = extract(news_model, headlines, Stochastic(representatives=2, states=20, rounds=4))
-    tuning = Tuning.from_json(wfa.provenance["tuning"])
+    tuning = Tuning.from_dict(wfa.provenance["tuning"])
     assert tuning.delivered.rows == wfa.completion.name
     held = Held(split(len(headlines), stream_of(0, Step.SEARCH))[1], None)
     ids = news_model.encoder.encode(headlines.texts)
@@ -206,7 +207,7 @@ def test_probed_rows_are_kept_where_fitting_makes_them_worse(monkeypatch, news_m
     told = Told()
     with shown_on(told):
         wfa = extract(news_model, headlines, Stochastic(representatives=2, states=20))
-    tuning = Tuning.from_json(wfa.provenance["tuning"])
+    tuning = Tuning.from_dict(wfa.provenance["tuning"])
     assert (wfa.completion.name, wfa.alpha) == ("probe", tuning.chosen.alpha)
     assert tuning.delivered.rows == "probe"
     assert tuning.delivered.fit.cr < tuning.delivered.probe.cr == tuning.chosen.cr

@@ -14,9 +14,10 @@ from wfalens import (
     Stochastic,
     WordVectors,
     extract,
-    measure_fidelity,
+
     read_corpus,
 )
+from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Method
 from wfalens.extraction.selection import CandidateMethods, extract_best
 from wfalens.scale import RunConfig

@@ -38,7 +38,11 @@ class Checkpoints:
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror or error}") from None
         _take(self._lock, path)
-        self._check(json.loads(json.dumps(manifest)))
+        try:
+            self._check(json.loads(json.dumps(manifest)))
+        except InputError:
+            self._lock.close()
+            raise
         for left in path.glob(f".*{_ENDING}"):  # writing was cut off
             left.unlink(missing_ok=True)
 
