@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wfalens.extraction.counts.sorting import sorted_keys
-from wfalens.scale.bottom_k import TextSample, draws
 
 from wfalens.extraction.counts.merging import Runs, merge_by_sorting, merge_runs, sorted_keys
 from wfalens.ragged import Ragged

@@ -14,7 +14,6 @@ from wfalens import (
     Stochastic,
     WordVectors,
     extract,
-
     read_corpus,
 )
 from wfalens.evaluation import measure_fidelity

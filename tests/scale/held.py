@@ -10,8 +10,6 @@ from tests.waiting import wait_until
 from wfalens.scale.map_blocks import run_jobs
 from wfalens.scale.ray_executor import leave_cluster
 
-from tests.waiting import wait_until
-
 
 @dataclass(frozen=True)
 class Held:
