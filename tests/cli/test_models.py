@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.cli.test_commands import wfalens
+from tests.models.adapters.test_transformer import bert, word_pieces
 from tests.models.graphs import running_graph, summing_graph
-from tests.models.test_transformer import bert, word_pieces
 from tests.models.toy import CLASSES, ENCODER, texts, word_scores
 from wfalens.automaton import WFA
 from wfalens.models import Preprocessing, RNNClassifier, export_onnx

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.test_commands import wfalens
 from tests.cli.test_models import write_csv
 from tests.models.graphs import summing_graph
-from tests.models.test_keras_files import network, saved
+from tests.models.keras.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, texts
 from wfalens.errors import FormatError, InputError
 from wfalens.extraction import Paper, extract

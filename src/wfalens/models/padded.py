@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -100,7 +101,25 @@ def check_outputs(run: Run, encoder: TextEncoder, form: PaddedForm, outputs: str
     checked_probabilities(rows.reshape(-1, rows.shape[-1]), rows.size // rows.shape[-1], classes, source)
 
 
-class PaddedTextClassifier(BlackBoxClassifier):
+class Rereading:
+    """Gives a model of padded batches a copy that is read in another way."""
+
+    form: PaddedForm
+    encoder: TextEncoder
+
+    def reread(self, form: PaddedForm, truncation_side: str) -> Any:
+        """The same model with other padding or ids.
+
+        Args:
+            form: how sequences become padded batches
+            truncation_side: the side on which long texts lose words
+        """
+        other = copy(self)
+        other.form, other.encoder = form, replace(self.encoder, truncation_side=truncation_side)
+        return other
+
+
+class PaddedTextClassifier(Rereading, BlackBoxClassifier):
     """Wraps `run(ids (batch, time)) -> (batch, classes)`: every prefix is asked as a text of its own."""
 
     def __init__(
@@ -122,20 +141,7 @@ class PaddedTextClassifier(BlackBoxClassifier):
             fingerprint=fingerprint,
             initial_output=initial_output,
         )
-        self.run, self.form, self._outputs, self._read_out = run, form, outputs, readout_named(outputs)
-
-    def reread(self, form: PaddedForm, truncation_side: str) -> PaddedTextClassifier:
-        """The same model with other padding or ids."""
-        return PaddedTextClassifier(
-            self.run,
-            replace(self.encoder, truncation_side=truncation_side),
-            self.class_names,
-            form=form,
-            outputs=self._outputs,
-            batch_size=self.batch_size,
-            fingerprint=self.fingerprint,
-            initial_output=self._prior,
-        )
+        self.run, self.form, self._read_out = run, form, readout_named(outputs)
 
     def answers(self, prefixes: Ragged[np.int32]) -> object:
         answers = np.empty((len(prefixes), len(self.class_names)), np.float64)
@@ -164,7 +170,7 @@ def token_classifier(
     return PaddedTextClassifier(last_row(run), encoder, class_names, **options)
 
 
-class PaddedTokenClassifier(Classifier):
+class PaddedTokenClassifier(Rereading, Classifier):
     """Wraps `run(ids (batch, time)) -> (batch, time, classes)`: one pass scores all prefixes of a text."""
 
     def __init__(
@@ -188,19 +194,7 @@ class PaddedTokenClassifier(Classifier):
         self.class_names = named_classes(class_names)
         self.fingerprint = fingerprint
         self.initial_output = checked_prior(initial_output, len(self.class_names))
-        self.run, self.form, self._outputs, self._read_out = run, form, outputs, readout_named(outputs)
-
-    def reread(self, form: PaddedForm, truncation_side: str) -> PaddedTokenClassifier:
-        """The same model with other padding or ids."""
-        return PaddedTokenClassifier(
-            self.run,
-            replace(self.encoder, truncation_side=truncation_side),
-            self.class_names,
-            form=form,
-            outputs=self._outputs,
-            fingerprint=self.fingerprint,
-            initial_output=self.initial_output,
-        )
+        self.run, self.form, self._read_out = run, form, readout_named(outputs)
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
         return trace_padded(ids, len(self.class_names), self._rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from wfalens.models.base import Classifier
 from wfalens.models.checks import BINARY, LOGITS, looks_ahead, probes, readout_named, softmax
 from wfalens.models.contract import State, checked_probabilities, uniform
 from wfalens.models.inference import TOKENS_PER_BATCH, state_traces, trace_padded
-from wfalens.models.padded import PaddedForm, PaddedTextClassifier, check_outputs, checked_word_ids, last_row
+from wfalens.models.padded import PaddedForm, PaddedTextClassifier, Rereading, check_outputs, checked_word_ids, last_row
 from wfalens.models.registry import WrapArguments, adapter, packages_of
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import named_classes
@@ -115,7 +114,7 @@ def wrapped_module(
     return whole
 
 
-class TorchModule(Classifier):
+class TorchModule(Rereading, Classifier):
     """Black box: only the logits of all prefixes are used."""
 
     def __init__(
@@ -185,11 +184,6 @@ class TorchModule(Classifier):
                 "them (word_ids)"
             ) from None
         check_outputs(self.rows, self.encoder, self.form, self.outputs, len(self.class_names), "the module")
-
-    def reread(self, form: PaddedForm, truncation_side: str) -> TorchModule:
-        """The same module with other ids."""
-        encoder = replace(self.encoder, truncation_side=truncation_side)
-        return TorchModule(self.module, encoder, self.class_names, self.tokens_per_batch, form, self.outputs)
 
     def rows(self, batch: NDArray[np.int64]) -> NDArray[np.float32]:
         """The module's output, as it is."""

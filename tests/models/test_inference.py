@@ -11,7 +11,7 @@ from wfalens.ragged import Ragged
 
 
 class Traced:
-    """A stepwise model, no prefix classifier, that keeps what it is asked."""
+    """A prefix classifier that keeps what it is asked."""
 
     def __init__(self):
         self.inner = counting_model(3)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.models.test_keras_files import network, saved
+from tests.models.keras.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, WORTH, texts
 from wfalens.errors import ModelError
 from wfalens.extraction import Paper, extract
