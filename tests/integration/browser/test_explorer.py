@@ -50,7 +50,7 @@ def test_the_overview_tells_what_it_is_and_how_faithful(visit, explorer, study):
     first = page.locator("main p").nth(1).inner_text()  # after the lead
     assert f"{100 * measured['cr']['value']:.1f}\N{NO-BREAK SPACE}%" in first
     assert "bag of words" in first
-    assert "a weak opponent here: the extraction texts were not given" in first
+    assert "a weak baseline here: the extraction texts were not given" in first
     for words in views.overview(study)["top_words"]:
         assert visible(words[0]) in text
     expect(page.locator("main .chip").first).to_be_visible()  # one example
@@ -296,7 +296,7 @@ def test_pairs_are_filtered_and_swapped(visit, explorer, study):
     expect(page.locator(".panel")).to_contain_text(f"in {data['changed']} of {data['texts']} text")
     assert page.locator(".panel ins").all_inner_texts().count(pair["second"]) >= min(1, data["changed"])
     names = study.wfa.class_names
-    page.get_by_label("First word speaks for").select_option("sport")
+    page.get_by_label("Class of the first word").select_option("sport")
     of_class = [each for each in found if each["first_influence"].index(max(each["first_influence"])) == 0]
     if of_class:
         expect(rows).to_have_count(len(of_class))

@@ -65,17 +65,7 @@ class Lane:
 
 def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
     """The live page of one automaton. What takes seconds is a job; the page asks until it is done."""
-    state_map, table = _map_or_reason(study), WordTable(study)
     jobs, quick, slow = Jobs(_tasks(study)), Lane(_QUICK_AT_ONCE, _QUICK), Lane(_SLOW_AT_ONCE, _SLOW)
-
-    def the_map() -> views.StateMap:
-        if isinstance(state_map, str):
-            raise InputError(state_map)
-        return state_map
-
-    @cache
-    def drawn() -> dict[str, Any]:
-        return the_map().to_dict()
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -92,7 +82,14 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
     app.add_exception_handler(WfalensError, _sentence)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
-    page, overview = live_html(f"{study.name} – wfalens"), views.overview(study)
+    _add_page(app, live_html(f"{study.name} – wfalens"))
+    _add_views(app, study, quick, slow)
+    _add_jobs(app, jobs)
+    return app
+
+
+def _add_page(app: FastAPI, page: str) -> None:
+    """The page, its script and its style."""
 
     @app.get("/")
     async def _page() -> Response:
@@ -105,6 +102,20 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
     @app.get("/page.css")
     async def _style() -> Response:
         return Response(style(), media_type="text/css")
+
+
+def _add_views(app: FastAPI, study: Study, quick: Lane, slow: Lane) -> None:
+    """Views that are answered at once."""
+    state_map, table, overview = _map_or_reason(study), WordTable(study), views.overview(study)
+
+    def the_map() -> views.StateMap:
+        if isinstance(state_map, str):
+            raise InputError(state_map)
+        return state_map
+
+    @cache
+    def drawn() -> dict[str, Any]:
+        return the_map().to_dict()
 
     @app.get("/api/overview")
     async def _overview() -> Response:
@@ -151,6 +162,10 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
     async def _swaps(first: Word, second: Word) -> Response:
         return await slow.answer(lambda: views.swaps(study, first, second))
 
+
+def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
+    """Views that are made in the background."""
+
     @app.get("/api/job/{name}")
     async def _job(name: str) -> Response:
         if name not in jobs.names:
@@ -163,8 +178,6 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
             raise HTTPException(404, "there is no such view")
         jobs.cancel(name)
         return answered({"state": "cancelled"})
-
-    return app
 
 
 def answered(result: Any, status: int = 200) -> Response:
