@@ -146,12 +146,12 @@ def test_stepping_by_keyboard_and_play(visit, explorer):
     expect(where).to_have_text("word 0 of 3")
     page.keyboard.press("End")
     expect(where).to_have_text("word 3 of 3")
-    play = page.get_by_role("button", name="Play").element_handle()
+    play = page.get_by_role("button", name="Play", exact=True).element_handle()
     where.evaluate(NOTED, "words")  # a busy machine may be too late to see each of them
     play.evaluate(NOTED, "labels")
     play.click()
     expect(where).to_have_text("word 3 of 3")
-    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     words, labels = (list(dict.fromkeys(page.evaluate(f"window.noted.{name}"))) for name in ("words", "labels"))
     assert words == [f"word {at} of 3" for at in range(4)]
     assert labels == ["Pause", "Play"]
