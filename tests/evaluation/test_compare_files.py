@@ -6,20 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from wfalens.scale.engines.local import ThreadEngine
-from wfalens.scale.journal import FileJournal, Journal
 
+from tests.errors import raises
+from tests.stopping import stopping_after
 from tests.streams import BLOCK, corpus_files, small_model, some_labels, some_texts, write_texts
-from wfalens.errors import FormatError, InputError, ModelError
+from wfalens.errors import InputError
 from wfalens.evaluation import measure_fidelity
 from wfalens.evaluation.compare_files import ComparisonTask
 from wfalens.extraction import Paper, extract
 from wfalens.progress import Progress, shown_on
-from wfalens.scale.run_config import Run
+from wfalens.scale.run_config import RunConfig
 from wfalens.text import Corpus, read_corpus
 from wfalens.text.files import TextFiles
 
-SHARDS = "judged-*.part"
+BLOCKS = "compared-*.block"
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def setting(tmp_path_factory):
 
 def streamed(tmp_path, setting, name="parts", *, label_column=None, **options):
     files, model, _, wfa = setting
-    run = Run(**{"parts": tmp_path / name, "memory": 10**12, **options})
+    run = RunConfig(**{"checkpoints": tmp_path / name, "memory": 10**12, **options})
     source = replace(files, label_column=label_column)
     return measure_fidelity(wfa, model, source, run=run)
 
@@ -71,20 +71,6 @@ class Heard(Progress):
         self.said.append(message)
 
 
-class Stopped(Exception):  # noqa: N818
-    pass
-
-
-class StopsAfter(Journal):
-    def __init__(self, event, number):
-        self.event, self.left = event, number
-
-    def write(self, event, **facts):
-        self.left -= event == self.event
-        if self.left == 0:
-            raise Stopped
-
-
 class TestAgainstMemory:
     """A sample that holds the whole corpus makes the stand-ins comparable, too."""
 
@@ -95,7 +81,7 @@ class TestAgainstMemory:
         path = write_texts(tmp_path / f"labelled.{ending}", texts, some_labels(400, 5))
         _, model, _, wfa = setting
         held = measure_fidelity(wfa, model, read_corpus(path))
-        found = streamed(tmp_path, with_files(setting, path), shard_bytes=1)
+        found = streamed(tmp_path, with_files(setting, path), block_bytes=1)
         assert found.overall.texts == 399
         assert 0 < found.model_accuracy.value < 1
         assert found.overall.cr == held.overall.cr
@@ -147,12 +133,12 @@ class TestLabels:
         _, model, _, wfa = setting
         with pytest.raises(InputError, match=reason):
             measure_fidelity(wfa, model, read_corpus(path))
-        with pytest.raises(InputError, match=rf"x\.jsonl: line 51: {reason}.*--on-bad skip"):
+        with pytest.raises(InputError, match=rf"x\.jsonl: line 51: {reason}.*on_error"):
             streamed(tmp_path, with_files(setting, path))
         heard = Heard()
         with shown_on(heard):
-            assert streamed(tmp_path, with_files(setting, path), on_bad="skip").overall.texts == 50
-        assert any(said.startswith(f"left out 1 rows, shards or files ({path}: line 51: ") for said in heard.said)
+            assert streamed(tmp_path, with_files(setting, path), on_error="skip").overall.texts == 50
+        assert any(said.startswith(f"left out 1 rows, blocks or files ({path}: line 51: ") for said in heard.said)
 
     def test_another_column_may_hold_them(self, tmp_path, setting):
         path = tmp_path / "x.csv"
@@ -173,10 +159,10 @@ class TestLabels:
 
 
 class TestDivision:
-    def test_figures_do_not_depend_on_shards_and_workers(self, tmp_path, setting):
+    def test_figures_do_not_depend_on_blocks_and_workers(self, tmp_path, setting):
         files = corpus_files(tmp_path, labels=True)
-        one = streamed(tmp_path, (files, *setting[1:]), "one", shard_bytes=1)
-        two = streamed(tmp_path, (files, *setting[1:]), "two", engine=ThreadEngine(3))
+        one = streamed(tmp_path, (files, *setting[1:]), "one", block_bytes=1)
+        two = streamed(tmp_path, (files, *setting[1:]), "two", engine="threads", workers=3)
         assert told(one) == told(two)
 
     def test_bad_rows_end_the_evaluation_or_are_left_out(self, tmp_path, setting):
@@ -185,11 +171,11 @@ class TestDivision:
         worse = (files, *setting[1:])
         with pytest.raises(InputError, match=r"bad\.jsonl: line 2: not JSON"):
             streamed(tmp_path, worse)
-        assert streamed(tmp_path, worse, "other", on_bad="skip").overall.texts == len(setting[2]) + 1
+        assert streamed(tmp_path, worse, "other", on_error="skip").overall.texts == len(setting[2]) + 1
 
     def test_an_evaluation_that_would_not_fit_is_refused(self, tmp_path, setting, monkeypatch):
         monkeypatch.setattr("wfalens.evaluation.compare_files._BYTES_PER_TEXT", 10**10)
-        with pytest.raises(InputError, match=r"the evaluation of .* texts needs .* GB, more than --memory"):
+        with raises("memory"):
             streamed(tmp_path, setting)
 
     def test_texts_without_words_are_refused(self, tmp_path, setting):
@@ -199,75 +185,72 @@ class TestDivision:
 
 
 class TestResuming:
-    @pytest.mark.parametrize(("event", "number"), [("survey", 2), ("shard", 1), ("shard", 9), ("finish", 1)])
-    def test_a_stopped_run_goes_on_to_the_same_figures(self, tmp_path, setting, event, number):
+    @pytest.mark.parametrize(("kind", "number"), [("scan", 2), ("compared", 1), ("compared", 9)])
+    def test_a_stopped_run_continues_to_the_same_figures(self, tmp_path, setting, kind, number):
         mine = (corpus_files(tmp_path, labels=True), *setting[1:])
         whole = streamed(tmp_path, mine, "whole")
-        with pytest.raises(Stopped):
-            streamed(tmp_path, mine, shard_bytes=1, journal=StopsAfter(event, number))
-        assert told(streamed(tmp_path, mine, shard_bytes=4000, engine=ThreadEngine(2))) == told(whole)
+        with stopping_after(kind, number):
+            streamed(tmp_path, mine, block_bytes=1)
+        assert told(streamed(tmp_path, mine, block_bytes=4000, engine="threads", workers=2)) == told(whole)
 
-    def test_what_was_judged_is_not_judged_again(self, tmp_path, setting):
-        with pytest.raises(Stopped):
-            streamed(tmp_path, setting, shard_bytes=1, journal=StopsAfter("shard", 5))
-        heard = Heard()
-        with shown_on(heard):
-            streamed(tmp_path, setting, journal=FileJournal(tmp_path / "log"))
+    def test_what_was_compared_is_not_compared_again(self, tmp_path, setting):
+        with stopping_after("compared", 5):
+            streamed(tmp_path, setting, block_bytes=1)
+        streamed(tmp_path, setting, log=tmp_path / "log")
         events = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
-        assert [each["event"] for each in events] == ["start", *["shard"] * (len(events) - 2), "finish"]
-        assert [each["shard"] for each in events[1:-1]] == list(range(5, 5 + len(events) - 2))
+        assert [each["event"] for each in events] == ["start", *["compared"] * (len(events) - 2), "finish"]
+        assert len(events) - 2 == len(list((tmp_path / "parts").glob(BLOCKS))) - 5
         assert events[0]["resumed"] is True
         assert events[-1]["texts"] == len(setting[2])
-        assert heard.said == [f"going on: 5 of {5 + len(events) - 2} shards are judged already"]
 
     def test_another_automaton_model_corpus_or_column_is_refused(self, tmp_path, setting):
         files, model, texts, wfa = setting
         files = corpus_files(tmp_path, labels=True)
-        with pytest.raises(Stopped):
-            streamed(tmp_path, (files, *setting[1:]), journal=StopsAfter("shard", 1))
+        with stopping_after("compared", 1):
+            streamed(tmp_path, (files, *setting[1:]))
         other = extract(model, texts[:200], Paper(states=7))
-        with pytest.raises(InputError, match=r"belongs to another run \(automaton: "):
+        with raises("other-run", match=r"automaton: "):
             streamed(tmp_path, (files, model, texts, other))
         trained = type(model).untrained(model.config, model.encoder, model.class_names, 5)
-        with pytest.raises(InputError, match=r"belongs to another run \(model: "):
+        with raises("other-run", match=r"model: "):
             streamed(tmp_path, (files, trained, texts, wfa))
-        with pytest.raises(InputError, match=r"belongs to another run \(label_column: 'label' there, 'text' here"):
+        with raises("other-run", match=r"label_column: 'label' there, 'text' here"):
             streamed(tmp_path, (files, *setting[1:]), label_column="text")
         write_texts(tmp_path / "texts1.jsonl", some_texts(119, 1), some_labels(119))
-        with pytest.raises(InputError, match=r"belongs to another run \(files .*texts1\.jsonl"):
+        with raises("other-run", match=r"files .*texts1\.jsonl"):
             streamed(tmp_path, (files, *setting[1:]))
 
-    def test_a_shard_that_fails_always_is_named_or_left_out_and_not_tried_again(self, tmp_path, setting, monkeypatch):
-        real = ComparisonTask._judged
+    def test_a_block_that_fails_always_is_named_or_left_out_and_not_tried_again(self, tmp_path, setting, monkeypatch):
+        real = ComparisonTask._compared
 
-        def fails(self, model, shard):
-            if shard.number == 3:
+        def fails(self, model, job):
+            if job.number == 3:
                 raise RuntimeError("no luck")
-            return real(self, model, shard)
+            return real(self, model, job)
 
-        monkeypatch.setattr(ComparisonTask, "_judged", fails)
-        with pytest.raises(ModelError, match=r"texts\d\.jsonl, blocks \d+.*failed 3 times: RuntimeError: no luck"):
-            streamed(tmp_path, setting, shard_bytes=1)
-        left = streamed(tmp_path, setting, shard_bytes=1, on_bad="skip")
+        monkeypatch.setattr(ComparisonTask, "_compared", fails)
+        with raises("block-failed", match="no luck"):
+            streamed(tmp_path, setting, block_bytes=1)
+        left = streamed(tmp_path, setting, block_bytes=1, on_error="skip")
         assert left.overall.texts < len(setting[2])
         monkeypatch.undo()
         heard = Heard()
         with shown_on(heard):
-            assert told(streamed(tmp_path, setting, on_bad="skip")) == told(left)
+            assert told(streamed(tmp_path, setting, on_error="skip")) == told(left)
         assert "no luck" in heard.said[-1]
 
     def test_a_damaged_part_is_named(self, tmp_path, setting):
-        streamed(tmp_path, setting, shard_bytes=1)
-        part = min((tmp_path / "parts").glob(SHARDS))
+        streamed(tmp_path, setting, block_bytes=1)
+        part = min((tmp_path / "parts").glob(BLOCKS))
         part.write_bytes(part.read_bytes()[:50])
-        with pytest.raises(FormatError, match=rf"{part.name}: damaged .*remove this file and run again"):
-            streamed(tmp_path, setting, shard_bytes=1)
+        with raises("damaged", match=part.name):
+            streamed(tmp_path, setting, block_bytes=1)
         part.unlink()
         assert told(streamed(tmp_path, setting)) == told(streamed(tmp_path, setting, "whole"))
 
     def test_a_folder_with_other_files_in_it_is_left_alone(self, tmp_path, setting):
         (tmp_path / "mine").mkdir()
         (tmp_path / "mine" / "letter.txt").write_text("dear")
-        with pytest.raises(InputError, match="mine is not a folder of parts"):
+        with raises("checkpoints"):
             streamed(tmp_path, setting, "mine")
         assert (tmp_path / "mine" / "letter.txt").read_text() == "dear"

@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.errors import raises
+from tests.stopping import stopping_after
 from tests.streams import WORDS, corpus_files, small_model, some_texts, write_texts
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError
@@ -18,7 +18,6 @@ from wfalens.extraction import Augmentation, Linear, Paper, Stochastic, completi
 from wfalens.extraction.stochastic.count_files import CountTask
 from wfalens.models import wrap
 from wfalens.progress import Progress, shown_on
-from wfalens.scale.checkpoints import Checkpoints
 from wfalens.scale.run_config import FileRun, RunConfig
 from wfalens.text import WordVectors
 from wfalens.text.files import TextFiles
@@ -202,27 +201,6 @@ class TestFiles:
         wfa = extracted(PLAIN, model, stream_of(tmp_path, files, on_error="skip"))
         assert wfa.provenance["corpus"]["texts"] == 100
         assert wfa.provenance["corpus"]["left_out"] == 1
-
-
-class StoppedError(Exception):
-    pass
-
-
-@contextmanager
-def stopping_after(kind, number):
-    """A run that is stopped when so many blocks of a kind are kept."""
-    left, write = [number], Checkpoints.write
-
-    def written(self, name, *content):
-        write(self, name, *content)
-        left[0] -= name.startswith(kind)
-        if left[0] == 0:
-            raise StoppedError
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Checkpoints, "write", written)
-        with pytest.raises(StoppedError):
-            yield
 
 
 class TestResuming:

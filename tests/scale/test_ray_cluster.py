@@ -11,8 +11,6 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from wfalens.scale.engines import open_engine
-from wfalens.scale.engines.ray_actors import Origin, Worker
 
 from tests.cli.test_commands import wfalens
 from tests.cli.test_streams import SETTINGS
@@ -20,6 +18,7 @@ from tests.streams import corpus_files, small_model
 from tests.waiting import wait_until
 from wfalens import __version__
 from wfalens.errors import InputError
+from wfalens.scale.ray_executor import Origin, RayWorker, join_cluster
 
 ray = pytest.importorskip("ray", reason="needs the extra ray")
 
@@ -89,7 +88,7 @@ def folder(tmp_path_factory):
 
 
 def has_shard(log):
-    return log.exists() and '"shard"' in log.read_text()
+    return log.exists() and '"counts-' in log.read_text()
 
 
 @pytest.mark.slow
@@ -122,8 +121,8 @@ def test_a_run_that_loses_a_node_ends_in_the_bytes_of_one_worker(nodes, folder):
     assert run.returncode == 0, notes
     assert json.loads(told)["states"] == 3  # Ray says nothing on stdout
     assert (folder / "lost.wfa").read_bytes() == (folder / "one.wfa").read_bytes()
-    shards = [json.loads(line).get("shard") for line in (folder / "lost.wfa.log").read_text().splitlines()]
-    assert sorted(each for each in shards if each is not None) == list(range(12))
+    events = [json.loads(line)["event"] for line in (folder / "lost.wfa.log").read_text().splitlines()]
+    assert sum(event.startswith("counts-") for event in events) == 12
     nodes.tell("join")
 
 
@@ -141,7 +140,7 @@ def test_a_run_that_is_stopped_says_so_and_goes_on_with_more_workers_than_cpus(n
     run = nodes.extract(folder, "stopped.wfa", "--address", nodes.address, "--workers", "5")
     _, notes = run.communicate()
     assert run.returncode == 0, notes
-    assert "of 12 shards are counted already" in notes
+    assert "of 12 blocks are done already" in notes
     assert (folder / "stopped.wfa").read_bytes() == (folder / "one.wfa").read_bytes()
 
 
@@ -156,12 +155,12 @@ def test_a_run_that_is_stopped_says_so_and_goes_on_with_more_workers_than_cpus(n
 def test_an_address_without_a_cluster_is_one_sentence_at_once(address, message, monkeypatch):
     monkeypatch.setattr(ray, "init", lambda *_, **__: pytest.fail("Ray itself tries for minutes"))
     with pytest.raises(InputError) as refused:
-        open_engine("ray", address=address)
+        join_cluster(None, address)
     assert str(refused.value) == message
 
 
 def test_a_worker_of_another_version_asks_for_one_version_on_all_machines():
-    refused = Worker().prepare(Origin("0.0.0", socket.gethostname(), "/"), [])
+    refused = RayWorker().prepare(Origin("0.0.0", socket.gethostname(), "/"), [])
     assert isinstance(refused, InputError)
     assert f"has wfalens {__version__}, this run 0.0.0; install one version on all machines" in str(refused)
 
@@ -184,7 +183,7 @@ def test_a_worker_elsewhere_reads_relative_names_and_tells_what_it_does_not_see(
     monkeypatch.setattr(ray, "get", lambda shipped: shipped)
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "there").write_text("four")
-    worker, here = Worker(), socket.gethostname()
+    worker, here = RayWorker(), socket.gethostname()
     assert worker.prepare(Origin(__version__, "the driver's", str(tmp_path / "texts")), [Reading()]) is None
     assert os.environ["WFALENS_THREADS"] == "1"
     (found, _), (failed, heard) = worker.run("there"), worker.run("unlucky")
