@@ -16,7 +16,7 @@ import numpy as np
 from common import CACHE, arguments, finish, news, readable_automaton, show
 from wfalens.models import RNNClassifier, Trainer
 from wfalens.models.inference import final_outputs, state_traces
-from wfalens.repair import Plan, blame, compared, errors_of, label_suspects, plan_for, relabelled, repair
+from wfalens.repair import Plan, blame, compare_errors, errors_of, label_suspects, plan_for, relabelled, retrain
 from wfalens.text import Corpus
 from wfalens.text.datasets.catalogue import DATASETS
 
@@ -147,9 +147,12 @@ def measured(options, name: str, flaw: Flaw, test: Corpus, errors: int) -> dict[
             "neighbours": by_neighbours(model, train, wrong),
         }
         plan = plan_for(found, model, ["swap"], most=2000)
-    mended = repair(model, train, plan, epochs=2 if options.quick else 4)
-    taught = [wrongly_taught(each, flaw) for each in (model, mended)]
-    affected, elsewhere = compared(model, mended, flaw.affected, "slice"), compared(model, mended, test, "test")
+    repaired = retrain(model, train, plan, epochs=2 if options.quick else 4)
+    taught = [wrongly_taught(each, flaw) for each in (model, repaired)]
+    affected, elsewhere = (
+        compare_errors(model, repaired, flaw.affected, "slice"),
+        compare_errors(model, repaired, test, "test"),
+    )
     return {
         "planted": many,
         "precision": {key: precision(rows, flaw.planted, many) for key, rows in ranked.items()},

@@ -11,4 +11,4 @@ checkpoints = [
 ]
 before, after = (extract(model, train, Readable()) for model in checkpoints)
 difference = compare(before, after, test, models=tuple(checkpoints))
-print(difference.to_json()["texts"])
+print(difference.to_dict()["texts"])

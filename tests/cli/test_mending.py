@@ -89,8 +89,8 @@ def test_repair_writes_every_step_and_overwrites_nothing(folder):
     report = json.loads(run(folder, *command, *options, "--json"))
     assert sorted(path.name for path in (folder / "new").iterdir()) == [
         "diff.json",
-        "mended.csv",
         "plan.json",
+        "repaired.csv",
         "repaired.rnn",
         "repaired.wfa",
     ]
@@ -109,10 +109,10 @@ def test_repair_writes_every_step_and_overwrites_nothing(folder):
         (("repair", "n.wfa", "-m", "n.rnn", "-t", "train.csv", "-e", "slice.csv"), "give --output, a new folder"),
         (
             ("repair", "n.wfa", "-m", "n.rnn", "-t", "train.csv", "-e", "slice.csv", "--dry-run", "--how", "pray"),
-            "unknown --how 'pray'",
+            "unknown way to repair 'pray'",
         ),
         (("detect", "n.wfa", "-m", "n.rnn", "-c", "bare.csv"), "bare.csv has no labels; an attack needs"),
-        (("detect", "n.wfa", "-m", "n.rnn", "-c", "test.csv", "--train-on", "luck"), "unknown kind of attack 'luck'"),
+        (("detect", "n.wfa", "-m", "n.rnn", "-c", "test.csv", "--train-on", "luck"), "unknown train_on 'luck'"),
         (("watch", "n.wfa", "-m", "n.rnn", "--detector", "test.csv"), "test.csv: not a detector"),
         (("cover", "n.wfa", "-c", "none.csv"), "none.csv: no such file"),
     ],

@@ -1,4 +1,4 @@
-"""A planted flaw is found, blamed on the texts that taught it, and mended without harm elsewhere."""
+"""A planted flaw is found, blamed on the texts that taught it, and repaired without harm elsewhere."""
 
 import json
 from dataclasses import replace
@@ -6,20 +6,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.errors import raises
 from tests.flaws import PLANTED
-from wfalens.errors import InputError
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.repair import (
     Plan,
+    RepairOptions,
     Step,
     blame,
-    compared,
+    compare_errors,
     errors_of,
     label_suspects,
     plan_for,
     relabelled,
     repair,
+    retrain,
 )
 from wfalens.repair.blame import turning_weights
 from wfalens.repair.plan import turning_phrases
@@ -33,24 +35,24 @@ def found(flaw):
 
 def test_errors_turn_on_the_planted_word_and_its_texts_are_blamed(flaw, found):
     assert len(found.errors) >= 20
-    assert (found.words[0].word, found.words[0].said) == (PLANTED, "health")
+    assert (found.words[0].word, found.words[0].predicted) == (PLANTED, "health")
     assert found.words[0].taught == len(flaw.rows)
     assert found.words[0].others == 0
     blamed = found.ranked()[: len(flaw.rows)]
     assert np.isin(blamed, flaw.rows).mean() > 0.9
     assert any(PLANTED in reason for each in found.errors for reason in each.reasons)
-    turns = [each.turn for each in found.errors if each.said == "health" and each.turn is not None]
+    turns = [each.turn for each in found.errors if each.predicted == "health" and each.turn is not None]
     assert np.mean([turn.word == PLANTED and turn.at == 0 for turn in turns]) > 0.5
 
 
 def test_only_texts_of_the_wrong_class_are_blamed(flaw, found):
     for each in found.errors:
-        assert {found.label_of(row) for row in each.blamed} <= {each.said}
+        assert {found.label_of(row) for row in each.blamed} <= {each.predicted}
         assert len(each.blamed) == len(each.reasons) <= 5
 
 
 def test_blame_is_data_first(found):
-    data = json.loads(json.dumps(found.to_json()))
+    data = json.loads(json.dumps(found.to_dict()))
     assert len(data["training_texts"]) == len(found.to_dataframe())
     assert found.scores.sum() == pytest.approx(1, abs=0.05)
     assert "<table" in found._repr_html_()
@@ -91,15 +93,15 @@ def test_a_repair_halves_the_errors_and_harms_nothing_else(flaw, found):
     assert plan.count("drop") > 10
     assert plan.count("add") > 10
     before = flaw.model.fingerprint
-    mended = repair(flaw.model, flaw.train, plan, epochs=3, learning_rate=5e-3)
+    repaired = retrain(flaw.model, flaw.train, plan, epochs=3, learning_rate=5e-3)
     assert flaw.model.fingerprint == before
-    assert mended.encoder == flaw.model.encoder
-    affected = compared(flaw.model, mended, flaw.slice, "slice")
+    assert repaired.encoder == flaw.model.encoder
+    affected = compare_errors(flaw.model, repaired, flaw.slice, "slice")
     assert affected.errors_after <= affected.errors_before / 2
     assert affected.better
-    elsewhere = compared(flaw.model, mended, flaw.test, "test")
+    elsewhere = compare_errors(flaw.model, repaired, flaw.test, "test")
     assert elsewhere.accuracy_after >= elsewhere.accuracy_before - 0.02
-    assert json.dumps(affected.to_json())
+    assert json.dumps(affected.to_dict())
 
 
 def test_a_word_that_is_as_frequent_elsewhere_is_not_swapped(flaw, found):
@@ -119,16 +121,16 @@ def test_a_phrase_is_put_into_other_texts_in_its_own_order(flaw, found):
     assert all(tokens.index("amber") < tokens.index(PLANTED) for tokens in together)
 
 
-def test_a_mended_set_is_what_the_plan_says():
+def test_a_repaired_set_is_what_the_plan_says():
     train = Corpus.of(["a b", "c", "d e"], ["x", "y", "x"])
     steps = (
         Step("drop", 0, "a b", "x", "why"),
         Step("relabel", 2, "d e", "y", "why"),
         Step("add", None, "new", "x", "why"),
     )
-    mended = Plan(steps).mended(train)
-    assert mended.texts == ("c", "d e", "new")
-    assert [mended.class_names[label] for label in mended.labels] == ["y", "y", "x"]
+    repaired = Plan(steps).apply(train)
+    assert repaired.texts == ("c", "d e", "new")
+    assert [repaired.class_names[label] for label in repaired.labels] == ["y", "y", "x"]
     assert train.texts == ("a b", "c", "d e")
 
 
@@ -139,19 +141,32 @@ def test_texts_of_a_pool_that_contradict_the_word_are_added(flaw, found):
     assert [(step.text, step.label) for step in plan.steps] == [(f"{PLANTED} goal", "sport")]
 
 
-def test_what_cannot_be_blamed_or_repaired_is_refused_in_one_sentence(flaw, found):
+def test_a_repair_writes_every_step_into_a_new_folder(flaw, tmp_path):
+    options = RepairOptions(epochs=1, learning_rate=5e-3)
+    planned = repair(flaw.wfa, flaw.model, flaw.train, flaw.slice, None, options)
+    assert planned.slices == ()
+    assert planned.plan.count("drop") > 10
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    with raises("folder"):
+        repair(flaw.wfa, flaw.model, flaw.train, flaw.slice, tmp_path / "full", options)
+
+
+def test_what_cannot_be_blamed_or_repaired_is_refused(flaw, found):
     bare = Corpus(("a text",), None, (), "bare")
-    with pytest.raises(InputError, match="bare has no labels; blame needs"):
+    with raises("no-labels"):
         blame(flaw.wfa, flaw.model, bare, flaw.slice)
-    with pytest.raises(InputError, match="bare has no labels"):
+    with raises("no-labels"):
         errors_of(flaw.model, bare)
-    said = [flaw.model.class_names[row] for row in flaw.model.predict_proba(list(flaw.test.texts[:5])).argmax(1)]
-    right = Corpus.of(flaw.test.texts[:5], said, flaw.model.class_names, "right")
-    with pytest.raises(InputError, match="makes no error on right"):
+    predicted = [flaw.model.class_names[row] for row in flaw.model.predict_proba(list(flaw.test.texts[:5])).argmax(1)]
+    right = Corpus.of(flaw.test.texts[:5], predicted, flaw.model.class_names, "right")
+    with raises("no-errors"):
         errors_of(flaw.model, right)
-    with pytest.raises(InputError, match="the plan changes nothing"):
-        repair(flaw.model, flaw.train, Plan(()))
-    with pytest.raises(InputError, match="unknown way to repair 'pray'"):
+    with raises("empty-plan"):
+        retrain(flaw.model, flaw.train, Plan(()))
+    with raises("option-value"):
         plan_for(found, flaw.model, ["pray"])
-    with pytest.raises(InputError, match="give the pool"):
+    with raises("option-value"):
+        RepairOptions(how=("pray",))
+    with raises("no-pool"):
         plan_for(found, flaw.model, ["pool"])

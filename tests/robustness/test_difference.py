@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.automata import linear_sample, sample, samples
+from tests.errors import raises
 from wfalens.automaton import StochasticWFA
 from wfalens.errors import InputError
 from wfalens.explanation import influence
@@ -141,10 +142,10 @@ def test_kinds_may_be_mixed_and_then_probabilities_are_compared():
 
 def test_results_are_data_first(newsroom_wfa, test_headlines):
     found = compare(newsroom_wfa, newsroom_wfa, test_headlines)
-    report = found.to_json(top=3)
+    report = found.to_dict(top=3)
     assert [len(report[part]) for part in ("words", "texts", "states")] == [3, 3, 3]
     assert set(report["words"][0]["influence_before"]) == set(newsroom_wfa.class_names)
-    assert len(found.to_json()["words"]) == len(found.to_dataframe()) == len(found.words.words)
+    assert len(found.to_dict()["words"]) == len(found.to_dataframe()) == len(found.words.words)
     assert len(found.texts.to_dataframe()) == len(found.texts)
     assert len(found.states_dataframe()) == newsroom_wfa.states
     assert "<table" in found._repr_html_()
@@ -153,14 +154,14 @@ def test_results_are_data_first(newsroom_wfa, test_headlines):
 def test_what_cannot_be_compared_is_refused(newsroom_wfa, newsroom_model):
     before, news_model = newsroom_wfa, newsroom_model
     other = sample("uniform", 0).wfa
-    with pytest.raises(InputError, match="only automata of the same classes can be compared"):
+    with raises("other-classes"):
         compare(before, other)
-    with pytest.raises(InputError, match="give texts too"):
+    with raises("no-texts"):
         compare(before, before, models=(news_model, None))
-    with pytest.raises(InputError, match="no text with a word"):
+    with raises("no-words"):
         compare(before, before, ["", " "])
     linear = linear_sample(0, classes=7).wfa
-    with pytest.raises(InputError, match=r"the automaton's classes .* are not the model's"):
+    with pytest.raises(InputError):
         compare(linear, linear, ["w0"], models=(news_model, None))
 
 

@@ -1,24 +1,47 @@
-"""From a finding to a better network: blamed training texts, suspects, a plan, and training on."""
+"""From a finding to a better network: blamed training texts, likely label errors, a plan, and training again."""
 
-from wfalens.repair.blame import Blame, blame, errors_of
+from wfalens.repair.blame import (
+    Blame,
+    Diagnosis,
+    LabelSuspect,
+    SpuriousWord,
+    blame,
+    diagnose,
+    errors_of,
+    label_suspects,
+    spurious_words,
+)
 from wfalens.repair.plan import HOW, Plan, Step, plan_for, relabelled
-from wfalens.repair.repairing import Slice, compared, repair
-from wfalens.repair.suspects import LabelSuspect, SpuriousWord, label_suspects, spurious_words
+from wfalens.repair.repair_model import (
+    RepairOptions,
+    RepairResult,
+    SliceChange,
+    compare_errors,
+    plan_repair,
+    repair,
+    retrain,
+)
 
 __all__ = [
     "HOW",
     "Blame",
+    "Diagnosis",
     "LabelSuspect",
     "Plan",
-    "Slice",
+    "RepairOptions",
+    "RepairResult",
+    "SliceChange",
     "SpuriousWord",
     "Step",
     "blame",
-    "compared",
+    "compare_errors",
+    "diagnose",
     "errors_of",
     "label_suspects",
     "plan_for",
+    "plan_repair",
     "relabelled",
     "repair",
+    "retrain",
     "spurious_words",
 ]

@@ -1,4 +1,4 @@
-"""A plan to mend a training set: what is dropped, relabelled and added, and why. Nothing is changed in place."""
+"""A plan to repair a training set: what is dropped, relabelled and added, and why. Nothing is changed in place."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
-from wfalens.repair.blame import Blame, TurningWord
-from wfalens.repair.suspects import LabelSuspect
+from wfalens.repair.blame import Blame, LabelSuspect, TurningWord
+from wfalens.results import Result
 from wfalens.text.corpus import Corpus
 from wfalens.validation import check_choice
 
+ACTIONS = ("drop", "relabel", "add")
 HOW = DROP, RELABEL, SWAP, POOL = ("drop", "relabel", "swap", "pool")
 _OFTEN = 0.05  # share of the errors that turn on a word, from which on it is swapped
 _TAUGHT = 2.0  # odds of the class in training texts that hold the word, against its odds in all of them
@@ -34,8 +35,8 @@ class Step:
     why: str
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
     """All changes of a training set, in order."""
 
     steps: tuple[Step, ...]
@@ -46,14 +47,20 @@ class Plan:
     def count(self, action: str) -> int:
         return sum(step.action == action for step in self.steps)
 
-    def to_json(self) -> dict[str, Any]:
-        counts = {action: self.count(action) for action in ("drop", "relabel", "add")}
-        return {**counts, "steps": [asdict(step) for step in self.steps]}
+    def to_dict(self) -> dict[str, Any]:
+        return {**{action: self.count(action) for action in ACTIONS}, "steps": self.rows()}
 
-    def mended(self, train: Corpus) -> Corpus:
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per step."""
+        return [asdict(step) for step in self.steps]
+
+    def summary(self) -> str:
+        return ", ".join(f"{action} {self.count(action):,}" for action in ACTIONS) + " training texts"
+
+    def apply(self, train: Corpus) -> Corpus:
         """The training set as the plan has it."""
         if train.labels is None:
-            raise InputError(f"{train.name} has no labels")
+            raise InputError(f"{train.name} has no labels", code="no-labels")
         labels: NDArray[np.int64] = train.labels.copy()
         dropped = {step.row for step in self.steps if step.action == DROP}
         added = [step for step in self.steps if step.action == "add"]
@@ -67,7 +74,7 @@ class Plan:
             labels=np.concatenate([labels[kept], [train.class_names.index(step.label) for step in added]]).astype(
                 np.int64
             ),
-            name=f"{train.name}, mended",
+            name=f"{train.name}, repaired",
             skipped=(),
         )
 
@@ -98,7 +105,7 @@ def plan_for(
     for each in how:
         check_choice("way to repair", each, HOW)
     if POOL in how and pool is None:
-        raise InputError("give the pool of texts to add from")
+        raise InputError("give the pool of texts to add from", code="no-pool")
     rng = np.random.default_rng(seed)
     steps: list[Step] = []
     if DROP in how:
@@ -121,13 +128,13 @@ def turning_phrases(found: Blame) -> list[tuple[str, str]]:
     """
     least = max(1.0, _OFTEN * len(found.errors))
     often = [each for each in found.words if each.errors >= least]
-    taught = {each.word for each in often if _speaks_for(found.train, each)}
-    return [(each.word, each.said) for each in often if each.word in taught]
+    taught = {each.word for each in often if _favours(found.train, each)}
+    return [(each.word, each.predicted) for each in often if each.word in taught]
 
 
-def _speaks_for(train: Corpus, turned: TurningWord) -> bool:
+def _favours(train: Corpus, turned: TurningWord) -> bool:
     """Whether training texts that hold the word are of the class that it brought more often than others are."""
-    return (turned.taught + 0.5) / (turned.others + 0.5) >= _TAUGHT * _odds(train, turned.said)
+    return (turned.taught + 0.5) / (turned.others + 0.5) >= _TAUGHT * _odds(train, turned.predicted)
 
 
 def _odds(train: Corpus, class_name: str) -> float:
@@ -141,22 +148,22 @@ def _swaps(found: Blame, model: PrefixClassifier, most: int, rng: np.random.Gene
     assert train.labels is not None  # noqa: S101 - checked at the border
     steps = []
     by_class: dict[str, list[str]] = {}
-    for word, said in turning_phrases(found):
-        by_class.setdefault(said, []).append(word)
-    for said, words in by_class.items():
-        label, unwanted = train.class_names.index(said), set(words)
-        rows = [row for row in found.ranked().tolist() if unwanted & set(encoder.tokens(train.texts[row]))][:most]
+    for word, predicted in turning_phrases(found):
+        by_class.setdefault(predicted, []).append(word)
+    for predicted, words in by_class.items():
+        label, planted = train.class_names.index(predicted), set(words)
+        rows = [row for row in found.ranked().tolist() if planted & set(encoder.tokens(train.texts[row]))][:most]
         tokens_of = [encoder.tokens(train.texts[row]) for row in rows]
-        bare = [[word for word in tokens if word not in unwanted] for tokens in tokens_of]
-        held = [[word for word in tokens if word in unwanted] for tokens in tokens_of]  # a phrase keeps its order
+        bare = [[word for word in tokens if word not in planted] for tokens in tokens_of]
+        held = [[word for word in tokens if word in planted] for tokens in tokens_of]  # a phrase keeps its order
         outputs = final_outputs(model, encoder.vocabulary.encode(bare))
-        told = " and ".join(map(repr, words))
+        phrase = " and ".join(map(repr, words))
         for row, left, output in zip(rows, bare, outputs, strict=True):
             if train.labels[row] != label:
                 continue
-            steps.append(Step(DROP, row, train.texts[row], said, f"errors turned on {told}, which it taught"))
+            steps.append(Step(DROP, row, train.texts[row], predicted, f"errors turned on {phrase}, which it taught"))
             if left and int(output.argmax()) == label:
-                steps.append(Step("add", None, " ".join(left), said, f"the same without {told}"))
+                steps.append(Step("add", None, " ".join(left), predicted, f"the same without {phrase}"))
         others = np.flatnonzero(train.labels != label)
         chosen = rng.choice(others, min(len(others), _COPIES * len(rows)), replace=False).tolist()
         for number, row in enumerate(chosen):
@@ -164,17 +171,17 @@ def _swaps(found: Blame, model: PrefixClassifier, most: int, rng: np.random.Gene
             at = int(rng.integers(len(tokens) + 1))
             text = " ".join([*tokens[:at], *held[number % len(rows)], *tokens[at:]])
             name = train.class_names[int(train.labels[row])]
-            steps.append(Step("add", None, text, name, f"{told} in a text of another class than {said!r}"))
+            steps.append(Step("add", None, text, name, f"{phrase} in a text of another class than {predicted!r}"))
     return steps
 
 
 def _from_pool(found: Blame, model: PrefixClassifier, pool: Corpus, most: int) -> list[Step]:
     """Texts of a pool that hold a turning word and are of another class than it brought."""
     if pool.labels is None:
-        raise InputError(f"{pool.name} has no labels; texts to add need classes")
+        raise InputError(f"{pool.name} has no labels; texts to add need classes", code="no-labels")
     brought: dict[str, set[str]] = {}
-    for word, said in turning_phrases(found):
-        brought.setdefault(word, set()).add(said)
+    for word, predicted in turning_phrases(found):
+        brought.setdefault(word, set()).add(predicted)
     steps = []
     for text, label in zip(pool.texts, pool.labels, strict=True):
         name = pool.class_names[int(label)]

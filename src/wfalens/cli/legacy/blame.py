@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,7 @@ from wfalens.messages import sentence
 from wfalens.models.wrapping import wrap
 
 if TYPE_CHECKING:
-    from wfalens.repair import Blame, LabelSuspect, SpuriousWord
+    from wfalens.repair import Diagnosis
 
 Train = Annotated[
     str, typer.Option("--train", "-t", metavar="TEXTS", help=f"What the classifier learned from: {opt.CORPUS_HELP}")
@@ -30,15 +29,6 @@ Errors = Annotated[
         help=f"Labelled texts; those that it gets wrong are looked at: {opt.CORPUS_HELP}",
     ),
 ]
-
-
-@dataclass(frozen=True)
-class Blamed:
-    """Who taught the errors, and what else is likely wrong with the training set."""
-
-    blame: Blame
-    labels: list[LabelSuspect]
-    words: list[SpuriousWord]
 
 
 def blame_cli(
@@ -86,16 +76,10 @@ def blame_cli(
         seed=seed,
         reader=Reader(data, text_column, label_column, encoding),
     )
-    write_html(html, f"{automaton.name}: blame", done.blame.to_html(top))
-    write_csv(output, done.blame.to_dataframe)
+    write_html(html, f"{automaton.name}: blame", done.to_html())
+    write_csv(output, done.to_dataframe)
     if as_json:
-        print_json(
-            {
-                **done.blame.to_json(),
-                "label_suspects": [asdict(each) for each in done.labels],
-                "spurious_words": [asdict(each) for each in done.words],
-            }
-        )
+        print_json(done.to_dict())
     else:
         show(done, top)
 
@@ -110,38 +94,36 @@ def blame(
     vectors: str = "wordllama",
     seed: int = 0,
     reader: Reader = USUAL,
-) -> Blamed:
+) -> Diagnosis:
     """Blame training texts for the errors of a classifier on labelled texts."""
     from wfalens.automaton import WFA
-    from wfalens.explanation import nearness_of
-    from wfalens.repair import blame as blamed
-    from wfalens.repair import errors_of, label_suspects, spurious_words
+    from wfalens.repair import diagnose
 
     wfa = WFA.load(automaton)
     classifier = wrap(model, vocab=wfa.encoder)
-    taught = reader.corpus(train, "train")
-    wrong = errors_of(classifier, reader.corpus(texts, "test")).sample(limit, seed)
-    near = nearness_of(wfa, open_vectors(vectors, wfa.encoder.vocabulary.words[2:]))
-    return Blamed(
-        blamed(wfa, classifier, taught, wrong),
-        label_suspects(wfa, classifier, taught),
-        spurious_words(wfa, taught, near),
-    )
+    known = open_vectors(vectors, wfa.encoder.vocabulary.words[2:])
+    taught, tested = reader.corpus(train, "train"), reader.corpus(texts, "test")
+    return diagnose(wfa, classifier, taught, tested, limit=limit, vectors=known, seed=seed)
 
 
-def show(done: Blamed, top: int) -> None:
+def show(done: Diagnosis, top: int) -> None:
     """Tables for people."""
-    from wfalens.repair.blame import COLUMNS, SHOWN
+    shown = 160  # characters of a text
 
     found = done.blame
     say(f"{len(found.errors):,} errors, {len(found.ranked()):,} training texts that share where they turned")
     rows = [
-        [each.word, each.said, f"{each.errors:,}", f"{each.taught:,}", f"{each.others:,}"] for each in found.words[:top]
+        [each.word, each.predicted, f"{each.errors:,}", f"{each.taught:,}", f"{each.others:,}"]
+        for each in found.words[:top]
     ]
     columns = ["word", "brought", "errors", "training texts of that class", "of others"]
     print_table("Words on which errors turned", columns, rows)
-    print_table("Training texts that taught the errors", COLUMNS, found.rows(top))
-    rows = [[each.label, each.likelier, f"{each.doubt:.1f}", sentence(each.text, SHOWN)] for each in done.labels[:top]]
+    blamed = [[sentence(str(value), shown) for value in row.values()] for row in found.rows()[:top]]
+    print_table(found.title, ["row", "share of the blame", "class", "training text", "because"], blamed)
+    rows = [
+        [each.label, each.likelier, f"{each.doubt:.1f}", sentence(each.text, shown)]
+        for each in done.label_suspects[:top]
+    ]
     print_table("Likely label errors", ["label", "likelier", "doubt", "training text"], rows)
     rows = [
         [
@@ -152,7 +134,7 @@ def show(done: Blamed, top: int) -> None:
             f"{each.texts:,}",
             f"{each.share:.0%}",
         ]
-        for each in done.words[:top]
+        for each in done.spurious_words[:top]
     ]
     columns = ["word", "class", "influence", "of near words", "training texts", "of the class"]
-    print_table("Words that speak for a class unlike words of like meaning", columns, rows)
+    print_table("Words that favour a class unlike words of like meaning", columns, rows)

@@ -86,7 +86,7 @@ def diff_cli(
             "before": {"file": str(before), **done.before.summary()},
             "after": {"file": str(after), **done.after.summary()},
         }
-        print_json({**files, **found.to_json(top)})
+        print_json({**files, **found.to_dict(top)})
     else:
         _print(title, done, top)
     if min_agreement is not None and found.agreement is not None and found.agreement.cr.value < min_agreement:

@@ -35,7 +35,7 @@ def comparison(
         raise InputError("there is no earlier automaton to compare with", code="nothing-to-compare")
     corpus = () if study.corpus is None else study.corpus.sample(_TEXTS_READ, study.seed)
     found = compare(study.other, study.wfa, corpus, models=study.compared_models, min_count=study.usual_count)
-    summary = found.to_json(top=_STATES)
+    summary = found.to_dict(top=_STATES)
     changed = found.words.top(words)
     return {
         "before": study.other_name,

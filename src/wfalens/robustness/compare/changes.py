@@ -73,7 +73,7 @@ class WordChanges:
             columns |= {f"{name}_{side}": scores[:, at] for at, name in enumerate(self.class_names)}
         return pd.DataFrame(columns)
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         return [
             {
                 "word": word,
@@ -146,7 +146,7 @@ class TextChanges:
             columns |= {f"{name}_{side}": outputs[:, at] for at, name in enumerate(self.class_names)}
         return pd.DataFrame(columns)
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         sides = self.sides()
         for at, text in enumerate(self.texts):

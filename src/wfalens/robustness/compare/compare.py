@@ -53,7 +53,8 @@ def compare(
     if set(before.class_names) != set(after.class_names):
         raise InputError(
             f"only automata of the same classes can be compared, not {', '.join(before.class_names)} "
-            f"and {', '.join(after.class_names)}"
+            f"and {', '.join(after.class_names)}",
+            code="other-classes",
         )
     for wfa, model in zip((before, after), models, strict=True):
         if model is not None:
@@ -66,7 +67,7 @@ def compare(
     words = _word_changes(before, after, columns, min_count)
     if len(corpus) == 0:
         if any(model is not None for model in models):
-            raise InputError("give texts too: the fidelity to a model is measured on them")
+            raise InputError("give texts too: the fidelity to a model is measured on them", code="no-texts")
         return Difference(before.class_names, states, words)
     corpus, ids = _worded(before, after, corpus)
     rng = np.random.default_rng(seed)
@@ -177,7 +178,7 @@ def _worded(before: WFA, after: WFA, corpus: Corpus) -> tuple[Corpus, tuple[Ragg
     ids = before.encoder.encode(corpus.texts), after.encoder.encode(corpus.texts)
     worded = np.flatnonzero((ids[0].lengths > 0) & (ids[1].lengths > 0))
     if len(worded) == 0:
-        raise InputError(f"{corpus.name}: there is no text with a word in it")
+        raise InputError(f"{corpus.name}: there is no text with a word in it", code="no-words")
     return corpus.subset(worded), (ids[0].take(worded), ids[1].take(worded))
 
 

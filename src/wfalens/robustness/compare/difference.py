@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wfalens.evaluation.agreement import Agreement, Estimate
 from wfalens.html import table_html, text_html
+from wfalens.results import Result
 from wfalens.robustness.compare.changes import StateMatch, TextChanges, WordChanges, label_of
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ _NO_STATES = (
 Table = tuple[list[str], list[list[str]]]  # columns, rows
 
 
-@dataclass(frozen=True, eq=False)
-class Difference:
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(Result):
     """What changed from one automaton to another. What was not asked for is None."""
 
     class_names: tuple[str, ...]
@@ -37,7 +38,7 @@ class Difference:
         """Why no states were matched."""
         return _NO_STATES if self.states is None else None
 
-    def to_json(self, top: int | None = None) -> dict[str, Any]:
+    def to_dict(self, top: int | None = None) -> dict[str, Any]:
         """Everything, or the first `top` states, words and texts."""
 
         def plain(item: Agreement | Estimate | None) -> dict[str, Any] | None:
@@ -51,9 +52,13 @@ class Difference:
             "states": None if self.states is None else [asdict(state) for state in self.states[:top]],
             "states_note": self.states_note,
             "unit": self.words.unit,
-            "words": (self.words if top is None else self.words.top(top)).to_json(),
-            "texts": None if self.texts is None else (self.texts if top is None else self.texts.top(top)).to_json(),
+            "words": (self.words if top is None else self.words.top(top)).rows(),
+            "texts": None if self.texts is None else (self.texts if top is None else self.texts.top(top)).rows(),
         }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The words, one row each; `texts` has rows of its own."""
+        return self.words.rows()
 
     def to_dataframe(self) -> pd.DataFrame:
         """The words, one row each; `texts` has a table of its own, and `states_dataframe`."""
@@ -64,14 +69,23 @@ class Difference:
 
         return pd.DataFrame([asdict(state) for state in self.states or ()])
 
+    def summary(self) -> str:
+        words = ", ".join(map(repr, self.words.words[:5]))
+        lines = [f"words whose influence changed most: {words or 'none'}"]
+        if self.agreement is not None:
+            lines.append(
+                f"on {self.agreement.texts:,} texts they choose the same class on {self.agreement.cr:.3f}, at a "
+                f"divergence of {self.agreement.jsd:.3f}"
+            )
+        for name, each in (("before", self.fidelity_before), ("after", self.fidelity_after)):
+            lines += [] if each is None else [f"fidelity {name}: {each}"]
+        return "\n".join(lines)
+
     def to_html(self, top: int = 20) -> str:
         words = table_html(f"Words whose influence changed most ({self.words.unit})", *self.word_rows(top))
         states = text_html(_NO_STATES) if self.states is None else table_html("States", *self.state_rows(top))
         texts = "" if self.texts is None else table_html("Texts that they read most differently", *self.text_rows(top))
         return words + texts + states
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     def word_rows(self, top: int) -> Table:
         """A table for people: each word with the two classes between which it moved most."""
