@@ -42,8 +42,32 @@ NEW_PHASES = {
         "export": "Write it for Graphviz, OpenFst, PRISM, ONNX …",
     },
 }
-REWRITTEN = ("sample",)
-PHASES = OLD_PHASES
+REWRITTEN = (
+    "sample",
+    "predict",
+    "attack",
+    "verify",
+    "explain",
+    "show",
+    "export",
+    "train",
+    "wrap",
+    "report",
+    "serve",
+    "compare",
+    "demo",
+    "evaluate",
+    "extract",
+    "monitor",
+    "repair",
+)
+PHASES = {
+    **{
+        phase: {name: about for name, about in commands.items() if name not in ("walk", "certify", "check")}
+        for phase, commands in OLD_PHASES.items()
+    },
+    "Verify": {"verify": NEW_PHASES["Test and repair"]["verify"]},
+}
 
 
 class StoppedError(Exception):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +17,14 @@ from wfalens.cli.library import evaluation, export, preprocessing_check, report
 from wfalens.cli.output import note
 from wfalens.errors import InputError
 from wfalens.text.datasets.catalogue import DATASETS, Dataset, is_available, load_dataset
-from wfalens.text.files import TextFiles, is_pattern, read_corpus
+from wfalens.text.files import TextFiles, is_pattern, read_corpus, read_groups
 from wfalens.text.tokenizers import allow_tokenizer, give_again, is_allowed, is_import_path
 from wfalens.text.vocabulary import UNKNOWN_WORD
 
 if TYPE_CHECKING:
     from wfalens.automaton import WFA
     from wfalens.report.study import Study
+    from wfalens.scale import RunConfig
     from wfalens.text.corpus import Corpus
     from wfalens.text.word_vectors import WordVectors
 
@@ -54,6 +57,17 @@ def open_corpus(spec: str, reading: Reading, split: str = "test", labels: bool =
     return corpus
 
 
+def open_groups(spec: str, column: str, corpus: Corpus, reading: Reading) -> list[str]:
+    """What a column holds for every text; a data set has its labels only."""
+    if column == "label" and corpus.labels is not None:
+        return [corpus.class_names[label] for label in corpus.labels]
+    if not Path(spec).exists():
+        raise InputError(
+            f"the data set {spec} has no column {column!r}; its texts have a 'label' only", code="no-column"
+        )
+    return read_groups(spec, column, text_column=reading.text_column, encoding=reading.encoding)
+
+
 def beyond_memory(spec: str, run: Mapping[str, Any]) -> bool:
     """Whether a corpus is read in blocks: a pattern of files, or where the settings of [run] ask for it."""
     if dataset_of(spec) is None and is_pattern(spec):
@@ -65,6 +79,28 @@ def beyond_memory(spec: str, run: Mapping[str, Any]) -> bool:
             f"run.{next(iter(run))} is about reading in blocks; set run.memory too", code="option-conflict"
         )
     return False
+
+
+@contextmanager
+def resumable(kept: Path | None) -> Iterator[None]:
+    """If the work is stopped, say that the same command continues from `kept`, provided that something is there."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if kept is None or not any(each.is_file() for each in (kept, *kept.rglob("*"))):
+            raise
+        raise KeyboardInterrupt(f"finished work is kept in {kept}; the same command continues from there") from None
+
+
+@contextmanager
+def block_run(run: RunConfig, folder: Path, model: str) -> Iterator[RunConfig]:
+    """How files are read in blocks; finished blocks are kept in the folder until the end."""
+    kept = run.checkpoints or folder
+    stored = Path(model) if Path(model).exists() else None
+    with resumable(kept):
+        yield replace(run, checkpoints=kept, engine=run.engine or "local", model_file=run.model_file or stored)
+    if run.checkpoints is None:
+        shutil.rmtree(kept, ignore_errors=True)
 
 
 def open_files(spec: str, reading: Reading) -> TextFiles:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import wfalens.report.server.serve as server
     from wfalens import (
         automaton,
         evaluation,
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
         robustness,
     )
     from wfalens.evaluation import baselines
-    from wfalens.models import preprocessing_check
-    from wfalens.models.rnn import training
-    from wfalens.report import plots, server
+    from wfalens.explanation import explanation_comparison
+    from wfalens.extraction.refinement import refine as refinement
+    from wfalens.models import model_description, preprocessing_check
+    from wfalens.models.rnn import pretraining, training
+    from wfalens.report import plots
     from wfalens.robustness import attack as attacks
 else:
     from importlib import import_module
@@ -46,9 +49,13 @@ else:
     robustness = _Part("robustness")
     attacks = _Part("robustness.attack")
     baselines = _Part("evaluation.baselines")
+    explanation_comparison = _Part("explanation.explanation_comparison")
+    model_description = _Part("models.model_description")
     plots = _Part("report.plots")
     preprocessing_check = _Part("models.preprocessing_check")
-    server = _Part("report.server")
+    pretraining = _Part("models.rnn.pretraining")
+    refinement = _Part("extraction.refinement.refine")
+    server = _Part("report.server.serve")
     training = _Part("models.rnn.training")
 
 __all__ = [
@@ -57,12 +64,16 @@ __all__ = [
     "baselines",
     "evaluation",
     "explanation",
+    "explanation_comparison",
     "export",
     "extraction",
     "language",
+    "model_description",
     "monitoring",
     "plots",
     "preprocessing_check",
+    "pretraining",
+    "refinement",
     "repair",
     "report",
     "robustness",

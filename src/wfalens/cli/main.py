@@ -24,8 +24,8 @@ DONE, FAILED, USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
 BROKEN_PIPE = 141  # as a shell reports a program that SIGPIPE has ended
 # settings of `--config` that fix an error of this code
 _HINTS = {
-    "text-column": "--config text_column=NAME",
-    "label-column": "--config label_column=NAME",
+    "column": "--config text_column=NAME, label_column=NAME",
+    "labels": "--config label_column=NAME",
     "encoding": "--config encoding=NAME",
     "tokenizer": "--config tokenizer=PACKAGE.MODULE:FUNCTION",
 }

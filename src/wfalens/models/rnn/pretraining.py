@@ -73,7 +73,7 @@ def compare_pretraining(
     if len(widths) > 1:
         raise InputError(f"the starts have different widths: {', '.join(map(str, sorted(widths)))}")
     width = widths.pop() if widths else trainer.config.embedding
-    scaled = {name: None if vectors is None else _unit_spread(vectors) for name, vectors in starts.items()}
+    scaled = {name: None if vectors is None else unit_spread(vectors) for name, vectors in starts.items()}
     curves = []
     for name, vectors in scaled.items():
         runs = []
@@ -90,6 +90,6 @@ def compare_pretraining(
     return Pretraining(tuple(curves))
 
 
-def _unit_spread(vectors: WordVectors) -> WordVectors:
+def unit_spread(vectors: WordVectors) -> WordVectors:
     spread = float(vectors.matrix.std()) or 1.0
     return WordVectors(vectors.words, vectors.matrix / np.float32(spread), vectors.source)

@@ -1,0 +1,162 @@
+"""`wfalens demo`: the whole way on a data set."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import wfalens as wl
+from wfalens import models
+from wfalens.cli import options as opt
+from wfalens.cli.config import Reading
+from wfalens.cli.library import explanation, report
+from wfalens.cli.output import check_folder, print_json, print_rows, say
+from wfalens.cli.registration import new_group, register
+from wfalens.text import wordllama_vectors
+from wfalens.text.datasets.catalogue import DATASETS, load_dataset
+from wfalens.validation import check_choice
+
+_LONGEST_EXAMPLE, _SUREST = 16, 0.95  # words of the text that is explained, and the automaton's confidence at most
+_SENTENCES = 6  # of the description
+_EXTRACTION = 40.0  # seconds at most: a demo should not make anyone wait for the last half percent
+_EXTENT = {"sentences": 15, "attacked": 200}  # on the page: of each kind, and texts; `wfalens report` has more
+command = new_group()
+
+
+@register(command, "demo", lambda: {"texts": Reading})
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where files are written.")] = Path("demo"),
+    dataset: Annotated[
+        str, typer.Option("--dataset", metavar="NAME", help=f"Data set: {', '.join(DATASETS)}.")
+    ] = "rotten_tomatoes",
+    config: opt.Config = None,  # type: ignore[assignment]
+    as_json: opt.Json = False,
+) -> None:
+    """Train a network on real texts, copy it into an automaton, and let that explain what the network does.
+
+    It takes about two minutes, 40 seconds of them for the automata. First it reports how often the network is right
+    and how often the automaton agrees with it, beside a bag of words; then what the network does, in sentences; then
+    which words decided one text. It writes the network (.rnn), the automaton (.wfa) and a page (.html) that shows both,
+    and suggests what to try next.
+
+    Example:
+      wfalens demo --out demo
+    """
+    check_choice("data set", dataset, DATASETS)
+    check_folder(out)
+    began = time.perf_counter()
+    step = (lambda _text: None) if as_json else say
+    data = config.texts.data
+    train, test = (load_dataset(dataset, split, data) for split in ("train", "test"))
+    paths = {ending: out / f"{dataset}.{ending}" for ending in ("rnn", "wfa", "html")}
+    step(f"step 1 of 4: training an LSTM on {len(train):,} texts of {dataset}")
+    model = _trained(train, DATASETS[dataset])
+    model.save(paths["rnn"])
+    step(
+        f"   wrote {paths['rnn']}\nstep 2 of 4: copying it into automata in {_EXTRACTION:.0f} s (`wfalens extract` trains"
+    )
+    step("   longer), and choosing the most faithful one on held-out texts")
+    wfa = wl.extract(model, train, time=_EXTRACTION)
+    wfa.save(paths["wfa"])
+    step(f"   wrote {paths['wfa']}\nstep 3 of 4: comparing both on {len(test):,} texts that neither has seen")
+    fidelity = wfa.fidelity(model, test, reference=train)
+    step("step 4 of 4: explaining the network through the automaton, and writing a page")
+    description = None if wfa.readable is None else explanation.describe(wfa)
+    example = explanation.explain(wfa, _example(wfa, test))
+    vectors = wordllama_vectors(model.encoder.vocabulary.words[2:])
+    study = report.Study(paths["wfa"].name, wfa, model, test, vectors, reference=train)
+    report.write_report(study, paths["html"], report.Extent(**_EXTENT))
+    seconds = time.perf_counter() - began
+    if as_json:
+        print_json(
+            {
+                **{
+                    name: str(paths[ending])
+                    for name, ending in (("model", "rnn"), ("automaton", "wfa"), ("report", "html"))
+                },
+                "kind": wfa.kind,
+                "fidelity": fidelity.to_dict(),
+                "description": None if description is None else description.to_dict(),
+                "example": example.to_dict(),
+                "seconds": seconds,
+            }
+        )
+        return
+    _print_rates(fidelity)
+    if description is not None:
+        say("\nWhat the network does, described by its readable automaton:\n")
+        say("\n\n".join(each.text for each in description.sentences[:_SENTENCES]))
+    say(f"\nOne of these texts: {' '.join(example.words)}")
+    print_rows(example.title, example.rows())
+    _print_next(paths, seconds)
+
+
+def _trained(texts: Any, known: Any) -> Any:
+    """An LSTM whose embeddings begin as pretrained word vectors; settings were chosen on held-out training texts."""
+    reading = {"tokenizer": known.tokenizer, "max_length": known.max_length}
+    words = wl.TextEncoder.of_texts(texts.texts, **reading).vocabulary.words[2:]
+    vectors = wordllama_vectors(words)
+    table = np.zeros((len(words), vectors.width), np.float32)  # words without a vector begin at 0
+    place = {word: at for at, word in enumerate(words)}
+    table[[place[word] for word in vectors.words]] = vectors.matrix
+    trainer = models.Trainer(
+        config=wl.RNNConfig(embedding=vectors.width, dropout=0.3),
+        epochs=18,
+        learning_rate=1e-3,
+        word_dropout=0.2,
+        patience=3,
+        min_count=3,
+        **reading,
+    )
+    trained = trainer.train(texts, wl.WordVectors(words, table, vectors.source))
+    if trained.interrupted:
+        raise KeyboardInterrupt
+    return trained.model
+
+
+def _example(wfa: Any, texts: Any) -> str:
+    """A text to look at: not long, and not clear from its first word on."""
+    confidence, lengths = wfa.confidence(texts.texts), wfa.encoder.encode(texts.texts).lengths
+    fits = (lengths > 1) & (lengths <= _LONGEST_EXAMPLE) & (confidence < _SUREST)
+    chosen = np.flatnonzero(fits) if fits.any() else np.flatnonzero(lengths > 0)
+    return str(texts.texts[int(chosen[np.argmax(confidence[chosen])])])
+
+
+def _print_rates(found: Any) -> None:
+    rows = []
+    if found.model_accuracy is not None:
+        rows.append({"": "accuracy of the network", "of the texts": f"{found.model_accuracy.value:.1%}"})
+    rows.append({"": "the automaton agrees with the network", "of the texts": f"{found.overall.cr.value:.1%}"})
+    if found.bag_of_words is not None:
+        rows.append({"": "a bag of words agrees", "of the texts": f"{found.bag_of_words.cr.value:.1%}"})
+    if found.readable is not None:
+        rows.append({"": "the readable automaton agrees", "of the texts": f"{found.readable.cr.value:.1%}"})
+    chosen = found.selective.at_coverage(0.8)
+    name = f"on the {chosen.coverage:.0%} with the highest confidence, the automaton agrees"
+    rows.append({"": name, "of the texts": f"{chosen.cr.value:.1%}"})
+    print_rows(f"{found.overall.texts:,} texts that none of them has seen", rows)
+
+
+def _print_next(paths: dict[str, Path], seconds: float) -> None:
+    this, wfa, rnn = _program(), paths["wfa"], paths["rnn"]
+    say(f"\ndone in {seconds:.0f} s; now open {paths['html']} in a browser, or try")
+    say(f'  {this} explain text {wfa} "a moving and funny film"   # which words decide a text')
+    say(f"  {this} show {wfa} --text   # what the automaton does, in sentences")
+    say(f"  {this} serve {wfa} --model {rnn}   # the page, with the network, for any sentence")
+    say(f"  {this} attack {wfa} --model {rnn} --help   # change a word so that the network errs")
+
+
+def _program() -> str:
+    """How this program is called from here: by its name, or by its place if it is not on the path."""
+    place = Path(sys.argv[0])
+    if place.name != "wfalens" or not place.is_file():
+        return "wfalens"
+    found = shutil.which("wfalens")
+    return "wfalens" if found is not None and Path(found).samefile(place) else os.path.relpath(place)

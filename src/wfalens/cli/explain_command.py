@@ -1,0 +1,316 @@
+"""`wfalens explain`: which words and phrases drive each class, and the class of a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from wfalens.cli import options as opt
+from wfalens.cli.config import Reading
+from wfalens.cli.inputs import open_corpus, open_model, open_vectors, open_wfa
+from wfalens.cli.library import explanation, plots
+from wfalens.cli.output import OUT, check_out, check_outputs, note, print_json, print_result, print_rows, say, write_out
+from wfalens.cli.registration import new_group, register
+from wfalens.messages import printable, visible
+from wfalens.validation import Bounds, Options, option, real, whole
+
+_STYLES = {True: "bold dark_orange3", False: "bold medium_purple3"}
+_WEAK = 0.1  # of the strongest contribution: what is less is not marked
+_CLASSES = 4  # in a table for people
+_EDITS = 10  # texts of another class at one edit
+MinCount = Annotated[
+    int,
+    typer.Option(
+        "--min-count", metavar="N", min=1, help="Leave out words seen less often in extraction: their scores are noise."
+    ),
+]
+command = new_group("Explain a classifier by its automaton: a text, words, phrases, like words, contrasting pairs.")
+
+
+@dataclass(frozen=True)
+class TextSettings(Options):
+    """[explain]: what an absent word is, and what the network may be asked."""
+
+    absence: str = option("delete", "What an absent word is.", ("delete", "unknown", "background"))
+    queries: int | None = option(None, "With --model: queries at most.", Bounds(whole, 1, 1 << 40, (None,)))
+    width: int = option(100, "Width of the transition embeddings that --embeddings writes.", Bounds(whole, 1, 1 << 20))
+
+
+@dataclass(frozen=True)
+class PhraseSettings(Options):
+    """[phrases]: which phrases are searched."""
+
+    longest: int = option(4, "Words in a phrase at most.", Bounds(whole, 1, 4))
+    gap: int = option(3, "Words in a gap … at most; 0: no gaps.", Bounds(whole, 0, 20))
+    min_effect: float | None = option(
+        None, "Effect of a phrase that decides (default: a quarter of the largest on its class).",
+        Bounds(real, 0, 1e6, (None,)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PairSettings(Options):
+    """[pairs]: how words are compared."""
+
+    convention: str = option(
+        "cosine", "How meanings are compared; the last two are the paper's.", ("cosine", "mean_square", "norm")
+    )
+    min_count: int = option(5, "Leave out words seen less often in extraction.", Bounds(whole, 1, 1 << 40))
+
+
+@register(command, "text", sections=lambda: {"texts": Reading, "explain": TextSettings})
+def explain_text(
+    automaton: opt.Automaton,
+    text: Annotated[str, opt.argument("TEXT", "The text to explain.")],
+    model: opt.SomeModel = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="shapley: the mean marginal contribution over all orders of the words (which words matter?); banzhaf; "
+            "additive: what each word changed when it was read (how did the decision evolve?).",
+        ),
+    ] = "shapley",
+    class_name: opt.ClassName = None,
+    out: opt.Out = None,
+    config: opt.Config = None,  # type: ignore[assignment]
+    as_json: opt.Json = False,
+) -> None:
+    """Explain the class of a text: what each of its words contributes.
+
+    Contributions add up to the output minus the output without any word. Without --model they are the automaton's, and
+    exact; with --model they are the network's own, each with an interval.
+
+    The last column names the word that would lower the class most in its place. Where tokens are characters, texts at
+    one edit that are of another class are listed instead.
+
+    Examples:
+      wfalens explain text films.wfa "a moving and funny film"
+      wfalens explain text films.wfa "a moving and funny film" --method additive
+      wfalens explain text films.wfa "a funny film" -m films.rnn -o film.html
+    """
+    check_out(out, plots=True)
+    wfa = open_wfa(automaton, config.texts)
+    found = explanation.explain(
+        wfa,
+        text,
+        open_model(model, wfa),
+        method=method,
+        absence=config.explain.absence,
+        queries=config.explain.queries,
+        class_name=class_name,
+        seed=config.common.seed,
+    )
+    others = explanation.alternatives(wfa, text, most=_EDITS)
+    write_out(out, found, f"{automaton.name}: {text}", lambda: plots.attribution_bars(found))
+    if as_json:
+        print_json({**found.to_dict(), "alternatives": others.to_dict()})
+        return
+    _print_heat(list(found.words), list(map(float, found.of_class())), found.class_name or str(found.label), found.unit)
+    shown = {"word", "row", *found.ranking[:_CLASSES]}
+    rows = [{name: value for name, value in row.items() if name in shown} for row in found.rows()]
+    print_rows(found.title, rows)
+    say(found.summary())
+    print_rows(others.title, others.rows())
+
+
+@register(command, "words", sections=lambda: {"texts": Reading, "explain": TextSettings})
+def explain_words(
+    automaton: opt.Automaton,
+    words: Annotated[list[str] | None, opt.argument("[WORD]", "Words, or phrases in quotes.")] = None,
+    top: opt.Top = 10,
+    min_count: MinCount = 5,
+    embeddings: Annotated[
+        Path | None,
+        typer.Option(
+            "--embeddings",
+            metavar="FILE",
+            help="Write the words' transition matrix embeddings, reduced by PCA, as word2vec text.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
+    out: opt.Out = None,
+    config: opt.Config = None,  # type: ignore[assignment]
+    as_json: opt.Json = False,
+) -> None:
+    """Influence of words: the most influential ones of each class, or given words and phrases.
+
+    Influence is the mean change of the output over all states at the moment when the word is read; later words may
+    undo it (`wfalens explain phrases` finds what decides by itself).
+
+    Examples:
+      wfalens explain words films.wfa
+      wfalens explain words films.wfa good bad "not good"
+    """
+    check_out(out, plots=True)
+    check_outputs(embeddings)
+    wfa = open_wfa(automaton, config.texts)
+    if embeddings is not None:
+        reduced = explanation.TransitionEmbeddings.of(wfa, min_count).reduced(config.explain.width)
+        reduced.save_word2vec(embeddings)
+        note(f"wrote {embeddings}: {len(reduced.vectors):,} words, {reduced.explained.sum():.1%} of the variance")
+    is_phrase = any(len(wfa.encoder.tokens(each)) > 1 for each in words or ())
+    if is_phrase and words:
+        found = explanation.phrase_influence(wfa, words)
+    else:
+        found = explanation.influence(wfa, min_count, words or None)
+    chosen = found if words else _strongest(found, top)
+    draw = (lambda: plots.influence_bars(found, words)) if words else (lambda: plots.top_words(found, top))
+    write_out(out, chosen, f"{automaton.name}: influence", draw)
+    if as_json or words:
+        print_result(chosen, as_json)
+        return
+    print_rows(f"Most influential words ({found.unit})", [_class_row(found, name, top) for name in found.class_names])
+
+
+@register(command, "phrases", sections=lambda: {"texts": Reading, "phrases": PhraseSettings})
+def explain_phrases(
+    automaton: opt.Automaton,
+    corpus: opt.Corpus,
+    model: opt.SomeModel = None,
+    min_support: Annotated[
+        int, typer.Option("--min-support", metavar="N", min=1, help="Texts that must contain a phrase.")
+    ] = 10,
+    top: opt.Top = 10,
+    out: opt.Out = None,
+    config: opt.Config = None,  # type: ignore[assignment]
+    as_json: opt.Json = False,
+) -> None:
+    """Find the words and phrases that decide by themselves, such as "not good" or "too … to".
+
+    The effect of a phrase is what it changes in a random context, against random words in its place; it follows exactly
+    from the automaton. Interaction is the effect minus the sum of the effects of its words. A gap … stands for one to
+    three other words.
+
+    Precision is the share of the texts with the phrase to which the classifier gives its class. Without --model the
+    automaton's own answers are counted. JSON and CSV hold a regular expression for each phrase (Python's re).
+
+    Examples:
+      wfalens explain phrases films.wfa -m films.rnn -c rotten_tomatoes
+      wfalens explain phrases news.wfa -m news.rnn -c news.csv -o phrases.csv
+    """
+    check_out(out)
+    wfa = open_wfa(automaton, config.texts)
+    found = explanation.deciding_phrases(
+        wfa,
+        open_corpus(corpus, config.texts),
+        open_model(model, wfa),
+        min_support=min_support,
+        **config.phrases.to_dict(),
+    )
+    write_out(out, found, f"{automaton.name}: deciding phrases")
+    print_result(found if as_json else found.top(top), as_json)
+
+
+@register(command, "neighbours", sections=lambda: {"texts": Reading})
+def explain_neighbours(
+    automaton: opt.Automaton,
+    word: Annotated[str, opt.argument("WORD", "The word.")],
+    top: opt.Top = 10,
+    config: opt.Config = None,  # type: ignore[assignment]
+    as_json: opt.Json = False,
+) -> None:
+    """Words that act most like a word, beside words that are near in meaning.
+
+    Words act alike if the automaton moves alike under them (d_T). Words are near in meaning if each is among the
+    other's ten nearest by the cosine of their vectors, and nearer than all but 1 in 1,000 random pairs.
+
+    Example:
+      wfalens explain neighbours films.wfa wonderful
+    """
+    wfa = open_wfa(automaton, config.texts)
+    vectors = open_vectors(config.common.vectors, wfa.encoder.vocabulary.words[2:])
+    print_result(explanation.neighbours(wfa, word, vectors, k=top), as_json)
+
+
+@register(command, "pairs", sections=lambda: {"texts": Reading, "pairs": PairSettings})
+def explain_pairs(
+    automaton: opt.Automaton,
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind",
+            metavar="KIND",
+            help="adversarial (like words, treated differently) or collaborative (unlike words, treated alike).",
+        ),
+    ] = "adversarial",
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            "--epsilon",
+            metavar="BOUND",
+            help="Upper bound (d_S of adversarial, d_T of collaborative pairs): a number, or a quantile such as q0.01.",
+        ),
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(
+            "--delta",
+            metavar="BOUND",
+            help="Lower bound (d_T of adversarial, d_S of collaborative pairs): a number, or a quantile such as q0.9.",
+        ),
+    ] = None,
+    top: opt.Top = 10,
+    out: opt.Out = None,
+    config: opt.Config = None,  # type: ignore[assignment]
+    as_json: opt.Json = False,
+) -> None:
+    """Contrast what words do to the model (distance d_T) with what they mean (d_S).
+
+    d_S is 1 − cosine of the word vectors. Bounds default to quantiles of the distances over random pairs: adversarial
+    d_S ≤ q0.001, d_T ≥ q0.5; collaborative d_T ≤ q0.01, d_S ≥ q0.5. A plot (-o map.png) draws the words of the
+    strongest influence in both spaces (t-SNE).
+
+    Example:
+      wfalens explain pairs films.wfa --kind adversarial -o pairs.html
+    """
+    check_out(out, plots=True)
+    wfa = open_wfa(automaton, config.texts)
+    vectors = open_vectors(config.common.vectors, wfa.encoder.vocabulary.words[2:])
+    found = explanation.word_pairs(
+        wfa,
+        vectors,
+        kind,
+        epsilon=epsilon,
+        delta=delta,
+        per_class=top,
+        seed=config.common.seed,
+        **config.pairs.to_dict(),
+    )
+    write_out(
+        out,
+        found,
+        f"{automaton.name}: {kind} pairs",
+        lambda: plots.word_maps(explanation.word_maps(wfa, vectors, min_count=config.pairs.min_count)),
+    )
+    print_result(found, as_json)
+
+
+def _class_row(found: Any, name: str, top: int) -> dict[str, str]:
+    best, at = found.top(name, top), found.class_names.index(name)
+    scored = zip(best.words, best.scores[:, at], strict=True)
+    return {"class": name, "words": ", ".join(f"{word} {value:+.2f}" for word, value in scored)}
+
+
+def _strongest(found: Any, top: int) -> Any:
+    """The words with the largest influence on each class."""
+    words = [word for name in found.class_names for word in found.top(name, top).words]
+    return found.chosen(list(dict.fromkeys(words)))
+
+
+def _print_heat(words: list[str], values: list[float], label: str, unit: str) -> None:
+    """The text with its contributions: words that matter stand in brackets with their numbers, beside the colour."""
+    least = _WEAK * max(map(abs, values))
+    line = Text()
+    for word, value in zip(words, values, strict=True):
+        strong = abs(value) > least
+        shown = f"[{visible(word)} {value:+.2f}]" if strong else visible(word)
+        line.append(shown, style=_STYLES[value > 0] if strong else "")
+        line.append(" ")
+    OUT.print(line)
+    say(f"[word +…] raises {printable(label)}, [word −…] lowers it ({unit})")

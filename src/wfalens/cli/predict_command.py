@@ -1,0 +1,108 @@
+"""`wfalens predict`: classify texts with an automaton, or trace them word by word."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from wfalens.cli import options as opt
+from wfalens.cli.config import Reading
+from wfalens.cli.inputs import open_corpus, open_model, open_wfa
+from wfalens.cli.library import evaluation
+from wfalens.cli.output import print_json, print_result, print_rows
+from wfalens.cli.registration import new_group, register
+from wfalens.errors import InputError
+
+_SHOWN = 60  # characters of a text in the table
+command = new_group()
+
+
+@register(command, "predict", lambda: {"texts": Reading})
+def predict(
+    automaton: opt.Automaton,
+    texts: Annotated[list[str] | None, opt.argument("TEXT", "Texts to classify; - reads one per line.")] = None,
+    corpus: opt.SomeCorpus = None,
+    min_confidence: Annotated[
+        float,
+        typer.Option(
+            "--min-confidence", metavar="SHARE", min=0, max=1, help="Below this confidence the answer is “unsure”."
+        ),
+    ] = 0.0,
+    trace: Annotated[bool, opt.flag("--trace", help="Show the state and the output after every word.")] = False,
+    model: opt.SomeModel = None,
+    config: opt.Config = None,  # type: ignore[assignment]
+    as_json: opt.Json = False,
+) -> None:
+    """Classify texts with an automaton alone; the network is not needed.
+
+    Confidence is the probability of the predicted class. `wfalens evaluate --coverage` reports which --min-confidence
+    answers how many texts, and how often the network agrees on them.
+
+    --trace reads texts word by word: the likely state, the output, and the kind of row that each word went through
+    (observed: the word was seen in this state; completed: the rule for missing rows; unknown: a word never seen).
+    With --model the network reads along, and the word is named after which the two disagree.
+
+    Examples:
+      wfalens predict films.wfa "a wonderful film" "a tired mess"
+      wfalens predict films.wfa --corpus reviews.csv --json
+      wfalens predict films.wfa "a wonderful film" --trace --model films.rnn
+    """
+    if corpus and texts:
+        raise InputError("give texts or --corpus, not both", code="option-conflict")
+    if model is not None and not trace:
+        raise InputError("--model reads along with --trace; give that too", code="option-conflict")
+    wfa = open_wfa(automaton, config.texts)
+    if corpus:
+        texts = list(open_corpus(corpus, config.texts, labels=False).texts)
+    elif texts == ["-"]:
+        texts = _read_stdin()
+    if not texts:
+        raise InputError("there is no text to classify; give texts, - for standard input, or --corpus", code="no-texts")
+    if trace:
+        network = open_model(model, wfa)
+        walks = [evaluation.trace_text(wfa, text, network) for text in texts]
+        if as_json:
+            print_json([each.to_dict() for each in walks])
+            return
+        for each in walks:
+            print_result(each, as_json)
+        return
+    rows = _predictions(wfa, texts, min_confidence)
+    if as_json:
+        print_json(rows)
+        return
+    shown = [
+        {
+            "text": row["text"] if len(row["text"]) <= _SHOWN else row["text"][: _SHOWN - 1] + "…",
+            "class": row["label"] or ("unsure" if row["unsure"] else "undecided"),
+            "confidence": row["confidence"],
+        }
+        for row in rows
+    ]
+    print_rows(f"{automaton.name}: {len(rows):,} texts", shown)
+
+
+def _predictions(wfa: Any, texts: list[str], min_confidence: float) -> list[dict[str, Any]]:
+    probabilities, labels = wfa.predict_proba(texts), wfa.predict(texts, min_confidence)
+    return [
+        {
+            "text": text,
+            "label": label,
+            "unsure": bool(row.max() < min_confidence),
+            "confidence": float(row.max()),
+            "output": dict(zip(wfa.class_names, row.tolist(), strict=True)),
+        }
+        for text, label, row in zip(texts, labels.tolist(), probabilities, strict=True)
+    ]
+
+
+def _read_stdin() -> list[str]:
+    try:
+        return [line.rstrip("\n") for line in sys.stdin]
+    except UnicodeDecodeError:
+        raise InputError(
+            f"standard input is not {sys.stdin.encoding} text; write it to a file and name its encoding",
+            code="encoding",
+        ) from None
