@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -67,7 +67,7 @@ def compare(
         )
     first, second = (open_wfa(path, config.texts) for path in (before, after))
     names = [*(model or ()), None, None]
-    found = robustness.compare(
+    found: Any = robustness.compare(
         first,
         second,
         () if corpus is None else open_corpus(corpus, config.texts),

@@ -23,7 +23,7 @@ from wfalens.cli.inputs import (
     open_model,
     open_wfa,
 )
-from wfalens.cli.library import evaluation, explanation_comparison, language
+from wfalens.cli.library import evaluation, language
 from wfalens.cli.output import print_json, print_result, print_rows, say
 from wfalens.cli.registration import new_group, register
 from wfalens.errors import InputError
@@ -121,9 +121,7 @@ def evaluate(
     if explanations:
         texts = open_corpus(corpus, config.texts, labels=False)
         seed = config.common.seed
-        measured = explanation_comparison.compare_explanations(
-            wfa, classifier, texts, limit=limit or _EXPLAINED, seed=seed
-        )
+        measured = evaluation.compare_explanations(wfa, classifier, texts, limit=limit or _EXPLAINED, seed=seed)
         print_result(measured, as_json, about=about)
         return
     if language.is_language_model(wfa):
@@ -135,7 +133,7 @@ def evaluate(
             )
         known = None if reference is None else open_corpus(reference, config.texts, "train", labels=False)
         texts = open_corpus(corpus, config.texts, labels=False).sample(limit, config.common.seed)
-        print_result(evaluation.measure_strings(wfa, classifier, texts, reference=known), as_json, about=about)
+        print_result(evaluation.measure_language_model(wfa, classifier, texts, reference=known), as_json, about=about)
         return
     made_from = wfa.provenance.get("model")
     if not isinstance(made_from, dict) or made_from.get("fingerprint") != classifier.fingerprint:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         robustness,
     )
     from wfalens.evaluation import baselines
-    from wfalens.explanation import explanation_comparison
     from wfalens.extraction.refinement import refine as refinement
     from wfalens.models import model_description, preprocessing_check
     from wfalens.models.rnn import pretraining, training
@@ -49,7 +48,6 @@ else:
     robustness = _Part("robustness")
     attacks = _Part("robustness.attack")
     baselines = _Part("evaluation.baselines")
-    explanation_comparison = _Part("explanation.explanation_comparison")
     model_description = _Part("models.model_description")
     plots = _Part("report.plots")
     preprocessing_check = _Part("models.preprocessing_check")
@@ -64,7 +62,6 @@ __all__ = [
     "baselines",
     "evaluation",
     "explanation",
-    "explanation_comparison",
     "export",
     "extraction",
     "language",

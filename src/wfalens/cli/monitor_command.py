@@ -151,7 +151,8 @@ def detect(
         found.detector.save(out)
         note(f"wrote {out}")
     print_result(found, as_json)
-    if min_auroc is not None and (found.lowest_auroc is None or found.lowest_auroc < min_auroc):
+    known = [value for value in found.auroc.values() if value is not None]
+    if min_auroc is not None and min(known, default=0.0) < min_auroc:
         if not as_json:
             say(f"the detector is below {min_auroc:.3f}")
         raise typer.Exit(1)

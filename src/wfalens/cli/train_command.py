@@ -111,7 +111,7 @@ def train(
     elif test_texts is not None:
         spoken = language.Language.of(trained.model)
         ids = spoken.ids(test_texts.texts)
-        ids = ids.take(spoken.spoken(ids))
+        ids = ids.take(spoken.inside_alphabet(ids))
         measured["test_perplexity"] = spoken.perplexity(ids) if len(ids) else None
     _print(out, trained, measured, as_json)
 
