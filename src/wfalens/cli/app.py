@@ -9,11 +9,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from wfalens import __version__
-from wfalens.cli.legacy.app import PHASES as OLD_PHASES
-from wfalens.cli.legacy.app import load_command as load_old_command
 from wfalens.cli.registration import CONTEXT
 
-NEW_PHASES = {
+PHASES = {
     "Begin": {
         "demo": "Start here: the whole way on real text, in minutes.",
         "train": "Train a recurrent classifier (LSTM, GRU or Elman).",
@@ -41,32 +39,6 @@ NEW_PHASES = {
     "Use elsewhere": {
         "export": "Write it for Graphviz, OpenFst, PRISM, ONNX …",
     },
-}
-REWRITTEN = (
-    "sample",
-    "predict",
-    "attack",
-    "verify",
-    "explain",
-    "show",
-    "export",
-    "train",
-    "wrap",
-    "report",
-    "serve",
-    "compare",
-    "demo",
-    "evaluate",
-    "extract",
-    "monitor",
-    "repair",
-)
-PHASES = {
-    **{
-        phase: {name: about for name, about in commands.items() if name not in ("walk", "certify", "check")}
-        for phase, commands in OLD_PHASES.items()
-    },
-    "Verify": {"verify": NEW_PHASES["Test and repair"]["verify"]},
 }
 
 
@@ -96,8 +68,6 @@ class PhasedGroup(TyperGroup):
 
 def load_command(name: str) -> Any:
     """The command, or the group of commands, that `cli/NAME_command.py` registers as `command`."""
-    if name not in REWRITTEN:
-        return load_old_command(name)
     command = typer.main.get_command(import_module(f".{name}_command", __package__).command)
     command.name = name
     return command

@@ -149,7 +149,7 @@ def evaluate(
         )
     else:
         say(fidelity.verdict)
-        print_rows(f"{automaton.name} on {corpus}", fidelity.rows())
+        print_rows(f"{automaton.name} on {corpus}", map(_row, fidelity.rows()))
         print_rows("By confidence", fidelity.selective.rows())
         if fidelity.by_group is not None:
             print_result(fidelity.by_group, as_json)
@@ -203,6 +203,16 @@ def _measured(
 
 def _columns(reading: Reading) -> dict[str, Any]:
     return {"text_column": reading.text_column, "encoding": reading.encoding}
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the fidelity with its intervals, narrow enough for a terminal."""
+    names = {"": f"{row['by']}: {row['group']}", "texts": row["texts"]}
+    intervals = {
+        f"{name.upper()} [95 %]": f"{row[name]:.3f} [{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]"
+        for name in ("cr", "jsd")
+    }
+    return {**names, **intervals}
 
 
 def _selected(selective: Any, min_cr: float | None, coverage: float | None, confidence: float | None) -> dict[str, Any]:

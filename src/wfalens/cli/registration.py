@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -97,16 +97,13 @@ def fields_of(*kinds: type[Options]) -> dict[str, Field[Any]]:
 
 def _replace_options(run: Any, generated: Generated, panel: str | None) -> None:
     """Let typer see the generated options in place of the argument `options`."""
-    signature = inspect.signature(run)
+    signature, hints = inspect.signature(run), get_type_hints(run, include_extras=True)
     made = [_parameter(name, item, panel) for name, item in generated.items()]
     kept: list[inspect.Parameter] = []
     for each in signature.parameters.values():
-        kept += made if each.name == "options" else [each]
+        kept += made if each.name == "options" else [each.replace(annotation=hints[each.name])]
     run.__signature__ = signature.replace(parameters=kept)
-    run.__annotations__ = {
-        **{name: kind for name, kind in run.__annotations__.items() if name != "options"},
-        **{each.name: each.annotation for each in made},
-    }
+    run.__annotations__ = {each.name: each.annotation for each in kept}
 
 
 def _parameter(name: str, item: Field[Any], panel: str | None) -> inspect.Parameter:
@@ -123,7 +120,7 @@ def _parameter(name: str, item: Field[Any], panel: str | None) -> inspect.Parame
             rich_help_panel=panel,
         )
         kind = Annotated[str | None, made]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=kind)
 
 
 def described(item: Field[Any]) -> str:

@@ -15,7 +15,7 @@ from wfalens.cli.library import repair
 from wfalens.cli.output import check_folder, check_out, print_result, write_out
 from wfalens.cli.registration import new_group, register
 from wfalens.errors import InputError
-from wfalens.validation import Bounds, Options, option, real, whole
+from wfalens.validation import Bounds, Options, option, whole
 
 _SHOWN = 10
 Train = Annotated[
@@ -59,30 +59,20 @@ def blame(
     """
     check_out(out)
     wfa = open_wfa(automaton, config.texts)
-    found = repair.find_causes(
+    found = repair.diagnose(
         wfa,
         open_model(model, wfa),
         open_corpus(train, config.texts, "train"),
         open_corpus(texts, config.texts),
-        open_vectors(config.common.vectors, wfa.encoder.vocabulary.words[2:]),
         limit=config.blame.limit,
+        vectors=open_vectors(config.common.vectors, wfa.encoder.vocabulary.words[2:]),
         seed=config.common.seed,
     )
     write_out(out, found, f"{automaton.name}: blame")
     print_result(found, as_json, _SHOWN)
 
 
-@dataclass(frozen=True)
-class RepairSettings(Options):
-    """[repair]: what is changed, and how training continues."""
-
-    most: int = option(1000, "Training texts to change at most.", Bounds(whole, 1, 1 << 40))
-    least_doubt: float = option(2.0, "Log-odds from which on a label is changed.", Bounds(real, 0, 1e6))
-    epochs: int = option(4, "Epochs of further training.", Bounds(whole, 1, 10_000))
-    learning_rate: float = option(1e-3, "Of further training.", Bounds(real, 0, 1, excluded=(0,)))
-
-
-@register(command, "apply", lambda: {"texts": Reading, "repair": RepairSettings})
+@register(command, "apply", lambda: {"texts": Reading, "repair": repair.RepairOptions})
 def apply(
     automaton: opt.Automaton,
     model: opt.Model,
@@ -123,22 +113,20 @@ def apply(
     """
     if out is None and not dry_run:
         raise InputError("give --out, a new folder for the steps, or --dry-run", code="no-output")
-    if out is not None:
-        if out.is_dir() and any(out.iterdir()):
-            raise InputError(f"{out} is not empty; give a new folder", code="output-exists")
+    if out is not None and not dry_run:
         check_folder(out)
     wfa = open_wfa(automaton, config.texts)
     reading = config.texts
-    found = repair.repair_model(
+    given = config.given("repair") | ({} if how is None else {"how": tuple(how)})
+    found = repair.repair(
         wfa,
         open_model(model, wfa),
         open_corpus(train, reading, "train"),
         open_corpus(texts, reading),
-        how=tuple(how or ("swap",)),
+        None if dry_run else out,
+        repair.RepairOptions(**given),
         pool=None if pool is None else open_corpus(pool, reading, "train"),
         test=None if test is None else open_corpus(test, reading),
-        folder=None if dry_run else out,
         seed=config.common.seed,
-        **config.repair.to_dict(),
     )
     print_result(found, as_json, _SHOWN, {"dry_run": dry_run})
