@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from wfalens import __version__
-from wfalens.cli.registration import CONTEXT
+from wfalens.cli.config import CONTEXT
 
 PHASES = {
     "Begin": {

@@ -7,11 +7,10 @@ from typing import Annotated
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import dataset_of, open_corpus, open_files, open_model, open_vectors, open_wfa
 from wfalens.cli.library import attacks
 from wfalens.cli.output import check_out, print_result, say, write_out
-from wfalens.cli.registration import new_group, register
 
 _EXAMPLES = 3
 command = new_group()

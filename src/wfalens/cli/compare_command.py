@@ -8,11 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import open_corpus, open_model, open_wfa
 from wfalens.cli.library import robustness
 from wfalens.cli.output import check_out, print_json, print_result, say, write_out
-from wfalens.cli.registration import new_group, register
 from wfalens.errors import InputError
 
 _SHOWN = 10

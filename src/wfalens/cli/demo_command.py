@@ -15,10 +15,9 @@ import typer
 import wfalens as wl
 from wfalens import models
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.library import explanation, report
 from wfalens.cli.output import check_folder, print_json, print_rows, say
-from wfalens.cli.registration import new_group, register
 from wfalens.text import wordllama_vectors
 from wfalens.text.datasets.catalogue import DATASETS, load_dataset
 from wfalens.validation import check_choice

@@ -12,7 +12,7 @@ import typer
 import wfalens as wl
 from wfalens import progress
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import (
     beyond_memory,
     block_run,
@@ -25,7 +25,6 @@ from wfalens.cli.inputs import (
 )
 from wfalens.cli.library import evaluation, language
 from wfalens.cli.output import print_json, print_result, print_rows, say
-from wfalens.cli.registration import new_group, register
 from wfalens.errors import InputError
 from wfalens.validation import Options, option
 

@@ -10,11 +10,10 @@ import typer
 from rich.text import Text
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import open_corpus, open_model, open_vectors, open_wfa
 from wfalens.cli.library import explanation, plots
 from wfalens.cli.output import OUT, check_out, check_outputs, note, print_json, print_result, print_rows, say, write_out
-from wfalens.cli.registration import new_group, register
 from wfalens.messages import printable, visible
 from wfalens.validation import Bounds, Options, option, real, whole
 

@@ -10,11 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import chosen_words, open_corpus, open_model, open_wfa
 from wfalens.cli.library import export, robustness
 from wfalens.cli.output import check_outputs, print_result
-from wfalens.cli.registration import new_group, register
 from wfalens.errors import InputError
 from wfalens.validation import Bounds, Options, option, real, whole
 

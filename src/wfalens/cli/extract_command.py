@@ -12,7 +12,7 @@ import typer
 import wfalens as wl
 from wfalens import models, progress
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, fields_of, new_group, register
 from wfalens.cli.inputs import (
     allow_own,
     beyond_memory,
@@ -25,7 +25,6 @@ from wfalens.cli.inputs import (
 )
 from wfalens.cli.library import baselines, extraction, refinement
 from wfalens.cli.output import check_outputs, note, print_json, print_rows, say
-from wfalens.cli.registration import fields_of, new_group, register
 from wfalens.errors import InputError
 from wfalens.validation import Bounds, Options, option, real, whole
 

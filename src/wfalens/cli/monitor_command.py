@@ -10,11 +10,10 @@ from typing import Annotated
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import open_corpus, open_model, open_vectors, open_wfa
 from wfalens.cli.library import monitoring
 from wfalens.cli.output import check_out, check_outputs, note, print_result, print_rows, say, write_out
-from wfalens.cli.registration import new_group, register
 
 _SHOWN = 10
 command = new_group("Watch a classifier with its automaton: a stream of texts, the coverage of a test set, attacks.")

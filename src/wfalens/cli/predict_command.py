@@ -8,11 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import open_corpus, open_model, open_wfa
 from wfalens.cli.library import evaluation
 from wfalens.cli.output import print_json, print_result, print_rows
-from wfalens.cli.registration import new_group, register
 from wfalens.errors import InputError
 
 _SHOWN = 60  # characters of a text in the table

@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import open_corpus, open_model, open_vectors, open_wfa
 from wfalens.cli.library import repair
 from wfalens.cli.output import check_folder, check_out, print_result, write_out
-from wfalens.cli.registration import new_group, register
 from wfalens.errors import InputError
 from wfalens.validation import Bounds, Options, option, whole
 

@@ -9,11 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import open_groups, open_study
 from wfalens.cli.library import report
 from wfalens.cli.output import check_outputs, print_json, say
-from wfalens.cli.registration import new_group, register
 from wfalens.errors import InputError
 from wfalens.validation import Options, option
 

@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import open_study
 from wfalens.cli.library import server
 from wfalens.cli.output import note, print_json, say
-from wfalens.cli.registration import new_group, register
 from wfalens.cli.report_command import Compare, ReportSettings
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

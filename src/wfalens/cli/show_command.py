@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import open_wfa
 from wfalens.cli.library import explanation, export
 from wfalens.cli.output import check_outputs, print_json, print_result, say
-from wfalens.cli.registration import new_group, register
 from wfalens.validation import Bounds, Options, option, real
 
 command = new_group()

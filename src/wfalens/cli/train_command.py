@@ -9,11 +9,10 @@ import typer
 
 from wfalens import models
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import allow_own, dataset_of, open_corpus, open_vectors, open_wfa
 from wfalens.cli.library import explanation, language, pretraining, training
 from wfalens.cli.output import check_outputs, note, print_json, print_rows, say
-from wfalens.cli.registration import new_group, register
 from wfalens.errors import InputError
 
 CLASS = "class"

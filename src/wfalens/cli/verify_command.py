@@ -9,11 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import chosen_words, open_corpus, open_model, open_vectors, open_wfa
 from wfalens.cli.library import robustness
 from wfalens.cli.output import check_out, print_json, print_result, say, write_out
-from wfalens.cli.registration import new_group, register
 from wfalens.errors import InputError
 from wfalens.validation import Bounds, Options, option, real, whole
 

@@ -9,11 +9,10 @@ import typer
 
 from wfalens import models
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading
+from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import allow_own, open_corpus
 from wfalens.cli.library import model_description
 from wfalens.cli.output import check_outputs, print_json, print_rows, say
-from wfalens.cli.registration import new_group, register
 from wfalens.errors import InputError
 from wfalens.text.vocabulary import read_word_list
 
