@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.cli.test_commands import wfalens
+from tests.commands import wfalens
 from wfalens.text import load_dataset
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas.json"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import SMALL, wfalens
+from tests.readable import negation
 
 
 @pytest.fixture
@@ -24,13 +24,14 @@ def make_read_only(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def small_network(once):
-    """A folder with news.rnn, trained on newsroom, and trained.json, what the command has said."""
-
-    def train(folder):
-        folder.mkdir()
-        done = wfalens("train", "--corpus", "newsroom", "--out", "news.rnn", *SMALL, "--json", cwd=folder)
-        assert done.returncode == 0, done.stderr
-        (folder / "trained.json").write_text(done.stdout)
-
-    return once("small-network", train)
+def workshop(tmp_path_factory, news_model, headlines, test_headlines, newsroom_model, newsroom_wfa):
+    """A folder with a network, automata and texts; commands write into it under names of their own."""
+    folder = tmp_path_factory.mktemp("workshop")
+    newsroom_model.save(folder / "news.rnn")
+    news_model.save(folder / "small.rnn")
+    newsroom_wfa.save(folder / "news.wfa")
+    negation().wfa.save(folder / "readable.wfa")
+    for name, corpus, rows in (("train", headlines, 600), ("test", test_headlines, 150)):
+        lines = [f"{text},{corpus.class_names[corpus.labels[row]]}" for row, text in enumerate(corpus.texts[:rows])]
+        (folder / f"{name}.csv").write_text("\n".join(["text,label", *lines]) + "\n")
+    return folder

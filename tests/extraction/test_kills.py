@@ -113,7 +113,7 @@ def test_a_full_disk_is_one_sentence_and_the_earlier_parts_are_whole(small_disk,
     assert any(name.startswith("counts-") for name in parts)
     assert not any(path.name.startswith(".") for path in left.iterdir())
     # what is left is taken up on a larger disk, and ends as a run from the start
-    from tests.cli.test_commands import wfalens
+    from tests.commands import wfalens
 
     plain = [str(each).strip("'") for each in command]
     resumed = wfalens(*plain, "-o", tmp_path / "left" / "out.wfa")

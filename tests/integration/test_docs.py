@@ -14,7 +14,7 @@ import pytest
 from safetensors import safe_open
 
 from tests.automata import linear_sample, sample
-from tests.cli.test_commands import wfalens
+from tests.commands import wfalens
 from tests.export.conformance import renamed
 from tests.readable import negation
 from wfalens import RNNConfig, Stochastic, TextEncoder, extract, wrap

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import wfalens
 from tests.cli.test_streams import SETTINGS
+from tests.commands import wfalens
 from tests.streams import corpus_files, small_model
 from tests.waiting import wait_until
 from wfalens import __version__

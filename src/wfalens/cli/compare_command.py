@@ -11,7 +11,7 @@ from wfalens.cli import options as opt
 from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import open_corpus, open_model, open_wfa
 from wfalens.cli.library import robustness
-from wfalens.cli.output import check_out, print_json, print_result, say, write_out
+from wfalens.cli.output import check_out, print_json, print_rows, say, write_out
 from wfalens.errors import InputError
 
 _SHOWN = 10
@@ -73,11 +73,29 @@ def compare(
         models=(open_model(names[0], first), open_model(names[1], second)),
     )
     write_out(out, found, f"{before.name} and {after.name}")
-    print_result(found, as_json, _SHOWN, {"before": str(before), "after": str(after)})
+    if as_json:
+        print_json({"before": str(before), "after": str(after), **found.to_dict()})
+    else:
+        _print(found)
     if min_agreement is not None and found.agreement is not None and found.agreement.cr.value < min_agreement:
         if not as_json:
             say(f"they agree on {found.agreement.cr.value:.3f} of the texts, below {min_agreement:.3f}")
         raise typer.Exit(1)
+
+
+def _print(found: Any) -> None:
+    tables = {f"Words whose influence changed most ({found.words.unit})": found.word_rows(_SHOWN)}
+    if found.texts is not None:
+        tables["Texts that they read most differently"] = found.text_rows(_SHOWN)
+    if found.states is not None:
+        tables["States, the farthest apart first"] = found.state_rows(_SHOWN)
+    for title, (columns, rows) in tables.items():
+        print_rows(title, [dict(zip(columns, row, strict=True)) for row in rows])
+    for name, item in (("agreement", found.agreement), ("fidelity before", found.fidelity_before)):
+        if item is not None:
+            say(f"{name}: CR {item.cr:.3f}, JSD {item.jsd:.3f} on {item.texts:,} texts")
+    if found.fidelity_after is not None:
+        say(f"fidelity after: CR {found.fidelity_after.cr:.3f}, JSD {found.fidelity_after.jsd:.3f}")
 
 
 def _compare_dfas(before: Path, after: Path, as_json: bool) -> None:

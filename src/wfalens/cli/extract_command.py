@@ -234,11 +234,8 @@ def _figures(wfa: Any) -> dict[str, Any]:
 
 
 def _print(wfa: Any, baseline: Any, out: Path, model: str, seconds: float, as_json: bool) -> None:
-    if baseline is not None and not baseline.is_shown:
-        progress.say(
-            f"on {baseline.texts:,} extraction texts its CR of {baseline.cr:.3f} does not beat that of a bag of words "
-            f"fitted on the others, {baseline.bag_of_words:.3f}; try more states, more texts, or another --method"
-        )
+    if baseline is not None and baseline.warning is not None:
+        progress.say(baseline.warning)
     figures = {**_figures(wfa), "bytes": out.stat().st_size, "seconds": seconds}
     if baseline is not None:
         figures |= {"cr_of_a_bag_of_words": baseline.bag_of_words, "cr_on_the_same_texts": baseline.cr}

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.cli.test_commands import wfalens
+from tests.commands import wfalens
 from tests.errors import raises
 from tests.models.graphs import summing_graph
 from wfalens.extraction import Stochastic, extract

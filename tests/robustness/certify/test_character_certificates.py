@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.cli.test_commands import wfalens
+from tests.commands import wfalens
 from tests.errors import raises
 from tests.robustness.attack.test_run_attack_edits import NAMES, ends_in_a
 from wfalens.extraction import Stochastic, extract
