@@ -76,18 +76,19 @@ def _all_commands() -> str:
     parts = []
     for phase, names in PHASES.items():
         parts.append(f"## {phase}")
-        parts += [_described(name, load_command(name)) for name in names]
+        parts += [part for name in names for part in _described(name, load_command(name))]
     return "\n\n".join(parts)
 
 
-def _described(name: str, command: Any) -> str:
-    from typer.main import get_command
-
-    click = command if hasattr(command, "params") else get_command(command)
-    help_text = re.sub(r"\n\s*\n", "\n\n", click.help or "").strip()
-    rows = [_option(each) for each in click.params if not getattr(each, "hidden", False)]
+def _described(name: str, command: Any) -> list[str]:
+    """The help of a command, or of every command of a group."""
+    if hasattr(command, "commands"):
+        return [part for each, sub in command.commands.items() for part in _described(f"{name} {each}", sub)]
+    help_text = re.sub(r"\n\s*\n", "\n\n", command.help or "").strip()
+    rows = [_option(each) for each in command.params if not getattr(each, "hidden", False)]
     table = "\n".join(["| | |", "|---|---|", *rows]) if rows else ""
-    return f"### wfalens {name}\n\n```text\n{help_text}\n```\n\n{table}"
+    settings = (command.epilog or "").replace("\\[", "[")
+    return [f"### wfalens {name}\n\n```text\n{help_text}\n```\n\n{table}\n\n{settings}"]
 
 
 def _option(parameter: Any) -> str:

@@ -14,11 +14,11 @@ import pytest
 from safetensors import safe_open
 
 from tests.automata import linear_sample, sample
+from tests.cli.test_app import parsed
 from tests.commands import wfalens
 from tests.export.conformance import renamed
 from tests.readable import negation
 from wfalens import RNNConfig, Stochastic, TextEncoder, extract, wrap
-from wfalens.cli.app import load_command
 from wfalens.export import unescape
 from wfalens.models import Trainer
 from wfalens.robustness import determinise, minimal_but_for_the_empty_text
@@ -162,7 +162,7 @@ def test_the_page_on_readable_automata_runs(tmp_path, monkeypatch, capsys):
     for command in re.findall(r"^wfalens (.*?)(?: +#.*)?$", source, re.MULTILINE):
         name, *arguments = shlex.split(command)
         if name == "extract":  # needs a network
-            load_command(name).make_context(name, arguments)
+            parsed(f"wfalens {command}")
             continue
         done = wfalens(name, *arguments)
         assert done.returncode == 0, done.stderr
@@ -221,8 +221,7 @@ def commands(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_on_a_page_has_options_that_exist(page):
     for line in commands(page):
-        _, name, *arguments = shlex.split(line)
-        load_command(name).make_context(name, arguments)
+        parsed(line)
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
