@@ -11,10 +11,10 @@ import os
 import re
 import secrets
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -133,52 +133,6 @@ def read_file(path: str | Path, kind: str, version: int, only: Collection[str] |
             if sums is not None and _checksum(tensors[name]) != sums[name]:
                 raise _changed(path, f"the tensor {name!r}")
     return StoredFile(path, header, tensors)
-
-
-def verify_file(path: str | Path, kind: str, version: int) -> None:
-    """Read a file to see that it is as it was written, with one tensor in memory at a time."""
-    with _opened(Path(path)) as handle:
-        names = list(handle.keys())
-    for name in names:
-        read_file(path, kind, version, (name,))
-
-
-@dataclass(frozen=True)
-class SlicedFile:
-    """A file whose lists of whole numbers are read a slice at a time; nothing of it stays in memory between reads.
-
-    The file is opened for each read: pages of an open one that were looked at would count as this process's memory.
-    Checksums are those of whole tensors, so they are not looked at here: `verify_file` does that.
-    """
-
-    path: Path
-
-    def size(self, name: str) -> int:
-        return self._described(name)[1]
-
-    def slice(self, name: str, first: int, behind: int) -> NDArray[np.integer]:
-        (part,) = self.slices([(name, first, behind)])
-        return part
-
-    def slices(self, bounds: Iterable[tuple[str, int, int]]) -> list[NDArray[np.integer]]:
-        """Several slices at once: opening the file takes as long as reading ten thousand numbers."""
-        with _opened(self.path) as handle:
-            return [
-                handle.get_slice(name)[first:behind] if first < behind else np.empty(0, self._described(name)[0])
-                for name, first, behind in bounds
-            ]
-
-    @cached_property
-    def _tensors(self) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
-        with _opened(self.path) as handle:
-            return {name: _described(self.path, handle, name) for name in handle.keys()}  # noqa: SIM118
-
-    def _described(self, name: str) -> tuple[np.dtype[Any], int]:
-        """Type and size of a list."""
-        dtype, shape = self._tensors.get(name, (None, ()))
-        if dtype is None or dtype.kind not in "iu" or len(shape) != 1:
-            raise _damaged(self.path, f"the tensor {name!r} is missing or is no list of whole numbers")
-        return dtype, shape[0]
 
 
 @contextmanager

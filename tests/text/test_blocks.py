@@ -15,11 +15,7 @@ import pyarrow.parquet as pq
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from wfalens.ragged import Ragged
-from wfalens.text import Corpus
-from wfalens.text.blocks import MemoryTexts
 from wfalens.text.files import TextFiles, with_labels
-from wfalens.text.packed import PackedTexts
 
 # no surrogates; a folder's files have \n for every line end, and no byte order mark
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\r\ufeff")
@@ -59,9 +55,6 @@ def sources(texts: list[str], folder: Path, block_bytes: int):
         (folder / "class" / "a" / f"{at:04d}").write_text(text, newline="")
     if texts:
         yield TextFiles((str(folder / "class"),), block_bytes=block_bytes)
-    yield MemoryTexts.of(texts, block_bytes)
-    yield MemoryTexts.of(PackedTexts.of(texts), block_bytes)
-    yield MemoryTexts.of(Corpus.of(texts, labels), block_bytes)
 
 
 def expected(texts: list[str], block_bytes: int) -> list[list[str]]:
@@ -140,23 +133,6 @@ def test_long_lines_and_large_files_are_read_in_many_chunks(tmp_path):
         assert [list(block.texts) for block in later] == [list(block.texts) for block in blocks[-2:]]
 
 
-def test_word_ids_are_texts_too():
-    ids = Ragged.from_lists([[1, 2], [], [3], [4, 5, 6]], np.int32)
-    blocks = list(MemoryTexts.of(ids, 9).blocks(0))
-    assert [[item.tolist() for item in block.texts] for block in blocks] == [[[1, 2]], [[3], [4, 5, 6]]]
-    assert [block.empty.first for block in blocks] == [("ids: text 2: empty text",), ()]
-
-
-def test_what_was_left_out_of_a_corpus_is_told_with_its_first_block():
-    corpus = Corpus.of(["a", "", "b"], name="mine", skipped=[f"line {at}: gone" for at in range(30)])
-    first, second = MemoryTexts.of(corpus, 1).blocks(0)
-    assert first.empty.number == 31
-    assert first.empty.first == corpus.skipped[:20]
-    assert (second.empty.number, second.place(0)) == (0, "mine: text 3")
-    (again,) = MemoryTexts.of(corpus, 1).blocks(0, second.start, 1)
-    assert again.empty.number == 0
-
-
 def test_sources_can_be_sent_to_other_processes():
     texts = [f"text {at}" for at in range(40)]
     with TemporaryDirectory() as folder:
@@ -170,28 +146,22 @@ def test_sources_can_be_sent_to_other_processes():
 def test_names_and_sizes_of_sources(tmp_path):
     texts = ["a", "b ä"]
     found = {source.name: source for source in sources(texts, tmp_path, 50)}
-    assert set(found) == {*(path.name for path in tmp_path.iterdir()), "texts", "corpus"}
+    assert set(found) == {*(path.name for path in tmp_path.iterdir())}
     assert found["x.csv"].file_names == (str(tmp_path / "x.csv"),)
     assert found["x.csv"].sizes == [(tmp_path / "x.csv").stat().st_size]
     assert found["class"].sizes == [5]
-    assert found["texts"].sizes == [7]
     pattern = str(tmp_path / "x.*")
     assert TextFiles.find(pattern).name == pattern
     assert TextFiles.find(str(tmp_path / "*.parquet")).name == "x.parquet"
-    assert [found[name].is_divisible(0) for name in ("x.csv", "x.parquet", "y.csv.gz", "class", "texts")] == [
+    assert [found[name].is_divisible(0) for name in ("x.csv", "x.parquet", "y.csv.gz", "class")] == [
         True,
         True,
         False,
-        True,
         True,
     ]
 
 
 def test_an_identity_changes_with_the_texts(tmp_path):
-    memory = {str(MemoryTexts.of(given).identity()) for given in (["ab", "c"], ["a", "bc"], ["ab", "d"], ["ab"])}
-    assert len(memory) == 4
-    labelled = [Corpus.of(["a"], [label], ["x", "y"]) for label in ("x", "y")]
-    assert MemoryTexts.of(labelled[0]).identity() != MemoryTexts.of(labelled[1]).identity()
     (tmp_path / "x" / "pos").mkdir(parents=True)
     (tmp_path / "x" / "pos" / "a").write_text("a")
     before = TextFiles((str(tmp_path / "x"),)).identity()

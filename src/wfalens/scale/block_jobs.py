@@ -16,7 +16,6 @@ from wfalens.ragged import Ragged
 from wfalens.storage import StoredFile
 from wfalens.text.blocks import Block, Place, Source, classes_of
 from wfalens.text.encoder import TextEncoder
-from wfalens.text.packed import PackedTexts
 
 _FIRST = 20  # of what was left out, that are named
 SkippedRow = tuple[int, int, int, str]  # file, block, number within the block, and the sentence that names it
@@ -112,11 +111,11 @@ def encoded(
 
     `classes` are those of its labels; None: labels are not read. A bad row ends the run, unless such are skipped.
     """
-    texts = block.texts if chosen is None else _chosen(block.texts, chosen)
+    texts = block.texts if chosen is None else block.texts.take(chosen)
     numbers = np.arange(len(block.texts)) if chosen is None else chosen
-    ids = encoder.checked(texts) if isinstance(texts, Ragged) else encoder.encode(texts)
+    ids = encoder.encode(texts)
     cut = 0
-    if not isinstance(texts, Ragged) and np.any(ids.lengths == encoder.max_length):
+    if np.any(ids.lengths == encoder.max_length):
         cut = encoder.count_cut(texts)
     bad, truth = list(block.bad), None
     kept = ids.lengths > 0
@@ -133,9 +132,3 @@ def encoded(
     reasons = [*block.empty.first, *map(str, bad)]
     left_out = RowCounts.without(block.file, block.number, reasons, block.empty.number + len(bad))
     return EncodedBlock(ids, numbers, truth, RowCounts.of([left_out, RowCounts(len(ids), len(ids.values), cut)]))
-
-
-def _chosen(texts: Sequence[str] | Ragged[np.int32], items: NDArray[np.int64]) -> Sequence[str] | Ragged[np.int32]:
-    if isinstance(texts, PackedTexts | Ragged):
-        return texts.take(items)
-    return [texts[item] for item in items.tolist()]

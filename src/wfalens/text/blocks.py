@@ -8,29 +8,21 @@ every block goes through the model by itself, results depend neither on the form
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from hashlib import sha256
-from itertools import chain, islice
-from typing import Any, NamedTuple, Protocol, cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
 from wfalens.messages import listed, quoted
-from wfalens.ragged import Ragged, concatenate
-from wfalens.text.corpus import Corpus, as_texts
+from wfalens.ragged import concatenate
 from wfalens.text.packed import PackedTexts
 
 BLOCK_BYTES = 1 << 18  # of a block: some ten thousand words, enough for a network at a time
 MAX_NAMED = 20  # rows without text that a block names
 _MAX_BAD = 100_000  # bad rows of a block: more are no corpus
-_ROWS = 4096  # of a batch of texts in memory
-_BYTES_PER_ID = 4
-
-Texts = Sequence[str] | Ragged[np.int32]
 
 
 class Place(NamedTuple):
@@ -58,12 +50,6 @@ class LeftOut(NamedTuple):
 
     number: int = 0
     first: tuple[str, ...] = ()
-
-    @classmethod
-    def joined(cls, parts: Iterable[LeftOut]) -> LeftOut:
-        parts = list(parts)
-        first = islice(chain.from_iterable(part.first for part in parts), MAX_NAMED)
-        return cls(sum(part.number for part in parts), tuple(first))
 
 
 @dataclass(frozen=True)
@@ -96,7 +82,7 @@ class Block:
     number: int  # within the file, from 0
     start: Place
     behind: Place  # where the next block begins
-    texts: Texts  # those that are not empty; word ids if the source was made of ids
+    texts: PackedTexts  # those that are not empty
     labels: Sequence[str] | None  # one for each text, where labels are read
     size: int  # Σ (UTF-8 bytes + 1) of the texts
     empty: LeftOut
@@ -153,7 +139,7 @@ class Source(Protocol):
 class RowBatch:
     """Neighbouring rows as a reader gives them; numbers of rows rise."""
 
-    texts: Texts  # that are not empty
+    texts: PackedTexts  # that are not empty
     labels: Sequence[str] | None
     sizes: NDArray[np.int64]  # (texts,) bytes and one
     rows: NDArray[np.int64]  # (texts,) numbers of their rows
@@ -218,7 +204,7 @@ class _OpenBlock:
     def __init__(self, file: int, number: int, start: Place, naming: RowNames, max_named: int) -> None:
         self.file, self.number, self.start, self.naming, self.max_named = file, number, start, naming, max_named
         self.size = 0
-        self._texts: list[Texts] = []
+        self._texts: list[PackedTexts] = []
         self._labels: list[str] = []
         self._has_labels = False
         self._rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
@@ -232,7 +218,7 @@ class _OpenBlock:
 
     def add(self, batch: RowBatch, first: int, behind: int, size: int) -> None:
         """Take some texts of a batch."""
-        self._texts.append(_between(batch.texts, first, behind))
+        self._texts.append(batch.texts.between(first, behind))
         if batch.labels is not None:
             self._labels += batch.labels[first:behind]
         self._rows.append(batch.rows[first:behind])
@@ -257,7 +243,7 @@ class _OpenBlock:
             self.number,
             self.start,
             behind,
-            _joined(self._texts),
+            PackedTexts(concatenate(texts.content for texts in self._texts or [PackedTexts.of([])])),
             self._labels if self._has_labels else None,
             self.size,
             LeftOut(self._empty, tuple(self._named)),
@@ -265,23 +251,6 @@ class _OpenBlock:
             self.naming,
             np.concatenate(self._rows),
         )
-
-
-def _between(texts: Texts, first: int, behind: int) -> Texts:
-    """Neighbouring texts."""
-    if first == 0 and behind == len(texts):
-        return texts
-    return texts.between(first, behind) if isinstance(texts, PackedTexts | Ragged) else texts[first:behind]
-
-
-def _joined(parts: list[Texts]) -> Texts:
-    if len(parts) == 1:
-        return parts[0]
-    if parts and isinstance(parts[0], PackedTexts):
-        return PackedTexts(concatenate([part.content for part in cast(list[PackedTexts], parts)]))
-    if parts and isinstance(parts[0], Ragged):
-        return concatenate(cast(list[Ragged[np.int32]], parts))
-    return list(chain.from_iterable(cast(list[Sequence[str]], parts)))
 
 
 def classes_of(
@@ -296,112 +265,3 @@ def classes_of(
     reasons = [f"label {quoted(labels[text])} is not one of the classes {listed(classes)}" for text in unknown]
     bad = [block.naming.bad(int(block.rows[text]), why) for text, why in zip(unknown, reasons, strict=True)]
     return found, bad
-
-
-@dataclass(frozen=True, eq=False)
-class MemoryTexts:
-    """Texts or word ids that are held already: one file, whose rows are the texts."""
-
-    texts: Texts
-    name: str
-    labels: Sequence[str] | None = None
-    skipped: tuple[str, ...] = ()  # sentences about rows that were left out before
-    block_bytes: int = BLOCK_BYTES
-
-    @classmethod
-    def of(cls, given: Corpus | Texts, block_bytes: int = BLOCK_BYTES) -> MemoryTexts:
-        if isinstance(given, Corpus):
-            labels = None if given.labels is None else [given.class_names[label] for label in given.labels.tolist()]
-            return cls(given.texts, given.name, labels, given.skipped, block_bytes)
-        if isinstance(given, Ragged | PackedTexts):
-            return cls(given, "ids" if isinstance(given, Ragged) else "texts", block_bytes=block_bytes)
-        return cls(as_texts(given), "texts", block_bytes=block_bytes)
-
-    @property
-    def file_names(self) -> Sequence[str]:
-        return [self.name]
-
-    @cached_property
-    def sizes(self) -> list[int]:
-        return [int(_sizes(self.texts).sum())]
-
-    @property
-    def has_labels(self) -> bool:
-        return self.labels is not None
-
-    def identity(self) -> dict[str, Any]:
-        """Name, number of texts, and a digest of texts and labels."""
-        digest = sha256()
-        for items in (self.texts, self.labels or ()):
-            held = items if isinstance(items, Ragged) else PackedTexts.of(items).content
-            digest.update(held.offsets.tobytes())
-            digest.update(held.values.tobytes())
-        return {"texts": [self.name, len(self.texts), digest.hexdigest()], "block_bytes": self.block_bytes}
-
-    def is_divisible(self, file: int) -> bool:  # noqa: ARG002
-        return True
-
-    def lead(self, file: int, start: Place) -> int:  # noqa: ARG002
-        return 0
-
-    def blocks(self, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:
-        before = LeftOut(len(self.skipped), self.skipped[:MAX_NAMED])
-        for block in cut_blocks(_MemoryRows(self), file, start, first, self.block_bytes, MAX_NAMED):
-            is_first = block.number == 0
-            yield replace(block, empty=LeftOut.joined([before, block.empty])) if is_first else block
-
-
-def source_of(given: Source | Corpus | Texts) -> Source:
-    """The given source, or texts in memory as one."""
-    return cast(Source, given) if hasattr(given, "blocks") else MemoryTexts.of(cast(Texts, given))
-
-
-class _MemoryRows:
-    """The texts as rows."""
-
-    start, divisible = Place(0, 1), True
-
-    def __init__(self, source: MemoryTexts) -> None:
-        self.naming = RowNames(source.name, "text")
-        self._texts, self._labels = source.texts, source.labels
-
-    def columns(self) -> list[str]:
-        return []
-
-    def lead(self, start: Place) -> int:  # noqa: ARG002
-        return 0
-
-    def batches(self, start: Place) -> Iterator[RowBatch]:
-        for first in range(start.offset, len(self._texts), _ROWS):
-            yield self._batch(first, min(first + _ROWS, len(self._texts)))
-
-    def _batch(self, first: int, behind: int) -> RowBatch:
-        texts = _between(self._texts, first, behind)
-        labels = None if self._labels is None else self._labels[first:behind]
-        rows, empty = np.arange(first + 1, behind + 1), np.zeros(0, np.int64)
-        has_text = (
-            texts.lengths > 0
-            if isinstance(texts, Ragged)
-            else np.array([bool(text) and not text.isspace() for text in texts], bool)
-        )
-        if not has_text.all():
-            kept = np.flatnonzero(has_text)
-            texts = take_texts(texts, kept)
-            labels = None if labels is None else [labels[item] for item in kept.tolist()]
-            rows, empty = rows[has_text], rows[~has_text]
-        return RowBatch(texts, labels, _sizes(texts), rows, empty.tolist(), [], Place(behind, behind + 1))
-
-
-def take_texts(texts: Texts, items: NDArray[np.int64]) -> Texts:
-    """Some of the texts, in the given order."""
-    if isinstance(texts, PackedTexts | Ragged):
-        return texts.take(items)
-    return [texts[item] for item in items.tolist()]
-
-
-def _sizes(texts: Texts) -> NDArray[np.int64]:
-    """Bytes of every text and of its end."""
-    # -> (texts,)
-    if isinstance(texts, Ragged):
-        return _BYTES_PER_ID * texts.lengths + 1
-    return (texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts)).content.lengths + 1
