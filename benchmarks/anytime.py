@@ -19,10 +19,10 @@ from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import METHODS, Request
 from wfalens.extraction.deadline import Deadline
 from wfalens.extraction.extract import extract_requested
+from wfalens.extraction.method import ExtractionTexts
 from wfalens.models import RNNClassifier
 from wfalens.ragged import Ragged
 from wfalens.storage import write_atomically
-from wfalens.text.blocks import source_of
 
 KINDS = {"readable": "readable", "fitted": "stochastic", "linear": "linear"}
 LIMITS: tuple[float, ...] = (5, 10, 20, 60, 180)  # processor seconds
@@ -41,7 +41,8 @@ def point(
 ) -> dict[str, float | bool]:
     began = time.process_time()
     wfa = extract_requested(
-        Request(model=model, source=source_of(ids), deadline=Deadline(limit, time.process_time)), METHODS[kind]()
+        Request(model=model, texts=ExtractionTexts(ids, None, {}), deadline=Deadline(limit, time.process_time)),
+        METHODS[kind](),
     )
     spent = time.process_time() - began
     cr = float(np.mean(wfa.predict_indices(texts) == wanted.argmax(1)))
