@@ -101,7 +101,7 @@ def _rows(dense: np.ndarray):
 
 
 @st.composite
-def samples(draw, completions=COMPLETIONS) -> Sample:
+def samples(draw, completions=tuple(COMPLETIONS)) -> Sample:
     return sample(
         draw(st.sampled_from(completions)),
         draw(st.integers(0, 10**6)),

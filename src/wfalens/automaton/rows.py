@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.kernels.steps import Rows
 from wfalens.ragged import offsets_of
+from wfalens.storage import StoredFile, Tensors, compact
 
 MAX_STATES = 1 << 16
+_INDICES, _WIDEST_INDEX = ("per_word", "entries", "state", "target"), 4  # tensors of rows; bytes
 
 
 def rows_from_keys(keys: NDArray[np.int64], weights: NDArray[np.number], words: int, states: int) -> Rows:
@@ -98,3 +100,45 @@ def dense(rows: Rows, word: int, states: int) -> NDArray[np.float64]:
     entries = slice(rows.entry_start[word], rows.entry_start[word + 1])
     matrix[rows.source[entries], rows.target[entries]] = rows.weight[entries]
     return matrix
+
+
+def store_rows(name: str, rows: Rows) -> Tensors:
+    """Rows as tensors of a file, under a name."""
+    return {
+        f"{name}.per_word": compact(np.diff(rows.row_start)),
+        f"{name}.state": compact(rows.state),
+        f"{name}.entries": compact(entries_per_row(rows)),
+        f"{name}.target": compact(rows.target),
+        f"{name}.weight": compact(rows.weight),
+    }
+
+
+def load_rows(file: StoredFile, name: str, words: int, states: int) -> Rows:
+    """Rows of a file, checked."""
+    per_word, entries, state, target = (file.tensor(f"{name}.{part}", "u") for part in _INDICES)
+    if any(part.itemsize > _WIDEST_INDEX for part in (per_word, entries, state, target)):
+        raise file.fail(f"the rows of {name!r} are numbered by more than {8 * _WIDEST_INDEX} bits")
+    with np.errstate(over="ignore"):  # what is too large for single precision is refused below
+        weight = file.tensor(f"{name}.weight", "uf").astype(np.float32)
+    if np.any(per_word > len(state)) or np.any(entries > len(target)):
+        raise file.fail(f"the rows of {name!r} do not fit its alphabet")
+    word_start, start = (np.concatenate([[0], np.cumsum(part, dtype=np.int64)]) for part in (per_word, entries))
+    if len(per_word) != words or word_start[-1] != len(state) or len(entries) != len(state):
+        raise file.fail(f"the rows of {name!r} do not fit its alphabet")
+    if start[-1] != len(target) or len(target) != len(weight) or np.any(entries == 0):
+        raise file.fail(f"the entries of {name!r} do not fit its rows")
+    if np.any(state >= states) or np.any(target >= states):
+        raise file.fail(f"{name!r} names states that do not exist")
+    if not (_rises_within(state, word_start) and _rises_within(target, start)):
+        raise file.fail(f"the rows of {name!r} are not sorted")
+    if not np.all((weight > 0) & np.isfinite(weight)):
+        raise file.fail(f"{name!r} holds weights that are not positive")
+    return make_rows(per_word, state, entries, target, weight)
+
+
+def _rises_within(values: NDArray[Any], starts: NDArray[np.int64]) -> bool:
+    """Whether values rise strictly within each run."""
+    rises = np.empty(len(values) + 1, bool)
+    rises[1:-1] = values[1:] > values[:-1]
+    rises[starts] = True
+    return bool(rises[1:-1].all())

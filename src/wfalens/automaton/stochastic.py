@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton import naming
-from wfalens.automaton.completion import Completion, Fitted, Null, Probe, Shared
+from wfalens.automaton.completion import Completion, Null, Shared
 from wfalens.automaton.kernels import steps as kernels
 from wfalens.automaton.kernels.steps import Matrices, Rows, Rule
 from wfalens.automaton.naming import Anatomy, Names
@@ -79,7 +79,7 @@ class StochasticWFA(WFA):
             raise InputError(f"centres of shape {centres.shape} do not fit {len(self.class_names)} classes")
         if len(rows.row_start) != words + 1 or len(state_visits) != n:
             raise InputError("the rows and state visits do not fit the alphabet and the states")
-        _check_completion(completion, rows, words, n)
+        completion.check(rows, words, n)
         self.centres = frozen(np.array(centres, np.float64))
         self.rows = Rows(*(frozen(part) for part in rows))
         self.completion = completion
@@ -263,28 +263,10 @@ class StochasticWFA(WFA):
         if isinstance(self.completion, Shared):
             return np.where(np.arange(len(self.word_counts)) == PADDING, -1, self.completion.word_class)
         known = has_rows(self.rows)
-        if isinstance(self.completion, Probe | Fitted):
-            known |= has_rows(self.completion.rows)
+        completed = self.completion.has_rows()
+        known = known if completed is None else known | completed
         known[PADDING] = False
         fallback = UNKNOWN if known[UNKNOWN] else -1
         row_set = np.where(known, np.arange(len(known)), fallback)
         row_set[PADDING] = -1
         return row_set
-
-
-def _check_completion(completion: Completion, rows: Rows, words: int, states: int) -> None:
-    """Rows of a completion must fit the alphabet and the states."""
-    if isinstance(completion, Probe | Fitted):
-        per_word = np.diff(completion.rows.row_start)
-        if len(per_word) != words or not np.all(np.isin(per_word, (0, states))):
-            raise InputError("the probed rows must be there in every state for a word, or in none")
-        if np.any(has_rows(rows) & (per_word == 0)):
-            raise InputError("a word was observed but not probed")
-    elif isinstance(completion, Shared):
-        classes, of_word = completion.classes, completion.word_class
-        if not 1 <= classes <= words or np.any(np.diff(completion.rows.row_start) != states):
-            raise InputError("a class of words must have a row in every state, and there must be a class")
-        if of_word.shape != (words,) or completion.typicality.shape != (words,) or np.any(of_word >= classes):
-            raise InputError("the classes of words do not fit the alphabet")
-        if completion.visits.shape != (classes, states) or np.any(completion.visits < 0):
-            raise InputError("the visits of the classes of words do not fit the states")

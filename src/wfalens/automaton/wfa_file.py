@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton import stochastic
-from wfalens.automaton.completion import COMPLETIONS, Completion, Empirical, Fitted, Null, Probe, Shared, Uniform
+from wfalens.automaton.completion import MOST_COUNTED, Shared, load_completion
 from wfalens.automaton.kernels import layers
-from wfalens.automaton.kernels.steps import Rows
 from wfalens.automaton.linear import Factors, LinearWFA
-from wfalens.automaton.rows import entries_per_row, make_rows, no_rows
+from wfalens.automaton.rows import load_rows, no_rows, store_rows
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
@@ -25,12 +24,10 @@ from wfalens.storage import StoredFile, Tensors, compact, read_file, write_file
 from wfalens.text.encoder import TextEncoder, restore_encoder, store_encoder
 from wfalens.text.tokenizers import Tokenizer
 
-FORMAT, VERSION = "wfa", 1
+FORMAT, VERSION = "wfa", 2
 _SUM_TOLERANCE = 1e-6
-_MOST_COUNTED = 1 << 53
 _LARGEST_FACTOR = 1e9
 _READABLE = "readable"  # header entry of a readable automaton, and the beginning of its tensors' names
-_INDICES, _WIDEST_INDEX = ("per_word", "entries", "state", "target"), 4  # tensors of rows; bytes
 
 
 def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
@@ -82,7 +79,7 @@ def fingerprint(wfa: WFA) -> str:
 
 def _store_stochastic(wfa: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
     header, tensors = store_encoder(wfa.encoder)
-    completion, probed = _store_completion(wfa.completion)
+    completion, own_rows = {"name": wfa.completion.name, **wfa.completion.options()}, wfa.completion.tensors()
     header |= {
         "kind": wfa.kind,
         "class_names": list(wfa.class_names),
@@ -94,8 +91,8 @@ def _store_stochastic(wfa: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
         "centres": wfa.centres,
         "state_visits": wfa.state_visits,
         "word_counts": compact(wfa.word_counts),
-        **({} if isinstance(wfa.completion, Shared) else _store_rows("rows", wfa.rows)),
-        **probed,
+        **({} if isinstance(wfa.completion, Shared) else store_rows("rows", wfa.rows)),
+        **own_rows,
     }
     return header, tensors
 
@@ -106,7 +103,7 @@ def _store_linear(wfa: LinearWFA) -> tuple[dict[str, Any], Tensors]:
         "kind": wfa.kind,
         "class_names": list(wfa.class_names),
         "decay": wfa.factors.decay,
-        **({"turns": True} if wfa.factors.turns else {}),  # files from before automata could turn have no such field
+        "turns": wfa.factors.turns,
         "provenance": wfa.provenance,
     }
     tensors |= {f"factors.{name}": getattr(wfa.factors, name) for name in _FACTORS}
@@ -143,12 +140,12 @@ def _load_stochastic(file: StoredFile, encoder: TextEncoder) -> StochasticWFA:
     if np.any(centres < 0) or np.any(np.abs(centres.sum(1) - 1) > _SUM_TOLERANCE):
         raise file.fail("its centres are not distributions")
     visits, counts = _counts(file, "state_visits"), _counts(file, "word_counts")
-    completion = _load_completion(file, words, n)
+    completion = load_completion(file, words, n)
     return StochasticWFA(
         encoder=encoder,
         class_names=class_names,
         centres=centres,
-        rows=no_rows(words) if isinstance(completion, Shared) else _load_rows(file, "rows", words, n),
+        rows=no_rows(words) if isinstance(completion, Shared) else load_rows(file, "rows", words, n),
         completion=completion,
         alpha=file.number(file.header, "alpha"),
         state_visits=visits,
@@ -164,8 +161,7 @@ def _load_linear(file: StoredFile, encoder: TextEncoder) -> LinearWFA:
     mean_state = file.tensor("mean_state", "f")
     if any(np.any(np.abs(part) > _LARGEST_FACTOR) for part in (mean_state, *parts.values())):
         raise file.fail("its factors are out of range")
-    turns = "turns" in file.header and file.field("turns", bool)
-    factors = Factors(**parts, decay=file.number(file.header, "decay"), turns=turns)
+    factors = Factors(**parts, decay=file.number(file.header, "decay"), turns=file.field("turns", bool))
     _check_in_use(file.tensors, _linear_bytes(factors))
     return LinearWFA(
         encoder=encoder,
@@ -179,7 +175,7 @@ def _load_linear(file: StoredFile, encoder: TextEncoder) -> LinearWFA:
 
 def _counts(file: StoredFile, name: str) -> NDArray[np.int64]:
     counts = file.tensor(name, "iu")
-    if np.any(counts < 0) or counts.sum(dtype=np.float64) > _MOST_COUNTED:
+    if np.any(counts < 0) or counts.sum(dtype=np.float64) > MOST_COUNTED:
         raise file.fail("its counts are out of range")
     return counts.astype(np.int64)
 
@@ -193,96 +189,3 @@ _LOADERS: dict[str, Callable[[StoredFile, TextEncoder], WFA]] = {
     StochasticWFA.kind: _load_stochastic,
     LinearWFA.kind: _load_linear,
 }
-
-
-def _store_completion(completion: Completion) -> tuple[dict[str, Any], Tensors]:
-    header: dict[str, Any] = {"name": completion.name}
-    if isinstance(completion, Empirical):
-        return header | {"beta": completion.beta, "distance": completion.distance}, {}
-    if isinstance(completion, Probe):
-        header |= {"strength": completion.strength, "representatives": completion.representatives}
-        return header, _store_rows("probed", completion.rows)
-    if isinstance(completion, Fitted):
-        return header | {"drift": completion.drift}, _store_rows("fitted", completion.rows)
-    if isinstance(completion, Shared):
-        return header, {
-            **_store_rows("shared", completion.rows),
-            "shared.word_class": compact(completion.word_class),
-            "shared.visits": completion.visits.astype(np.float32),
-            "shared.typicality": completion.typicality,
-        }
-    return header, {}
-
-
-def _load_completion(file: StoredFile, words: int, states: int) -> Completion:
-    header = file.field("completion", dict)
-    name = header.get("name")
-    try:
-        if name == Null.name:
-            return Null()
-        if name == Uniform.name:
-            return Uniform()
-        if name == Empirical.name:
-            return Empirical(header["beta"], header["distance"])
-        if name == Probe.name:
-            rows = _load_rows(file, "probed", words, states)
-            return Probe(header["strength"], header["representatives"], rows)
-        if name == Fitted.name:
-            return Fitted(_load_rows(file, "fitted", words, states), header["drift"])
-        if name == Shared.name:
-            return _load_shared(file, states)
-    except (KeyError, TypeError, InputError) as error:
-        raise file.fail(f"its completion is not valid ({error})") from None
-    raise file.fail(f"its completion {name!r} is not one of {', '.join(COMPLETIONS)}")
-
-
-def _load_shared(file: StoredFile, states: int) -> Shared:
-    of_word, visits = file.tensor("shared.word_class", "u"), file.tensor("shared.visits", "f", 2)
-    if np.any(visits < 0) or visits.sum() > _MOST_COUNTED:
-        raise file.fail("its counts are out of range")
-    return Shared(
-        rows=_load_rows(file, "shared", len(visits), states),
-        word_class=of_word.astype(np.int64),
-        visits=visits.astype(np.float64),
-        typicality=file.tensor("shared.typicality", "u").astype(np.uint8),
-    )
-
-
-def _store_rows(name: str, rows: Rows) -> Tensors:
-    return {
-        f"{name}.per_word": compact(np.diff(rows.row_start)),
-        f"{name}.state": compact(rows.state),
-        f"{name}.entries": compact(entries_per_row(rows)),
-        f"{name}.target": compact(rows.target),
-        f"{name}.weight": compact(rows.weight),
-    }
-
-
-def _load_rows(file: StoredFile, name: str, words: int, states: int) -> Rows:
-    per_word, entries, state, target = (file.tensor(f"{name}.{part}", "u") for part in _INDICES)
-    if any(part.itemsize > _WIDEST_INDEX for part in (per_word, entries, state, target)):
-        raise file.fail(f"the rows of {name!r} are numbered by more than {8 * _WIDEST_INDEX} bits")
-    with np.errstate(over="ignore"):  # what is too large for single precision is refused below
-        weight = file.tensor(f"{name}.weight", "uf").astype(np.float32)
-    if np.any(per_word > len(state)) or np.any(entries > len(target)):
-        raise file.fail(f"the rows of {name!r} do not fit its alphabet")
-    word_start, start = (np.concatenate([[0], np.cumsum(part, dtype=np.int64)]) for part in (per_word, entries))
-    if len(per_word) != words or word_start[-1] != len(state) or len(entries) != len(state):
-        raise file.fail(f"the rows of {name!r} do not fit its alphabet")
-    if start[-1] != len(target) or len(target) != len(weight) or np.any(entries == 0):
-        raise file.fail(f"the entries of {name!r} do not fit its rows")
-    if np.any(state >= states) or np.any(target >= states):
-        raise file.fail(f"{name!r} names states that do not exist")
-    if not (_rises_within(state, word_start) and _rises_within(target, start)):
-        raise file.fail(f"the rows of {name!r} are not sorted")
-    if not np.all((weight > 0) & np.isfinite(weight)):
-        raise file.fail(f"{name!r} holds weights that are not positive")
-    return make_rows(per_word, state, entries, target, weight)
-
-
-def _rises_within(values: NDArray[Any], starts: NDArray[np.int64]) -> bool:
-    """Whether values rise strictly within each run."""
-    rises = np.empty(len(values) + 1, bool)
-    rises[1:-1] = values[1:] > values[:-1]
-    rises[starts] = True
-    return bool(rises[1:-1].all())
