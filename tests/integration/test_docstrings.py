@@ -4,6 +4,7 @@ import doctest
 import inspect
 import os
 import re
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
@@ -86,8 +87,10 @@ def test_every_argument_of_a_public_name_is_explained(name):
     if getattr(thing, "_is_protocol", False):
         return
     explained = set(re.findall(r"^    (\w+): ", inspect.getdoc(thing).partition("Args:")[2], re.MULTILINE))
-    wanted = set(inspect.signature(thing).parameters) if callable(thing) else set()
-    assert wanted <= explained, f"{name} does not explain {', '.join(sorted(wanted - explained))}"
+    if is_dataclass(thing):  # options explain themselves
+        explained |= {each.name for each in fields(thing) if each.metadata.get("help")}
+    parameters = set(inspect.signature(thing).parameters) if callable(thing) else set()
+    assert parameters <= explained, f"{name} does not explain {', '.join(sorted(parameters - explained))}"
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))

@@ -22,7 +22,12 @@ _BATCHES = Bounds(whole, 1, 1 << 30)  # prefixes asked at once
 
 
 class Classifier:
-    """Gives a model with `trace` what users of scikit-learn expect: `predict_proba`, `predict` and `classes_`."""
+    """Gives a model with `trace` what users of scikit-learn expect: `predict_proba`, `predict` and `classes_`.
+
+    Examples:
+        >>> model.predict(["a good film"]).tolist()[0] in model.classes_
+        True
+    """
 
     @property
     def classes_(self: PrefixClassifier) -> NDArray[Any]:
@@ -34,6 +39,10 @@ class Classifier:
 
         Args:
             texts: word ids of texts
+
+        Examples:
+            >>> model.final(encoder.encode(["a good film", ""])).shape
+            (2, 2)
         """
         return last_outputs(self, texts)
 
@@ -83,6 +92,18 @@ class BlackBoxClassifier(Classifier, ABC):
 
     Prefixes that several texts share are asked once per call of `trace`, and `final` asks for whole texts only, equal
     ones once. `queries` counts the texts asked so far.
+
+    Args:
+        encoder: how a text becomes word ids.
+        class_names: in the order of the outputs.
+        batch_size: texts in a call at most.
+        fingerprint: identifies the model.
+        initial_output: probabilities (classes,) before any word (default: uniform).
+
+    Examples:
+        >>> from wfalens.models import BlackBoxClassifier
+        >>> isinstance(model, BlackBoxClassifier)
+        True
     """
 
     asks_every_prefix = True

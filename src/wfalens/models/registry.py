@@ -45,6 +45,9 @@ _ADAPTERS: list[Adapter] = []
 def adapter(kind: _Kind) -> _Kind:
     """Class decorator: make a kind of model known to `wrap`. What is registered later is tried earlier.
 
+    Args:
+        kind: a class with `kind`, `accepts(model)` and `wrap(model, given, **options)` (see `Adapter`).
+
     Examples:
         >>> from wfalens.models import adapter
         >>> @adapter
@@ -87,7 +90,21 @@ def packages_of(model: object) -> set[str]:
 
 @dataclass(frozen=True)
 class WrapArguments:
-    """What `wrap` was given beside the model, as its adapter reads it."""
+    """What `wrap` was given beside the model, as its adapter reads it.
+
+    Args:
+        texts: some texts, or a corpus.
+        vocab: the model's words.
+        tokenizer: how a text becomes words.
+        classes: names of the classes.
+        preprocessing: how the model was trained to read texts.
+        max_length: words after which a text is cut.
+
+    Examples:
+        >>> from wfalens.models import WrapArguments
+        >>> WrapArguments(texts=["a good film"], classes=["bad", "good"]).class_names()
+        ('bad', 'good')
+    """
 
     texts: Any = None
     vocab: Any = None

@@ -131,6 +131,15 @@ class Trainer(Options):
     Every batch holds texts of similar length, so little is padded, and the loss is taken at each text's last real
     word: padding never reaches the network's state. Only a language model gets texts of any length in a batch, because
     equal lengths would show it where a text ends.
+
+    Args:
+        config: shape of the network.
+
+    Examples:
+        >>> from wfalens.models import Trainer
+        >>> training = Trainer(config=small, epochs=1).train(corpus)
+        >>> len(training.epochs)
+        1
     """
 
     config: RNNConfig = field(default_factory=RNNConfig)
