@@ -7,12 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from benchmarks.paper import paper
+from benchmarks.paper import figures, paper
 from benchmarks.paper.experiment import Step
 from benchmarks.paper.section import Claim, Grid, Picture, Results, Section, Shown, order_claim, share_claim
 from benchmarks.paper.settings import FILLINGS, PLAIN, setting_step
-
-from wfalens.report import plots
 
 _UNIFORM = setting_step(PLAIN)
 
@@ -26,15 +24,15 @@ def _sweep_steps(name: str, values: Iterable[float]) -> Callable[[str], list[Ste
     return lambda _dataset: [*_swept(name, values).values(), _UNIFORM]
 
 
-def _curve(results: Results, steps: Mapping[Any, Step], key: str) -> plots.Curve:
+def _curve(results: Results, steps: Mapping[Any, Step], key: str) -> figures.Curve:
     table = np.array([results.values(step, key) for step in steps.values()]).T  # (seeds, values)
-    return plots.Curve(list(steps), table)
+    return figures.Curve(list(steps), table)
 
 
 def _sweep_picture(results: Results, name: str, symbol: str, steps: dict[float, Step]) -> Picture:
     curves = {what: {"empirical": _curve(results, steps, what)} for what in ("cr", "jsd")}
     base = {what: results.mean(_UNIFORM, what) for what in ("cr", "jsd")}
-    figure = plots.parameter_sweep(symbol, curves, base)
+    figure = figures.parameter_sweep(symbol, curves, base)
     caption = f"CR and JSD under different {symbol} on {results.dataset}; dotted: uniform filling"
     return Picture(f"{name}-{results.dataset}", caption, figure)
 
@@ -84,7 +82,7 @@ def _states(results: Results) -> Shown:
     steps = _states_steps()
     by_name = {name: {states: steps[name, states] for states in paper.STATES} for name in FILLINGS}
     curves = {what: {name: _curve(results, chosen, what) for name, chosen in by_name.items()} for what in ("cr", "jsd")}
-    figure = plots.parameter_sweep("K", curves, {})
+    figure = figures.parameter_sweep("K", curves, {})
     rows = [
         [str(states)] + [results.cell(steps[name, states], what) for what in ("cr", "jsd") for name in FILLINGS]
         for states in paper.STATES

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from benchmarks.paper import figures
 from benchmarks.paper.experiment import Step
 from benchmarks.paper.paper import printed
 from benchmarks.paper.section import Claim, Grid, Picture, Results, Section, Shown, share_claim
-
-from wfalens.report import plots
 
 _ZIPF = Step.of("zipf")
 _EXACT = 1e-12
@@ -51,7 +50,7 @@ def _zipf(results: Results) -> Shown:
             f"{results.mean(_ZIPF, 'missing_rows_of_rare_half'):.1%} of the rows of the rarer half",
         ),
     ]
-    figure = plots.zipf_ranks(first["rank"], first["count"], first["zipf"], first["missing"])
+    figure = figures.zipf_ranks(first["rank"], first["count"], first["zipf"], first["missing"])
     caption = f"Word counts by rank beside Zipf's law, and the share of missing rows, on {results.dataset}"
     picture = Picture(f"zipf-{results.dataset}", caption, figure)
     return Shown([Grid("Proposition 1", columns, [row])], [picture], claims)
@@ -76,7 +75,7 @@ def _proposition2(results: Results) -> Shown:
             )
         )
     columns = ["α", "share of Zᵢ", "of Zᵢ₋₁", "of Zᵢ₋₂", "of Zᵢ₋₃", "largest error", "longest text"]
-    figure = plots.context_shares(_ALPHAS)
+    figure = figures.context_shares(_ALPHAS)
     picture = Picture(
         f"proposition2-{results.dataset}", "Share of the decision on an earlier prefix, by distance", figure
     )
@@ -121,7 +120,7 @@ def _cost(results: Results) -> Shown:
     ]
     measured = {label[name]: (sizes[name], list(seconds[name].values()), bound[name]) for name in steps}
     caption = f"Time of one extraction on {results.dataset}; dashed: the paper's O(K²·t·N) through the last point"
-    picture = Picture(f"cost-{results.dataset}", caption, plots.cost_curves(measured))
+    picture = Picture(f"cost-{results.dataset}", caption, figures.cost_curves(measured))
     return Shown([Grid("Seconds of one extraction", ["varied", "value", "seconds"], rows)], [picture], claims)
 
 

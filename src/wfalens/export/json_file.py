@@ -141,11 +141,11 @@ def _numbers(
         values = np.asarray(document.get(name))
     except ValueError:
         raise FormatError(f'the entry "{name}" is ragged') from None
-    wanted = "iu" if np.issubdtype(dtype, np.integer) else "iuf"
+    allowed = "iu" if np.issubdtype(dtype, np.integer) else "iuf"
     fits = values.ndim == len(shape) and all(
         size in (None, length) for size, length in zip(shape, values.shape, strict=True)
     )
-    if values.dtype.kind not in wanted or not values.size or not fits or not np.all(np.isfinite(values)):
+    if values.dtype.kind not in allowed or not values.size or not fits or not np.all(np.isfinite(values)):
         raise FormatError(f'the entry "{name}" does not hold the numbers that belong there')
     if most is not None and not 0 <= values.min() <= values.max() < most:
         raise FormatError(f'the entry "{name}" holds a number that is not between 0 and {most - 1}')

@@ -32,7 +32,7 @@ const TERMS = {
   counterfactual: 'One word left out or replaced, so that the class changes.',
   plausible: 'The two words are near in meaning by their vectors; leaving a word out is plausible, too.',
   't-SNE': 'A map on which near words are alike; distances between groups say little.',
-  recipe: 'A way to choose which word is changed and for which one; what each does is said below the table.',
+  recipe: 'A way to choose which word is changed and for which one; each is explained below the table.',
   success: 'The share of texts that the network had right and gets wrong after the change.',
   tries: 'Changed texts that the network was asked for, on average for each text.',
   effect:

@@ -130,7 +130,7 @@ def _command(study: Study) -> str:
 def reading(wfa: WFA) -> dict[str, Any] | None:
     """The story, the states, the word clusters and the moves; None for automata that cannot be read on a page.
 
-    Where a readable automaton tells them, the remark says so. What cannot be told carries the reason instead.
+    Where the attached readable automaton is shown, the remark says so. On failure it holds the reason instead.
     """
     if wfa.readable is None:
         return None
