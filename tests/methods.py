@@ -39,6 +39,8 @@ class Bounded:
 def extracted(model: Any, texts: Any, completion: str = "empirical", **options: Any) -> WFA:
     """An automaton by `Paper` or `Stochastic`, whichever has the completion; options may be bounds of the extraction."""
     bounds = {name: options.pop(name) for name in BOUNDS if name in options}
+    if completion in ("probe", "fit"):
+        options.pop("beta", None)  # of empirical completion
     return extract(model, texts, completion_method(completion, **options), **bounds)
 
 

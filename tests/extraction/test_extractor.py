@@ -46,7 +46,7 @@ def test_extraction_equals_the_plain_transcription(news_model, headlines, test_h
     wfa = extract(news_model, ids, Paper(states=10, alpha=0.4, beta=0.3), seed=5)
     sentences = [list(sentence) for sentence in ids]
     rng = np.random.default_rng(np.random.SeedSequence(5).spawn(3)[0])
-    matrices, centres = extract(
+    matrices, centres = oracle.extract(
         [trace.astype(np.float64) for trace in news_model.trace(ids)],
         sentences,
         len(news_model.encoder.vocabulary),
@@ -55,8 +55,7 @@ def test_extraction_equals_the_plain_transcription(news_model, headlines, test_h
         rng,
         0.4,
         0.3,
-        oracle,
-        checkpoint=news_model.initial_output,
+        news_model.initial_output,
     )
     tests = news_model.encoder.encode(test_headlines.texts)
     expected = np.array([oracle.evaluate(sentence, matrices, centres) for sentence in tests])
@@ -198,7 +197,6 @@ def test_constant_black_box_is_refused_clearly(letters):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"completion": "guess"}, "unknown completion 'guess'; choose one of null, uniform, empirical, probe"),
         ({"distance": "cosine"}, "choose one of euclidean, squared"),
         ({"initial": "x"}, "choose one of model, uniform"),
         ({"states": 0}, "states must lie between 1 and"),
@@ -241,7 +239,7 @@ def test_cut_texts_are_told(news_model, headlines):
     model = replace_encoder(news_model, short)
     with shown_on(Listener()):
         extract(model, [*headlines.texts[:50], "a " * 10**5], Paper(states=4))
-    assert told == ["51 of 51 texts were cut after 4 tokens"]
+    assert told == ["51 of 51 texts were truncated after 4 tokens"]
 
 
 def replace_encoder(model, encoder):
@@ -273,7 +271,7 @@ def test_a_tokenizer_of_ones_own_is_given_again(tmp_path):
     model = wrap(
         lambda texts: [[(1 + t.count("a")) / (2 + len(t)), 1 - (1 + t.count("a")) / (2 + len(t))] for t in texts],
         vocab=encoder,
-        classes="xy",
+        classes=["x", "y"],
         reads="tokens",
     )
     wfa = extract(model, ["a|b|c", "a|a", "c|b|a|a"], Paper(states=2))
