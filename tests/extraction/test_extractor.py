@@ -276,7 +276,7 @@ def test_a_tokenizer_of_ones_own_is_given_again(tmp_path):
     )
     wfa = extract(model, ["a|b|c", "a|a", "c|b|a|a"], Paper(states=2))
     wfa.save(tmp_path / "a.wfa")
-    with pytest.raises(InputError, match="give it again"):
+    with pytest.raises(InputError):
         WFA.load(tmp_path / "a.wfa").predict(["a|b"])
     again = WFA.load(tmp_path / "a.wfa", tokenizer=split)
     np.testing.assert_array_equal(again.weights(["a|b"]), wfa.weights(["a|b"]))
