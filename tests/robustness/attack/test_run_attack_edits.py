@@ -1,16 +1,12 @@
 """Attacks by edits: every example is a text at most k edits away that the model gets wrong."""
 
-import json
-
 import numpy as np
 import pytest
 
-from tests.commands import wfalens
 from tests.errors import raises
-from tests.models.graphs import summing_graph
 from wfalens.extraction import Stochastic, extract
-from wfalens.models import Preprocessing, wrap
-from wfalens.robustness.attack import EDIT_RECIPES, run_edit_attack
+from wfalens.models import wrap
+from wfalens.robustness.attack import EDIT_RECIPES, attack, run_edit_attack
 from wfalens.robustness.attack.attack_result import AttackResult, Example, RecipeResult
 from wfalens.text import Corpus, TextEncoder
 from wfalens.text.character_edits import single_edits
@@ -93,26 +89,13 @@ def test_bad_input_is_refused(pair):
         run_edit_attack("guided", 1, wfa, model, Corpus.of(["anna"]))
 
 
-def test_the_command_attacks_characters_by_edits(tmp_path):
-    encoder = TextEncoder.of_texts(NAMES, "characters")
-    scores = np.random.default_rng(0).normal(size=(len(encoder.vocabulary), 2)).astype(np.float32)
-    summing_graph(tmp_path / "names.onnx", scores)
-    Preprocessing.of(encoder, ("other", "a")).write(tmp_path / "names.json")
-    rows = [f"{name},{TEXTS.class_names[label]}" for name, label in zip(NAMES, TEXTS.labels, strict=True)]
-    (tmp_path / "names.csv").write_text("\n".join(["text,label", *rows]))
-    extract = ("extract", "names.onnx", "-c", "names.csv", "-o", "names.wfa", "-k", "6", "--completion", "probe")
-    done = wfalens(*extract, "--alpha", "0", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    attack = ("attack", "names.wfa", "-m", "names.onnx", "-c", "names.csv")
-    attacked = wfalens(*attack, "--json", cwd=tmp_path)
-    assert attacked.returncode == 0, attacked.stderr
-    assert [outcome["recipe"] for outcome in json.loads(attacked.stdout)] == ["guided", "random-tries"]
-    shown = wfalens(*attack, cwd=tmp_path).stdout.replace("\n", " ")
-    assert "edits of characters" in shown
-    assert "words" not in shown  # what is changed are characters
-    refused = wfalens(*attack, "--recipe", "strong", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "texts of characters are attacked by edits; choose recipes among guided" in refused.stderr
+def test_the_door_attacks_characters_by_edits(pair):
+    wfa, model = pair
+    result = attack(model, TEXTS, wfa)
+    assert [each.recipe for each in result.recipes] == ["guided", "random-tries"]
+    assert result.unit == "characters"
+    with raises("edit-recipe"):
+        attack(model, TEXTS, wfa, "strong")
 
 
 def test_examples_are_those_of_an_attack_and_not_of_its_control():

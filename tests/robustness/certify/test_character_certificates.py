@@ -5,12 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from tests.commands import wfalens
 from tests.errors import raises
-from tests.robustness.attack.test_run_attack_edits import NAMES, ends_in_a
+from tests.robustness.attack.test_run_attack_edits import NAMES
 from wfalens.extraction import Stochastic, extract
 from wfalens.models import wrap
-from wfalens.robustness import certify_edits
+from wfalens.robustness import CertifyOptions, certify_edits, certify_model
 from wfalens.text import TextEncoder
 from wfalens.text.character_edits import edited_texts
 
@@ -74,17 +73,10 @@ def test_bad_input_is_refused(pair):
         certify_edits(pair[0], ["dana"], changes=0)
 
 
-def test_the_command_certifies_texts_of_characters(tmp_path):
-    encoder = TextEncoder.of_texts(NAMES, "bigrams")
-    model = wrap(ends_in_a, vocab=encoder, classes=("other", "a"), reads="tokens")
-    extract(model, NAMES, Stochastic(states=2, completion="probe", alpha=0.0, abstraction="outputs")).save(
-        tmp_path / "names.wfa"
-    )
-    done = wfalens("certify", "names.wfa", "--text", "dana", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "broken: dana (a) --> " in done.stdout
-    told = json.loads(wfalens("certify", "names.wfa", "--text", "dana", "--json", cwd=tmp_path).stdout)
-    assert told["texts"][0]["witness"][-1] != "a"
-    refused = wfalens("certify", "names.wfa", "--text", "dana", "--of", "readable", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "texts of characters are certified on the automaton or on the network" in refused.stderr
+def test_the_door_certifies_texts_of_characters(pair):
+    wfa, model = pair
+    found = certify_model(wfa, ["dana"])
+    assert (found.of, found.changes, found.certificates[0].status) == ("automaton", 1, "broken")
+    assert certify_model(wfa, ["dana"], CertifyOptions(of="network"), model=model).of == "network"
+    with raises("subject"):
+        certify_model(wfa, ["dana"], CertifyOptions(of="readable"))
