@@ -76,7 +76,8 @@ def test_bad_input_is_refused(pair):
 def test_the_door_certifies_texts_of_characters(pair):
     wfa, model = pair
     found = certify_model(wfa, ["dana"])
-    assert (found.of, found.changes, found.certificates[0].status) == ("automaton", 1, "broken")
+    assert (found.of, found.changes) == ("automaton", 1)
+    assert found.certificates == certify_edits(wfa, ["dana"]).certificates
     assert certify_model(wfa, ["dana"], CertifyOptions(of="network"), model=model).of == "network"
     with raises("subject"):
         certify_model(wfa, ["dana"], CertifyOptions(of="readable"))
