@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from wfalens.cli import options as opt
 from wfalens.cli.config import Reading, new_group, register
 from wfalens.cli.inputs import open_corpus, open_model, open_vectors, open_wfa
-from wfalens.cli.library import repair as _repair
+from wfalens.cli.library import repair
 from wfalens.cli.output import check_folder, check_out, print_result, write_out
 from wfalens.errors import InputError
 from wfalens.validation import Bounds, Options, option, whole
@@ -26,7 +26,6 @@ Errors = Annotated[
         "--texts", "-e", metavar="TEXTS", help="Labelled texts; those that the classifier gets wrong are looked at."
     ),
 ]
-repair: Any = _repair
 command = new_group("Find the training texts behind errors, fix the training set, and continue training.")
 
 
