@@ -32,6 +32,13 @@ def wfalens(*arguments, cwd=".", stdin=""):
     return Done(code, out.getvalue(), err.getvalue())
 
 
+def ok(folder, *arguments):
+    """What a command prints that must succeed."""
+    done = wfalens(*arguments, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def in_a_process(*arguments):
     command = [sys.executable, "-m", "wfalens", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)

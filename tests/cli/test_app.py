@@ -27,7 +27,7 @@ def parsed(line):
     command = load_command(name)
     while hasattr(command, "commands"):
         command, arguments = command.commands[arguments[0]], arguments[1:]
-    return command.make_context(name, arguments)
+    return None if "--help" in arguments else command.make_context(name, arguments)
 
 
 def test_there_are_seventeen_commands_with_few_parameters():
@@ -54,8 +54,7 @@ def test_help_shows_examples_that_can_be_given(path, command):
 
 def test_sections_are_known_to_all_commands():
     used = {section for _, command in ALL for section in command.sections()}
-    assert used == set(SECTIONS) | (used - set(SECTIONS))
-    assert used <= set(SECTIONS)
+    assert used == set(SECTIONS)
 
 
 def test_a_misspelt_command_gets_a_suggestion():

@@ -55,7 +55,13 @@ def test_the_codes_stand_in_the_help_and_in_the_readme():
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     for text in (wfalens("--help").stdout, readme):
         shown = " ".join(text.split()).partition("Exit codes: ")[2]
-        for code in ("0 done", "1 a failure that you asked about", "2 bad usage or input", "70 a defect", "130 stopped"):
+        for code in (
+            "0 done",
+            "1 a failure that you asked about",
+            "2 bad usage or input",
+            "70 a defect",
+            "130 stopped",
+        ):
             assert code in shown
 
 
