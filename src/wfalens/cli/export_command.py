@@ -36,7 +36,7 @@ class DfaSettings(Options):
 
     algorithm: str = option(
         "lstar",
-        "lstar, kv: learn by queries (AALpy); likely: the likeliest state of a stochastic automaton after every letter.",
+        "lstar, kv: learn by queries (AALpy); likely: the likeliest state of a stochastic automaton after each letter.",
         ("lstar", "kv", "likely"),
     )
     states: int = option(200, "States at most.", Bounds(whole, 1, 1 << 30))
@@ -108,11 +108,8 @@ def export_automaton(
 def _learned(source: str, out: Path, words: list[str] | None, config: Any) -> Any:
     """A deterministic automaton of an automaton or a classifier, written to `out`."""
     settings: DfaSettings = config.dfa
-    model: Any
-    if Path(source).suffix.lower() == ".wfa":
-        model = open_wfa(Path(source), config.texts)
-    else:
-        model = open_model(source)
+    is_automaton = Path(source).suffix.lower() == ".wfa"
+    model: Any = open_wfa(Path(source), config.texts) if is_automaton else open_model(source)
     texts = None if settings.corpus is None else open_corpus(settings.corpus, config.texts, "train", labels=False).texts
     learned = robustness.learn_machine(
         model,

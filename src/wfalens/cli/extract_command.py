@@ -93,7 +93,7 @@ def extract(
         typer.Option(
             "--time",
             metavar="TIME",
-            help="Wall clock limit of training, such as 30s, 2m or 1h; the same seed then no longer gives the same bytes.",
+            help="Limit of training by the clock: 30s, 2m or 1h; equal seeds then no longer give equal bytes.",
         ),
     ] = None,
     effort: Annotated[
@@ -115,7 +115,7 @@ def extract(
         bool,
         opt.flag(
             "--refine",
-            help="Counterexample refinement: add texts on which automaton and classifier differ until fresh ones agree.",
+            help="Counterexample refinement: add texts on which both differ until fresh ones agree.",
         ),
     ] = False,
     seed: opt.Seed = 0,

@@ -46,7 +46,7 @@ def certify(
         typer.Option(
             "--allow",
             metavar="CHANGE",
-            help="Beside substitutions: delete, duplicate, swap (neighbouring words), or insert:WORDS (may be repeated).",
+            help="Beside substitutions: delete, duplicate, swap (neighbours), or insert:WORDS (may be repeated).",
         ),
     ] = None,
     neighbours: Annotated[
@@ -54,7 +54,7 @@ def certify(
         typer.Option(
             "--neighbours",
             metavar="FILE",
-            help="What may replace what, in place of word vectors: JSON (word to list of words), or lines of text, each "
+            help="What may replace what, in place of word vectors: JSON (word to list of words), or lines, each "
             "a word and its substitutes.",
         ),
     ] = None,
