@@ -58,9 +58,7 @@ def demo(
     step(f"step 1 of 4: training an LSTM on {len(train):,} texts of {dataset}")
     model = _trained(train, DATASETS[dataset])
     model.save(paths["rnn"])
-    step(
-        f"   wrote {paths['rnn']}\nstep 2 of 4: copying it into automata in {_EXTRACTION:.0f} s (`wfalens extract` trains"
-    )
+    step(f"   wrote {paths['rnn']}\nstep 2 of 4: copying it into automata in {_EXTRACTION:.0f} s (`extract` trains")
     step("   longer), and choosing the most faithful one on held-out texts")
     wfa = wl.extract(model, train, time=_EXTRACTION)
     wfa.save(paths["wfa"])
