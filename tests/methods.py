@@ -37,7 +37,7 @@ class Bounded:
 
 
 def extracted(model: Any, texts: Any, completion: str = "empirical", **options: Any) -> WFA:
-    """An automaton by `Paper` or `Stochastic`, whichever has the completion; options may be bounds of the extraction."""
+    """An automaton by `Paper` or `Stochastic`, whichever has the completion; options may be bounds, too."""
     bounds = {name: options.pop(name) for name in BOUNDS if name in options}
     if completion in ("probe", "fit"):
         options.pop("beta", None)  # of empirical completion

@@ -315,7 +315,7 @@ def test_a_plain_function_is_learned_by_the_same_code(letters):
 
 def assert_learned(model, extractor, texts, test_texts) -> None:
     """Far nearer to the model than its own mean output is, at texts that training never saw."""
-    wfa = extract(model, list(texts), extractor)
+    wfa = extractor.extract(model, list(texts))
     ids = model.encoder.encode(test_texts)
     wanted = model.trace(ids).last()
     constant = jensen_shannon(np.tile(wanted.mean(0), (len(wanted), 1)), wanted).mean()
@@ -437,5 +437,5 @@ def test_a_column_that_is_the_same_for_all_words_seen_does_no_harm(news_model, h
 
 def test_the_output_before_any_word_is_learned(news_model, headlines):
     rule = Linear(layers=2, width=4, factors=8, hidden=16, epochs=6, batch=128, learning_rate=0.02)
-    wfa = rule.extract(news_model, headlines)
+    wfa = extract(news_model, headlines, rule)
     np.testing.assert_allclose(wfa.predict_proba([""])[0], news_model.initial_output, atol=0.05)

@@ -85,8 +85,8 @@ def small_disk(tmp_path):
 def arguments(tmp_path, texts=18_000):
     small_model().save(tmp_path / "model.rnn")
     corpus_files(tmp_path, texts=texts)
-    settings = "-k 6 --completion empirical --abstraction outputs --alpha 0.4 --beta 0.3 --engine local --workers 1"
-    return ["extract", tmp_path / "model.rnn", "-c", f"'{tmp_path}/*.jsonl'", *settings.split(), "--shard", "200KB"]
+    settings = "--method paper --states 6 -C run.engine=local -C run.workers=1 -C run.block_bytes=200KB"
+    return ["extract", tmp_path / "model.rnn", "-c", f"'{tmp_path}/*.jsonl'", *settings.split()]
 
 
 def room_for_five_shards(tmp_path):
@@ -108,7 +108,7 @@ def test_a_full_disk_is_one_sentence_and_the_earlier_parts_are_whole(small_disk,
     assert done.stderr.strip().splitlines()[-1].startswith("error: cannot write ")
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
-    left = tmp_path / "left" / "out.wfa.parts"
+    left = tmp_path / "left" / "out.wfa.checkpoints"
     parts = {path.name for path in left.glob("*.block")}
     assert any(name.startswith("counts-") for name in parts)
     assert not any(path.name.startswith(".") for path in left.iterdir())

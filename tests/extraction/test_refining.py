@@ -31,6 +31,10 @@ def base_of(model, texts):
     return model.encoder.encode(texts).nonempty()[1]
 
 
+def splitting_of(model, method, base, most):
+    return Splitting(model, method, lambda method, known: extract(model, known, method), base, most)
+
+
 def coarse():
     """Too few states for the language, so that there is something to refine."""
     return Stochastic(states=2, abstraction="outputs", completion="probe", alpha=0.0)
@@ -99,7 +103,7 @@ def test_the_statement_never_rounds_up():
 def test_refinement_improves_a_coarse_automaton_and_never_loses():
     model, texts = Acceptor(3), corpus()
     base = base_of(model, texts.texts)
-    splitting = Splitting(model, coarse_open(), base, SMALL.most_states)
+    splitting = splitting_of(model, coarse_open(), base, SMALL.most_states)
     refiner = Refiner(model, base, splitting.extract, SMALL, 0, True, split=splitting.split)
     plain = extract(model, texts, coarse_open())
     course = [plain, *refiner.rounds(plain)]
@@ -166,7 +170,7 @@ def test_states_are_doubled_where_that_pays():
         model, base_of(model, texts.texts), Stochastic(states=2, abstraction="lookahead", completion="probe", alpha=0.0)
     )
     refined = refiner.refined(first)
-    assert extractor.kind == refined.kind
+    assert extractor.name == refined.kind
     assert 3 < refined.states <= 9
 
 
@@ -176,8 +180,8 @@ def test_states_are_split_where_the_model_contradicts_them(number):
     model, texts = Acceptor(number), corpus(number, 120)
     base = base_of(model, texts.texts)
     settled = Stochastic(states=2, abstraction="lookahead", completion="probe", alpha=0.0)
-    splitting = Splitting(model, settled, base, 6)
-    wfa = extract(base, None, splitting)
+    splitting = splitting_of(model, settled, base, 6)
+    wfa = splitting.extract(base, None)
     formed = splitting.formed[wfa]
     labels = last_outputs(model, base).argmax(1)
     differing = base.take(np.flatnonzero(wfa.predict_indices(base) != labels))
@@ -207,8 +211,8 @@ def test_nothing_is_split_where_states_are_right():
     model, texts = Acceptor(3), corpus(3, 120)
     base = base_of(model, texts.texts)
     settled = Stochastic(states=8, abstraction="lookahead", completion="probe", alpha=0.0)
-    splitting = Splitting(model, settled, base, 100)
-    wfa = extract(base, None, splitting)
+    splitting = splitting_of(model, settled, base, 100)
+    wfa = splitting.extract(base, None)
     assert len(contradictions(model, splitting.formed[wfa], base)) == 0
     assert splitting.split(base, wfa, base) is None
 

@@ -14,7 +14,7 @@ from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.views import principal
 from wfalens.extraction.stochastic.memory_budget import MemoryBudget, free_share
 from wfalens.extraction.stochastic.size_grid import SizeGrid, representatives_for
-from wfalens.extraction.stochastic.tuning import Delivered, Held, Trial, Tuning, _best, _goes_on, split
+from wfalens.extraction.stochastic.tuning import Delivered, Held, Trial, Tuning, _best, _continues, split
 from wfalens.memory import free, resident_with_children
 from wfalens.models.inference import last_outputs
 from wfalens.progress import Progress, shown_on
@@ -59,12 +59,12 @@ def test_a_search_with_probing_keeps_its_curve_in_the_file(tmp_path, news_model,
 def test_the_size_budget_bounds_the_choice(tmp_path, news_model, headlines):
     _, free = tuned(news_model, headlines, completion="probe", representatives=2)
     sizes = sorted({trial.bytes for trial in free.trials})
-    wfa, bounded = tuned(news_model, headlines, completion="probe", representatives=2, budget=sizes[0])
+    wfa, bounded = tuned(news_model, headlines, completion="probe", representatives=2, max_bytes=sizes[0])
     assert max(trial.bytes for trial in bounded.trials) <= sizes[0]
     wfa.save(tmp_path / "a.wfa")
     assert (tmp_path / "a.wfa").stat().st_size < 1.5 * sizes[0]
     with pytest.raises(InputError, match="allow more"):
-        tuned(news_model, headlines, budget=10)
+        tuned(news_model, headlines, max_bytes=10)
 
 
 def test_equal_rates_are_decided_by_divergence():
@@ -115,11 +115,11 @@ def test_a_language_model_may_have_many_states_which_all_have_to_be_earned():
     assert SizeGrid.for_language_model(5000, limited=False).sizes == (10,)
     assert SizeGrid.for_language_model(20, limited=True).sizes == (10, 30, 80, 200)
     tops = [Trial("lookahead", 80, 0.0, None, 0.5, 0.1, 0), Trial("lookahead", 200, 0.0, None, 0.4, 0.08, 0)]
-    assert _goes_on(tops, 1, 1000, DIVERGENCE)
-    assert not _goes_on([*tops, Trial("lookahead", 600, 0.0, None, 0.9, 0.079, 0)], 1, 1000, DIVERGENCE)
+    assert _continues(tops, 1, 1000, DIVERGENCE)
+    assert not _continues([*tops, Trial("lookahead", 600, 0.0, None, 0.9, 0.079, 0)], 1, 1000, DIVERGENCE)
     assert _best(tops, 1000, DIVERGENCE).states == 200
     same = [Trial("lookahead", states, 0.0, None, 1.0, jsd, 0) for states, jsd in ((10, 9e-6), (30, 1e-8))]
-    assert not _goes_on(same, 1, 1000, DIVERGENCE)  # nobody can tell a difference
+    assert not _continues(same, 1, 1000, DIVERGENCE)  # nobody can tell a difference
     assert _best(same, 1000, DIVERGENCE).states == 10
 
 
@@ -144,7 +144,7 @@ def test_small_alphabets_get_as_many_representatives_as_are_wanted():
 )
 def test_further_sizes_are_earned_by_a_clear_gain(rates, goes_on):
     tops = [Trial("outputs", 20 << at, 0.0, None, rate, 0.1, 0) for at, rate in enumerate(rates)]
-    assert _goes_on(tops, 3, 1000) == goes_on
+    assert _continues(tops, 3, 1000) == goes_on
 
 
 def test_many_classes_get_more_than_eighty_states_which_are_far_more_faithful():
@@ -203,7 +203,7 @@ def test_probed_rows_are_kept_where_fitting_makes_them_worse(monkeypatch, news_m
     def ruined(model, ids, probed, centres, *_):
         return FittedRows(probed, np.roll(centres, 1, axis=1), None)
 
-    monkeypatch.setattr("wfalens.extraction.completion.rules.fit_rows", ruined)
+    monkeypatch.setattr("wfalens.extraction.completion.fitting.fit_rows", ruined)
     told = Told()
     with shown_on(told):
         wfa = extract(news_model, headlines, Stochastic(representatives=2, states=20))

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_streams import SETTINGS
 from tests.commands import wfalens
 from tests.streams import corpus_files, small_model
 from tests.waiting import wait_until
@@ -23,7 +22,8 @@ from wfalens.scale.ray_executor import Origin, RayWorker, join_cluster
 ray = pytest.importorskip("ray", reason="needs the extra ray")
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = ["extract", "model.rnn", "-c", "texts*.jsonl", "--shard", "1KB", "--json", *SETTINGS]
+SETTINGS = ["--method", "paper", "--states", "2", "--alpha", "0.4", "--beta", "0.3"]
+COMMAND = ["extract", "model.rnn", "-c", "texts*.jsonl", "-C", "run.block_bytes=1KB", "--json", *SETTINGS]
 
 
 def heeding_interrupts():
@@ -53,9 +53,9 @@ class TwoNodes:
 
     def extract(self, cwd, out, *options):
         """A run that pauses when its first shard is counted, until there is a file OUT.go; see `pausing`."""
-        command = [sys.executable, "-m", "tests.scale.pausing", f"{out}.go", *COMMAND, "--engine", "ray"]
+        command = [sys.executable, "-m", "tests.scale.pausing", f"{out}.go", *COMMAND, "-C", "run.engine=ray"]
         means = {"stderr": subprocess.PIPE, "preexec_fn": heeding_interrupts}
-        return self.start([*command, "-o", out, "--log", f"{out}.log", *options], cwd, **means)
+        return self.start([*command, "-o", out, "-C", f"run.log={out}.log", *options], cwd, **means)
 
     def tell(self, word):
         print(word, file=self.process.stdin, flush=True)
@@ -82,7 +82,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clustered")
     corpus_files(folder, texts=20_000)
     small_model().save(folder / "model.rnn")
-    done = wfalens(*COMMAND, "-o", "one.wfa", "--engine", "local", "--workers", "1", cwd=folder)
+    done = wfalens(*COMMAND, "-o", "one.wfa", "-C", "run.engine=local", "-C", "run.workers=1", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -113,7 +113,7 @@ def test_a_job_of_a_lost_node_goes_to_the_worker_that_is_left_and_idle(nodes, tm
 
 @pytest.mark.slow
 def test_a_run_that_loses_a_node_ends_in_the_bytes_of_one_worker(nodes, folder):
-    run = nodes.extract(folder, "lost.wfa", "--address", "auto")
+    run = nodes.extract(folder, "lost.wfa", "-C", "run.address=auto")
     wait_until(lambda: has_shard(folder / "lost.wfa.log") or run.poll() is not None)
     nodes.tell("lose")
     (folder / "lost.wfa.go").touch()
@@ -128,7 +128,7 @@ def test_a_run_that_loses_a_node_ends_in_the_bytes_of_one_worker(nodes, folder):
 
 @pytest.mark.slow
 def test_a_run_that_is_stopped_says_so_and_goes_on_with_more_workers_than_cpus(nodes, folder):
-    run = nodes.extract(folder, "stopped.wfa", "--address", nodes.address)
+    run = nodes.extract(folder, "stopped.wfa", "-C", f"run.address={nodes.address}")
     wait_until(lambda: has_shard(folder / "stopped.wfa.log") or run.poll() is not None)
     run.send_signal(signal.SIGINT)
     told, notes = run.communicate()
@@ -137,7 +137,7 @@ def test_a_run_that_is_stopped_says_so_and_goes_on_with_more_workers_than_cpus(n
     assert sentence == "stopped; what is done is kept in stopped.wfa.parts, and the same command goes on from there"
     assert all(line.startswith("note: no Ray worker is ready yet") for line in busy)
     (folder / "stopped.wfa.go").touch()
-    run = nodes.extract(folder, "stopped.wfa", "--address", nodes.address, "--workers", "5")
+    run = nodes.extract(folder, "stopped.wfa", "-C", f"run.address={nodes.address}", "-C", "run.workers=5")
     _, notes = run.communicate()
     assert run.returncode == 0, notes
     assert "of 12 blocks are done already" in notes

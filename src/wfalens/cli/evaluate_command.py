@@ -108,7 +108,7 @@ def evaluate(
 
     Examples:
       wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes --coverage 0.8
-      wfalens evaluate news.wfa -m news.rnn -c 'new/*.parquet' -C memory=2GB
+      wfalens evaluate news.wfa -m news.rnn -c 'new/*.parquet' -C run.memory=2GB
       wfalens evaluate mail.wfa -m mail.onnx -c mail.csv --by country
       wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes --explanations
     """

@@ -139,7 +139,7 @@ def extract(
       wfalens extract films.rnn --corpus rotten_tomatoes --out films.wfa
       wfalens extract films.rnn -c rotten_tomatoes -o page.wfa --method readable
       wfalens extract films.rnn -c rotten_tomatoes -o soon.wfa --time 30s
-      wfalens extract news.rnn -c 'texts/*.parquet' -o news.wfa -C memory=2GB
+      wfalens extract news.rnn -c 'texts/*.parquet' -o news.wfa -C run.memory=2GB
       wfalens extract hf:NAME -c reviews.csv -o reviews.wfa --queries 200000
 
     As in the paper:
