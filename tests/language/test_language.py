@@ -13,7 +13,7 @@ from wfalens.automaton import LinearWFA, StochasticWFA
 from wfalens.errors import InputError, ModelError
 from wfalens.evaluation.language_models import TEXT_NGRAM, baselines
 from wfalens.language import Language, log_probability, most_likely, perplexity, sample
-from wfalens.language.ngrams import NGram, best_ngram, told_next
+from wfalens.language.ngrams import NGram, best_ngram, next_symbol_rows
 from wfalens.language.spectral import Hankel, Spectral
 from wfalens.models import StatefulClassifier
 from wfalens.models.contract import END, is_language_model
@@ -155,7 +155,7 @@ def test_an_ngram_reproduces_a_model_that_remembers_so_far():
 def test_stand_ins_are_language_models(order):
     grammar = Grammar(4, states=4)
     language, ids = Language.of(grammar), grammar.encoder.encode(texts(0, 200))
-    for model in (NGram(language, ids, told_next(language, ids), order), Spectral(Hankel(language, ids, _rng()), 3)):
+    for model in (NGram(language, ids, next_symbol_rows(language, ids), order), Spectral(Hankel(language, ids, _rng()), 3)):
         assert is_language_model(model)
         assert isinstance(model, StatefulClassifier)
         test = model.encoder.encode(texts(1, 30))
@@ -179,7 +179,7 @@ def test_the_best_ngram_is_chosen_on_held_out_texts():
     language = Language.of(grammar)
     best = best_ngram(language, drawn.between(0, 500), drawn.between(500, 600))
     for order in (2, 6):
-        other = NGram(language, drawn.between(0, 500), told_next(language, drawn.between(0, 500)), order, 2.0)
+        other = NGram(language, drawn.between(0, 500), next_symbol_rows(language, drawn.between(0, 500)), order, 2.0)
         assert perplexity(best, drawn.between(500, 600)) <= perplexity(other, drawn.between(500, 600))
 
 
@@ -249,7 +249,7 @@ class TestBadInput:
         language = Language.of(grammar)
         grammar.encoder = many
         with pytest.raises(InputError, match="too many to number"):
-            NGram(language, ids, told_next(language, ids), 6)
+            NGram(language, ids, next_symbol_rows(language, ids), 6)
 
 
 def test_enumeration_is_complete():

@@ -13,7 +13,7 @@ from wfalens.text.word_checks import has_letter, is_stop_word
 
 START, NO_WORDS = "start", "unknown words"
 SURE, LEANING, LEANING_OF_TWO = 0.8, 0.5, 0.6  # the least probability of the likeliest class
-# told apart where several states are sure of a class, by the least probability
+# distinguished where several states are sure of a class, by the least probability
 _DEGREES = {"wholly certain": 0.995, "certain": 0.97, "sure": 0.9, "fairly sure": SURE}
 _BETWEEN = 0.75  # the least probability of two classes together
 OPEN = 0.05  # share of the probability that words move on average in a state that is still open
@@ -28,7 +28,7 @@ _TYPICAL_WORDS = 5
 class WordClass:
     """A class of words, as a person may call it."""
 
-    words: tuple[str, ...]  # typical ones, the most telling first
+    words: tuple[str, ...]  # typical ones, the most characteristic first
     effect: str  # what it does, in a few words
     size: int  # words in it
     share: float  # of all words read in the extraction texts
@@ -126,7 +126,7 @@ def _typical_words(anatomy: Anatomy, number: int, vocabulary: Vocabulary) -> tup
 
 
 def _state_names(anatomy: Anatomy, typical: Sequence[tuple[str, ...]], moved: NDArray[np.float64]) -> tuple[str, ...]:
-    plain = [START, *(_said(row, anatomy.class_names) for row in anatomy.centres[1:])]
+    plain = [START, *(_output_name(row, anatomy.class_names) for row in anatomy.centres[1:])]
     plain = _graded(plain, anatomy.centres.max(1))
     leads = _leading_classes(anatomy)
     taken: set[str] = {each for each in plain if plain.count(each) == 1}
@@ -136,17 +136,17 @@ def _state_names(anatomy: Anatomy, typical: Sequence[tuple[str, ...]], moved: ND
             names.append(each)
             continue
         leading = [group for group in leads[state] if typical[group]]
-        told = [f"{each}, after {' or '.join(typical[group][:2])}" for group in leading]
+        candidates = [f"{each}, after {' or '.join(typical[group][:2])}" for group in leading]
         if leading and moved[leading[0]] < HARDLY:
-            told.insert(0, each)  # words that hardly matter tell nothing
-        told += [f"{each} ({number})" for number in range(2, len(plain) + 2)]
-        names.append(next(choice for choice in told if choice not in taken))
+            candidates.insert(0, each)  # words that hardly matter say nothing of a state
+        candidates += [f"{each} ({number})" for number in range(2, len(plain) + 2)]
+        names.append(next(choice for choice in candidates if choice not in taken))
         taken.add(names[-1])
     return tuple(names)
 
 
 def _graded(plain: list[str], surely: NDArray[np.float64]) -> list[str]:
-    """States that are sure of the same class, told apart by how sure they are. surely: (n,)"""
+    """States that are sure of the same class, distinguished by how sure they are. surely: (n,)"""
     graded = list(plain)
     for each in {each for each in plain if each.startswith("sure ")}:
         group = [state for state, other in enumerate(plain) if other == each]
@@ -157,7 +157,7 @@ def _graded(plain: list[str], surely: NDArray[np.float64]) -> list[str]:
     return graded
 
 
-def _said(output: NDArray[np.float64], class_names: Sequence[str]) -> str:
+def _output_name(output: NDArray[np.float64], class_names: Sequence[str]) -> str:
     """What a state says, and how surely."""
     first, second = np.argsort(-output, kind="stable")[:2]
     if output[first] >= SURE:
@@ -176,8 +176,8 @@ def _leading_classes(anatomy: Anatomy) -> list[list[int]]:
     entering = flows.sum(1)  # (G, n)
     everywhere = entering.sum(1, keepdims=True) / max(1e-12, entering.sum())
     here = entering / np.maximum(1e-12, entering.sum(0))
-    telling = here * np.log(np.maximum(1e-12, here) / np.maximum(1e-12, everywhere))
-    return [[int(group) for group in np.argsort(-column, kind="stable")] for column in telling.T]
+    divergence = here * np.log(np.maximum(1e-12, here) / np.maximum(1e-12, everywhere))
+    return [[int(group) for group in np.argsort(-column, kind="stable")] for column in divergence.T]
 
 
 def _effect(

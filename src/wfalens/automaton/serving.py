@@ -52,8 +52,8 @@ def readable_summary(wfa: WFA) -> dict[str, Any] | None:
 
 def _of_size(frontier: Any) -> Recorded | None:
     try:
-        rung = frontier["tried"][frontier["chosen"]]
-        return Recorded(float(rung["cr"]), float(rung["jsd"]), int(frontier["texts"]), len(frontier["tried"]))
+        chosen = frontier["tried"][frontier["chosen"]]
+        return Recorded(float(chosen["cr"]), float(chosen["jsd"]), int(frontier["texts"]), len(frontier["tried"]))
     except (TypeError, KeyError, IndexError, ValueError, OverflowError):  # files are of anybody
         return None
 
@@ -79,4 +79,4 @@ def _remark(wfa: WFA, serving: StochasticWFA) -> str | None:
         return None
     found = recorded(serving.provenance)
     rate = "" if found is None else f" (CR {found.cr:.3f} with the network on {found.texts:,} held-out texts)"
-    return f"told by the readable automaton{rate}, not by the {wfa.kind} automaton that answers"
+    return f"from the readable automaton{rate}, not from the {wfa.kind} automaton that answers"

@@ -134,8 +134,8 @@ class Walk:
             )
         ]
         prior = dict(zip(self.class_names, map(float, self.outputs[0]), strict=True))
-        told = {} if self.readable is None else {"readable": self.readable.to_json()}
-        return {"label": self.label, "prior": prior, "steps": steps, **told}
+        attached = {} if self.readable is None else {"readable": self.readable.to_json()}
+        return {"label": self.label, "prior": prior, "steps": steps, **attached}
 
     def to_html(self) -> str:
         table = self.to_dataframe()

@@ -43,16 +43,16 @@ class Rated(Protocol):
     def jsd(self) -> float: ...
 
 
-def rates(wfa: WFA, texts: Ragged[np.int32], wanted: NDArray[np.floating]) -> Rates:
-    """CR and JSD of an automaton. wanted: (texts, C), the model's outputs"""
+def rates(wfa: WFA, texts: Ragged[np.int32], targets: NDArray[np.floating]) -> Rates:
+    """CR and JSD of an automaton. targets: (texts, C), the model's outputs"""
     weights = wfa.weights(texts)
-    cr = float(np.mean(wfa.decide(weights) == wanted.argmax(1)))
-    return Rates(cr, float(jensen_shannon(wfa.probabilities(weights), wanted).mean()))
+    cr = float(np.mean(wfa.decide(weights) == targets.argmax(1)))
+    return Rates(cr, float(jensen_shannon(wfa.probabilities(weights), targets).mean()))
 
 
-def rates_by_class(wfa: WFA, texts: Ragged[np.int32], wanted: NDArray[np.floating]) -> dict[str, ClassRate]:
-    """CR on the texts of each of the model's classes that has any. wanted: (texts, C), the model's outputs"""
-    label = wanted.argmax(1)
+def rates_by_class(wfa: WFA, texts: Ragged[np.int32], targets: NDArray[np.floating]) -> dict[str, ClassRate]:
+    """CR on the texts of each of the model's classes that has any. targets: (texts, C), the model's outputs"""
+    label = targets.argmax(1)
     agrees = wfa.decide(wfa.weights(texts)) == label
     sizes = np.bincount(label, minlength=len(wfa.class_names))
     hits = np.bincount(label, agrees, len(wfa.class_names))

@@ -1,4 +1,4 @@
-"""What extraction will ask of a model that cannot be stepped, and about how long that takes: said before the work."""
+"""What extraction will ask of a model that cannot be stepped, and about how long that takes: announced before the work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wfalens.extraction.query_budget import QueryBudget
 from wfalens.models.contract import PrefixClassifier, StatefulClassifier, asks_every_prefix
 from wfalens.ragged import Ragged
 
-_FAST = 10  # prefixes a second that are told without decimals
+_FAST = 10  # prefixes a second that are shown without decimals
 _TIMED = 256  # prefixes of the batch that is timed
 _MINUTE = 60
 _UNITS = ((86400, "days"), (3600, "hours"), (_MINUTE, "minutes"))
@@ -27,7 +27,7 @@ _announced: ContextVar[bool] = ContextVar("wfalens.announced", default=False)
 
 @contextmanager
 def announced() -> Iterator[None]:
-    """The cost of the whole work was said: those of its parts are left out."""
+    """The cost of the whole work was announced: those of its parts are left out."""
     token = _announced.set(True)
     try:
         yield
@@ -36,7 +36,7 @@ def announced() -> Iterator[None]:
 
 
 def is_announced() -> bool:
-    """Whether this is a part of work whose cost was said."""
+    """Whether this is a part of work whose cost was announced."""
     return _announced.get()
 
 
@@ -85,11 +85,13 @@ def _rate(model: PrefixClassifier, ids: Ragged[np.int32], clock: Clock) -> float
 
 def _sentence(prefixes: int, rate: float, *, limits: bool) -> str:
     pace = f"{rate:,.0f}" if rate >= _FAST else f"{rate:.2g}"
-    said = f"asks the model for up to {prefixes:,} prefixes; at {pace} a second that takes {_told(prefixes / rate)}"
-    return f"{said}; a lower limit of queries shortens it" if limits else said
+    sentence = (
+        f"asks the model for up to {prefixes:,} prefixes; at {pace} a second that takes {_duration(prefixes / rate)}"
+    )
+    return f"{sentence}; a lower limit of queries shortens it" if limits else sentence
 
 
-def _told(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     if seconds < _MINUTE:
         return "less than a minute"
     unit, name = next(each for each in _UNITS if seconds >= 2 * each[0] or each is _UNITS[-1])

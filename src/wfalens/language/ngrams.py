@@ -92,7 +92,7 @@ class NGram(Stepped):
         return rows
 
 
-def told_next(language: Language, ids: Ragged[np.int32]) -> NDArray[np.float64]:
+def next_symbol_rows(language: Language, ids: Ragged[np.int32]) -> NDArray[np.float64]:
     """What the texts themselves say comes next, as distributions; -> (tokens + texts, classes)"""
     targets = language.targets(ids)
     rows = np.zeros((len(targets), len(language.prior)))
@@ -108,7 +108,7 @@ def best_ngram(
     strengths: Sequence[float] = (0.5, 2.0, 8.0),
 ) -> NGram:
     """The n-gram of the texts (not of the model) with the lowest perplexity on held-out ones."""
-    rows = told_next(language, fit)
+    rows = next_symbol_rows(language, fit)
     found = [NGram(language, fit, rows, order, strength) for order in orders for strength in strengths]
     return min(found, key=lambda each: Language.of(each).perplexity(held))
 

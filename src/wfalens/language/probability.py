@@ -80,11 +80,11 @@ class Language:
         rows = np.empty((int(offsets[-1]), len(self.prior)))
         rows[offsets[:-1]] = self.prior
         if len(worded):
-            said = self.model.trace(read).values
-            checked_probabilities(said, len(read.values), len(self.prior), "the model")
+            trace = self.model.trace(read).values
+            checked_probabilities(trace, len(read.values), len(self.prior), "the model")
             later = np.ones(len(rows), bool)
             later[offsets[:-1]] = False
-            rows[later] = said
+            rows[later] = trace
         return Ragged(rows, offsets)
 
     def targets(self, ids: Ragged[np.int32]) -> NDArray[np.int64]:

@@ -35,28 +35,28 @@ class Hankel:
         per_prefix = len(self.letters) * (1 + len(firsts))
         prefixes = _prefixes(ids, min(_PREFIXES, max(20, _MOST_STEPS // per_prefix)), rng)
         steps = stepper(language.model, int(prefixes.lengths.max()) + 3)
-        state, said = _after(steps, prefixes, language.prior)
-        state, said = np.vstack([steps.initial_state(1), state]), np.vstack([language.prior, said])
+        state, outputs_of = _after(steps, prefixes, language.prior)
+        state, outputs_of = np.vstack([steps.initial_state(1), state]), np.vstack([language.prior, outputs_of])
 
         def step_all(state: NDArray[np.floating], words: NDArray[np.int32]) -> tuple[NDArray, NDArray]:  # type: ignore[type-arg]
             """(N, width), (words,) -> (N · words, width), (N, words, classes)"""
             after, outputs = steps.step(np.repeat(state, len(words), axis=0), np.tile(words, len(state)))
             return after, np.asarray(outputs, np.float64).reshape(len(state), len(words), -1)
 
-        def tests(said: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+        def tests(outputs_of: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
             """(N, classes), (N, firsts, classes) -> (N, tests): 1, symbols and end, pairs"""
             first = np.searchsorted(firsts, pairs[:, 0])
-            single = said[:, language.announced[pairs[:, 0]]]
+            single = outputs_of[:, language.announced[pairs[:, 0]]]
             both = single * after[:, first, language.announced[pairs[:, 1]]]
-            return np.hstack([np.ones((len(said), 1)), said, both])
+            return np.hstack([np.ones((len(outputs_of), 1)), outputs_of, both])
 
         _, after = step_all(state, firsts)
-        self.blocks = tests(said, after)  # (P, tests)
+        self.blocks = tests(outputs_of, after)  # (P, tests)
         going, outputs = step_all(state, self.letters)
-        said_there = outputs.reshape(len(going), -1)
+        outputs_there = outputs.reshape(len(going), -1)
         _, after_there = step_all(going, firsts)
-        there = tests(said_there, after_there).reshape(len(state), len(self.letters), -1)
-        shares = said[:, language.announced[self.letters]]  # (P, letters)
+        there = tests(outputs_there, after_there).reshape(len(state), len(self.letters), -1)
+        shares = outputs_of[:, language.announced[self.letters]]  # (P, letters)
         self.shifted = there * shares[..., None]  # (P, letters, tests)
         self.singular = np.linalg.svd(self.blocks, full_matrices=False)
 
@@ -77,7 +77,7 @@ class Spectral(Stepped):
         inverse = (left[:, :rank] / np.maximum(values[:rank], _FLOOR)).T  # X⁺: (r, P)
         self._operators = np.einsum("rp,plt,ts->lrs", inverse, hankel.shifted, basis)  # (letters, r, r)
         self._final = basis[0]  # α∞: (r,)
-        self._told = basis[1 : 1 + len(self.class_names)].T  # (r, classes)
+        self._class_basis = basis[1 : 1 + len(self.class_names)].T  # (r, classes)
         self._start = hankel.blocks[0] @ basis
         self._letter = np.full(len(self.encoder.vocabulary), -1)
         self._letter[hankel.letters] = np.arange(len(hankel.letters))
@@ -106,7 +106,7 @@ class Spectral(Stepped):
         return np.where(lost[:, None], self._start, scaled)
 
     def _outputs(self, state: NDArray[np.floating]) -> NDArray[np.float32]:
-        rows = np.maximum(np.asarray(state, np.float64) @ self._told, _FLOOR)
+        rows = np.maximum(np.asarray(state, np.float64) @ self._class_basis, _FLOOR)
         return np.asarray(rows / rows.sum(1, keepdims=True), np.float32)
 
 

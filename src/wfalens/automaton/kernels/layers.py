@@ -26,9 +26,9 @@ from wfalens.automaton.kernels.simd import fetches, products, steps
 from wfalens.threads import in_parallel
 
 LANES = 32
-_STRETCH = 128  # words
-_START = _STRETCH + 1  # the row of the start among the rows of states
-_ROWS = _STRETCH + 5  # states before and after words, the start, and what fills up the last four
+_BATCH = 128  # words
+_START = _BATCH + 1  # the row of the start among the rows of states
+_ROWS = _BATCH + 5  # states before and after words, the start, and what fills up the last four
 _fetch = fetches(3 * LANES)
 _add_products, _step = products(LANES), steps(LANES)
 _TOKENS_PER_THREAD = 1024
@@ -111,12 +111,12 @@ def _run(words, offsets, first, last, layers, every, result):  # type: ignore[no
     read = np.zeros(_ROWS * LANES, start.dtype)  # for one block, what each row of x makes of the links to it
     for j in range(numbers):
         x[_START * numbers + j] = start[j]
-    before = np.zeros(_STRETCH, np.int64)  # the row of x that a word is read in
+    before = np.zeros(_BATCH, np.int64)  # the row of x that a word is read in
     distinct = np.zeros(_ROWS, np.int64)  # rows of x that words are read in
-    row = np.full(_STRETCH, -1)  # of the result, that the state after a word goes to
+    row = np.full(_BATCH, -1)  # of the result, that the state after a word goes to
     text = first
-    for begin in range(offsets[first], offsets[last], _STRETCH):
-        size = min(_STRETCH, offsets[last] - begin)
+    for begin in range(offsets[first], offsets[last], _BATCH):
+        size = min(_BATCH, offsets[last] - begin)
         distinct[0], count = _START, 1
         for t in range(size):
             position = begin + t
@@ -139,8 +139,8 @@ def _run(words, offsets, first, last, layers, every, result):  # type: ignore[no
                 _step(x, at, to, read, before[t] * LANES, table, entry)
                 if block + 1 < blocks:
                     _fetch(table, entry + 3 * LANES)
-                elif begin + _STRETCH + t < offsets[last]:
-                    _fetch(table, words[begin + _STRETCH + t] * blocks * 3 * LANES)
+                elif begin + _BATCH + t < offsets[last]:
+                    _fetch(table, words[begin + _BATCH + t] * blocks * 3 * LANES)
         for t in range(size):
             if row[t] >= 0:
                 _put(x, (t + 1) * numbers, width, per_layer * LANES, result, row[t])

@@ -101,10 +101,10 @@ def fit_rows(
         while number < rounds and not (number and deadline.is_over):
             texts = _perturbed(ids, words, fitting, rng)
             budget.enter(FITTING, len(texts.values))
-            wanted = output_traces(model, texts).values
+            targets = output_traces(model, texts).values
             expected *= np.float32(fitting.memory)
             emitted *= fitting.memory
-            aim = _expectations(texts, wanted, probed, weights, fitted, every, expected, emitted)
+            aim = _expectations(texts, targets, probed, weights, fitted, every, expected, emitted)
             mixed = expected + np.float32(fitting.prior) * prior
             weights = (mixed / np.bincount(row_of, mixed)[row_of]).astype(np.float32)
             sums = emitted.sum(1, keepdims=True)
@@ -141,7 +141,7 @@ def _perturbed(
 
 def _expectations(
     ids: Ragged[np.int32],
-    wanted: NDArray[np.float32],
+    targets: NDArray[np.float32],
     rows: Rows,
     weights: NDArray[np.float32],
     centres: NDArray[np.float64],
@@ -161,7 +161,7 @@ def _expectations(
             aims[part] = _expect(
                 ids.values,
                 ids.offsets[cuts[part] : cuts[part + 1] + 1],
-                wanted,
+                targets,
                 rows.entry_start,
                 rows.source,
                 rows.target,
@@ -181,7 +181,7 @@ def _expectations(
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def _expect(  # type: ignore[no-untyped-def]
-    words, offsets, wanted, entry_start, source, target, weights, centres, every, moved, shown
+    words, offsets, targets, entry_start, source, target, weights, centres, every, moved, shown
 ):
     n, classes = centres.shape
     longest = 0
@@ -203,12 +203,12 @@ def _expect(  # type: ignore[no-untyped-def]
         for step in range(length - 1, -1, -1):
             word, share = words[start + step], every + (1.0 if step == length - 1 else 0.0)
             for column in range(classes):
-                said = 1e-12  # avoids 0 · log 0
+                likelihood = 1e-12  # avoids 0 · log 0
                 for state in range(n):
-                    said += forward[step + 1, state] * centres[state, column]
-                p = wanted[start + step, column]
-                aim += share * p * np.log(said)
-                pull[column] = share * p / said
+                    likelihood += forward[step + 1, state] * centres[state, column]
+                p = targets[start + step, column]
+                aim += share * p * np.log(likelihood)
+                pull[column] = share * p / likelihood
             for state in range(n):
                 total = 0.0
                 for column in range(classes):

@@ -30,7 +30,7 @@ _LONG, _FASTEST = 2000, 2.4  # steps of a training at the given rate; a shorter 
 _LEAST_STEPS = 40  # in a pass
 _AVERAGED = 100  # steps
 _TOKENS_AT_ONCE = 1 << 13
-_FLOOR = 1e-12  # below it, probabilities are told apart no further
+_FLOOR = 1e-12  # below it, probabilities are not distinguished
 _CHECKPOINT, _CHECKPOINT_VERSION = "wfa-training", 2
 _MOMENTS = ("exp_avg", "exp_avg_sq")  # what AdamW remembers of every parameter
 
@@ -73,13 +73,13 @@ class Training:
         scores = [each.jsd for each in self.history]
         return len(scores) - int(np.argmin(scores or [0])) > int(self.generator.shape.patience)
 
-    def note(self, loss: float, ids: Ragged[np.int32], wanted: NDArray[np.float32]) -> Pass:
-        """Measure an epoch that had this loss on held-out texts, and keep the best. wanted: (texts, C)"""
+    def note(self, loss: float, ids: Ragged[np.int32], targets: NDArray[np.float32]) -> Pass:
+        """Measure an epoch that had this loss on held-out texts, and keep the best. targets: (texts, C)"""
         if not math.isfinite(loss):
             raise WfalensError("training diverged; lower the learning rate")
         own = _copy(self.generator)
         self.generator.load_state_dict(self.mean)
-        reached = Pass(loss, *measured(self.generator, ids, wanted))
+        reached = Pass(loss, *measured(self.generator, ids, targets))
         self.generator.load_state_dict(own)
         if reached.jsd < min((each.jsd for each in self.history), default=math.inf):
             self.best = {name: tensor.clone() for name, tensor in self.mean.items()}
@@ -107,9 +107,9 @@ class Training:
             total, tokens = total + loss * len(texts.values), tokens + len(texts.values)
         return total / tokens
 
-    def _step(self, texts: Ragged[np.int32], wanted: NDArray[np.float32], temperature: float, rate: float) -> float:
-        """Descend along the slope of the divergence over all prefixes, the empty one included. wanted: (tokens, C)"""
-        words = divergence(self.generator(texts), torch.from_numpy(wanted), temperature).sum()
+    def _step(self, texts: Ragged[np.int32], targets: NDArray[np.float32], temperature: float, rate: float) -> float:
+        """Descend along the slope of the divergence over all prefixes, the empty one included. targets: (tokens, C)"""
+        words = divergence(self.generator(texts), torch.from_numpy(targets), temperature).sum()
         nothing = divergence(self.generator.before_any_word(), self.prior, temperature)
         loss = (words + len(texts) * nothing) / (len(texts.values) + len(texts))
         self.optimiser.zero_grad()
@@ -191,23 +191,23 @@ class Training:
             raise file.fail(f"it does not fit the training ({str(error).splitlines()[0]})") from None
 
 
-def divergence(weights: Tensor, wanted: Tensor, temperature: float) -> Tensor:
+def divergence(weights: Tensor, targets: Tensor, temperature: float) -> Tensor:
     """T² · KL of the automaton's outputs from the model's at a temperature T, prefix by prefix; (…, classes) -> (…,)
 
     Where the model is sure, its outputs at T = 1 tell next to nothing of its class weights; at a higher temperature
     they do (knowledge distillation). T² keeps the size of the slopes.
     """
-    target = (wanted.clamp_min(_FLOOR).log() / temperature).log_softmax(-1)
-    said = (weights / temperature).log_softmax(-1)
-    return temperature**2 * (target.exp() * (target - said)).sum(-1)
+    target = (targets.clamp_min(_FLOOR).log() / temperature).log_softmax(-1)
+    predicted = (weights / temperature).log_softmax(-1)
+    return temperature**2 * (target.exp() * (target - predicted)).sum(-1)
 
 
 @torch.no_grad()
-def measured(generator: Generator, ids: Ragged[np.int32], wanted: NDArray[np.float32]) -> tuple[float, float]:
-    """CR and JSD on whole texts. wanted: (texts, C)"""
+def measured(generator: Generator, ids: Ragged[np.int32], targets: NDArray[np.float32]) -> tuple[float, float]:
+    """CR and JSD on whole texts. targets: (texts, C)"""
     parts = ids.chunks(_TOKENS_AT_ONCE)
-    said = np.concatenate([generator(part)[part.offsets[1:] - 1].double().softmax(-1).numpy() for part in parts])
-    return float(np.mean(said.argmax(1) == wanted.argmax(1))), float(jensen_shannon(said, wanted).mean())
+    predicted = np.concatenate([generator(part)[part.offsets[1:] - 1].double().softmax(-1).numpy() for part in parts])
+    return float(np.mean(predicted.argmax(1) == targets.argmax(1))), float(jensen_shannon(predicted, targets).mean())
 
 
 def _cosine_decay(done: float) -> float:

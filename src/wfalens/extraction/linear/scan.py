@@ -68,16 +68,16 @@ def _forward(words, offsets, d, s, b, start, first, last, before, after, read): 
         found = start[first:last]
         for t in range(offsets[text], offsets[text + 1]):
             stays, gate, entry = d[words[t], first:last], s[words[t], first:last], b[words[t], first:last]
-            old, new, heard = before[t, first:last], after[t, first:last], read[t, first:last]
+            old, new, inflow = before[t, first:last], after[t, first:last], read[t, first:last]
             if first == 0:
                 for j in range(half):
-                    heard[j] = found[half + j]
-                    heard[half + j] = found[j]
+                    inflow[j] = found[half + j]
+                    inflow[half + j] = found[j]
                 for j in range(2 * half, width):
-                    heard[j] = 0
+                    inflow[j] = 0
             for j in range(width):
                 old[j] = found[j]
-                new[j] = found[j] * stays[j] + heard[j] * gate[j] + entry[j]
+                new[j] = found[j] * stays[j] + inflow[j] * gate[j] + entry[j]
             found = new
 
 
@@ -93,7 +93,12 @@ def _backward(words, offsets, d, s, before, read, slope, earlier, reading, first
         for t in range(offsets[text + 1] - 1, offsets[text] - 1, -1):
             w = words[t]
             given, stays, gate = slope[t, first:last], d[w, first:last], s[w, first:last]
-            old, heard, hears, more = before[t, first:last], read[t, first:last], reading[t], earlier[t, first:last]
+            old, inflow, inflow_slopes, more = (
+                before[t, first:last],
+                read[t, first:last],
+                reading[t],
+                earlier[t, first:last],
+            )
             d_row, s_row, b_row = to_d[w, first:last], to_s[w, first:last], to_b[w, first:last]
             for j in range(width):
                 here[j] = given[j] + carried[j]
@@ -102,14 +107,14 @@ def _backward(words, offsets, d, s, before, read, slope, earlier, reading, first
             for j in range(width):
                 d_row[j] += here[j] * old[j]
             for j in range(width):
-                s_row[j] += here[j] * heard[j]
+                s_row[j] += here[j] * inflow[j]
             for j in range(width):
-                hears[j] = here[j] * gate[j]
+                inflow_slopes[j] = here[j] * gate[j]
             for j in range(width):
                 carried[j] = here[j] * stays[j] + more[j]
             if first == 0:
                 for j in range(half):
-                    carried[j] += hears[half + j]
-                    carried[half + j] += hears[j]
+                    carried[j] += inflow_slopes[half + j]
+                    carried[half + j] += inflow_slopes[j]
         for j in range(width):
             starts[j] += carried[j]

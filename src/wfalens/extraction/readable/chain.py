@@ -16,7 +16,7 @@ from wfalens.ragged import Ragged
 from wfalens.threads import in_parallel
 
 _PARTS = 4  # texts are summed in that many parts whatever the threads, so that equal seeds give equal bytes
-_LEAST = 1e-9  # probability that is said of any class
+_LEAST = 1e-9  # probability of any class
 
 
 class Slopes(NamedTuple):
@@ -29,12 +29,12 @@ class Slopes(NamedTuple):
 
 def slopes(
     words: Ragged[np.int64],
-    wanted: NDArray[np.float32],
+    targets: NDArray[np.float32],
     matrices: NDArray[np.float32],
     centres: NDArray[np.float32],
     every: float,
 ) -> Slopes:
-    """Of texts, which begin in state 0. wanted: (tokens, C), matrices: (words, n, n), centres: (n, C)
+    """Of texts, which begin in state 0. targets: (tokens, C), matrices: (words, n, n), centres: (n, C)
 
     every   λ of a prefix; the whole text counts 1 more
     """
@@ -48,7 +48,7 @@ def slopes(
         for part in range(first, last):
             offsets = words.offsets[cuts[part] : cuts[part + 1] + 1]
             losses[part] = _slopes(
-                words.values, offsets, wanted, matrices, centres, np.float32(every), moved[part], shown[part]
+                words.values, offsets, targets, matrices, centres, np.float32(every), moved[part], shown[part]
             )
 
     in_parallel(work, np.arange(_PARTS + 1), 1)
@@ -56,14 +56,14 @@ def slopes(
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
-def _slopes(words, offsets, wanted, matrices, centres, every, moved, shown):  # type: ignore[no-untyped-def]
+def _slopes(words, offsets, targets, matrices, centres, every, moved, shown):  # type: ignore[no-untyped-def]
     n, classes = centres.shape
     longest = 0
     for text in range(offsets.shape[0] - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])
     forward = np.zeros((longest + 1, n), np.float32)
     backward, earlier = np.zeros(n, np.float32), np.zeros(n, np.float32)
-    said, pull = np.zeros(classes, np.float32), np.zeros(classes, np.float32)
+    likelihood, pull = np.zeros(classes, np.float32), np.zeros(classes, np.float32)
     loss = 0.0
     for text in range(offsets.shape[0] - 1):
         start, length = offsets[text], offsets[text + 1] - offsets[text]
@@ -81,14 +81,14 @@ def _slopes(words, offsets, wanted, matrices, centres, every, moved, shown):  # 
         for step in range(length - 1, -1, -1):
             word, share = words[start + step], every + np.float32(1 if step == length - 1 else 0)
             for c in range(classes):
-                said[c] = _LEAST
+                likelihood[c] = _LEAST
             for i in range(n):
                 for c in range(classes):
-                    said[c] += forward[step + 1, i] * centres[i, c]
+                    likelihood[c] += forward[step + 1, i] * centres[i, c]
             for c in range(classes):
-                p = wanted[start + step, c]
-                loss -= share * p * np.log(said[c])
-                pull[c] = -share * p / said[c]
+                p = targets[start + step, c]
+                loss -= share * p * np.log(likelihood[c])
+                pull[c] = -share * p / likelihood[c]
             for i in range(n):
                 total = np.float32(0)
                 for c in range(classes):

@@ -34,7 +34,7 @@ from wfalens.extraction.readable.start import (
 from wfalens.ragged import Ragged
 
 _FIRST_CLASS = 2.0  # what speaks for the class that a word starts in
-_LEAST_MOVE, _LEAST_SAID = 1e-3, 1e-4  # probabilities from which fitting may start
+_LEAST_MOVE, _LEAST_OUTPUT = 1e-3, 1e-4  # probabilities from which fitting may start
 _WARM_UP = 0.05  # share of the training
 _SLOWEST = 0.01  # share of the learning rate that is left at the end
 _MOMENTS = (0.9, 0.99)
@@ -57,7 +57,7 @@ class _Mixtures(nn.Module):
         super().__init__()
         classes, of_word = len(start.matrices), start.word_class
         self.moves = nn.Parameter(torch.from_numpy(np.log(start.matrices[:, :, 1:] + _LEAST_MOVE)).float())
-        self.said = nn.Parameter(torch.from_numpy(np.log(start.centres[1:] + _LEAST_SAID)).float())
+        self.output_logits = nn.Parameter(torch.from_numpy(np.log(start.centres[1:] + _LEAST_OUTPUT)).float())
         self.prior = torch.from_numpy(start.centres[:1]).float()
         self.effects = torch.from_numpy(standardised(numbers))
         own = torch.zeros(len(of_word), classes)
@@ -72,7 +72,7 @@ class _Mixtures(nn.Module):
 
     def centres(self) -> Tensor:
         """-> (n, C)"""
-        return torch.cat([self.prior, self.said.softmax(-1)])
+        return torch.cat([self.prior, self.output_logits.softmax(-1)])
 
     def scores(self, words: Tensor) -> Tensor:
         """What speaks for each class; (N,) -> (N, G)"""
@@ -134,7 +134,7 @@ class _Training:
         self.epochs, self.passes = epochs, epochs + final_epochs
         self.dense = torch.optim.Adam(
             [
-                {"params": [mixtures.moves, mixtures.said], "rate": method.learning_rate},
+                {"params": [mixtures.moves, mixtures.output_logits], "rate": method.learning_rate},
                 {"params": [mixtures.common], "rate": method.effect_rate},
             ],
             betas=_MOMENTS,
@@ -160,7 +160,7 @@ class _Training:
             done = self.done(number + at / len(parts))
             self._step(texts.take(batch), outputs.take(batch).values, every, done)
 
-    def _step(self, texts: Ragged[np.int32], wanted: NDArray[np.float32], every: float, done: float) -> None:
+    def _step(self, texts: Ragged[np.int32], targets: NDArray[np.float32], every: float, done: float) -> None:
         mixtures, method = self.mixtures, self.method
         centres, matrices = mixtures.centres(), mixtures.matrices()
         if self.hard is None:
@@ -171,7 +171,7 @@ class _Training:
         else:
             places = self.hard[texts.values]
         found = slopes(
-            Ragged(places, texts.offsets), wanted, matrices.detach().numpy(), centres.detach().numpy(), every
+            Ragged(places, texts.offsets), targets, matrices.detach().numpy(), centres.detach().numpy(), every
         )
         if not math.isfinite(found.loss):
             raise WfalensError("fitting diverged; lower the learning rate")

@@ -25,11 +25,11 @@ def boundary_texts(
 ) -> Ragged[np.int32]:
     """So many texts, half of them by each search; fewer by backward matrices where those of many states cost more."""
 
-    def least_sure(texts: Ragged[np.int32], wanted: int) -> Ragged[np.int32]:
-        return texts.take(np.sort(np.argsort(wfa.confidence(texts), kind="stable")[:wanted]))
+    def least_sure(texts: Ragged[np.int32], number: int) -> Ragged[np.int32]:
+        return texts.take(np.sort(np.argsort(wfa.confidence(texts), kind="stable")[:number]))
 
-    def some(wanted: int) -> Ragged[np.int32]:
-        return base.take(rng.integers(0, len(base), _SEARCHED * wanted))
+    def some(number: int) -> Ragged[np.int32]:
+        return base.take(rng.integers(0, len(base), _SEARCHED * number))
 
     paid = _affordable(wfa, base, number // 2)
     replaced = least_sure(replacements(wfa, some(paid), source, rng), paid)

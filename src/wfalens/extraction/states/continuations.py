@@ -57,29 +57,29 @@ def drawn(ids: Ragged[np.int32], number: int, longest: int, rng: np.random.Gener
     return Continuations(Ragged.from_lengths(ids.values[positions(starts, lengths)], lengths))
 
 
-def most_informative(answers: NDArray[np.float32], wanted: NDArray[np.float64], number: int) -> NDArray[np.int64]:
-    """The continuations whose answers together tell most of what is wanted, chosen one after the other.
+def most_informative(answers: NDArray[np.float32], targets: NDArray[np.float64], number: int) -> NDArray[np.int64]:
+    """The continuations whose answers together explain most of the targets, chosen one after the other.
 
-    answers: (N, continuations, C), wanted: (N, ·), both of the same prefixes -> (number,)
+    answers: (N, continuations, C), targets: (N, ·), both of the same prefixes -> (number,)
     """
     chosen: list[int] = []
     for _ in range(min(number, answers.shape[1])):
         rest = [each for each in range(answers.shape[1]) if each not in chosen]
-        lost = [_unexplained(answers[:, [*chosen, each]].reshape(len(answers), -1), wanted) for each in rest]
+        lost = [_unexplained(answers[:, [*chosen, each]].reshape(len(answers), -1), targets) for each in rest]
         chosen.append(rest[int(np.argmin(lost))])
     return np.array(chosen)
 
 
-def regression(known: NDArray[np.floating], wanted: NDArray[np.float64]) -> NDArray[np.float64]:
-    """B that makes `known·B` nearest to what is wanted; known, centred: (N, a), wanted: (N, b) -> (a, b)"""
+def regression(known: NDArray[np.floating], targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    """B that makes `known·B` nearest to the targets; known, centred: (N, a), wanted: (N, b) -> (a, b)"""
     table = known.astype(np.float64)
     damping = (_RIDGE * len(table) * float(table.var()) + _LEAST_RIDGE) * np.eye(table.shape[1])
-    return np.asarray(np.linalg.solve(table.T @ table + damping, table.T @ wanted))
+    return np.asarray(np.linalg.solve(table.T @ table + damping, table.T @ targets))
 
 
-def _unexplained(known: NDArray[np.float32], wanted: NDArray[np.float64]) -> float:
+def _unexplained(known: NDArray[np.float32], targets: NDArray[np.float64]) -> float:
     centred = known - known.mean(0)
-    return float(np.square(wanted - centred @ regression(centred, wanted)).sum())
+    return float(np.square(targets - centred @ regression(centred, targets)).sum())
 
 
 def _joined(prefixes: Ragged[np.int32], continuation: NDArray[np.int32]) -> Ragged[np.int32]:

@@ -144,8 +144,8 @@ def contradictions(model: PrefixClassifier, formed: Formed, texts: Ragged[np.int
     rest = texts.offsets[item + 1] - np.arange(len(path)) - 1
     standing = formed.prefixes.take(path.astype(np.int64))
     asked = _joined(standing, _cut_out(texts, np.arange(len(path)) + 1, rest))
-    said = final_outputs(model, asked).argmax(1)
-    contradicted = np.flatnonzero(said != seen.last.argmax(1)[item])
+    answers = final_outputs(model, asked).argmax(1)
+    contradicted = np.flatnonzero(answers != seen.last.argmax(1)[item])
     _, first_of_text = np.unique(item[contradicted], return_index=True)
     tokens = contradicted[first_of_text]
     points = seen.points[tokens]

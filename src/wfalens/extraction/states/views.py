@@ -93,8 +93,8 @@ class LookAhead:
         states = states_after(model, prefixes)
         starts = rng.integers(0, len(ids.values) - length + 1, _CONTINUATIONS)
         futures = _futures(model, states, [ids.values[start : start + length] for start in starts])
-        wanted = principal(futures, _CONTINUATIONS * length, components)
-        return cls(*_foretelling(states, wanted))
+        targets = principal(futures, _CONTINUATIONS * length, components)
+        return cls(*_foretelling(states, targets))
 
     @classmethod
     def _of_answers(
@@ -113,11 +113,11 @@ class LookAhead:
         number = affordable_continuations(model, ids, budget.left(LOOK_AHEAD_SHARE))
         budget.enter(LOOK_AHEAD, tried.queries(model, prefixes.lengths))
         answers = tried.answers(model, prefixes).reshape(len(prefixes), len(tried), -1)
-        wanted = principal(answers.swapaxes(0, 1), len(tried), components)
-        chosen = most_informative(answers, wanted, max(1, number))
+        targets = principal(answers.swapaxes(0, 1), len(tried), components)
+        chosen = most_informative(answers, targets, max(1, number))
         asked = Continuations(tried.texts.take(chosen))
         budget.enter(LOOK_AHEAD, asked.queries(model, _prefix_lengths(ids)))
-        return cls(*_foretelling(answers[:, chosen].reshape(len(prefixes), -1), wanted), asked)
+        return cls(*_foretelling(answers[:, chosen].reshape(len(prefixes), -1), targets), asked)
 
     def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
         if states is None:
@@ -126,11 +126,11 @@ class LookAhead:
 
 
 def _foretelling(
-    states: NDArray[np.float32], wanted: NDArray[np.float64]
+    states: NDArray[np.float32], targets: NDArray[np.float64]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Centre and basis by which states foretell what is wanted. (N, width), (N, components)"""
+    """Centre and basis by which states predict the targets. (N, width), (N, components)"""
     centre = states.mean(0)
-    return centre, regression(states - centre, wanted).astype(np.float32)
+    return centre, regression(states - centre, targets).astype(np.float32)
 
 
 def _some_prefixes(ids: Ragged[np.int32], most: int, rng: np.random.Generator) -> Ragged[np.int32]:
@@ -267,8 +267,8 @@ def trace_prefixes_in(
 
     def look(part: Ragged[np.int32]) -> list[tuple[NDArray[np.int64], NDArray[np.float32], list[NDArray[np.float32]]]]:
         return [
-            (tokens, said, [view.points(said, states) for view in views])
-            for tokens, states, said in state_traces(model, part)
+            (tokens, traced, [view.points(traced, states) for view in views])
+            for tokens, states, traced in state_traces(model, part)
         ]
 
     progress.start("running the model", len(ids.values))
@@ -276,8 +276,8 @@ def trace_prefixes_in(
     for part, found in zip(
         ids.chunks(_TOKENS_PER_CALL), passes_of_model(model, look, ids.chunks(_TOKENS_PER_CALL)), strict=True
     ):
-        for tokens, said, seen in found:
-            outputs[start + tokens] = checked_probabilities(said, len(tokens), outputs.shape[1], "the model")
+        for tokens, traced, seen in found:
+            outputs[start + tokens] = checked_probabilities(traced, len(tokens), outputs.shape[1], "the model")
             points = points or [np.empty((len(ids.values), each.shape[1]), np.float32) for each in seen]
             for table, rows in zip(points, seen, strict=True):
                 table[start + tokens] = rows
