@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from common import arguments, finish, show
-from wfalens.extraction.counts.merging import Run, Runs, merge_by_sorting, merged
-from wfalens.extraction.counts.sorting import sorted_keys
+from wfalens.extraction.counts.merging import Run, Runs, merge_by_sorting, merged, sorted_keys
 from wfalens.threads import in_parallel, thread_count
 
 WORDS, STATES, ENTRIES = 10**6, 41, 10**6

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.errors import raises
-from tests.extraction.test_best import CHEAP, QUICK
+from tests.extraction.test_selection import CHEAP, QUICK
 from tests.intents import Evidence
 from tests.methods import best_of
 from wfalens.extraction import Linear, Stochastic, extract

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.extraction.test_best import CHEAP, LINEAR, QUICK
+from tests.extraction.test_selection import CHEAP, LINEAR, QUICK
 from tests.language.grammar import Grammar
 from tests.methods import Bounded, best_of
 from wfalens.automaton import LinearWFA, Shared

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.extraction.test_distillation import Stops
+from tests.extraction.test_linear_training import Stops
 from tests.language.grammar import Grammar
 from tests.methods import best_of
 from wfalens.automaton import WFA, LinearWFA, Shared
