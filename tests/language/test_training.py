@@ -7,7 +7,7 @@ from tests.language.grammar import Grammar
 from wfalens.errors import InputError
 from wfalens.evaluation import measure_language_model
 from wfalens.extraction import Linear, Stochastic, extract
-from wfalens.extraction.held_out import judged
+from wfalens.extraction.held_out import comparison_prefixes
 from wfalens.language import perplexity, sample
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.models.contract import END, is_language_model
@@ -66,14 +66,14 @@ def test_a_model_is_like_itself(speaker, spoken):
     assert language_figures.model_perplexity == pytest.approx(perplexity(speaker, spoken[1]), rel=1e-5)
 
 
-def test_language_models_are_judged_after_random_prefixes(speaker, news_model):
+def test_language_models_are_compared_after_random_prefixes(speaker, news_model):
     ids = speaker.encoder.encode(["abcabc"] * 50)
-    lengths = judged(speaker, ids).lengths
+    lengths = comparison_prefixes(speaker, ids).lengths
     assert lengths.min() >= 1
     assert lengths.max() <= 6
     assert len(set(lengths)) > 3
     whole = news_model.encoder.encode(["some words here"])
-    np.testing.assert_array_equal(judged(news_model, whole).values, whole.values)
+    np.testing.assert_array_equal(comparison_prefixes(news_model, whole).values, whole.values)
 
 
 def test_bad_tasks_are_refused():

@@ -1,4 +1,4 @@
-"""What extraction will ask of a model that cannot be stepped, and about how long that takes: announced before the work."""
+"""What extraction will ask of a model that pays per call, and about how long that takes: announced beforehand."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _backward(words, offsets, d, s, before, read, slope, earlier, reading, first
         for t in range(offsets[text + 1] - 1, offsets[text] - 1, -1):
             w = words[t]
             given, stays, gate = slope[t, first:last], d[w, first:last], s[w, first:last]
-            old, inflow, inflow_slopes, more = (
+            old, inflow, to_inflow, more = (
                 before[t, first:last],
                 read[t, first:last],
                 reading[t],
@@ -109,12 +109,12 @@ def _backward(words, offsets, d, s, before, read, slope, earlier, reading, first
             for j in range(width):
                 s_row[j] += here[j] * inflow[j]
             for j in range(width):
-                inflow_slopes[j] = here[j] * gate[j]
+                to_inflow[j] = here[j] * gate[j]
             for j in range(width):
                 carried[j] = here[j] * stays[j] + more[j]
             if first == 0:
                 for j in range(half):
-                    carried[j] += inflow_slopes[half + j]
-                    carried[half + j] += inflow_slopes[j]
+                    carried[j] += to_inflow[half + j]
+                    carried[half + j] += to_inflow[j]
         for j in range(width):
             starts[j] += carried[j]
