@@ -155,7 +155,10 @@ def test_an_ngram_reproduces_a_model_that_remembers_so_far():
 def test_stand_ins_are_language_models(order):
     grammar = Grammar(4, states=4)
     language, ids = Language.of(grammar), grammar.encoder.encode(texts(0, 200))
-    for model in (NGram(language, ids, next_symbol_rows(language, ids), order), Spectral(Hankel(language, ids, _rng()), 3)):
+    for model in (
+        NGram(language, ids, next_symbol_rows(language, ids), order),
+        Spectral(Hankel(language, ids, _rng()), 3),
+    ):
         assert is_language_model(model)
         assert isinstance(model, StatefulClassifier)
         test = model.encoder.encode(texts(1, 30))
