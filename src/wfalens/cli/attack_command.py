@@ -43,7 +43,8 @@ def attack(
     ] = None,
     limit: opt.Limit = None,
     out: opt.Out = None,
-    seed: opt.Seed = 0,
+    force: opt.Force = False,
+    seed: opt.Seed = None,
     config: opt.Config = None,  # type: ignore[assignment]
     as_json: opt.Json = False,
 ) -> None:
@@ -61,7 +62,7 @@ def attack(
       wfalens attack films.wfa -m films.rnn -c rotten_tomatoes --limit 500
       wfalens attack news.wfa -m news.rnn -c 'new/*.parquet' --limit 2000
     """
-    check_out(out)
+    check_out(out, force)
     wfa = open_wfa(automaton, config.texts)
     texts = (
         open_corpus(corpus, config.texts) if limit is None or dataset_of(corpus) else open_files(corpus, config.texts)
@@ -75,7 +76,7 @@ def attack(
         attacks.AttackOptions(**given),
         vectors=open_vectors(config.common.vectors, wfa.encoder.vocabulary.words[2:]),
         limit=limit,
-        seed=seed or 0,
+        seed=config.common.seed if seed is None else seed,
     )
     write_out(out, found, f"{automaton.name}: attacks on {found.corpus}")
     print_result(found, as_json)

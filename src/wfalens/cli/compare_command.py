@@ -39,6 +39,7 @@ def compare(
         ),
     ] = None,
     out: opt.Out = None,
+    force: opt.Force = False,
     config: opt.Config = None,  # type: ignore[assignment]
     as_json: opt.Json = False,
 ) -> None:
@@ -54,7 +55,7 @@ def compare(
       wfalens compare old.wfa new.wfa --corpus rotten_tomatoes
       wfalens compare old.wfa new.wfa -c test.csv -m old.rnn -m new.rnn
     """
-    check_out(out)
+    check_out(out, force)
     if {before.suffix.lower(), after.suffix.lower()} == {".json"}:
         _compare_dfas(before, after, as_json)
         return

@@ -83,7 +83,7 @@ def made(name: str, kind: type[Options], values: Mapping[str, Any]) -> Any:
     try:
         return kind(**values)
     except InputError as error:
-        prefix = "" if name == "common" else f"{name}."
+        prefix = "" if name == "common" else f"[{name}] "
         raise InputError(f"{prefix}{error}", code=error.code) from None
 
 
@@ -137,7 +137,8 @@ def _placed(key: str, sections: Mapping[str, type[Options]]) -> tuple[str, str]:
         return owners[0], key
     known = [f"{each}.{name}".removeprefix("common.") for each, kind in sections.items() for name in _names(kind)]
     if owners:
-        raise InputError(f"{key} is in several sections; write {owners[0]}.{key}=…", code="config-key")
+        ways = " or ".join(f"{owner}.{key}=…".removeprefix("common.") for owner in owners)
+        raise InputError(f"{key} is in several sections; write {ways}", code="config-key")
     raise InputError(f"there is no setting {key!r} of this command{_near(key, known)}", code="config-key")
 
 

@@ -132,7 +132,7 @@ def evaluate(
             )
         known = None if reference is None else open_corpus(reference, config.texts, "train", labels=False)
         texts = open_corpus(corpus, config.texts, labels=False).sample(limit, config.common.seed)
-        print_result(evaluation.measure_language_model(wfa, classifier, texts, reference=known), as_json, about=about)
+        print_result(evaluation.measure_language_model(wfa, classifier, texts, reference=known), as_json)
         return
     made_from = wfa.provenance.get("model")
     if not isinstance(made_from, dict) or made_from.get("fingerprint") != classifier.fingerprint:

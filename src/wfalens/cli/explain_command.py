@@ -77,6 +77,7 @@ def explain_text(
     ] = "shapley",
     class_name: opt.ClassName = None,
     out: opt.Out = None,
+    force: opt.Force = False,
     config: opt.Config = None,  # type: ignore[assignment]
     as_json: opt.Json = False,
 ) -> None:
@@ -93,7 +94,7 @@ def explain_text(
       wfalens explain text films.wfa "a moving and funny film" --method additive
       wfalens explain text films.wfa "a funny film" -m films.rnn -o film.html
     """
-    check_out(out, plots=True)
+    check_out(out, force, plots=True)
     wfa = open_wfa(automaton, config.texts)
     found = explanation.explain(
         wfa,
@@ -134,6 +135,7 @@ def explain_words(
         ),
     ] = None,
     out: opt.Out = None,
+    force: opt.Force = False,
     config: opt.Config = None,  # type: ignore[assignment]
     as_json: opt.Json = False,
 ) -> None:
@@ -146,8 +148,8 @@ def explain_words(
       wfalens explain words films.wfa
       wfalens explain words films.wfa good bad "not good"
     """
-    check_out(out, plots=True)
-    check_outputs(embeddings)
+    check_out(out, force, plots=True)
+    check_outputs(embeddings, force=force)
     wfa = open_wfa(automaton, config.texts)
     if embeddings is not None:
         reduced = explanation.TransitionEmbeddings.of(wfa, min_count).reduced(config.explain.width)
@@ -177,6 +179,7 @@ def explain_phrases(
     ] = 10,
     top: opt.Top = 10,
     out: opt.Out = None,
+    force: opt.Force = False,
     config: opt.Config = None,  # type: ignore[assignment]
     as_json: opt.Json = False,
 ) -> None:
@@ -193,7 +196,7 @@ def explain_phrases(
       wfalens explain phrases films.wfa -m films.rnn -c rotten_tomatoes
       wfalens explain phrases news.wfa -m news.rnn -c news.csv -o phrases.csv
     """
-    check_out(out)
+    check_out(out, force)
     wfa = open_wfa(automaton, config.texts)
     found = explanation.deciding_phrases(
         wfa,
@@ -256,6 +259,7 @@ def explain_pairs(
     ] = None,
     top: opt.Top = 10,
     out: opt.Out = None,
+    force: opt.Force = False,
     config: opt.Config = None,  # type: ignore[assignment]
     as_json: opt.Json = False,
 ) -> None:
@@ -268,7 +272,7 @@ def explain_pairs(
     Example:
       wfalens explain pairs films.wfa --kind adversarial -o pairs.html
     """
-    check_out(out, plots=True)
+    check_out(out, force, plots=True)
     wfa = open_wfa(automaton, config.texts)
     vectors = open_vectors(config.common.vectors, wfa.encoder.vocabulary.words[2:])
     found = explanation.word_pairs(

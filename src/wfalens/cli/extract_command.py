@@ -118,7 +118,7 @@ def extract(
             help="Counterexample refinement: add texts on which both differ until fresh ones agree.",
         ),
     ] = False,
-    seed: opt.Seed = 0,
+    seed: opt.Seed = None,
     options: Any = None,
     config: opt.Config = None,  # type: ignore[assignment]
     force: opt.Force = False,
@@ -161,7 +161,12 @@ def extract(
         classifier = _opened(model, texts, config)
         check_reading(classifier, texts)
     chosen = _with_vectors(chosen, method, classifier, config)
-    bounds: dict[str, Any] = {"seed": seed or 0, "queries": queries, "effort": effort, "balance": balance}
+    bounds: dict[str, Any] = {
+        "seed": config.common.seed if seed is None else seed,
+        "queries": queries,
+        "effort": effort,
+        "balance": balance,
+    }
     if refine:
         if in_blocks:
             raise InputError("refinement needs texts that fit into memory; give a single file", code="option-conflict")

@@ -81,6 +81,7 @@ def coverage(
         int, typer.Option("--fill", metavar="N", min=0, help="Texts to generate for what is missing (with --model).")
     ] = 1000,
     out: opt.Out = None,
+    force: opt.Force = False,
     config: opt.Config = None,  # type: ignore[assignment]
     as_json: opt.Json = False,
 ) -> None:
@@ -93,7 +94,7 @@ def coverage(
     Example:
       wfalens monitor coverage news.wfa --corpus tests.csv --model news.rnn -o gaps.csv
     """
-    check_out(out)
+    check_out(out, force)
     wfa = open_wfa(automaton, config.texts)
     texts = open_corpus(corpus, config.texts, labels=False).texts
     found = monitoring.coverage(wfa, texts, model=open_model(model, wfa), fill=fill, seed=config.common.seed)
@@ -127,6 +128,7 @@ def detect(
             rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
+    force: opt.Force = False,
     config: opt.Config = None,  # type: ignore[assignment]
     as_json: opt.Json = False,
 ) -> None:
@@ -140,7 +142,7 @@ def detect(
       wfalens monitor detect news.wfa --model news.rnn --corpus tagmynews \\
         -o detector.json
     """
-    check_outputs(out)
+    check_outputs(out, force=force)
     wfa = open_wfa(automaton, config.texts)
     texts = open_corpus(corpus, config.texts).sample(limit, config.common.seed)
     vectors = open_vectors(config.common.vectors, wfa.encoder.vocabulary.words[2:])

@@ -38,7 +38,9 @@ Corpus = Annotated[str, typer.Option("--corpus", "-c", metavar="TEXTS", help=f"T
 SomeCorpus = Annotated[str | None, typer.Option("--corpus", "-c", metavar="TEXTS", help=f"The texts: {CORPUS_HELP}")]
 Model = Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help=f"The classifier: {MODEL_HELP}")]
 SomeModel = Annotated[str | None, typer.Option("--model", "-m", metavar="MODEL", help=f"The classifier: {MODEL_HELP}")]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Seed of everything random.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", metavar="N", min=0, help="Seed of everything random.", show_default="0")
+]
 Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", min=1, help="Take only so many texts, chosen at random.")
 ]

@@ -89,13 +89,13 @@ def print_rows(title: str | None, rows: Iterable[Mapping[str, Any]], top: int | 
         say(f"… and {cut:,} more; --json has all")
 
 
-def check_out(paths: Sequence[Path] | None, plots: bool = False) -> None:
-    """Refuse, before the work, result files that exist, cannot be written or have another ending."""
+def check_out(paths: Sequence[Path] | None, force: bool = False, *, plots: bool = False) -> None:
+    """Refuse, before the work, result files that exist (without `force`), cannot be written or have another ending."""
     for path in paths or ():
         endings = _ENDINGS if plots else _ENDINGS[:3]
         if path.suffix.lower() not in endings:
             raise InputError(f"{path}: a result is written as {', '.join(endings)}", code="output-format")
-    check_outputs(*(paths or ()))
+    check_outputs(*(paths or ()), force=force)
 
 
 def write_out(

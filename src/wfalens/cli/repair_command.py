@@ -43,6 +43,7 @@ def blame(
     train: Train,
     texts: Errors,
     out: opt.Out = None,
+    force: opt.Force = False,
     config: opt.Config = None,  # type: ignore[assignment]
     as_json: opt.Json = False,
 ) -> None:
@@ -56,7 +57,7 @@ def blame(
       wfalens repair blame news.wfa --model news.rnn --train train.csv \\
         --texts test.csv -o blamed.csv
     """
-    check_out(out)
+    check_out(out, force)
     wfa = open_wfa(automaton, config.texts)
     found = repair.diagnose(
         wfa,

@@ -68,6 +68,8 @@ def write_report(
       wfalens report mail.wfa -m mail.onnx -c mail.csv --by country -o mail.md
     """
     path = out or Path(f"report.{format_name or 'html'}")
+    if format_name is None and path.suffix.lower() not in (".html", ".htm", ".md", ".json"):
+        raise InputError(f"{path}: give it the ending .html, .md or .json, or name its --format", code="output-format")
     check_outputs(path, force=force)
     study = open_study(automaton, model, corpus, compare, config.report.compare_model, config)
     groups: dict[str, Any] = {}

@@ -34,7 +34,7 @@ def sample(
     most_likely: Annotated[
         bool, opt.flag("--most-likely", help="Not at random: the most likely strings, by an exact search.")
     ] = False,
-    seed: opt.Seed = 0,
+    seed: opt.Seed = None,
     config: opt.Config = None,  # type: ignore[assignment]
     as_json: opt.Json = False,
 ) -> None:
@@ -52,7 +52,9 @@ def sample(
         best = language.most_likely(model, number, most=settings.max_prefixes, longest=settings.longest)
         rows = [{"text": each.text, "log_probability": each.log_probability, "ended": True} for each in best]
     else:
-        drawn = language.sample(model, number, seed=seed or 0, longest=settings.longest)
+        drawn = language.sample(
+            model, number, seed=config.common.seed if seed is None else seed, longest=settings.longest
+        )
         scores = language.log_probability(model, drawn.ids).tolist()
         rows = [
             {"text": text, "log_probability": score if ended else None, "ended": ended}

@@ -66,7 +66,7 @@ def train(
             "pretraining), or from word vectors: wordllama, or a GloVe or word2vec file.",
         ),
     ] = None,
-    seed: opt.Seed = 0,
+    seed: opt.Seed = None,
     config: opt.Config = None,  # type: ignore[assignment]
     force: opt.Force = False,
     as_json: opt.Json = False,
@@ -90,7 +90,8 @@ def train(
     texts = open_corpus(corpus, reading, "train", labels=labels)
     test_spec = test or (known.name if known else None)
     test_texts = None if test_spec is None else _test_texts(test_spec, texts, labels, reading)
-    options = {**defaults, **given, "task": task, "epochs": given.get("epochs", epochs), "seed": seed or 0}
+    options = {**defaults, **given, "task": task, "epochs": given.get("epochs", epochs)}
+    options["seed"] = config.common.seed if seed is None else seed
     if tokenizer is not None:
         options["tokenizer"] = tokenizer
     if options.get("max_length") == 0:

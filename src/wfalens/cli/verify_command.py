@@ -66,6 +66,7 @@ def certify(
         ),
     ] = None,
     out: opt.Out = None,
+    force: opt.Force = False,
     config: opt.Config = None,  # type: ignore[assignment]
     as_json: opt.Json = False,
 ) -> None:
@@ -84,7 +85,7 @@ def certify(
       wfalens verify certify films.wfa -c rotten_tomatoes --of network \\
         -m films.rnn --changes 2 --limit 500
     """
-    check_out(out)
+    check_out(out, force)
     if (corpus is None) == (not text):
         raise InputError("give either --corpus or --text", code="option-conflict")
     wfa = open_wfa(automaton, config.texts)
