@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.errors import raises
 from tests.methods import Bounded
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
@@ -82,6 +83,6 @@ def test_an_alphabet_that_is_not_closed_after_all_is_told(model):
 
 
 def test_absent_letters_are_deleted_not_hidden(model):
-    with pytest.raises(InputError, match="no unknown word; choose the absence delete"):
+    with raises("absence", InputError, match="alphabet is closed"):
         network_shapley(model, None, "abc", absence="unknown")
     network_shapley(model, None, "abc", absence="delete")

@@ -159,7 +159,7 @@ def test_many_classes_get_more_than_eighty_states_which_are_far_more_faithful():
 def test_memory_bounds_the_number_of_states_and_the_search_says_so(monkeypatch):
     model, texts, _ = intents(30)
     told = Told()
-    options = {"abstraction": "outputs", "completion": "fit", "rounds": 1}
+    options = {"states": "auto", "abstraction": "outputs", "completion": "fit", "rounds": 1}
     free = extracted(model, texts, **options)
     rate = Tuning.from_dict(free.provenance["tuning"])
     assert max(trial.states for trial in rate.trials) > 60
