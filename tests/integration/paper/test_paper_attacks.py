@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.paper.paper_attacks import allowed_candidates, nearest_candidates, paper_arsenal
+from benchmarks.paper.paper_attacks import allowed_candidates, nearest_candidates, paper_context
 
 from wfalens.errors import InputError
 from wfalens.text import WordVectors
@@ -40,7 +40,7 @@ def test_nearest_candidates_are_the_nearest(newsroom_wfa):
 
 def test_bad_input_is_refused(newsroom_wfa):
     with pytest.raises(InputError, match="at most the strong one"):
-        paper_arsenal(newsroom_wfa, newsroom.vectors(), 0.9, 0.5)
+        paper_context(newsroom_wfa, newsroom.vectors(), 0.9, 0.5)
     strange = WordVectors(["zz", "yy"], np.eye(2, dtype=np.float32), "strange.txt")
     with pytest.raises(InputError, match=r"strange\.txt has vectors for 0 words"):
-        paper_arsenal(newsroom_wfa, strange, 0.1, 0.2)
+        paper_context(newsroom_wfa, strange, 0.1, 0.2)
