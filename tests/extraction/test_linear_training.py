@@ -346,7 +346,7 @@ def test_perturbed_texts_keep_their_shape_and_their_shares():
     lengths = rng.integers(1, 20, 3000)
     ids = Ragged.from_lengths(rng.integers(2, 50, lengths.sum()).astype(np.int32), lengths)
     counts = np.bincount(ids.values, minlength=60)  # the last ten words do not occur
-    rule = replace(SMALL, replaced=0.2, clean=0.5, anything=0.5, unknown=0.0, following=0.0)
+    rule = replace(SMALL, replaced=0.2, clean=0.5, uniform=0.5, unknown=0.0, following=0.0)
     found = perturbed(ids, counts, rule.perturbation, np.random.default_rng(1))
     np.testing.assert_array_equal(found.offsets, ids.offsets)
     assert found.values.min() >= 1
