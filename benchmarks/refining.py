@@ -1,4 +1,4 @@
-"""Extraction that asks back: agreement against queries, beside adding random texts; and whether its bound holds.
+"""Counterexample refinement: agreement against queries, beside adding random texts; and whether its bound holds.
 
 On TAYSIR's network 1.9 (where the data folder has it) and on news titles. Agreement is measured on fresh texts (edited
 and random) and on edited texts that no extraction has seen. The bound is proved 20 times from fresh samples and held
@@ -67,7 +67,7 @@ def measured(refiner: Refiner, wfa: WFA, number: int) -> dict[str, float]:
 def studied_course(model, ids, extractor, how: Refinement, number: int, grows: bool) -> list[dict[str, float]]:  # type: ignore[no-untyped-def]
     """After every round: the queries so far, agreement of asking back, and of adding as many random texts.
 
-    Where the number of states grows, automata of random texts have as many as the one that asks back.
+    Where the number of states grows, automata of random texts have as many as the refined one.
     """
     splitting = Splitting(model, extractor, lambda method, known: extract(model, known, method), ids, how.most_states)
 

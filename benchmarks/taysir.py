@@ -3,8 +3,9 @@
 The first half of the validation words is for testing, the second for extraction; what is tuned is tuned on words of our
 own. Fresh words are uniform, as long as validation words; edited words are test words with one to three edits. A binary
 network is first asked for a small machine; if none agrees on 99.8 % of words of our own, a weighted automaton is
-extracted that asks back. Language models: a stochastic automaton by default settings, its number of states chosen on
-words that are held out of those given; then with as many states from these and words of our own, short and edited ones.
+extracted with counterexample refinement. Language models: a stochastic automaton by default settings, its number of
+states chosen on words that are held out of those given; then with as many states from these and words of our own, short
+and edited ones.
 """
 
 from __future__ import annotations

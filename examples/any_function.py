@@ -5,7 +5,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from wfalens import Readable, TextEncoder, extract, load_dataset, wrap
-from wfalens.evaluation import measure_fidelity
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 train = train.subset(range(800))
@@ -22,5 +21,5 @@ model = wrap(predict_proba, vocab=encoder, classes=train.class_names, reads="tok
 
 # a function cannot go on from a saved state, so every prefix is asked: set a limit that you can wait for
 wfa = extract(model, train, Readable(states=10, clusters=16), queries=60_000)
-print(measure_fidelity(wfa, model, test.subset(range(300)), reference=train).overall)
+print(wfa.fidelity(model, test.subset(range(300)), reference=train).overall)
 wfa.save("newsroom.wfa")

@@ -4,7 +4,6 @@ import torch
 from torch import nn
 
 from wfalens import Stochastic, TextEncoder, extract, load_dataset, wrap
-from wfalens.evaluation import measure_fidelity
 
 train, test = (load_dataset("newsroom", split) for split in ("train", "test"))
 encoder = TextEncoder.of_texts(train.texts, "whitespace")
@@ -52,4 +51,4 @@ for _ in range(3):
 
 model = wrap(module.eval(), vocab=encoder, classes=train.class_names)
 wfa = extract(model, train, Stochastic(states=20))
-print(measure_fidelity(wfa, model, test, reference=train).overall)
+print(wfa.fidelity(model, test, reference=train).overall)

@@ -15,7 +15,7 @@ from wfalens.report import plots
 _AUTOMATA = ("paper's", "probed")
 _MAPS = Step.of("maps")
 _KINDS = ("collaborative", "adversarial")
-_SPEAKS = 0.03  # influence from which a word speaks for a class
+_INDICATES = 0.03  # influence from which a word indicates a class
 
 
 def _words_step(automaton: str) -> Step:
@@ -58,16 +58,16 @@ def _word_claims(results: Results) -> list[Claim]:
             continue  # the paper speaks of its news classes
         scores = np.array([item["four"][word] for item in found])  # (seeds, classes)
         moved = ", ".join(
-            f"{name} {value:+.2f}" for name, value in zip(names, scores.mean(0), strict=True) if abs(value) > _SPEAKS
+            f"{name} {value:+.2f}" for name, value in zip(names, scores.mean(0), strict=True) if abs(value) > _INDICATES
         )
-        evidence = moved or f"no class moves by {_SPEAKS:g}"
+        evidence = moved or f"no class moves by {_INDICATES:g}"
         if classes:
             wanted = {names.index(name) for name in classes}
             held = [
-                set(np.argsort(-row)[: len(wanted)]) == wanted and min(row[at] for at in wanted) > _SPEAKS
+                set(np.argsort(-row)[: len(wanted)]) == wanted and min(row[at] for at in wanted) > _INDICATES
                 for row in scores
             ]
-            claims.append(share_claim(f"{word} speaks for {' and '.join(classes)}", held, evidence))
+            claims.append(share_claim(f"{word} indicates {' and '.join(classes)}", held, evidence))
         else:
             others = [other for other in paper.FOUR_WORDS if other != word]
             held = [all(item["strength"][word] < item["strength"][other] for other in others) for item in found]

@@ -36,7 +36,7 @@ def inference(figures: Figures) -> str:
         ("stochastic, probed rows, K = 40", one["speedup_probe"], None),
         ("stochastic, fitted rows, K = 40", one["speedup_fit"], None),
         ("linear, five layers of 32", one["linear_speedup"], 4),
-        ("readable, 13 states and 32 kinds of words", one["readable_speedup"], 40),
+        ("readable, 13 states and 32 word clusters", one["readable_speedup"], 40),
     ]
     rows = [
         [kind, f"{ratio:.{1 if ratio < 20 else 0}f} ×", "" if goal is None else f"{goal} ×"]

@@ -45,7 +45,7 @@ def taysir_language(figures: Figures) -> str:
             ]
         )
     columns = ["network", "states", "MB", "processor s", "MSE test", "winner", "MSE short", "winner", "KL"]
-    return markdown([*columns, "best stand-in"], rows)
+    return markdown([*columns, "best baseline"], rows)
 
 
 def _error(value: float) -> str:

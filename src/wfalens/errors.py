@@ -23,7 +23,20 @@ class WfalensError(Exception):
 
 
 class InputError(WfalensError, ValueError):
-    """Text, options or arrays that cannot be used as given."""
+    """Text, options or arrays that cannot be used as given.
+
+    Args:
+        message: one sentence that says what is wrong and what to do.
+        code: what is wrong, in lower case with hyphens; it stays the same when the sentence is reworded.
+
+    Examples:
+        >>> import wfalens as wl
+        >>> try:
+        ...     wl.extract(model, [])
+        ... except wl.InputError as error:
+        ...     print(error.code)
+        no-words
+    """
 
     code = "input"
 

@@ -47,12 +47,23 @@ class Result:
         return self.title
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as plain dictionaries, lists, numbers and strings, ready for JSON."""
+        """All fields as plain dictionaries, lists, numbers and strings, ready for JSON.
+
+        Examples:
+            >>> wfa.fidelity(model, corpus).to_dict()["overall"]["texts"]
+            40
+        """
         names = [each.name for each in fields(self) if each.repr]  # type: ignore[arg-type]
         return {name: plain(getattr(self, name)) for name in (*names, *self.computed)}
 
     def to_dataframe(self) -> pd.DataFrame:
-        """The rows as a pandas table."""
+        """The rows as a pandas table.
+
+        Examples:
+            >>> table = wfa.fidelity(model, corpus).to_dataframe()
+            >>> table.loc[table.by == "class", "group"].tolist()
+            ['neg', 'pos']
+        """
         import pandas as pd
 
         return pd.DataFrame(list(self.rows()))

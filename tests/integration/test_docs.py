@@ -84,7 +84,7 @@ def test_the_whole_example_of_a_torch_module_runs(tmp_path, monkeypatch, capsys)
     exec(defined, names)  # noqa: S102 - our own text
     torch.manual_seed(0)
     torch.save(names["Reader"](len(words) + 2, 2).state_dict(), "weights.pt")
-    exec("train, test =" + used.replace('time="90s"', 'kind="stochastic", states=4'), names)  # noqa: S102
+    exec("train, test =" + used.replace('time="90s"', "Stochastic(states=4)"), names | {"Stochastic": Stochastic})  # noqa: S102
     assert "CR " in capsys.readouterr().out
     assert names["wfa"].encoder.tokenizer_name == "headtok:tokenize"
     assert Path("mail.html").stat().st_size > 10_000
@@ -168,13 +168,13 @@ def test_the_page_on_readable_automata_runs(tmp_path, monkeypatch, capsys):
         assert done.returncode == 0, done.stderr
     (block,) = re.findall(r"```python\n(.*?)```", source, re.DOTALL)
     exec(block, {"wfa": wfa, "Path": Path})  # noqa: S102 - our own text
-    assert "It has 5 states and 4 kinds of words" in capsys.readouterr().out
+    assert "It has 5 states and 4 word clusters" in capsys.readouterr().out
     assert (tmp_path / "automaton.svg").read_bytes().startswith(b"<?xml")
     for image in re.findall(r"\((images/.*?)\)", source):
         assert (DOCS / image).is_file()
 
 
-def test_the_generated_parts_of_that_page_can_be_written_anew(tmp_path, monkeypatch):
+def test_the_generated_parts_of_that_page_can_be_written_again(tmp_path, monkeypatch):
     figures = runpy.run_path(str(DOCS / "readable_figures.py"))
     (tmp_path / "images").mkdir()
     shutil.copy(DOCS / "readable.md", tmp_path)
@@ -182,7 +182,7 @@ def test_the_generated_parts_of_that_page_can_be_written_anew(tmp_path, monkeypa
     negation(words=HOSTILE_WORDS).wfa.save(tmp_path / "a.wfa")
     figures["main"]([f"news={tmp_path / 'a.wfa'}"])
     page = (tmp_path / "readable.md").read_text()
-    assert "It has 5 states and 4 kinds of words" in page
+    assert "It has 5 states and 4 word clusters" in page
     assert "<script" not in page.replace("\\<", "")
     assert (tmp_path / "images" / "readable-news-narrow.png").stat().st_size > 1000
     parts = re.findall(r"<!-- end of (\w+) -->", (DOCS / "readable.md").read_text())

@@ -38,8 +38,8 @@ def shown_methods() -> dict[str, object]:
         thing = _resolved(path)
         if not inspect.isclass(thing):
             continue
-        listed = re.search(r"members: \[(.*?)\]", about)
-        names = listed[1].split(", ") if listed else [name for name in vars(thing) if not name.startswith("_")]
+        listed = re.search(r"members: \[(.*?)\]", about, re.DOTALL)
+        names = re.split(r",\s+", listed[1]) if listed else [name for name in vars(thing) if not name.startswith("_")]
         methods = {f"{path}.{name}": inspect.getattr_static(thing, name) for name in names if name}
         found |= {name: method for name, method in methods.items() if _plain(method)}
     return found

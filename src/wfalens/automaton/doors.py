@@ -137,6 +137,10 @@ class Doors:
             group_column: of the card: what the groups are called.
             progress: show a progress bar.
             options: `name`, `vectors`, `other`, `reference`, `seed` … of `wfalens.report.study_of`.
+
+        Examples:
+            >>> wfa.report("films.html", model, corpus) == Path("films.html").stat().st_size
+            True
         """
         from wfalens.progress import shown
         from wfalens.report import study_of, write_report

@@ -68,7 +68,7 @@ class LinearWFA(WFA):
         provenance: how it was made.
 
     Examples:
-        >>> from wfalens import Distillation
+        >>> from wfalens import Linear, extract
         >>> linear = extract(model, corpus, Linear(layers=2, width=8, epochs=1))
         >>> linear.kind, linear.unit
         ('linear', 'log-odds')

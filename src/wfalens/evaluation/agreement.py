@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import total_ordering
+from typing import SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,7 @@ _BLOCK = 1 << 22  # resampled values held at once
 MANY = 100_000  # texts from which on resampling costs much and its own noise exceeds what it could correct
 
 
-@total_ordering
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """A value with its 95 % interval; it compares with numbers as its value does.
 
@@ -26,6 +25,8 @@ class Estimate:
         0.950 [0.900, 0.980]
         >>> rate > 0.9, float(rate)
         (True, 0.95)
+        >>> Estimate(1.0, 0.9, 1.0) <= 1
+        True
     """
 
     value: float
@@ -35,8 +36,25 @@ class Estimate:
     def __float__(self) -> float:
         return self.value
 
-    def __lt__(self, other: object) -> bool:
-        return self.value < float(other)  # type: ignore[arg-type]
+    def __lt__(self, other: SupportsFloat) -> bool:
+        return self.value < float(other)
+
+    def __le__(self, other: SupportsFloat) -> bool:
+        return self.value <= float(other)
+
+    def __gt__(self, other: SupportsFloat) -> bool:
+        return self.value > float(other)
+
+    def __ge__(self, other: SupportsFloat) -> bool:
+        return self.value >= float(other)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Estimate):
+            return (self.value, self.low, self.high) == (other.value, other.low, other.high)
+        return self.value == other
+
+    def __hash__(self) -> int:
+        return hash(self.value)
 
     def __str__(self) -> str:
         return format(self)

@@ -100,11 +100,11 @@ class Fidelity(Result):
         return self.verdict
 
     def summary(self) -> str:
-        """A table: the automaton, its readable automaton, the baselines and the first classes."""
+        """CR and JSD, then a table: the automaton, its readable automaton, the baselines and the first classes."""
         shown = {"automaton": self.overall, **({} if self.readable is None else {"readable automaton": self.readable})}
         shown |= {f"baseline: {name}": item for name, item in self.baselines.items()}
         shown |= {f"class {name}": item for name, item in list(self.by_class.items())[:_SHOWN_CLASSES]}
-        lines = [f"{'':<28} {'texts':>9}  {'CR [95 %]':<22} JSD [95 %]"]
+        lines = [str(self.overall), f"{'':<28} {'texts':>9}  {'CR [95 %]':<22} JSD [95 %]"]
         lines += [f"{name[:28]:<28} {item.texts:>9,}  {item.cr!s:<22} {item.jsd}" for name, item in shown.items()]
         return "\n".join(lines)
 
@@ -140,9 +140,26 @@ def measure_fidelity(
     seed: int = 0,
     run: RunConfig | None = None,
 ) -> Fidelity:
-    """Compare automaton and model on texts, in memory or in files of any size; see `WFA.fidelity` for the arguments.
+    """Compare automaton and model on texts, in memory or in files of any size; this is what `WFA.fidelity` calls.
 
     Baselines are fitted to a sample where files hold more than 300,000 words.
+
+    Args:
+        wfa: the automaton.
+        model: the model that it was extracted from.
+        texts: a list of texts, a corpus, a pandas Series, a numpy array, word ids, or `TextFiles`.
+        reference: texts that the bag-of-words baseline is fitted on; without it, each fifth of `texts` is predicted
+            from the other four.
+        groups: a name for each text in memory.
+        group_column: what the groups are called.
+        positive: the class whose rates are reported by group (default: of two classes the second, else every class).
+        seed: of intervals and samples.
+        run: how files beyond memory are read.
+
+    Examples:
+        >>> from wfalens.evaluation import measure_fidelity
+        >>> measure_fidelity(wfa, model, corpus, groups=["a", "b"] * 20).by_group.column
+        'group'
     """
     check_pair(wfa, model)
     rng = np.random.default_rng(seed)

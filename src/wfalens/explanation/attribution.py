@@ -31,7 +31,34 @@ def class_column(class_names: Sequence[str], name: str) -> int:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Attribution(Result):
-    """A value for every word and class. Shapley values and additive contributions sum to output − base."""
+    """A value for every word and class. Shapley values and additive contributions sum to output − base.
+
+    Args:
+        words: of the text.
+        class_names: of the columns.
+        base: the output with all words absent; (classes,).
+        output: of the whole text; (classes,).
+        values: what every word contributes to every class; (words, classes).
+        unit: "probability" or "log-odds".
+        method: "shapley", "banzhaf" or "additive".
+        absence: what an absent word is: "delete", "unknown" or "background".
+        source: whose values they are: "automaton" or "network".
+        class_name: the class that was asked for; None: the predicted one.
+        error: bound of the quadrature error in every value; 0: exact up to rounding.
+        standard_error: where values were sampled; (words, classes).
+        samples: antithetic pairs of permutations; 0: the values are exact.
+        queries: coalitions that the network was asked for.
+        variance_ratio: variance without the automaton over that with it; None: not sampled.
+        without: the automaton's output if the word were deleted; (words, classes).
+        row_shares: probability mass through observed, completed and unknown rows; (words, 3).
+
+    Examples:
+        >>> attribution = wfa.explain("not a good film")
+        >>> attribution.label, attribution.words
+        ('neg', ('not', 'a', 'good', 'film'))
+        >>> bool(abs(attribution.gap).max() < 1e-9)  # the values sum to output − base
+        True
+    """
 
     computed = ("label",)
 

@@ -74,7 +74,7 @@ def extract(
 
     Examples:
         >>> from wfalens import Paper, extract
-        >>> wfa = extract(model, corpus, Paper(states=4))
+        >>> wfa = extract(model, corpus, Paper(states=4, alpha=0.0))
         >>> wfa.predict_proba(["not a bad film"]).round(1)  # neg, pos
         array([[0.2, 0.8]])
     """

@@ -66,6 +66,7 @@ def attack(
 
     Examples:
         >>> from wfalens.robustness.attack import AttackOptions, attack
+        >>> vectors = wl.WordVectors(encoder.vocabulary.words[2:], np.eye(len(encoder.vocabulary) - 2))
         >>> result = attack(model, corpus, wfa, "guided", AttackOptions(min_transition=0), vectors=vectors)
         >>> result["guided"].rates.texts == len(corpus)
         True
