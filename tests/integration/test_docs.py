@@ -35,7 +35,7 @@ RUN_BY_NAME = {"audit.md", "corpora.md", "groups.md", "memory.md", "scale.md", "
 }
 SLOW_PAGES = ("howto/memory.md", "looking.md", "scale.md", "strings.md")
 RUN_APART = {"tutorial.md", "models.md", "export.md", "explanation.md", "readable.md", "README.md"}
-RUN_ELSEWHERE = {"api.md", "architecture.md"}  # in test_docstrings; a sketch
+RUN_ELSEWHERE = {"api.md"}  # in test_docstrings
 
 
 def test_the_tutorial_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
