@@ -133,11 +133,11 @@ def _placed(key: str, sections: Mapping[str, type[Options]]) -> tuple[str, str]:
     if dot and section in sections:
         return section, name
     owners = [] if dot else [each for each, kind in sections.items() if key in _names(kind)]
-    if len(owners) == 1:
+    if len(owners) == 1 or "common" in owners[:1]:  # a key without a section is the common one, as in a file
         return owners[0], key
     known = [f"{each}.{name}".removeprefix("common.") for each, kind in sections.items() for name in _names(kind)]
     if owners:
-        ways = " or ".join(f"{owner}.{key}=…".removeprefix("common.") for owner in owners)
+        ways = " or ".join(f"{owner}.{key}=…" for owner in owners)
         raise InputError(f"{key} is in several sections; write {ways}", code="config-key")
     raise InputError(f"there is no setting {key!r} of this command{_near(key, known)}", code="config-key")
 

@@ -91,7 +91,7 @@ def train(
     test_spec = test or (known.name if known else None)
     test_texts = None if test_spec is None else _test_texts(test_spec, texts, labels, reading)
     options = {**defaults, **given, "task": task, "epochs": given.get("epochs", epochs)}
-    options["seed"] = config.common.seed if seed is None else seed
+    options["seed"] = given.get("seed", config.common.seed) if seed is None else seed
     if tokenizer is not None:
         options["tokenizer"] = tokenizer
     if options.get("max_length") == 0:

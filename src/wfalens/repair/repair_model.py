@@ -131,6 +131,10 @@ class RepairResult(Result):
     slices: tuple[SliceChange, ...] = ()
     difference: Difference | None = None  # between the automata before and after
 
+    @property
+    def title(self) -> str:
+        return "Errors before and after the repair" if self.slices else "Planned changes of the training texts"
+
     def rows(self) -> list[dict[str, Any]]:
         """The sets of texts before and after, or the plan."""
         return [each.to_dict() for each in self.slices] or self.plan.rows()
