@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,12 +16,27 @@ from wfalens.cli.library import model_description
 from wfalens.cli.output import check_outputs, print_json, print_rows, say
 from wfalens.errors import InputError
 from wfalens.text.vocabulary import read_word_list
+from wfalens.validation import Bounds, Options, option, whole
 
 ENDINGS = (".h5", ".hdf5", ".keras", ".onnx")
 command = new_group()
 
 
-@register(command, "wrap", lambda: {"preprocessing": models.Preprocessing, "texts": Reading})
+@dataclass(frozen=True)
+class PreprocessingSettings(Options):
+    """[preprocessing]: what few models need."""
+
+    closed: bool = option(False, "There are no unknown words; a text with another word is refused.")
+    padding: str | None = option(None, "The word that fills texts up to a fixed width (default: <pad>).")
+    reading: str = option("steps", "A network that reads its padding: how it is asked.", ("steps", "exact"))
+    pads: int | None = option(None, "Pads before every text (steps).", Bounds(whole, 0, 1 << 20, (None,)))
+    max_length: int | None = option(None, "Words after which a text is truncated.", Bounds(whole, 1, 1 << 30, (None,)))
+    outputs: str | None = option(None, "probabilities, logits or binary (default: by the name of the output).")
+    state: dict[str, str] | None = option(None, "State inputs and the outputs with their new values (a TOML table).")
+    initial_output: tuple[float, ...] | None = option(None, "The classes' probabilities before any word.")
+
+
+@register(command, "wrap", lambda: {"preprocessing": PreprocessingSettings, "texts": Reading})
 def wrap(
     model: Annotated[Path, opt.argument("MODEL", "A Keras file (.h5, .keras) or an ONNX graph (.onnx).")],
     words: Annotated[
