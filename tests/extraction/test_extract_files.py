@@ -328,3 +328,31 @@ def test_progress_counts_blocks(tmp_path, files, model):
         extracted(PLAIN, model, stream_of(tmp_path, replace(files, block_bytes=500), block_bytes=1))
     total, done = listener.tasks["counting transitions"]
     assert total == done > 10
+
+
+class Notes(Progress):
+    def __init__(self):
+        self.messages = []
+
+    def say(self, message):
+        self.messages.append(message)
+
+
+@pytest.mark.parametrize("tokens", [1500, 10**9], ids=["sample", "whole"])
+def test_truncated_texts_are_counted_among_all_texts(tmp_path, files, model, tokens):
+    notes, texts = Notes(), [text for number in range(3) for text in some_texts(120, number)]
+    cut = sum(len(text.split()) > model.encoder.max_length for text in texts)
+    with shown_on(notes):
+        extracted(PLAIN, model, stream_of(tmp_path, files, sample_tokens=tokens))
+    assert [each for each in notes.messages if "truncated" in each] == [
+        f"{cut} of {len(texts)} texts were truncated after 20 tokens"
+    ]
+
+
+def test_truncated_texts_of_a_sample_are_counted_among_those_that_were_read(tmp_path, files, model):
+    notes = Notes()
+    with shown_on(notes):
+        extracted(Linear(states=4, epochs=1, hidden=8, factors=4), model, stream_of(tmp_path, files, sample_tokens=300))
+    (note,) = [each for each in notes.messages if "truncated" in each]
+    cut, _, read, *_ = note.split()
+    assert 0 < int(cut) < int(read) <= 360

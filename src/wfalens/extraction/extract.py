@@ -15,6 +15,7 @@ from wfalens.extraction.cost_estimate import is_announced
 from wfalens.extraction.deadline import Deadline, seconds_of, stop_sentence
 from wfalens.extraction.method import AUTO, EFFORTS, NORMAL, ExtractionTexts, Method, Request, provenance
 from wfalens.extraction.selection import extract_best
+from wfalens.extraction.stochastic.paper import StateMethod
 from wfalens.models.checks import unknown_words
 from wfalens.models.contract import PrefixClassifier
 from wfalens.progress import say, shown
@@ -170,7 +171,8 @@ def _from_files(files: TextFiles, method: Method | None, run: RunConfig, bounds:
     with run.opened(files, provenance(model, parameters), tokens) as opened:
         scan = scan_files(opened, model.encoder, about.seed, classes)
         rows = scan.rows
-        rows.say_cut(model.encoder.max_length)
+        if scan.is_whole or not isinstance(method, StateMethod):  # which counts all texts, and says it then
+            rows.say_cut(model.encoder.max_length)
         rows.say_left_out()
         sample = {"texts": len(scan.sample), "tokens": len(scan.sample.ids.values)}
         read = {"name": files.name, "files": len(files.file_names), **sample, "left_out": rows.left_out}

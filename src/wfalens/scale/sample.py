@@ -133,7 +133,7 @@ class CorpusScan:
 
     jobs: list[BlockJob]
     sample: TextSample
-    rows: RowCounts  # of the sample's texts; `left_out` of all
+    rows: RowCounts  # of the texts that were looked at; `left_out` of all
     is_whole: bool  # whether the sample holds all texts
     unreadable: RowCounts  # files that were left out as a whole
 
@@ -258,8 +258,7 @@ def _joined(scans: Sequence[FileScan], tokens: int | None) -> CorpusScan:
     read = RowCounts.of(each.rows for each in scans)
     unreadable = RowCounts.of(each.rows for each in scans if each.blocks == 0)
     is_whole = len(sample) == sum(each.texts - each.wordless for each in scans)
-    rows = RowCounts(len(sample), len(sample.ids.values), read.cut, read.left_out, read.first)
-    return CorpusScan(list(_numbered(scans)), sample, rows, is_whole, unreadable)
+    return CorpusScan(list(_numbered(scans)), sample, read, is_whole, unreadable)
 
 
 def _numbered(scans: Sequence[FileScan]) -> Iterator[BlockJob]:

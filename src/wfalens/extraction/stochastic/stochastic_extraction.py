@@ -41,6 +41,7 @@ def extract_stochastic(method: StateMethod, request: Request) -> StochasticWFA:
             if rows.texts == 0:
                 name = request.texts.corpus["name"]
                 raise InputError(f"{name}: there is no text with a word in it to extract from", code="no-words")
+            rows.say_cut(model.encoder.max_length)
             read = {"texts": rows.texts, "tokens": rows.tokens, "left_out": rows.left_out}
             provenance["corpus"] = request.texts.corpus | read | {"first_left_out": rows.reasons}
         return build(space, statistics, request, ids, provenance, groups=groups_of(request, budget))
