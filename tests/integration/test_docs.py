@@ -19,7 +19,7 @@ from tests.commands import wfalens
 from tests.export.conformance import renamed
 from tests.readable import negation
 from wfalens import RNNConfig, Stochastic, TextEncoder, extract, wrap
-from wfalens.export import unescape
+from wfalens.export import FORMATS, unescape
 from wfalens.models import Trainer
 from wfalens.robustness import determinise, minimal_but_for_the_empty_text
 from wfalens.text import Corpus, load_dataset, wordllama_vectors
@@ -84,7 +84,8 @@ def test_the_whole_example_of_a_torch_module_runs(tmp_path, monkeypatch, capsys)
     exec(defined, names)  # noqa: S102 - our own text
     torch.manual_seed(0)
     torch.save(names["Reader"](len(words) + 2, 2).state_dict(), "weights.pt")
-    exec("train, test =" + used.replace('time="90s"', "Stochastic(states=4)"), names | {"Stochastic": Stochastic})  # noqa: S102
+    names["Stochastic"] = Stochastic
+    exec("train, test =" + used.replace('time="90s"', "Stochastic(states=4)"), names)  # noqa: S102
     assert "CR " in capsys.readouterr().out
     assert names["wfa"].encoder.tokenizer_name == "headtok:tokenize"
     assert Path("mail.html").stat().st_size > 10_000
@@ -115,11 +116,13 @@ def test_the_page_on_export_runs(tmp_path, monkeypatch, capsys):
         assert done.returncode == 0, done.stderr
     names: dict[str, object] = {}
     blocks = re.findall(r"```python\n(.*?)```", source, re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
+    monkeypatch.setattr("wfalens.export.registry.FORMATS", dict(FORMATS))  # the last block adds a format
     for block in blocks:
         exec(block, names)  # noqa: S102 - our own text
     printed = capsys.readouterr().out
     assert f"at most {names['answer']:.3f}" in printed
+    assert wfa.export("films.arrows").format == "arrows"
     exported = names["subset"](wfa, names["frequent_words"](wfa, 500))
     reached = exported.final[:, 1]
     for _ in range(3):
