@@ -88,12 +88,13 @@ def map_blocks(work: BlockTask[Job, Result], jobs: Sequence[Job], run: FileRun) 
         name = work.name(outcome.job)
         if isinstance(outcome, Done):
             result = outcome.result
-            run.record(work.kind or "job", name=name, seconds=round(outcome.seconds, 3))
         else:
             run.record("fail", name=name, reason=outcome.reason)
             result = _skipped(work, outcome)
         if folder is not None and work.stored is not None:
             folder.write(_checkpoint(work, outcome.job), *work.stored(result))
+        if isinstance(outcome, Done):  # the log names a block when it is kept
+            run.record(work.kind or "job", name=name, seconds=round(outcome.seconds, 3))
         run.check_memory()
         yield outcome.job, result
         progress.advance(1)
