@@ -5,11 +5,14 @@ import json
 from tests.commands import ok, wfalens
 
 
-def test_a_missed_share_is_exit_code_1(workshop):
+def test_a_missed_share_is_exit_code_1(workshop, tmp_path):
     command = ("verify", "certify", "news.wfa", "-c", "test.csv", "--limit", "5", "--changes", "1")
     assert json.loads(ok(workshop, *command, "--json"))["of"] == "automaton"
-    done = wfalens(*command, "--allow", "delete", "--min-certified", "1", cwd=workshop)
-    assert done.returncode in (0, 1)
+    lists = tmp_path / "lists.json"
+    lists.write_text(json.dumps({"senate": ["coach"], "coach": ["match"]}))  # of another class, and of the same
+    bounded = ("verify", "certify", "news.wfa", "--neighbours", lists, "--min-certified", "1", "--text")
+    assert wfalens(*bounded, "the senate", cwd=workshop).returncode == 1
+    assert wfalens(*bounded, "the coach", cwd=workshop).returncode == 0
     assert wfalens("verify", "certify", "news.wfa", cwd=workshop).returncode == 2
     assert wfalens(*command, "--allow", "nothing", cwd=workshop).returncode == 2
 

@@ -87,7 +87,6 @@ def test_a_tokenizer_of_ones_own_runs_only_where_it_is_given(graph, monkeypatch)
 
 @pytest.mark.slow
 def test_labels_choose_the_side_of_padding_of_a_keras_file(tmp_path):
-    pytest.importorskip("keras")
     from tests.models.keras.test_keras_files import network, saved
 
     path = saved(tmp_path / "toy.h5", network("lstm", len(WORDS), width=12, units=2))

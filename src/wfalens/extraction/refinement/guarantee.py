@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scipy.stats import beta
-
 CONFIDENCE = 0.95
 
 
@@ -40,6 +38,8 @@ class Guarantee:
 
 def lower_bound(hits: int, total: int, confidence: float = CONFIDENCE) -> float:
     """The one-sided Clopper-Pearson bound of a share: exact, whatever the share is."""
+    from scipy.stats import beta
+
     return 0.0 if hits == 0 else float(beta.ppf(1 - confidence, hits, total - hits + 1))
 
 

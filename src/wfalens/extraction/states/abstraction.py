@@ -8,9 +8,6 @@ from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from wfalens.automaton.kernels.steps import nearest_centre
 from wfalens.errors import InputError
@@ -121,6 +118,10 @@ def cluster(points: NDArray[np.float32], clusters: int, sample: int | None, rng:
         raise TooFewOutputsError(distinct)
     seed = int(rng.integers(2**31))
     # sums over threads come in any order: one thread, so that equal seeds agree; `visited` drops empty clusters
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
+
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = KMeans(clusters, n_init=1, random_state=seed).fit(points)

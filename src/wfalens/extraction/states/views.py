@@ -12,7 +12,6 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from wfalens import progress
 from wfalens.errors import InputError, ModelError
@@ -172,6 +171,8 @@ def principal(tables: Iterable[NDArray[np.float32]], number: int, components: in
         centred = table - table.mean(0)
         products += centred @ centred.T
     kept = min(components, len(first))
+    from scipy.linalg import eigh
+
     values, vectors = eigh(products / number, subset_by_index=[len(first) - kept, len(first) - 1])
     return np.asarray((vectors * np.sqrt(values.clip(0)))[:, ::-1])
 
