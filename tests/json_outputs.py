@@ -13,36 +13,38 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.commands import wfalens
+from tests.commands import SMALL, wfalens
 from wfalens.text import load_dataset
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas.json"
-SMALL = ("--embedding", "16", "--hidden", "16", "--epochs", "4", "--learning-rate", "0.01")
 MADE = (
     ("train", "--corpus", "train.csv", "--out", "news.rnn", *SMALL),
-    ("extract", "news.rnn", "--corpus", "train.csv", "--out", "news.wfa", "--kind", "stochastic", "--states", "10"),
-    ("extract", "news.rnn", "--corpus", "train.csv", "--out", "small.wfa", "--kind", "readable", "--states", "8"),
+    ("extract", "news.rnn", "-c", "train.csv", "-o", "news.wfa", "--method", "stochastic", "--states", "10"),
+    ("extract", "news.rnn", "-c", "train.csv", "-o", "small.wfa", "--method", "readable", "--states", "8"),
 )
 TEXT = "the senate votes"
+AGAIN = ("extract", "news.rnn", "-c", "train.csv", "-o", "again.wfa", "--method", "stochastic", "--states", "10")
+BOTH = ("news.wfa", "-m", "news.rnn", "-c", "test.csv")
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "data": ("data", "list"),
     "train": ("train", "--corpus", "train.csv", "--test", "test.csv", "--out", "again.rnn", *SMALL),
-    "extract": ("extract", "news.rnn", "-c", "train.csv", "-o", "again.wfa", "--kind", "stochastic", "--states", "10"),
-    "evaluate": ("evaluate", "news.wfa", "-m", "news.rnn", "-c", "test.csv", "--reference", "train.csv"),
-    "evaluate-explanations": ("evaluate-explanations", "news.wfa", "-m", "news.rnn", "-c", "test.csv", "--limit", "5"),
+    "extract": AGAIN,
+    "evaluate": ("evaluate", *BOTH, "--reference", "train.csv"),
+    "evaluate --explanations": ("evaluate", *BOTH, "--explanations", "--limit", "5"),
     "predict": ("predict", "news.wfa", TEXT),
-    "walk": ("walk", "news.wfa", TEXT),
-    "describe": ("describe", "small.wfa"),
+    "predict --trace": ("predict", "news.wfa", TEXT, "--trace"),
     "show": ("show", "small.wfa"),
-    "phrases": ("phrases", "news.wfa", "-c", "test.csv", "--longest", "1"),
-    "explain": ("explain", "news.wfa", "--text", TEXT),
-    "neighbours": ("neighbours", "news.wfa", "senate"),
-    "attack": ("attack", "news.wfa", "-m", "news.rnn", "-c", "test.csv", "--limit", "20", "--recipe", "guided"),
-    "certify": ("certify", "news.wfa", "--text", TEXT),
-    "cover": ("cover", "small.wfa", "-c", "test.csv"),
-    "diff": ("diff", "news.wfa", "small.wfa", "-c", "test.csv"),
-    "export": ("export", "news.wfa", "--top", "50", "-o", "news.drn"),
-    "card": ("card", "news.wfa", "-m", "news.rnn", "-c", "test.csv"),
+    "show --text": ("show", "small.wfa", "--text"),
+    "explain text": ("explain", "text", "news.wfa", TEXT),
+    "explain words": ("explain", "words", "news.wfa"),
+    "explain phrases": ("explain", "phrases", "news.wfa", "-c", "test.csv", "-C", "longest=1"),
+    "explain neighbours": ("explain", "neighbours", "news.wfa", "senate"),
+    "explain pairs": ("explain", "pairs", "news.wfa"),
+    "attack": ("attack", *BOTH, "--limit", "20", "--recipe", "guided"),
+    "verify certify": ("verify", "certify", "news.wfa", "--text", TEXT),
+    "monitor coverage": ("monitor", "coverage", "small.wfa", "-c", "test.csv"),
+    "compare": ("compare", "news.wfa", "small.wfa", "-c", "test.csv"),
+    "export": ("export", "news.wfa", "--words", "top:50", "-o", "news.drn"),
+    "report": ("report", *BOTH, "-o", "card.json"),
 }
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -54,11 +56,11 @@ def printed(folder: Path, commands: dict[str, tuple[str, ...]] = COMMANDS) -> di
         lines = [f"{text},{corpus.class_names[corpus.labels[row]]}" for row, text in enumerate(corpus.texts[:rows])]
         (folder / f"{split}.csv").write_text("\n".join(["text,label", *lines]) + "\n")
     for command in MADE:
-        _told(command, folder)
-    return {name: json.loads(_told((*command, "--json"), folder)) for name, command in commands.items()}
+        _printed(command, folder)
+    return {name: json.loads(_printed((*command, "--json"), folder)) for name, command in commands.items()}
 
 
-def _told(command: tuple[str, ...], folder: Path) -> str:
+def _printed(command: tuple[str, ...], folder: Path) -> str:
     done = wfalens(*command, cwd=folder)
     if done.returncode not in (0, 1):
         raise SystemExit(f"wfalens {' '.join(command)}: {done.stderr}")
