@@ -122,8 +122,8 @@ def test_who_serves_is_said_where_it_is_not_the_one_that_answers():
     assert readable_of(both) == stochastic_of(both)
     assert readable_of(both).wfa is page
     assert readable_of(both).remark == (
-        "told by the readable automaton (CR 0.900 with the network on 1,000 held-out texts), "
-        "not by the linear automaton that answers"
+        "from the readable automaton (CR 0.900 with the network on 1,000 held-out texts), "
+        "not from the linear automaton that answers"
     )
     assert readable_of(linear_like(page)) is stochastic_of(linear_like(page)) is None
     fitted = sample("fit", 1).wfa
@@ -135,7 +135,7 @@ def test_who_serves_is_said_where_it_is_not_the_one_that_answers():
 def test_a_rate_that_was_not_recorded_is_not_said(odd):
     page = negation(provenance=odd if isinstance(odd, dict) else {"frontier": odd}).wfa
     assert readable_of(linear_like(page).with_readable(page)).remark == (
-        "told by the readable automaton, not by the linear automaton that answers"
+        "from the readable automaton, not from the linear automaton that answers"
     )
 
 

@@ -221,7 +221,9 @@ def test_boxes_of_the_plain_drawing_do_not_overlap():
 def test_an_automaton_is_drawn_into_a_file_by_its_ending(tmp_path, ending):
     path = tmp_path / f"automaton.{ending}"
     diagram = draw(negation().wfa, path, most_edges=5)
-    assert path.read_bytes() == draw_diagram(diagram, ending)
+    drawn = (path.read_bytes(), draw_diagram(diagram, ending))
+    first, second = (re.sub(rb"/CreationDate \([^)]*\)", b"", each) for each in drawn)  # a pdf has its date
+    assert first == second
     assert len(diagram.edges) <= 5
     with raises("unknown-format"):
         draw(negation().wfa, tmp_path / "automaton.gif")

@@ -153,7 +153,9 @@ def baselines(
     hankel = Hankel(language, fit, rng)
     found[SPECTRAL] = min((Spectral(hankel, rank) for rank in hankel.ranks), key=divergence)
     progress.advance(1)
-    found[TEXT_NGRAM] = best_ngram(language, fit, held)
+    fit, held = (part.take(language.inside_alphabet(part)) for part in (fit, held))
+    if len(fit) and len(held):
+        found[TEXT_NGRAM] = best_ngram(language, fit, held)
     progress.advance(1)
     progress.finish()
     return found

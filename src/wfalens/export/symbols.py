@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from wfalens.errors import FormatError, InputError
@@ -21,7 +19,6 @@ from wfalens.errors import FormatError, InputError
 WORD, CLASS = "w", "class"  # what a name stands for; the prefix also keeps names clear of every tool's keywords
 EPSILON = "<eps>"  # number 0 belongs to the empty word
 Column = str | Any  # the same text in every line, or a pyarrow array with one text per line
-_TEXT = pa.large_string()
 _ODD = re.compile(r"[^A-Za-z0-9]")
 _ESCAPE = re.compile(r"_(?:_|([0-9a-f]+)_)")
 
@@ -77,23 +74,34 @@ class SymbolTable:
 
 def numbers(values: NDArray[Any]) -> Any:
     """Numbers as text; a float with the fewest digits that read back as the same float."""
-    return pc.cast(pa.array(values), _TEXT)
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.cast(pa.array(values), pa.large_string())
 
 
 def chosen(texts: Sequence[str], places: NDArray[Any]) -> Any:
     """For every line one of a few texts."""
-    return pa.array(texts, _TEXT).take(pa.array(places))
+    import pyarrow as pa
+
+    return pa.array(texts, pa.large_string()).take(pa.array(places))
 
 
 def where(condition: NDArray[np.bool_], texts: Any) -> Any:
     """The texts where the condition holds, nothing elsewhere; one text per true place."""
     places = np.where(condition, np.cumsum(condition), 0)
-    return pa.concat_arrays([pa.array([""], _TEXT), texts]).take(pa.array(places))
+    import pyarrow as pa
+
+    return pa.concat_arrays([pa.array([""], pa.large_string()), texts]).take(pa.array(places))
 
 
 def lines(*columns: Column) -> str:
     """The columns beside each other, all lines in one text; line breaks are the caller's."""
-    parts = [pa.scalar(column, _TEXT) if isinstance(column, str) else column for column in columns]
-    joined = pc.binary_join_element_wise(*parts, pa.scalar("", _TEXT))
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.large_string()
+    parts = [pa.scalar(column, text) if isinstance(column, str) else column for column in columns]
+    joined = pc.binary_join_element_wise(*parts, pa.scalar("", text))
     _, ends, text = joined.buffers()  # an array of texts is one run of bytes, and where each text ends
     return str(text[: np.frombuffer(ends, np.int64)[len(joined)]].to_pybytes(), "utf-8") if len(joined) else ""

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
-from scipy.spatial.distance import squareform
 
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.naming import Anatomy
@@ -113,6 +111,8 @@ class StateMap:
             sizes.append(sizes[-1] * _FINER)
         if sizes[-1] >= free:
             return [self]
+        from scipy.cluster.hierarchy import fcluster, linkage
+
         tree = linkage(self.centres[first:], "ward")
         groups = [np.concatenate([np.zeros(first, np.int64), fcluster(tree, k, "maxclust")]) for k in sizes]
         return [*(self.grouped(each) for each in groups), self]
@@ -356,6 +356,9 @@ def class_order(outputs: NDArray[np.float64], weights: NDArray[np.float64]) -> N
     alone = np.sqrt(np.maximum(np.diag(together), np.finfo(float).tiny))
     apart = np.maximum(0, 1 - together / np.outer(alone, alone))
     np.fill_diagonal(apart, 0)
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
     tree = linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
     return np.asarray(leaves_list(tree), np.int64)
 
