@@ -5,8 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.demo-installed
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
-BENCHMARKS := $(filter-out benchmarks/common.py benchmarks/report%.py,$(wildcard benchmarks/*.py))
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal --durations=40 --durations-min=1
+BENCHMARKS := $(filter-out $(addprefix benchmarks/,common.py published_models.py scorers.py report%.py),$(wildcard benchmarks/*.py))
 BENCH_ARGS ?= --quick
 PAPER_ARGS ?=
 

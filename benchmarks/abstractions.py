@@ -30,10 +30,10 @@ from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Abstraction, PrefixOutputs, States, Stochastic, View, extract
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, cluster
-from wfalens.extraction.states.views import Outputs, steppable
+from wfalens.extraction.states.views import Outputs, prefixes_to
 from wfalens.models.contract import PrefixClassifier, State
 from wfalens.models.inference import states_after
-from wfalens.ragged import Ragged, positions
+from wfalens.ragged import Ragged
 
 STATES = {"jigsaw_toxic": 20}  # else 40
 SEEDS = {"tagmynews": 2}  # LSTMs; else 1
@@ -64,11 +64,8 @@ class InternalStates:
     def view(
         self, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, ledger: QueryBudget
     ) -> View:
-        chosen = rng.choice(len(ids.values), min(SAMPLE, len(ids.values)), replace=False)
-        starts = ids.offsets[ids.item_of_value()[chosen]]
-        lengths = chosen + 1 - starts
-        prefixes = Ragged.from_lengths(ids.values[positions(starts, lengths)], lengths)
-        states = states_after(steppable(model), prefixes)
+        prefixes = prefixes_to(ids, rng.choice(len(ids.values), min(SAMPLE, len(ids.values)), replace=False))
+        states = states_after(model, prefixes)
         scale = np.maximum(states.std(0), 1e-6)
         found = PCA(min(COMPONENTS, *states.shape), random_state=0).fit((states - states.mean(0)) / scale)
         return Projection(states.mean(0), (found.components_ / scale).T.astype(np.float32))

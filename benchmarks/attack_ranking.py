@@ -24,25 +24,20 @@ from wfalens.explanation import shapley_each
 from wfalens.extraction import Stochastic, extract
 from wfalens.ragged import Ragged
 from wfalens.robustness.attack import AttackContext, run_attack
-from wfalens.robustness.attack.attack_candidates import Candidates
-from wfalens.robustness.attack.recipes import Change, Guided, Search, Target
+from wfalens.robustness.attack.recipes import Candidates, Change, Replacements, Search, Target
 
 STATES = {"jigsaw_toxic": 20}
 TEXTS = {"tagmynews": 2000, "jigsaw_toxic": 500}
 
 
 @dataclass(frozen=True)
-class Ranked(Search):
+class ByShapley(Search):
     """Changes of one word in some order; every round, the first few that are still open are tried."""
 
-    k: int
+    rounds: int
     candidates: Candidates
     wfa: WFA
     tries: int
-
-    @property
-    def rounds(self) -> int:
-        return self.k
 
     def open_positions(self, target: Target) -> list[int]:
         """By the Shapley value of their word for the true class, the highest first."""
@@ -55,14 +50,14 @@ class Ranked(Search):
         return self.candidates.word[self.candidates.of(int(target.ids[position]))]
 
 
-class ByPosition(Ranked):
+class ByPosition(ByShapley):
     """At the best positions, the replacement with the largest d_T; `candidates` holds nothing else."""
 
     def proposals(self, target: Target, rng: np.random.Generator) -> list[list[Change]]:
         return [[(at, int(self.choices(target, at)[0]))] for at in self.open_positions(target)[: self.tries]]
 
 
-class ByPositionAndOutput(Ranked):
+class ByPositionAndOutput(ByShapley):
     """At the best positions, the replacement that lowers the automaton's output most."""
 
     def proposals(self, target: Target, rng: np.random.Generator) -> list[list[Change]]:
@@ -75,14 +70,14 @@ class ByPositionAndOutput(Ranked):
         return found
 
 
-class ByWord(Ranked):
+class ByWord(ByShapley):
     """The replacements whose new words have the lowest Shapley values."""
 
     def proposals(self, target: Target, rng: np.random.Generator) -> list[list[Change]]:
         options = [(at, int(word)) for at in self.open_positions(target) for word in self.choices(target, at)]
         if not options:
             return []
-        variants = np.concatenate([target.with_changes([change]) for change in options])
+        variants = np.concatenate([target.with_changes([change]).ids for change in options])
         found = shapley_each(self.wfa, Ragged.from_lengths(variants, np.full(len(options), len(target.ids))))
         values = [each.values[at, target.label] for each, (at, _) in zip(found, options, strict=True)]
         return [[options[at]] for at in np.argsort(values, kind="stable")[: self.tries]]
@@ -98,7 +93,7 @@ def searches(context: AttackContext, k: int, tries: int, titles: bool) -> dict[s
     }
     if titles:
         found["words"] = ByWord(k, strong, context.wfa, tries)
-    return {**found, "output": Guided(k, strong, context.wfa, tries)}
+    return {**found, "output": Replacements(k, context.wfa, tries, candidates=strong)}
 
 
 def compared(options, name: str, train, test) -> dict[str, dict[str, float]]:

@@ -18,7 +18,7 @@ import numpy as np
 from common import arguments, finish, news, readable_automaton, show, trained_model
 from wfalens.explanation import nearness_of
 from wfalens.robustness import Edits, Substitutes, certify_network, certify_texts, read_lists
-from wfalens.robustness.certify.network_certificates import BROKEN, STATUSES
+from wfalens.robustness.certify.enumerated_certificates import BROKEN, STATUSES
 from wfalens.text import Corpus, load_dataset, wordllama_vectors
 from wfalens.text.datasets.catalogue import data_folder
 

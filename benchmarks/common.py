@@ -17,14 +17,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the plain method lives among the tests
 
-from tests import oracle  # noqa: F401 - handed on
+from tests import oracle, planted  # noqa: F401 - handed on
 from tests.models import zoo  # noqa: F401 - handed on
 
 import wfalens
 from wfalens.automaton import WFA, StochasticWFA
 from wfalens.extraction import Readable, extract
 from wfalens.models import RNNClassifier, Trainer
-from wfalens.monitoring.walks import reader_of
+from wfalens.monitoring.text_features import reader_of
 from wfalens.text import Corpus, WordVectors, load_dataset, read_vectors, wordllama_vectors
 from wfalens.text.datasets.catalogue import DATASETS, data_folder, is_available
 

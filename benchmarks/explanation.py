@@ -17,7 +17,7 @@ from scorers import (
     integrated_gradients_scorer,
     leave_one_out_scorer,
 )
-from wfalens.explanation import adversarial_pairs, influence
+from wfalens.explanation import influence, word_pairs
 from wfalens.extraction import Stochastic, extract
 from wfalens.ragged import Ragged
 
@@ -59,9 +59,8 @@ def main() -> None:
     influence_s = time.perf_counter() - began
     with PeakMemory() as peak:
         began = time.perf_counter()
-        pairs = adversarial_pairs(
-            wfa, vectors, 0.2, 0.01, min_count=20 if options.quick else 1, convention="mean_square"
-        )
+        bounds = {"epsilon": 0.2, "delta": 0.01, "min_count": 20 if options.quick else 1}
+        pairs = word_pairs(wfa, vectors, "adversarial", convention="mean_square", **bounds)
         pairs_s = time.perf_counter() - began
     texts = [ids for ids in model.encoder.encode(test.texts[:300]) if len(ids) > 1]
     labels = [int(model.trace(Ragged(ids, np.array([0, len(ids)]))).last()[0].argmax()) for ids in texts]

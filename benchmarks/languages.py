@@ -20,8 +20,8 @@ from common import CACHE, arguments, finish, show
 from tomita import learned
 from wfalens.extraction import Stochastic, extract
 from wfalens.models import RNNClassifier
-from wfalens.robustness.dfa.learning import determinise
-from wfalens.robustness.dfa.machines import Machine, minimal_but_for_the_empty_text, shortest_difference
+from wfalens.robustness.dfa import Machine, minimal_but_for_the_empty_text, shortest_difference
+from wfalens.robustness.dfa_learning import determinise
 from wfalens.text import load_dataset
 from wfalens.text.datasets.tomita import TOMITA
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from common import arguments, finish, show
-from wfalens.extraction.counts.merging import Run, Runs, merge_by_sorting, merged, sorted_keys
+from wfalens.extraction.merging import Run, Runs, merge_by_sorting, merged
 from wfalens.threads import in_parallel, thread_count
 
 WORDS, STATES, ENTRIES = 10**6, 41, 10**6
@@ -24,7 +24,7 @@ def partial_counts(seed: int) -> Run:
     number = 2 * ENTRIES
     words = np.exp(rng.random(number) * np.log(WORDS)).astype(np.int64) - 1  # chances fall as 1 / rank
     keys = (words * STATES + rng.integers(0, STATES, number)) * STATES + rng.integers(0, STATES, number)
-    keys = sorted_keys(keys)
+    keys.sort()
     keys = keys[np.diff(keys, prepend=-1) > 0]
     keys = np.delete(keys, rng.choice(len(keys), len(keys) - ENTRIES, replace=False))
     return keys, rng.integers(1, 50, ENTRIES)

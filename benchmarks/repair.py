@@ -16,7 +16,7 @@ import numpy as np
 from common import CACHE, arguments, finish, news, readable_automaton, show
 from wfalens.models import RNNClassifier, Trainer
 from wfalens.models.inference import final_outputs, state_traces
-from wfalens.repair import Plan, blame, compare_errors, errors_of, label_suspects, plan_for, relabelled, retrain
+from wfalens.repair import Plan, blame, compare_errors, errors_of, find_label_errors, plan_for, relabelled, retrain
 from wfalens.text import Corpus
 from wfalens.text.datasets.catalogue import DATASETS
 
@@ -134,7 +134,7 @@ def measured(options, name: str, flaw: Flaw, test: Corpus, errors: int) -> dict[
     wfa = readable_automaton(f"{name}-{flaw.name}", model, flaw.train, options.quick)
     train, many = flaw.train, len(flaw.planted)
     if flaw.name == "flipped":
-        suspects = label_suspects(wfa, model, train)
+        suspects = find_label_errors(wfa, model, train)
         ours = np.array([each.row for each in suspects])
         ranked = {"ours": ours, "loss": by_loss(model, train), "neighbours": doubted_by_neighbours(model, train)}
         plan = Plan(tuple(relabelled(suspects, 2.0)))

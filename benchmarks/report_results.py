@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-NOT_RUN = ("common", "report", "report_results", "scorers")
+NOT_RUN = ("common", "published_models", "report", "report_results", "scorers")
 PACKAGES = ("wfalens", "numpy", "scipy", "scikit-learn", "numba", "torch", "pyarrow", "ray", "stormpy", "onnxruntime")
 
 

@@ -17,7 +17,7 @@ from wfalens.automaton.sweeps import forward_backward
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import ModelError
 from wfalens.evaluation.explanations import erasure, leave_one_out
-from wfalens.explanation.shapley.shapley_values import PAIRS, shapley_each
+from wfalens.explanation.shapley.shapley_values import shapley_each
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.models.rnn.classifier import RNNClassifier
@@ -66,11 +66,11 @@ def measure_faithfulness(
     )
 
 
-def shapley_scorer(wfa: WFA, absence: str = "delete", unit: str | None = None, pairs: int = PAIRS) -> Scorer:
+def shapley_scorer(wfa: WFA, absence: str = "delete", unit: str | None = None) -> Scorer:
     """Shapley values of the automaton: no model pass."""
 
     def score(ids: NDArray[np.int32], label: int) -> tuple[NDArray[np.float64], int]:
-        (found,) = shapley_each(wfa, Ragged(ids, np.array([0, len(ids)])), absence=absence, unit=unit, pairs=pairs)
+        (found,) = shapley_each(wfa, Ragged(ids, np.array([0, len(ids)])), absence=absence, unit=unit)
         return found.values[:, label], 0
 
     return score
@@ -107,7 +107,7 @@ def leave_one_out_scorer(model: PrefixClassifier) -> Scorer:
 
     def score(ids: NDArray[np.int32], label: int) -> tuple[NDArray[np.float64], int]:
         text = Ragged(ids, np.array([0, len(ids)]))
-        (scores,) = leave_one_out(model, text, np.array([label]), final_outputs(model, text))
+        scores = leave_one_out(model, text, final_outputs(model, text)).values[:, label]
         return scores, len(ids) + 1
 
     return score

@@ -26,7 +26,7 @@ def wfalens(*arguments, cwd=".", stdin=""):
     """Run a command in this process, as its entry point would; exit code and output as a shell sees them."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, chdir(cwd), redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "stdin", io.StringIO(stdin))
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         patch.delenv("WFALENS_DATA", raising=False)
         patch.setattr(OUT, "width", 160)
         patch.setattr(tokenizers, "_GIVEN_AGAIN", {})  # a process of its own would forget it

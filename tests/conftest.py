@@ -12,9 +12,10 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
+from tests.automata import linear_sample, sample
 from tests.flaws import Flaw, flaw_of
 from wfalens.automaton import WFA
-from wfalens.extraction import Stochastic, extract
+from wfalens.extraction import Linear, Stochastic, extract
 from wfalens.models import RNNClassifier, RNNConfig, Trainer
 from wfalens.text import Corpus, TextEncoder, Vocabulary, load_dataset
 from wfalens.text.datasets import newsroom
@@ -63,11 +64,29 @@ def copy_once(once, tmp_path_factory) -> Callable[[str, Make], Path]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def kernels(request):
+    """Workers share out the kernels that take longest to compile, and find each other's in the cache on disk."""
+    worker = getattr(request.config, "workerinput", None)
+    if worker is not None:
+        number, workers = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+        for made in (sample("probe", 0), linear_sample(0))[number::workers]:
+            made.wfa.predict(["w1 w2"])
+            made.wfa.explain("w1 w2")
+
+
+@pytest.fixture(scope="session", autouse=True)
 def room_for_all_libraries():
     """The tests' own process holds all that the suite imports, which is more than a run may take by default."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("wfalens.scale.run_config.DEFAULT_MEMORY", 10**12)
         yield
+
+
+@pytest.fixture
+def quick_teacher(monkeypatch):
+    """Readable automata of models that pay for every call are taught by a small linear one, with little training."""
+    small = Linear(layers=1, width=8, factors=8, hidden=16, epochs=8)
+    monkeypatch.setattr("wfalens.extraction.readable.readable_extraction.Linear", lambda: small)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.models.contract import uniform
-from wfalens.models.inference import last_outputs, state_traces
+from wfalens.models.inference import last_outputs, trace_by_steps
 from wfalens.ragged import Ragged
 from wfalens.text import TextEncoder, Vocabulary
 
@@ -38,10 +38,7 @@ class Evidence:
         return state, odds / odds.sum(1, keepdims=True)
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
-        outputs = np.empty((len(ids.values), len(self.class_names)), np.float32)
-        for tokens, _, said in state_traces(self, ids):
-            outputs[tokens] = said
-        return Ragged(outputs, ids.offsets)
+        return trace_by_steps(self, ids)
 
 
 def intents(classes: int, texts: int = 1200) -> tuple[Evidence, list[str], list[str]]:

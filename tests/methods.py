@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from wfalens.automaton import WFA
@@ -11,6 +12,7 @@ from wfalens.extraction import Method, Request, completion_method, extract
 from wfalens.extraction.deadline import Deadline, seconds_of
 from wfalens.extraction.extract import extract_requested, texts_in_memory
 from wfalens.extraction.selection import CandidateMethods, extract_best
+from wfalens.scale import RunConfig
 
 BOUNDS = ("seed", "queries", "time", "effort", "balance")
 
@@ -24,8 +26,10 @@ class Bounded:
     def with_bounds(self, **bounds: Any) -> Bounded:
         return Bounded(self.method, **self.bounds | bounds)
 
-    def extract(self, model: Any, texts: Any, **more: Any) -> WFA:
-        return extract(model, texts, self.method, **self.bounds | more)
+    def extract(self, model: Any, texts: Any, checkpoint: Path | None = None, **more: Any) -> WFA:
+        """With a checkpoint, a file named "training" in a folder."""
+        run = None if checkpoint is None else RunConfig(checkpoints=checkpoint.parent)
+        return extract(model, texts, self.method, **{"run": run, **self.bounds, **more})
 
     def timed(self, model: Any, texts: Any, clock: Callable[[], float], **more: Any) -> WFA:
         """The same by another clock."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from wfalens.automaton import Shared, StochasticWFA
-from wfalens.automaton.course import Course
 from wfalens.automaton.rows import no_rows, rows_from_keys
 from wfalens.text import TextEncoder, Vocabulary
 
@@ -68,8 +67,6 @@ def readable(matrices, centres, words, texts, class_names=("bad", "good"), prove
         word_counts=counts,
         provenance=provenance or {},
     )
-    ids = made.wfa.encoder.encode([" ".join(text) for text in made.texts])
-    made.wfa.provenance["course"] = Course.of(made.wfa, ids, class_of).to_json()
     return made
 
 

@@ -38,7 +38,7 @@ def main(environment: Path) -> int:
             wfa.save(Path(folder) / f"{name}.wfa")
             for command in (["predict"], ["walk"], ["explain", "--text"]):
                 _run(folder, program, command[0], f"{name}.wfa", *command[1:], "w1 w2")
-        _run(folder, program, "describe", "readable.wfa")
+        _run(folder, program, "show", "readable.wfa")
         _run(folder, python, "-c", WANTED)
         refused = _run(folder, program, "explain", "linear.wfa", "--plot", "words.png", code=2)
         if "pip install 'wfalens[plot]'" not in refused.stderr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from benchmarks.paper.experiment import Step
 from benchmarks.paper.paper import printed
+from benchmarks.paper.pretraining import Curve, Pretraining, pretraining_curves
 from benchmarks.paper.section import (
     Claim,
     Grid,
@@ -18,9 +19,6 @@ from benchmarks.paper.section import (
     share_claim,
 )
 from numpy.typing import NDArray
-
-from wfalens.models.rnn.pretraining import Curve, Pretraining
-from wfalens.report import plots
 
 _ACTING, _MEANING, _RANDOM = "transition embeddings", "word vectors", "random"
 _STARTS = (_ACTING, _MEANING, _RANDOM)
@@ -63,7 +61,7 @@ def _pretraining(results: Results) -> Shown:
         claims.append(
             share_claim(f"… and stay ahead: mean loss over all epochs, against {other.start}", held, evidence)
         )
-    figure = plots.pretraining_curves(Pretraining(curves))
+    figure = pretraining_curves(Pretraining(curves))
     caption = f"Test loss and accuracy by epoch from three initial embeddings on {results.dataset}"
     return Shown([grid], [Picture(f"pretraining-{results.dataset}", caption, figure)], claims)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.report.plots import COLOURS, cycle, new_figure, plain, standard_deviation
+from wfalens.report.plots import COLOURS, cycle, new_figure, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,3 +95,8 @@ def cost_curves(measured: Mapping[str, tuple[Sequence[float], Sequence[float], i
         axes.grid(alpha=0.3)
         axes.legend()
     return figure
+
+
+def standard_deviation(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Standard deviation over seeds, none where there is one only; (seeds, points) -> (points,)"""
+    return np.asarray(table.std(0, ddof=1) if len(table) > 1 else np.zeros(table.shape[1]))

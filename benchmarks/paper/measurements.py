@@ -13,7 +13,7 @@ from benchmarks.paper.experiment import Experiment
 from benchmarks.paper.store import Result
 from numpy.typing import NDArray
 
-from wfalens.divergence import jensen_shannon
+from wfalens.models.inference import jensen_shannon
 
 _TOP_WORDS, _PAIRS_PER_CLASS = 10, 3
 _RANK_BINS = 30
@@ -133,15 +133,12 @@ def maps(experiment: Experiment) -> Result:
 
 def pairs(experiment: Experiment, kind: str) -> Result:
     """The first pairs of each class within the paper's bounds, and whether the pairs it names are within them."""
-    from wfalens.explanation import adversarial_pairs, collaborative_pairs
+    from wfalens.explanation import word_pairs
 
     wfa = experiment.automaton(**_PAPERS_BEST)
-    find, (epsilon, delta) = (
-        (collaborative_pairs, paper.COLLABORATIVE)
-        if kind == "collaborative"
-        else (adversarial_pairs, paper.ADVERSARIAL)
-    )
-    found = find(wfa, experiment.vectors, epsilon, delta, per_class=_PAIRS_PER_CLASS, convention="mean_square")
+    epsilon, delta = paper.COLLABORATIVE if kind == "collaborative" else paper.ADVERSARIAL
+    options = {"epsilon": epsilon, "delta": delta, "per_class": _PAIRS_PER_CLASS, "convention": "mean_square"}
+    found = word_pairs(wfa, experiment.vectors, kind, **options)
     by_class = {
         name: [
             [pair.first, pair.second, pair.transition_distance, pair.semantic_distance] for pair in found.of_class(name)
@@ -174,9 +171,10 @@ def sentences(experiment: Experiment) -> Result:
 
 def pretraining(experiment: Experiment, start: str) -> Result:
     """Test loss and accuracy after every epoch from one of three initial embeddings."""
+    from benchmarks.paper.pretraining import compare_pretraining
+
     from wfalens.explanation import TransitionEmbeddings
     from wfalens.models.rnn.classifier import RNNConfig
-    from wfalens.models.rnn.pretraining import compare_pretraining
     from wfalens.models.rnn.training import Trainer
 
     wfa = experiment.automaton(**_PAPERS_BEST)

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.robustness.attack.attack_candidates import Candidates
-from wfalens.robustness.attack.recipes import AttackContext
+from wfalens.robustness.attack.recipes import AttackContext, Candidates
 from wfalens.text.word_vectors import WordVectors
 
 MIN_TRANSITION = 0.01
@@ -25,7 +24,7 @@ def paper_context(
     if not 0 < weak <= strong:
         raise InputError(f"the weak bound on d_S must be positive and at most the strong one, not {weak} and {strong}")
     loose = allowed_candidates(wfa, vectors, strong).within(strong, min_transition)
-    return AttackContext.of(wfa, nearest_candidates(wfa, vectors), loose.within(weak), loose)
+    return AttackContext(wfa, nearest_candidates(wfa, vectors), loose.within(weak), loose)
 
 
 def allowed_candidates(wfa: WFA, vectors: WordVectors, max_semantic: float) -> Candidates:

@@ -2,56 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from report_tables.writing import SETS, Figures, markdown, number, pair, rate, table
-
-
-@table("shapley-values", "shapley")
-def shapley_values(figures: Figures) -> str:
-    shown = {
-        "pearson": ("Pearson", 3),
-        "rmse": ("RMSE", 3),
-        "top_word": ("same top word", 2),
-        "near_top_word": ("top word within .02 of the LSTM's highest value", 2),
-    }
-    rows = [
-        [told, *(rate(found[kind].get(key), digits) for found in figures.values() for kind in ("fitted", "linear"))]
-        for key, (told, digits) in shown.items()
-    ]
-    return markdown(["against the LSTM's own values", *_by_kind(figures)], rows)
 
 
 @table("shapley-queries", "shapley")
 def shapley_queries(figures: Figures) -> str:
-    first = next(iter(figures.values()))
-    budgets = list(first["plain"])
+    first = next(iter(figures.values()))["rmse"]
+    budgets = list(next(iter(first.values())))
     rows = [
-        [f"shap {tool}", *(rate(found["shap"][q][tool]["rmse"], 4) for found in figures.values() for q in budgets)]
-        for tool in first["shap"][budgets[0]]
+        [method, *(rate(found["rmse"][method][q], 4) for found in figures.values() for q in budgets)]
+        for method in first
     ]
-    ways: dict[str, Callable[[Figures], Figures]] = {
-        "plain sampling (`wfa=None`)": lambda found: found["plain"],
-        "with a fitted automaton": lambda found: found["fitted"]["sampling"],
-        "with a linear automaton": lambda found: found["linear"]["sampling"],
-    }
-    for told, way in ways.items():
-        rows.append([told, *(rate(way(found)[q]["rmse"], 4) for found in figures.values() for q in budgets)])
-    columns = [f"{SETS[name]}: {q}" if at == 0 else q for name in figures for at, q in enumerate(budgets)]
+    rows.append(
+        ["automaton alone, no query", *(rate(found["automaton"], 4) for found in figures.values() for _ in budgets)]
+    )
+    columns = [f"{_model(name)}: {q}" if at == 0 else q for name in figures for at, q in enumerate(budgets)]
     return markdown(["RMSE at queries a text", *columns], rows)
 
 
-@table("shapley-faithful", "shapley")
-def shapley_faithful(figures: Figures) -> str:
-    return _faithful({name: found["faithfulness"] for name, found in figures.items()})
+@table("shapley-intervals", "shapley")
+def shapley_intervals(figures: Figures) -> str:
+    budgets = list(next(iter(figures.values()))["coverage"])
+    rows = [[_model(name), *(rate(found["coverage"].get(q), 3) for q in budgets)] for name, found in figures.items()]
+    return markdown(["95 % intervals hold the truth at", *(f"{q} queries" for q in budgets)], rows)
+
+
+def _model(name: str) -> str:
+    """`tagmynews-lstm-0` as people read it."""
+    data, kind, seed = name.split("-")
+    called = {"lstm": f"LSTM {int(seed) + 1}", "tfidf": "TF-IDF"}.get(kind, kind)
+    return f"{SETS[data]}, {called}"
 
 
 @table("faithfulness", "faithfulness")
 def faithfulness(figures: Figures) -> str:
-    return _faithful(figures)
-
-
-def _faithful(figures: Figures) -> str:
     measures = ("comprehensiveness", "sufficiency")
     rows = [
         [
@@ -63,27 +47,6 @@ def _faithful(figures: Figures) -> str:
     ]
     columns = [told for name in figures for told in (f"{SETS[name]}: compr.", "suff.")]
     return markdown(["", *columns, "model passes"], rows)
-
-
-@table("shapley-time", "shapley")
-def shapley_time(figures: Figures) -> str:
-    shown = {
-        "ms": ("one text (median)", 1),
-        "ms_150": ("150 words", 0),
-        "s_10000": ("10,000 texts, in seconds", 1),
-        "ms_short": ("a text of 6 to 9 words", 1),
-        "ms_short_shap": ("the same, one class, by shap's Permutation explainer on the LSTM (120 queries, sampled)", 0),
-    }
-    rows = [
-        [told, *(number(found[kind].get(key), digits) for found in figures.values() for kind in ("fitted", "linear"))]
-        for key, (told, digits) in shown.items()
-        if any(key in found["fitted"] for found in figures.values())
-    ]
-    return markdown(["", *_by_kind(figures)], rows)
-
-
-def _by_kind(figures: Figures) -> list[str]:
-    return [told for name in figures for told in (f"{SETS[name]}: fitted", "linear")]
 
 
 PRINTED = {"glove": ".17 / .22 / .06 / .11", "nearest": ".17 / .22 / .06 / .11", "weak": ".34 / .46 / .11 / .23"}

@@ -16,7 +16,7 @@ PUBLISHED = {
 def published(figures: Figures) -> str:
     rows = [
         [
-            PUBLISHED[name],
+            PUBLISHED.get(name, f"`{name}`"),
             f"{one['texts']:,}",
             rate(one["cr"]),
             rate(one["jsd"]),

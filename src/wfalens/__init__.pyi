@@ -3,7 +3,7 @@ from .automaton import LinearWFA as LinearWFA
 from .automaton import StochasticWFA as StochasticWFA
 from .errors import InputError as InputError
 from .evaluation import Fidelity as Fidelity
-from .explanation import Attribution as Attribution
+from .explanation.findings.claims import findings as findings
 from .extraction import Augmentation as Augmentation
 from .extraction import Linear as Linear
 from .extraction import Paper as Paper

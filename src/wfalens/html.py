@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from html import escape
+from importlib.resources import files
 
 # a diverging pair that colour-blind readers can tell apart
 FOR, AGAINST = (230, 97, 1), (94, 60, 153)
@@ -57,28 +59,14 @@ def page_html(title: str, blocks: Sequence[str]) -> str:
     """A whole page around blocks that are HTML already."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head>'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_style_sheet()}</style></head>'
         f"<body><main><h1>{escape(title)}</h1>{''.join(blocks)}</main></body></html>"
     )
 
 
-_STYLE = (
-    ":root{color-scheme:light dark;--line:#ddd;--good:#00694b;--bad:#a33c00}"
-    "@media(prefers-color-scheme:dark){:root{--line:#444;--good:#5fd6ae;--bad:#ff9d5c}}"
-    "body{font-family:system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;line-height:1.5}"
-    "p,ul{max-width:46rem}"
-    "table{border-collapse:collapse;margin:1rem 0}caption{text-align:left;font-weight:600}"
-    "th,td{padding:.2rem .6rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}"
-    "th:first-child,td:first-child{text-align:left}tbody th{font-weight:400}"
-    "td{font-variant-numeric:tabular-nums;white-space:nowrap}.words{text-align:left;white-space:normal;min-width:14rem}"
-    "tbody th{min-width:8rem}"
-    ".wide{overflow-x:auto}figure{margin:1rem 0}figcaption{font-weight:600}"
-    "img{max-width:100%;height:auto;background:#fff}"
-    "section{border-top:1px solid var(--line);margin-top:2rem}"
-    ".verdicts{list-style:none;padding:0}.verdicts li{padding-left:5.5em}"
-    ".verdicts span{display:inline-block;width:5.5em;margin-left:-5.5em;font-weight:600}"
-    ".held{color:var(--good)}.failed{color:var(--bad)}"
-)
+@cache
+def _style_sheet() -> str:
+    return files(__package__).joinpath("result.css").read_text("utf-8")
 
 
 def _style(share: float) -> str:

@@ -6,9 +6,9 @@ with a higher number has the colour of one with a lower; its name stands beside 
 
 from __future__ import annotations
 
-# blue, orange, green, pink, olive, teal, purple, red
-LIGHT = ("#2653d8", "#c18154", "#145538", "#ec55b5", "#787121", "#0f9293", "#65188d", "#9e0009")
-DARK = ("#7cb4fc", "#b16f23", "#76eea5", "#e94287", "#fdd506", "#0f919c", "#9657e8", "#ec8d7a")
+# orange, blue, green, pink, ochre, teal, purple, red: of two classes the first is warm and the second cool
+LIGHT = ("#c8501e", "#1f66c9", "#145538", "#ec55b5", "#c08a1e", "#0fa46f", "#65188d", "#9e0009")
+DARK = ("#f0894f", "#7cb4fc", "#76eea5", "#e94287", "#fdd506", "#0f919c", "#9657e8", "#b04a3a")
 GREY = "#8a8f98"  # of what belongs to no class
 _PALE, _DEEP = 0.55, 0.6  # how much of the hue is left in the second and third round
 _WHITE, _NIGHT = "#ffffff", "#14171b"
@@ -34,18 +34,10 @@ COLOURS = _rounds(LIGHT)
 DARK_COLOURS = _rounds(DARK)
 
 
-def class_colour(number: int) -> str:
-    """Of a class in a figure on white."""
-    return COLOURS[number % len(COLOURS)]
-
-
-def as_style() -> str:
-    """The colours as variables of a style sheet, for the light and the dark page."""
-    light, dark = (
-        "".join(f"--class-{at}:{colour};" for at, colour in enumerate(colours)) for colours in (COLOURS, DARK_COLOURS)
-    )
-    return (
-        f":root{{{light}}}\n"
-        f"@media (prefers-color-scheme: dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
-        f":root[data-theme=dark]{{{dark}}}\n"
-    )
+def as_style(name: str = "class") -> str:
+    """The colours as variables of a style sheet, each for the light and the dark page, and as classes of drawings."""
+    pairs = enumerate(zip(COLOURS, DARK_COLOURS, strict=True))
+    variables = "".join(f"--{name}-{at}:light-dark({light},{dark});" for at, (light, dark) in pairs)
+    names = ("ink", "soft", "line", "faint", "panel", "grey", *(f"{name}-{at}" for at in range(len(COLOURS))))
+    drawn = "".join(f".f-{each}{{fill:var(--{each})}}.s-{each}{{stroke:var(--{each})}}" for each in names)
+    return f":root{{{variables}--grey:{GREY}}}\n{drawn}\n"

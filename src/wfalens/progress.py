@@ -1,8 +1,8 @@
 """Progress of long work: algorithms report to the current display and never print.
 
-Library functions report with `progress.start`, `advance`, `finish` and `say`; nobody passes an object around. By
-default nothing is shown, and what a person should know goes to the logger "wfalens". Functions with a `progress`
-argument show a bar where it is True.
+Library functions report with `progress.track` (or `start`, `advance` and `finish`) and `say`; nobody passes an object
+around. By default nothing is shown, and what a person should know goes to the logger "wfalens". Functions with a
+`progress` argument show a bar where it is True.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import atexit
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wfalens.messages import printable
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 LOGGER = logging.getLogger("wfalens")
+Item = TypeVar("Item")
 _PATIENCE = 1.0  # seconds of work before a bar appears
 _SELDOM = 30.0  # seconds between lines where there is no terminal
 
@@ -47,7 +48,9 @@ class TerminalProgress(Progress):
     """On stderr: a bar for work that takes longer than a second; into a file or a pipe, a line from time to time."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or _stderr()
+        from rich.console import Console
+
+        self._console = console or Console(file=sys.stderr)
         self._last_line = time.monotonic()
         self._bar: Any = None
         self._task, self._done, self._began = "", 0, 0.0
@@ -147,15 +150,18 @@ def finish() -> None:
         shown.display.finish()
 
 
+def track(items: Sequence[Item], task: str) -> Iterator[Item]:
+    """Items one by one, each of them a unit of a task."""
+    start(task, len(items))
+    for item in items:
+        yield item
+        advance()
+    finish()
+
+
 def say(message: str) -> None:
     """A fact that a person should know; without a display it is logged."""
     _current.get().display.say(message)
-
-
-def _stderr() -> Console:
-    from rich.console import Console
-
-    return Console(file=sys.stderr)
 
 
 def _bar(console: Console) -> Any:

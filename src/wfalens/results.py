@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from wfalens.html import table_html
 from wfalens.messages import printable, sentence
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 _MOST_PRINTED = 1_500  # characters of a printed result: notebooks store what they show
 _MOST_ROWS, _LONGEST_CELL = 200, 200  # of a table in a notebook; characters
@@ -81,13 +82,36 @@ class Result:
     __str__ = __repr__
 
 
+class RowResult(Result):
+    """Mixin of results with one entry per row in some of their fields, arrays or tuples: `per_row` names these."""
+
+    per_row: ClassVar[tuple[str, ...]]
+
+    def __len__(self) -> int:
+        return len(getattr(self, self.per_row[0]))
+
+    def subset(self, rows: NDArray[np.int64]) -> Self:
+        """Some of the rows, in the given order."""
+        columns = {name: getattr(self, name) for name in self.per_row}
+        taken = {
+            name: tuple(column[row] for row in rows) if isinstance(column, tuple) else column[rows]
+            for name, column in columns.items()
+            if column is not None
+        }
+        return replace(self, **taken)  # type: ignore[type-var]
+
+    def largest(self, column: NDArray[np.floating], k: int | None) -> Self:
+        """The `k` rows with the largest values of a column, the largest first; None: all rows."""
+        return self.subset((-column).argsort(kind="stable")[:k])
+
+
 def plain(value: Any) -> Any:
     """A value as JSON has it; dataclasses become dictionaries, arrays lists, paths and enums strings."""
     if isinstance(value, Result):
         return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, np.ndarray | np.generic):
+    if hasattr(value, "tolist"):  # arrays and numbers of numpy
         return value.tolist()
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
@@ -114,8 +138,8 @@ def cell(value: Any) -> str:
     """A value as tables show it."""
     if value is None:
         return ""
-    if isinstance(value, float | np.floating):
+    if isinstance(value, Real) and not isinstance(value, Integral):
         return f"{value:.3f}"
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+    if isinstance(value, Integral) and not isinstance(value, bool):
         return f"{value:,}"
     return sentence(str(value), _LONGEST_CELL)

@@ -98,9 +98,9 @@ class StoredFile:
             raise self.fail(f"the header entry {name!r} is missing or of the wrong type")
         return value
 
-    def number(self, fields: Mapping[str, Any], name: str) -> float:
-        """A finite number of the header or of a part of it."""
-        value: Any = fields.get(name)
+    def number(self, name: str) -> float:
+        """A finite number of the header."""
+        value: Any = self.header.get(name)
         if type(value) not in (int, float) or not -_MOST <= value <= _MOST:
             raise self.fail(f"the header entry {name!r} is not a number of reasonable size")
         return float(value)

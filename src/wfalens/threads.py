@@ -84,7 +84,8 @@ def passes_of_model(model: object, function: Callable[[Part], Output], parts: It
     threads = thread_count() if getattr(_this_thread, "limited", False) else 1
     if threads == 1 or not getattr(model, "is_concurrent", False):
         return map(function, parts)
-    return _readers(threads, os.getpid()).map(function, parts)
+    # kernels that these threads call use no other thread
+    return _pool("wfalens-model", threads, os.getpid(), work_alone).map(function, parts)
 
 
 def in_parallel(work: Callable[[int, int], None], costs: NDArray[np.int64], least: int) -> None:
@@ -100,16 +101,10 @@ def in_parallel(work: Callable[[int, int], None], costs: NDArray[np.int64], leas
     # a few ranges more than threads, so that one slow core does not hold up the rest
     cuts = np.searchsorted(costs, np.linspace(0, total, 4 * parts + 1)[1:-1])
     bounds = np.unique(np.concatenate([[0], cuts, [items]]))
-    list(_pool(parts, os.getpid()).map(work, bounds[:-1], bounds[1:]))
+    list(_pool("wfalens", parts, os.getpid()).map(work, bounds[:-1], bounds[1:]))
 
 
-@lru_cache(maxsize=1)
-def _readers(threads: int, _process: int) -> ThreadPoolExecutor:
-    """Threads that ask a model; kernels that they call use no other thread."""
-    return ThreadPoolExecutor(threads, "wfalens-model", work_alone)
-
-
-@lru_cache(maxsize=1)
-def _pool(threads: int, _process: int) -> ThreadPoolExecutor:
+@lru_cache(maxsize=2)
+def _pool(name: str, threads: int, _process: int, prepare: Callable[[], None] | None = None) -> ThreadPoolExecutor:
     """Threads that are kept between calls; a forked process, which inherits none, makes its own."""
-    return ThreadPoolExecutor(threads, "wfalens")
+    return ThreadPoolExecutor(threads, name, prepare)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any
 
 from wfalens.errors import InputError
@@ -66,16 +69,31 @@ def check_choice(name: str, given: Any, allowed: Collection[str]) -> None:
         raise InputError(f"unknown {name} {_shown(given)}; choose one of {', '.join(allowed)}", code="option-value")
 
 
-def option(default: Any, help: str, allowed: Bounds | Collection[str] | None = None, **more: Any) -> Any:
+def option(default: Any, help: str = "", allowed: Bounds | Collection[str] | None = None, **more: Any) -> Any:
     """A field of an options class: its default, one line of help, and the values that it may have.
 
-    The command line, the documentation and the provenance are generated from these fields.
+    Without help, the class describes the field under "Args:" in its docstring. The command line, the documentation and
+    the provenance are generated from these fields.
     """
     return field(default=default, metadata={"help": help, "allowed": allowed, **more})
 
 
+def described_arguments(docstring: str) -> dict[str, str]:
+    """What a docstring says of each argument under "Args:"."""
+    section = inspect.cleandoc(docstring).partition("\nArgs:\n")[2].partition("\n\n")[0]
+    entries = [" ".join(entry.split()).partition(": ") for entry in re.split(r"\n(?=    \S)", section)]
+    return {name: text for name, _, text in entries if name}
+
+
 class Options:
     """Base of frozen dataclasses whose fields are `option`s: every value is checked when one is made."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, text in described_arguments(cls.__doc__ or "").items():
+            item = vars(cls).get(name)
+            if isinstance(item, Field) and item.metadata.get("help") == "":
+                item.metadata = MappingProxyType({**item.metadata, "help": text})
 
     def __post_init__(self) -> None:
         for each in fields(self):  # type: ignore[arg-type]

@@ -361,7 +361,7 @@ def test_walk_shows_outputs_and_kinds_of_rows_but_no_states():
     assert way.row_kinds == ["observed", "unknown", "completed"]
     np.testing.assert_allclose(way.outputs[1:], wfa.trace(["w0 zzz w1"]).values)
     np.testing.assert_allclose(way.outputs.sum(1), 1)
-    told = way.to_json()
+    told = way.to_dict()
     assert [step["word"] for step in told["steps"]] == ["w0", "zzz", "w1"]
     assert not any("state" in key for step in told["steps"] for key in step)
     assert list(way.to_dataframe().columns) == ["word", "rows", *wfa.class_names]

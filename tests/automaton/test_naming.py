@@ -32,7 +32,7 @@ def test_a_word_that_matters_only_while_undecided_is_told_by_what_it_does_then()
     texts = [["good", *["bad", "good"] * 5], ["bad", *["good", "bad"] * 5]]
     wfa = readable([good, bad], centres, [["good"], ["bad"]], texts).wfa
     assert wfa.anatomy.open.tolist() == [True, False, False]
-    assert [kind.effect for kind in wfa.names.classes] == ["turns towards good", "turns towards bad"]
+    assert [int(kind.change.argmax()) for kind in wfa.names.classes] == [1, 0]
     assert [kind.moved for kind in wfa.names.classes] == pytest.approx([0.49, 0.49])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.automata import carrier, linear_like, sample
-from tests.automaton.test_file import assert_same
+from tests.automaton.test_wfa_file import assert_same
 from tests.errors import raises
 from tests.files import contents, write_contents
 from tests.readable import negation
@@ -122,7 +122,7 @@ def test_who_serves_is_said_where_it_is_not_the_one_that_answers():
     assert readable_of(both) == stochastic_of(both)
     assert readable_of(both).wfa is page
     assert readable_of(both).remark == (
-        "from the readable automaton (CR 0.900 with the network on 1,000 held-out texts), "
+        "from the readable automaton (CR 0.900 with the network on 1,000 extraction texts set aside), "
         "not from the linear automaton that answers"
     )
     assert readable_of(linear_like(page)) is stochastic_of(linear_like(page)) is None
@@ -146,8 +146,8 @@ def test_a_walk_goes_through_both():
     assert not way.names_states
     assert way.readable.state_names == page.names.states
     np.testing.assert_array_equal(way.readable.states, page.walk("not good").states)
-    assert [step["state"] for step in way.to_json()["readable"]["steps"]] == [
+    assert [step["state"] for step in way.to_dict()["readable"]["steps"]] == [
         "undecided, after not or never",
         "sure bad",
     ]
-    assert "readable" not in linear_like(page).walk("not good").to_json()
+    assert "readable" not in linear_like(page).walk("not good").to_dict()

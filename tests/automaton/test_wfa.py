@@ -58,7 +58,7 @@ def test_walk_tells_states_outputs_and_kinds_of_rows():
     in_state_0 = item.counts[2, 0].any()
     assert way.row_kinds[0] == ("observed" if in_state_0 else "completed")
     assert way.to_dataframe().shape[0] == 4
-    assert len(way.to_json()["steps"]) == 3
+    assert len(way.to_dict()["steps"]) == 3
 
 
 def test_arrays_cannot_be_written_to():

@@ -32,6 +32,21 @@ def workshop(tmp_path_factory, news_model, headlines, test_headlines, newsroom_m
     newsroom_wfa.save(folder / "news.wfa")
     negation().wfa.save(folder / "readable.wfa")
     for name, corpus, rows in (("train", headlines, 600), ("test", test_headlines, 150)):
-        lines = [f"{text},{corpus.class_names[corpus.labels[row]]}" for row, text in enumerate(corpus.texts[:rows])]
-        (folder / f"{name}.csv").write_text("\n".join(["text,label", *lines]) + "\n")
+        write_csv(folder / f"{name}.csv", corpus, rows)
     return folder
+
+
+@pytest.fixture(scope="session")
+def flaw_files(tmp_path_factory, flaw):
+    """A folder with a network that has a planted flaw, its automaton and its texts."""
+    folder = tmp_path_factory.mktemp("flaw")
+    flaw.model.save(folder / "flaw.rnn")
+    flaw.wfa.save(folder / "flaw.wfa")
+    write_csv(folder / "train.csv", flaw.train)
+    write_csv(folder / "slice.csv", flaw.slice)
+    return folder
+
+
+def write_csv(path, corpus, rows=None):
+    lines = [f"{text},{corpus.class_names[corpus.labels[row]]}" for row, text in enumerate(corpus.texts[:rows])]
+    path.write_text("\n".join(["text,label", *lines]) + "\n")

@@ -3,6 +3,7 @@
 import json
 
 from tests.commands import ok, wfalens
+from wfalens.text import read_vectors
 
 
 def test_a_text_with_its_runner_up_classes(workshop):
@@ -21,6 +22,13 @@ def test_words_phrases_and_files(workshop, tmp_path):
     found = ok(workshop, "explain", "phrases", "news.wfa", "-c", "test.csv", "-C", "longest=1", "--json")
     assert json.loads(found)
     assert wfalens("explain", "words", "news.wfa", "nosuchword", cwd=workshop).returncode == 2
+
+
+def test_embeddings_of_words_are_written_as_word2vec(workshop, tmp_path):
+    ok(workshop, "explain", "words", "news.wfa", "--embeddings", tmp_path / "words.txt", "-C", "explain.width=3")
+    vectors = read_vectors(tmp_path / "words.txt")
+    assert vectors.width == 3
+    assert "senate" in vectors.words
 
 
 def test_neighbours_and_pairs(workshop):

@@ -28,3 +28,10 @@ def test_a_pattern_of_files_is_read_in_blocks_and_leaves_nothing(workshop, tmp_p
     options = ("--method", "paper", "--states", "3")
     ok(workshop, "extract", "small.rnn", "-c", "trai*.csv", "-o", tmp_path / "c.wfa", *options, "-C", "workers=1")
     assert [each.name for each in tmp_path.iterdir()] == ["c.wfa"]
+
+
+def test_an_option_chooses_the_method_that_has_its_value(workshop, tmp_path):
+    line = f"extract news.rnn -c train.csv -o {tmp_path}/own.wfa --completion uniform --states 4 --json"
+    done = wfalens(*line.split(), cwd=workshop)
+    assert done.returncode == 0, done.stderr
+    assert WFA.load(tmp_path / "own.wfa").provenance["parameters"]["kind"] == "paper"

@@ -1,9 +1,15 @@
 """Wrong input is one sentence and exit code 2; hostile words reach no terminal."""
 
+import sys
+
+import numpy as np
 import pytest
 
 from tests.commands import wfalens
+from tests.errors import raises
 from tests.readable import negation
+from wfalens.cli.config import Reading
+from wfalens.cli.inputs import open_model
 
 BAD = {
     "no automaton": "predict none.wfa x",
@@ -35,12 +41,49 @@ def test_wrong_input_is_one_sentence(workshop, line):
     assert sorted(workshop.iterdir()) == before
 
 
-@pytest.mark.parametrize("more", [(), ("--text",)])
-def test_hostile_words_do_not_reach_the_terminal(tmp_path, more):
+def test_hostile_words_do_not_reach_the_terminal(tmp_path):
     groups = {"good": ["[/x]", "<script>"], "bad": ["\x1b[31mred"], "not": ["\u202eabc"], "the": ["$\\foo$"]}
     negation(words=groups, class_names=("[/x] neg", "pos\x1b[31m")).wfa.save(tmp_path / "hostile.wfa")
-    done = wfalens("show", "hostile.wfa", *more, cwd=tmp_path)
+    done = wfalens("show", "hostile.wfa", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "\u202e" not in done.stdout
     assert "\x1b" not in done.stdout
     assert "[/x]" in done.stdout
+
+
+@pytest.fixture
+def own_model(tmp_path, monkeypatch):
+    """A module with a function of texts in the working folder."""
+    (tmp_path / "own_opinion.py").write_text(
+        "import numpy as np\n"
+        "def predict_proba(texts: list[str]):\n"
+        "    share = np.array([(text.lower().count('good') + 1) / (len(text.split()) + 2) for text in texts])\n"
+        "    return np.stack([1 - share, share], 1)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    return "own_opinion:predict_proba"
+
+
+def test_a_function_is_opened_by_its_import_path_and_said_to_run(own_model, capsys):
+    wfa = negation().wfa
+    model = open_model(own_model, wfa)
+    assert model.class_names == wfa.class_names
+    np.testing.assert_allclose(model.predict_proba(["Good good film"]).sum(1), 1)
+    assert "runs the code of own_opinion" in capsys.readouterr().err
+
+
+def test_answers_of_a_function_are_kept_in_the_cache(own_model, tmp_path):
+    reading = Reading(cache=tmp_path / "answers.sqlite")
+    model = open_model(own_model, negation().wfa, reading)
+    model.predict_proba(["a Good film"])
+    again = open_model(own_model, negation().wfa, reading)
+    before = again.queries
+    again.predict_proba(["a Good film"])
+    assert again.queries == before
+
+
+@pytest.mark.parametrize("path", ["no_such_module:predict", "math:pi", "own_opinion:absent"])
+def test_what_is_no_function_is_refused(path, own_model):
+    with raises("import-path"):
+        open_model(path)

@@ -58,7 +58,11 @@ def tops(names):
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
 def test_version_and_the_list_of_commands_load_no_library_that_computes(option):
-    assert not tops(modules_of(option)) & {*HEAVY, "scipy", "numba"}
+    assert not tops(modules_of(option)) & {*HEAVY, "scipy", "numba", "numpy"}
+
+
+def test_the_help_of_training_loads_no_library_that_computes():
+    assert not tops(modules_of("train", "--help")) & {*HEAVY, "scipy", "numba", "numpy"}
 
 
 def test_the_help_of_commands_that_read_automata_loads_no_heavy_library():
@@ -82,7 +86,7 @@ def test_automata_are_read_and_explained_without_any_extra(tmp_path, kind):
     made = {"stochastic": lambda: sample("fit", 0).wfa, "linear": lambda: linear_sample(0).wfa}
     made.get(kind, lambda: negation().wfa)().save(tmp_path / "some.wfa")
     lines = ["predict some.wfa w1", "predict some.wfa w1 --trace", "explain words some.wfa --min-count 1"]
-    lines += ["explain text some.wfa w1"] if kind != "readable" else ["show some.wfa", "show some.wfa --text"]
+    lines += ["explain text some.wfa w1"] if kind != "readable" else ["show some.wfa"]
     done = python(WITHOUT, *lines, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -101,7 +101,7 @@ def test_a_stopped_linear_extraction_writes_the_best_so_far_and_continues(folder
     out = f"linear{int(number)}.wfa"
     where = ("extract", "model.rnn", "-c", "texts0.jsonl", "-o", out)
     command = (*where, "--method", "linear", "--states", "4", "-C", "linear.epochs=2")
-    done = stopped(IN_PROGRESS.format(written=f"{out}.training", number=int(number)), *command, cwd=folder)
+    done = stopped(IN_PROGRESS.format(written=f"{out}.training/training", number=int(number)), *command, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "--force continues" in done.stderr
     assert (folder / f"{out}.training").exists()

@@ -14,7 +14,7 @@ def test_a_missed_share_is_exit_code_1(workshop, tmp_path):
     assert wfalens(*bounded, "the senate", cwd=workshop).returncode == 1
     assert wfalens(*bounded, "the coach", cwd=workshop).returncode == 0
     assert wfalens("verify", "certify", "news.wfa", cwd=workshop).returncode == 2
-    assert wfalens(*command, "--allow", "nothing", cwd=workshop).returncode == 2
+    assert wfalens(*command, "-C", "certify.nothing=true", cwd=workshop).returncode == 2
 
 
 def test_questions_are_checked_before_storm_is_asked(workshop):

@@ -9,6 +9,8 @@ from wfalens.extraction.held_out import divided
 from wfalens.models import wrap
 from wfalens.text import Corpus, TextEncoder, Vocabulary
 
+pytestmark = pytest.mark.usefixtures("quick_teacher")
+
 WORDS = list("abcdefgh")
 ENCODER = TextEncoder(Vocabulary.of_words(WORDS), "whitespace")
 KINDS = {

@@ -5,7 +5,7 @@ import pytest
 
 from tests.errors import raises
 from wfalens.errors import InputError
-from wfalens.evaluation import evaluate_explanations
+from wfalens.evaluation import compare_explanations, evaluate_explanations
 from wfalens.evaluation.explanations import (
     area_under_precision_recall,
     leave_one_out_scores,
@@ -13,7 +13,7 @@ from wfalens.evaluation.explanations import (
     rank_agreement,
 )
 from wfalens.models import wrap
-from wfalens.text import TextEncoder, Vocabulary
+from wfalens.text import TextEncoder, Vocabulary, load_dataset
 
 # the probability of class 1 for the words that are there
 TABLE = {
@@ -169,5 +169,26 @@ def test_bad_input(model):
         evaluate_explanations({"mine": mine}, model, [TEXT], rationales=[[1, 2, 0, 0]])
     with pytest.raises(InputError, match="a rationale has at least 1 word"):
         evaluate_explanations({"mine": mine}, model, [TEXT], rationales=[[1, 0, 0, 0]], top=0)
-    with pytest.raises(InputError, match="there is no 'x'; choose one of comprehensiveness"):
+    with raises("option-value"):
         evaluate_explanations({"mine": mine}, model, [TEXT]).estimate("mine", "x")
+
+
+def test_explanations_are_more_faithful_than_chance(newsroom_wfa, newsroom_model):
+    found = compare_explanations(newsroom_wfa, newsroom_model, load_dataset("newsroom", "test").texts, limit=80)
+
+    def mean(method, measure):
+        return found.estimate(method, measure).value
+
+    *ours, random = found.methods
+    assert random == "random"
+    assert found.values.shape[2] == 80
+    for method in ours:
+        assert mean(method, "comprehensiveness") > mean(random, "comprehensiveness") + 0.1, method
+        assert mean(method, "sufficiency") < mean(random, "sufficiency") - 0.1, method
+
+
+def test_texts_without_words_are_left_out(newsroom_wfa, newsroom_model):
+    found = compare_explanations(newsroom_wfa, newsroom_model, ["", "the senate votes", " "])
+    assert found.values.shape[2] == 1
+    with raises("no-words"):
+        compare_explanations(newsroom_wfa, newsroom_model, ["", " "])

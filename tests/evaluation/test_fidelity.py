@@ -8,9 +8,9 @@ from hypothesis.extra.numpy import arrays
 
 from wfalens.errors import InputError
 from wfalens.evaluation import jensen_shannon, measure_fidelity
-from wfalens.evaluation.agreement import MANY, agreement, bootstrap_mean, wilson
 from wfalens.evaluation.baselines import bag_of_words, majority
-from wfalens.extraction import Paper, Stochastic, extract
+from wfalens.evaluation.comparison import MANY, agreement, bootstrap_mean, wilson
+from wfalens.extraction import Linear, Paper, Stochastic, extract
 from wfalens.models import RNNClassifier, RNNConfig, wrap
 from wfalens.text import Corpus
 
@@ -176,3 +176,23 @@ def test_cr_and_jsd_print_well_and_compare_as_numbers(measured):
     assert 0 < fidelity.jsd < fidelity.cr <= 1
     assert len(repr(fidelity)) < 2000
     assert str(fidelity.cr) in str(fidelity)
+
+
+def test_a_model_of_texts_is_compared_on_texts_as_they_stand():
+    texts = ["a good film", "a bad film", "good plot", "bad plot"] * 10
+
+    def shouting(given: list[str]):
+        positive = np.array([0.9 if "!" in text or "good" in text else 0.2 for text in given])
+        return np.stack([1 - positive, positive], 1)
+
+    model = wrap(
+        shouting, texts=texts, classes=("neg", "pos"), reads="text", tokenizer="basic_english", name="shouting"
+    )
+    wfa = extract(model, texts, Linear(layers=2, width=4, factors=8, hidden=16, epochs=6), queries=600)
+    raw = ["a bad film", "a bad film !", "good plot", "unheard-of bad plot !!"]
+    found = measure_fidelity(wfa, model, raw)
+    predicted = wfa.predict_proba(raw).argmax(1)
+    assert found.cr.value == np.mean(predicted == shouting(raw).argmax(1))
+    with_unknown, without = found.by_unknown_words.values()
+    assert (with_unknown.texts, without.texts) == (2, 2)
+    assert with_unknown.cr.value == np.mean(predicted[[1, 3]] == 1)

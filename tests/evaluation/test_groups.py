@@ -11,8 +11,7 @@ from tests.automata import sample
 from wfalens import Corpus, read_corpus, wrap
 from wfalens.errors import InputError
 from wfalens.evaluation import measure_fidelity
-from wfalens.evaluation.agreement import Estimate, wilson
-from wfalens.evaluation.comparison import Comparison
+from wfalens.evaluation.comparison import Comparison, Estimate, wilson
 from wfalens.evaluation.groups import compare_groups, difference
 from wfalens.text import read_groups
 from wfalens.text.files import MISSING

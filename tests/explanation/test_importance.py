@@ -9,8 +9,15 @@ from hypothesis import strategies as st
 
 from wfalens.errors import InputError
 from wfalens.explanation import influence, interactions, shapley, shapley_each
-from wfalens.explanation.importance import pair_importance, rank_correlation, word_importance, word_occurrences
-from wfalens.explanation.shapley.shapley_sums import KeyedSums, pair_sums, word_sums
+from wfalens.explanation.importance import (
+    KeyedSums,
+    pair_importance,
+    pair_sums,
+    rank_correlation,
+    word_importance,
+    word_occurrences,
+    word_sums,
+)
 from wfalens.text import load_dataset
 from wfalens.text.datasets import newsroom
 

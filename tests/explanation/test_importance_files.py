@@ -10,7 +10,7 @@ from tests.errors import raises
 from tests.streams import corpus_files, small_model, some_texts
 from wfalens.errors import FormatError, InputError, ModelError
 from wfalens.explanation import pair_importance, word_importance
-from wfalens.explanation.shapley.shapley_blocks import SumTask
+from wfalens.explanation.importance import SumTask
 from wfalens.extraction import Paper, extract
 from wfalens.scale.run_config import RunConfig
 from wfalens.text import Corpus

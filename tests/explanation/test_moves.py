@@ -41,18 +41,13 @@ def test_carriers_bring_more_than_their_share():
     assert filler in [each.word_class for each in table.carriers(1, 1)]
 
 
-def test_data_frame_json_and_html_hold_the_same_moves():
+def test_rows_hold_every_move_that_occurs():
     table = moves(negation().wfa)
-    frame, data = table.to_dataframe(), table.to_dict()
-    json.dumps(data, allow_nan=False)
-    assert list(frame["from"]) == [each["from"] for each in data["moves"]]
+    frame = table.to_dataframe()
+    json.dumps(table.to_dict(), allow_nan=False)
     assert frame["of all words"].sum() == pytest.approx(1)
     assert frame.groupby("from")["of words read there"].sum().to_numpy() == pytest.approx(1)
-    assert {each["name"] for each in data["states"]} == set(table.names.states)
-    html = table.to_html()
-    for row in table.shown():
-        assert all(cell in html for cell in list(row.values())[:3] if not cell.startswith(("<", ">")))
-    assert "(stays)" in html
+    assert set(frame["from"]) <= set(table.names.states)
 
 
 @pytest.mark.parametrize("wfa", [sample("fit", 0).wfa, linear_sample(0).wfa])

@@ -7,7 +7,7 @@ import pytest
 
 from tests.errors import raises
 from wfalens.errors import InputError
-from wfalens.explanation import adversarial_pairs, collaborative_pairs
+from wfalens.explanation import word_pairs
 from wfalens.text import WordVectors
 from wfalens.text.datasets import newsroom
 
@@ -31,12 +31,12 @@ def test_pairs_equal_all_pairs_written_out(newsroom_wfa, newsroom_vectors, monke
     everything = list(every_pair(newsroom_wfa, newsroom_vectors, 200, convention))
     d_t, d_s = (np.median([pair[at] for pair in everything]) for at in (2, 3))
     options = {"min_count": 200, "per_class": 10**6, "convention": convention}
-    alike = collaborative_pairs(newsroom_wfa, newsroom_vectors, d_t, d_s, **options)
+    alike = word_pairs(newsroom_wfa, newsroom_vectors, "collaborative", epsilon=d_t, delta=d_s, **options)
     expected = {(a, b) for a, b, t, s in everything if t <= d_t and s >= d_s}
     got = {(pair.first, pair.second) for pair in alike.pairs}
     assert len(got ^ expected) <= 1  # the pair on the median itself may fall to either side
     assert alike.total == len(got)
-    unlike = adversarial_pairs(newsroom_wfa, newsroom_vectors, d_s, d_t, **options)
+    unlike = word_pairs(newsroom_wfa, newsroom_vectors, "adversarial", epsilon=d_s, delta=d_t, **options)
     assert (
         len(
             {(p.first, p.second) for p in unlike.pairs} ^ {(a, b) for a, b, t, s in everything if t >= d_t and s <= d_s}
@@ -51,13 +51,13 @@ def test_pairs_equal_all_pairs_written_out(newsroom_wfa, newsroom_vectors, monke
 
 
 def test_planted_synonyms_are_found(newsroom_wfa, newsroom_vectors):
-    pairs = adversarial_pairs(newsroom_wfa, newsroom_vectors, 0.1, 0.005)
+    pairs = word_pairs(newsroom_wfa, newsroom_vectors, "adversarial", epsilon=0.1, delta=0.005)
     found = {frozenset((pair.first, pair.second)) for pair in pairs.pairs}
     assert found == {frozenset(pair) for pair in newsroom.TRUTH.synonyms}
 
 
 def test_collaborative_pairs_share_a_topic(newsroom_wfa, newsroom_vectors):
-    pairs = collaborative_pairs(newsroom_wfa, newsroom_vectors, "q0.01", "q0.1", per_class=5)
+    pairs = word_pairs(newsroom_wfa, newsroom_vectors, "collaborative", epsilon="q0.01", delta="q0.1", per_class=5)
     strong = pairs.pairs[:10]
     assert all(newsroom.TRUTH.topic_of(p.first) == newsroom.TRUTH.topic_of(p.second) for p in strong)
     assert pairs.epsilon == pytest.approx(pairs.quantiles["d_T"][0.01])
@@ -65,13 +65,13 @@ def test_collaborative_pairs_share_a_topic(newsroom_wfa, newsroom_vectors):
 
 
 def test_tables(newsroom_wfa, newsroom_vectors):
-    pairs = adversarial_pairs(newsroom_wfa, newsroom_vectors, 0.1, 0.005)
+    pairs = word_pairs(newsroom_wfa, newsroom_vectors, "adversarial", epsilon=0.1, delta=0.005)
     assert len(pairs.to_dataframe()) == len(pairs.pairs) == len(pairs.to_dict()["pairs"])
     assert "adversarial pairs" in pairs._repr_html_()
 
 
 def test_thresholds_that_select_nothing_give_an_empty_result(newsroom_wfa, newsroom_vectors):
-    pairs = adversarial_pairs(newsroom_wfa, newsroom_vectors, 0.0, 100.0)
+    pairs = word_pairs(newsroom_wfa, newsroom_vectors, "adversarial", epsilon=0.0, delta=100.0)
     assert pairs.total == 0
     assert pairs.pairs == ()
 
@@ -79,12 +79,12 @@ def test_thresholds_that_select_nothing_give_an_empty_result(newsroom_wfa, newsr
 @pytest.mark.parametrize("bad", ["q2", "many", -1.0, float("nan"), "qq"])
 def test_bad_thresholds_are_refused(newsroom_wfa, newsroom_vectors, bad):
     with pytest.raises(InputError, match="a threshold is a number"):
-        adversarial_pairs(newsroom_wfa, newsroom_vectors, bad)
+        word_pairs(newsroom_wfa, newsroom_vectors, "adversarial", epsilon=bad)
 
 
 def test_vectors_that_cover_nothing_and_unknown_conventions(newsroom_wfa, newsroom_vectors):
     strange = WordVectors(["zz", "yy"], np.eye(2, dtype=np.float32), "strange.txt")
     with raises("few-vectors"):
-        adversarial_pairs(newsroom_wfa, strange)
+        word_pairs(newsroom_wfa, strange, "adversarial")
     with raises("option-value"):
-        adversarial_pairs(newsroom_wfa, newsroom_vectors, convention="manhattan")
+        word_pairs(newsroom_wfa, newsroom_vectors, "adversarial", convention="manhattan")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.automata import linear_samples, sample, samples
 from tests.errors import raises
 from wfalens.automaton import LinearWFA, StochasticWFA
-from wfalens.export import SymbolTable, export_files, subset
+from wfalens.export import export_files, subset, unescape
 from wfalens.text import Vocabulary
 
 # every format runs the same promises as a class of its own: examples found for one are not those of another
@@ -96,9 +96,11 @@ def write(wfa, folder, name, file, **choice):
     return folder / file
 
 
-def symbol_table(folder):
-    (path,) = folder.glob("*.syms")
-    return SymbolTable.from_text(path.read_text("ascii"))
+def symbol_words(path):
+    """The words of a symbol table in the order of their numbers."""
+    names, numbers = zip(*(line.split("\t") for line in path.read_text("ascii").splitlines()), strict=True)
+    assert (names[0], [int(number) for number in numbers]) == ("<eps>", list(range(len(names))))
+    return tuple(map(unescape, names[1:]))
 
 
 def renamed(wfa, words, class_names=None):

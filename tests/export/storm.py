@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.export.conformance import ExporterConformance, by_matrices, symbol_table
+from tests.export.conformance import ExporterConformance, by_matrices, symbol_words
 from wfalens.export import unescape
 from wfalens.export.symbols import CLASS
 
@@ -25,5 +25,6 @@ class StormConformance(ExporterConformance):
             label = wfa.class_names.index(unescape(name, CLASS))
             final[[places[state.id] for state in model.states], label] = reward.state_rewards
         (start,) = model.initial_states
-        assert symbol_table(folder).words == tuple(words)
+        (table,) = folder.glob("*.syms")
+        assert symbol_words(table) == tuple(words)
         return by_matrices(words, matrices, np.eye(n)[places[start]], final)

@@ -12,11 +12,16 @@ import pytest
 from tests.automata import sample
 from tests.export.conformance import ExporterConformance, by_matrices, renamed, write
 from tests.readable import negation
-from wfalens.export import subset, to_dot
-from wfalens.export.dot import read_weights
-from wfalens.export.symbols import CLASS
+from wfalens.export import subset, to_dot, unescape
+from wfalens.export.symbols import CLASS, WORD
 
 DOT = shutil.which("dot")
+
+
+def read_weights(attribute, prefix=WORD):
+    """The words of an edge, or the classes of a state, and their weights."""
+    pairs = [pair.split("=") for pair in attribute.split()]
+    return {unescape(name, prefix): float(weight) for name, weight in pairs}
 
 
 class TestDot(ExporterConformance):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tests.export.conformance import our_weights
-from tests.export.test_aalpy_dot import TestAalpy as Aalpy
 from tests.export.test_dot import TestDot as Dot
 from tests.export.test_json_file import TestJson as Json
 from tests.export.test_mdp import TestDrn as Drn
 from tests.export.test_mdp import TestPrism as Prism
+from tests.export.test_mdp_aalpy import TestAalpy as Aalpy
 from tests.export.test_networkx_graph import TestNetworkx as Networkx
 from tests.export.test_onnx_automaton import TestOnnx as Onnx
 from tests.export.test_openfst import TestOpenFst as OpenFst

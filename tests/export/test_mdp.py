@@ -13,7 +13,6 @@ from tests.errors import raises
 from tests.export.conformance import write
 from tests.export.storm import StormConformance
 from wfalens.export import subset, to_drn, unescape
-from wfalens.export.mdp import read_words
 
 stormpy = pytest.importorskip("stormpy", reason="needs the extra verify")
 
@@ -46,7 +45,8 @@ class TestDrn(StormConformance):
         path = write(wfa, folder, "drn", "model.drn", **choice)
         text = path.read_text("ascii")
         model = built(text, folder)
-        return self.read_model(wfa, model, read_words(text), range(model.nr_states), folder)
+        names = dict.fromkeys(re.findall(r"^\taction (\S+)", text, re.MULTILINE))
+        return self.read_model(wfa, model, [unescape(name) for name in names], range(model.nr_states), folder)
 
 
 class TestPrism(StormConformance):

@@ -15,7 +15,8 @@ from tests.export.conformance import our_weights, texts_of
 from wfalens.automaton import Null, StochasticWFA
 from wfalens.automaton.rows import rows_from_keys
 from wfalens.errors import MissingDependencyError
-from wfalens.export import LOST, frequent_words, subset, to_networkx, to_onnx
+from wfalens.export import frequent_words, subset, to_networkx, to_onnx
+from wfalens.export.subset import LOST
 from wfalens.text import TextEncoder, Vocabulary
 
 
@@ -134,7 +135,7 @@ def test_a_word_that_was_not_exported_has_no_weight():
 def test_a_missing_extra_names_itself(monkeypatch, package, extra, export):
     wfa = automaton(FULL)
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "wfalens.models.onnx.graph_builder", raising=False)
+    monkeypatch.delitem(sys.modules, "wfalens.models.onnx_graph", raising=False)
     with pytest.raises(MissingDependencyError, match=rf"{package} is not installed; .*wfalens\[{extra}\]"):
         export(wfa if package == "onnx" else subset(wfa))
 

@@ -2,14 +2,13 @@
 
 import re
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.errors import raises
 from tests.export.conformance import NASTY
 from wfalens.errors import FormatError
-from wfalens.export import SymbolTable, escape, unescape
+from wfalens.export import escape, unescape
+from wfalens.export.symbols import symbol_table
 
 texts = st.text(st.characters(exclude_categories=()), max_size=12)
 
@@ -23,13 +22,13 @@ def test_a_name_is_an_identifier_that_gives_back_the_text(text, prefix):
 
 @given(st.lists(texts, unique=True, max_size=20))
 def test_a_symbol_table_gives_back_the_words_in_their_order(words):
-    table = SymbolTable(tuple(words))
-    text = table.to_text()
+    text = symbol_table(words)
     assert text.isascii()
-    assert SymbolTable.from_text(text) == table
-    assert len(set(table.names)) == len(words)
-    for number, word in enumerate(words, 1):
-        assert table.number(word) == number
+    lines = [line.split("\t") for line in text.splitlines()]
+    assert lines[0] == ["<eps>", "0"]
+    assert [(unescape(name), int(number)) for name, number in lines[1:]] == [
+        (word, number) for number, word in enumerate(words, 1)
+    ]
 
 
 def test_nasty_words_have_readable_names():
@@ -48,17 +47,3 @@ def test_a_name_is_read_exactly_if_it_is_one_that_we_write(name):
         assert not name.startswith("w_") or not re.fullmatch(r"[A-Za-z0-9]*", name[2:])
     else:
         assert escape(text) == name
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "w_a\t0\n", "<eps>\t0\nw_a\t2\n", "<eps>\t0\nw_a\n", "<eps>\t0\nfilm\t1\n", "<eps>\t0\nw_a\tx\n"],
-)
-def test_a_damaged_symbol_table_is_refused(text):
-    with pytest.raises(FormatError):
-        SymbolTable.from_text(text)
-
-
-def test_a_word_that_is_not_in_the_table_is_refused():
-    with raises("unknown-word"):
-        SymbolTable(("a",)).number("film")

@@ -17,6 +17,7 @@ from wfalens.extraction.method import EFFORTS
 from wfalens.extraction.stochastic import tuning
 from wfalens.progress import Progress, shown_on
 from wfalens.ragged import Ragged
+from wfalens.scale import RunConfig
 
 MANY = replace(LINEAR, epochs=200, patience=200, tokens=1000)
 SHARED = replace(QUICK, start_epochs=3, epochs=60, final_epochs=20, tokens=1000)
@@ -93,13 +94,13 @@ def test_without_an_end_time_does_not_matter():
 
 def test_no_size_is_tried_that_would_not_end_in_time(news_model, headlines, monkeypatch):
     """A clock that goes on by a second for every state of every automaton that is tried."""
-    texts, clock, original = headlines.subset(np.arange(300)), Ticks(0), tuning._estimated_bytes
+    texts, clock, original = headlines.subset(np.arange(300)), Ticks(0), tuning.estimated_bytes
 
     def timed(wfa, words):
         clock.now += wfa.states
         return original(wfa, words)
 
-    monkeypatch.setattr(tuning, "_estimated_bytes", timed)
+    monkeypatch.setattr(tuning, "estimated_bytes", timed)
     extractor = Paper(abstraction="outputs", alpha=0.1, beta=0.3, states="auto")
     whole = extract(news_model, texts, extractor)
     sizes = [trial["states"] for trial in whole.provenance["tuning"]["trials"]]
@@ -224,11 +225,11 @@ def test_a_training_that_goes_on_has_the_rest_of_its_time(news_model, headlines,
 
 
 def test_a_training_without_a_limit_is_not_gone_on_with_within_one(news_model, headlines, tmp_path):
-    texts, kept = headlines.subset(np.arange(100)), tmp_path / "training"
+    texts, kept = headlines.subset(np.arange(100)), RunConfig(checkpoints=tmp_path / "kept")
     with shown_on(Interrupts("training", 2)):
-        extract(news_model, texts, MANY, checkpoint=kept)
+        extract(news_model, texts, MANY, run=kept)
     with pytest.raises(InputError, match="other texts, model, vectors or settings"):
-        KINDS["linear"].extract(news_model, texts, checkpoint=kept)
+        KINDS["linear"].extract(news_model, texts, run=kept)
 
 
 def request_for(model, effort="normal"):

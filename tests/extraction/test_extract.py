@@ -12,7 +12,7 @@ from wfalens.automaton import WFA, Empirical, Probe
 from wfalens.automaton.rows import dense
 from wfalens.errors import InputError
 from wfalens.extraction import Augmentation, Paper, Stochastic, extract
-from wfalens.extraction.completion.augmentation import augmented
+from wfalens.extraction.completion.augmentation import Resampling
 from wfalens.extraction.completion.probing import choose_representatives
 from wfalens.extraction.states.abstraction import States, cluster
 from wfalens.models import wrap
@@ -124,7 +124,7 @@ def test_augmented_words_are_synonyms_unknown_or_themselves():
     assert set(synonyms[at["a"]]) == {at["b"], at["c"]}
     assert set(synonyms[at["f"]]) == {at["f"]}
     ids = Ragged.from_lists([[at["a"], at["f"]]] * 4000, np.int32)
-    fresh = augmented(ids, synonyms, rule, np.random.default_rng(0)).values.reshape(-1, 2)
+    fresh = Resampling(synonyms, 0.5, 0.3, 1, 0).augmented(ids, np.random.default_rng(0)).values.reshape(-1, 2)
     of_a, of_f = (np.bincount(fresh[:, column], minlength=8) / 4000 for column in (0, 1))
     np.testing.assert_allclose(of_a[[at["b"], at["c"]]], 0.25, atol=0.03)
     assert of_a[UNKNOWN] == pytest.approx(0.15, abs=0.03)

@@ -37,18 +37,19 @@ def model():
     return wrap(vowels, vocab=ENCODER, classes=("other", "vowels"), reads="tokens")
 
 
+READABLE = Readable(states=4, start_epochs=1, epochs=2, final_epochs=1)
 EXTRACTORS = {
     "null": Paper(states=6, completion="null"),
     "empirical": Paper(states=6),
     "probe": Stochastic(states=6, completion="probe", abstraction="outputs", alpha=0.4),
     "fit": Bounded(completion_method("fit", states=6), queries=20_000),
-    "few queries": Bounded(completion_method("fit", states=3), queries=1_500),
-    "very few queries": Bounded(completion_method("probe", states=3), queries=150),
-    "chosen": Bounded(Stochastic(), queries=20_000),
+    "few queries": Bounded(completion_method("fit", states=3), queries=3_000),
+    "very few queries": Bounded(completion_method("probe", states=3), queries=1_700),
+    "chosen": Bounded(Stochastic(), queries=20_000, effort="low"),
     "linear": Bounded(Linear(states=16, epochs=2), queries=20_000),
     "linear, few queries": Bounded(Linear(states=16, epochs=2), queries=2_000),
-    "readable": Bounded(Readable(states=4), queries=20_000),
-    "readable, few queries": Bounded(Readable(states=4), queries=3_000),
+    "readable": Bounded(READABLE, queries=20_000),
+    "readable, few queries": Bounded(READABLE, queries=3_000),
     "augmented": Paper(
         states=6,
         augmentation=Augmentation(
@@ -59,6 +60,7 @@ EXTRACTORS = {
 }
 
 
+@pytest.mark.usefixtures("quick_teacher")
 @pytest.mark.parametrize("name", EXTRACTORS)
 def test_no_extraction_shows_a_model_what_is_no_symbol(name, model, tmp_path):
     how = EXTRACTORS[name]

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfalens.extraction.counts.merging import Runs, merge_by_sorting, merge_runs, sorted_keys
+from wfalens.extraction.merging import Runs, merge_by_sorting, merge_runs
 from wfalens.ragged import Ragged
-from wfalens.scale.sample import TextSample, draws
+from wfalens.scale.sample import NO_LIMIT, TextSample, draws
 
 # near keys are added up in windows, far ones are sorted
 keys = st.one_of(st.integers(0, 300), st.integers(0, 10**6), st.integers(0, 2**62))
@@ -39,14 +39,6 @@ def test_both_ways_of_merging_agree_on_large_runs(spread):
         parts.append((chosen, rng.integers(1, 100, len(chosen))))
     for found, expected in zip(merge_runs(parts), merge_by_sorting(Runs.of(parts)), strict=True):
         np.testing.assert_array_equal(found, expected)
-
-
-@given(st.integers(1, 62), st.integers(0, 5000), st.integers(0, 99))
-def test_sorting_by_digits_is_sorting(bits, number, seed):
-    keys = np.random.default_rng(seed).integers(0, 1 << bits, number)
-    given = keys.copy()
-    np.testing.assert_array_equal(sorted_keys(keys), np.sort(keys))
-    np.testing.assert_array_equal(keys, given)
 
 
 def sample_of(rows, lengths, seed=0):
@@ -92,7 +84,7 @@ def test_texts_at_or_above_the_limit_cannot_change_a_sample(lengths, tokens):
     half = rows[: len(rows) // 2 + 1]
     limit = TextSample.pruned([sample_of(half, lengths)], tokens).limit(tokens)
     rest = rows[len(half) :]
-    if limit is not None:
+    if limit != NO_LIMIT:
         rest = rest[draws(0, 0, 0, len(rows))[rest] < limit]
     merged = TextSample.merged([sample_of(half, lengths), sample_of(rest, lengths)], tokens)
     np.testing.assert_array_equal(merged.address, TextSample.merged([sample_of(rows, lengths)], tokens).address)

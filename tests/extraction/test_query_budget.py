@@ -14,7 +14,6 @@ from wfalens.extraction.query_budget import (
     SEARCH_SHARE,
     QueryBudget,
     TooFewQueriesError,
-    query_sentence,
 )
 from wfalens.models import wrap
 from wfalens.models.checks import check_causal
@@ -64,7 +63,7 @@ OPEN = {"states": "auto", "alpha": "auto", "beta": "auto", "abstraction": "auto"
 FIXED = {"states": 4, "alpha": 0.0}
 
 
-@pytest.mark.parametrize("queries", [None, 2_000, 20_000, 300_000, 3_000_000])
+@pytest.mark.parametrize("queries", [None, 2_000, 300_000])
 @pytest.mark.parametrize("completion", ["probe", "fit"])
 @pytest.mark.parametrize("choice", [FIXED, OPEN], ids=["fixed", "auto"])
 def test_what_is_recorded_is_what_was_asked_and_within_the_budget(news_model, headlines, choice, completion, queries):
@@ -185,10 +184,4 @@ def test_a_budget_refuses_what_it_cannot_pay():
     with pytest.raises(TooFewQueriesError, match="only 4 of 10 are left"):
         budget.enter("fitting", 5)
     assert budget.total == 6
-    assert "6 times" in query_sentence(budget.to_dict())
-    assert "of 10 allowed" in query_sentence(budget.to_dict())
-
-
-@pytest.mark.parametrize("stored", [None, 3, [], {}, {"total": "many"}, {"total": True}])
-def test_a_strange_record_tells_nothing(stored):
-    assert query_sentence(stored) is None
+    assert budget.to_dict() == {"limit": 10, "total": 6, "texts": 0, "probing": 6}

@@ -79,11 +79,12 @@ def test_its_traffic_is_that_of_the_texts(page, headlines):
     """Visits and flows, counted again by walking every text with the matrices of its words."""
     anatomy, ids = page.anatomy, page.encoder.encode(headlines.texts)
     visits, reached = np.zeros_like(anatomy.visits), np.zeros(page.states)
+    matrices = page.matrices(np.arange(len(page.word_counts), dtype=np.int32))
     for text in range(len(ids)):
         state = page.initial
         for word in ids[text]:
             visits[anatomy.word_class[word]] += state
-            state = state @ page.matrices(np.array([word], np.int32))[0]
+            state = state @ matrices[word]
             reached += state
     np.testing.assert_allclose(anatomy.visits, visits, rtol=1e-5, atol=1e-3)
     np.testing.assert_allclose(page.state_visits[1:], reached[1:], atol=1)
@@ -118,19 +119,20 @@ def test_the_planted_topics_are_found(newsroom_model):
     def effect(word):
         return page.names.classes[page.anatomy.word_class[vocabulary.id_of(word)]]
 
+    def towards(word):
+        """The two topics that a word raises most."""
+        return [page.class_names[at] for at in np.argsort(-effect(word).change)[:2]]
+
     def seen(words):
         return [word for word in words if page.word_counts[vocabulary.id_of(word)] >= 20]
 
     carriers = [(word, topic) for topic, words in truth.carriers.items() for word in seen(words)]
     assert len(carriers) > 150
-    assert np.mean([topic in effect(word).effect for word, topic in carriers]) >= 0.9
-    assert np.mean([effect(word).effect == "hardly matters" for word in seen(truth.neutral)]) >= 0.9
+    assert np.mean([towards(word)[0] == topic for word, topic in carriers]) >= 0.9
+    assert np.mean([effect(word).moved < 0.1 for word in seen(truth.neutral)]) >= 0.9
     ambiguous = {word: pair for word, pair in truth.ambiguous.items() if word in seen(truth.ambiguous)}
-    told = [
-        effect(word).size <= 3 or all(topic in effect(word).effect for topic in pair)
-        for word, pair in ambiguous.items()
-    ]
-    assert np.mean(told) >= 0.7
+    found = [effect(word).size <= 3 or set(towards(word)) == set(pair) for word, pair in ambiguous.items()]
+    assert np.mean(found) >= 0.7
 
 
 def test_the_state_after_a_negation_is_found(opinions_model):
@@ -169,6 +171,7 @@ def test_shared_rows_are_a_completion_too(news_model, headlines):
     assert wfa.completion.name == "shared"
 
 
+@pytest.mark.usefixtures("quick_teacher")
 def test_a_black_box_is_asked_within_its_queries(letters):
     def answer(texts):
         return np.array([[0.9, 0.1] if "a" in text else [0.2, 0.8] for text in texts])
@@ -185,16 +188,17 @@ def test_a_black_box_is_asked_within_its_queries(letters):
 def test_few_queries_give_fewer_batches_that_are_kept(letters):
     model = wrap(lambda texts: np.full((len(texts), 2), 0.5), vocab=letters, classes=["a", "b"], reads="tokens")
     ids = letters.encode(["a b c d"] * 10)
-    budget = QueryBudget(150)
+    budget = QueryBudget(36)  # a batch takes twelve at most: a call for each text, and one to spare
     batches = PerturbedBatches(model, ids, replace(QUICK, tokens=40), 0, budget)
     first = [batches.numbered(number) for number in range(6)]
     assert first[0] is first[3]
     assert first[1] is first[4]
-    assert budget.total == 120
+    assert budget.total == 30
 
 
 def test_a_model_with_fewer_outputs_than_states_gets_fewer_states(letters):
     model = wrap(lambda texts: np.tile([0.7, 0.3], (len(texts), 1)), vocab=letters, classes=["a", "b"], reads="tokens")
+    model.asks_every_prefix = False  # else a linear automaton is asked in its place, whose outputs are not quite equal
     page = readable(states=6, clusters=4).extract(model, ["a b", "c d", "e f g", "h"])
     assert page.states == 2
     np.testing.assert_allclose(page.predict_proba(["a", "b c"]), [[0.7, 0.3]] * 2, atol=0.02)

@@ -7,14 +7,12 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from tests.automata import sample
-from tests.robustness.dfa.test_machines import Acceptor
+from tests.robustness.test_dfa import Acceptor
 from wfalens.errors import InputError
 from wfalens.extraction import Paper, Refinement, Stochastic, extract, refine
-from wfalens.extraction.refinement.boundary_search import replacements
-from wfalens.extraction.refinement.guarantee import Guarantee, lower_bound
-from wfalens.extraction.refinement.query_sampler import QuerySampler
-from wfalens.extraction.refinement.refine import Refiner, refinement_summary
-from wfalens.extraction.states.splitting import Splitting, contradictions
+from wfalens.extraction.refinement.query_sampler import QuerySampler, replacements
+from wfalens.extraction.refinement.refine import Guarantee, Refiner, lower_bound, refinement_summary
+from wfalens.extraction.refinement.splitting import Splitting, contradictions
 from wfalens.extraction.states.views import trace_prefixes
 from wfalens.models.inference import last_outputs
 from wfalens.ragged import Ragged

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests import oracle
 from wfalens.errors import InputError
-from wfalens.extraction.counts.transitions import TransitionCounts, count_transitions
+from wfalens.extraction.transitions import TextStatistics, TransitionCounts, count_transitions, observed_rows
 from wfalens.ragged import Ragged
 
 N, WORDS = 5, 7
@@ -47,6 +47,26 @@ def test_counts_over_different_states_do_not_merge():
         TransitionCounts.empty(3).merge(TransitionCounts.empty(4))
 
 
+def observed(corpus):
+    statistics = TextStatistics(N, 2)
+    statistics.add_counts(counted(corpus), TransitionCounts.empty(N))
+    return observed_rows(statistics, WORDS, 1.0)
+
+
 def test_share_of_self_transitions():
-    assert counted([[(1, 2), (1, 2), (1, 3), (2, 3)]]).self_transition_share() == 0.5
-    assert TransitionCounts.empty(3).self_transition_share() == 0
+    assert observed([[(1, 2), (1, 2), (1, 3), (2, 3)]]).self_transition_share == 0.5
+    assert observed([]).self_transition_share == 0
+
+
+@given(texts)
+def test_rows_words_and_visits_are_those_of_the_counts(corpus):
+    counts, found = counted(corpus), observed(corpus)
+    rows = found.rows(None)
+    dense = np.zeros((WORDS, N, N))
+    word = np.repeat(np.arange(WORDS), np.diff(rows.entry_start))
+    dense[word, rows.source, rows.target] = rows.weight
+    expected = np.zeros((WORDS, N, N))
+    expected[counts.words, counts.before, counts.after] = counts.counts
+    np.testing.assert_array_equal(dense, expected)
+    np.testing.assert_array_equal(found.word_counts, expected.sum((1, 2)))
+    np.testing.assert_array_equal(found.visits[1:], expected.sum((0, 1))[1:])

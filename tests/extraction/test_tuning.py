@@ -1,5 +1,8 @@
 """The automatic choice of K, α and β."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,13 +11,19 @@ from tests.methods import extracted
 from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.extraction import Paper, Stochastic, extract
-from wfalens.extraction.comparing import DIVERGENCE, Rates
 from wfalens.extraction.completion.fitting import FittedRows
-from wfalens.extraction.randomness import Step, stream_of
+from wfalens.extraction.held_out import DIVERGENCE, Rates, select_best, split
+from wfalens.extraction.method import Step, stream_of
 from wfalens.extraction.states.views import principal
-from wfalens.extraction.stochastic.memory_budget import MemoryBudget, free_share
-from wfalens.extraction.stochastic.size_grid import SizeGrid, representatives_for
-from wfalens.extraction.stochastic.tuning import Delivered, Held, Trial, Tuning, _best, _continues, split
+from wfalens.extraction.stochastic.tuning import (
+    SizeGrid,
+    Trial,
+    best_trial,
+    continues,
+    free_share,
+    memory_needed,
+    representatives_for,
+)
 from wfalens.memory import free, resident_with_children
 from wfalens.models.inference import last_outputs
 from wfalens.progress import Progress, shown_on
@@ -22,9 +31,16 @@ from wfalens.scale.run_config import FileRun
 from wfalens.scale.sample import SampledFiles
 
 
+def tuning_of(wfa):
+    """The record of a search, with its trials as such."""
+    record = wfa.provenance["tuning"]
+    trials = [Trial(**trial) for trial in record["trials"]]
+    return SimpleNamespace(**record | {"trials": trials, "chosen": Trial(**record["chosen"])})
+
+
 def tuned(model, corpus, **options):
     wfa = extracted(model, corpus, **{"states": "auto", "alpha": "auto", "beta": "auto", **options})
-    return wfa, Tuning.from_dict(wfa.provenance["tuning"])
+    return wfa, tuning_of(wfa)
 
 
 def test_the_choice_is_the_best_of_what_was_tried_and_is_what_was_built(news_model, headlines):
@@ -33,7 +49,7 @@ def test_the_choice_is_the_best_of_what_was_tried_and_is_what_was_built(news_mod
     assert max(trial.cr for trial in tuning.trials) - tuning.chosen.cr < 0.02
     assert wfa.states - 1 == tuning.chosen.states
     assert (wfa.alpha, wfa.completion.beta) == (tuning.chosen.alpha, tuning.chosen.beta)
-    assert len({trial.states for trial in tuning.trials}) == len(tuning.curve) > 1
+    assert len({trial.states for trial in tuning.trials}) > 1
 
 
 def test_only_what_is_left_open_is_chosen(news_model, headlines):
@@ -53,7 +69,7 @@ def test_the_final_automaton_uses_all_texts(news_model, headlines):
 def test_a_search_with_probing_keeps_its_curve_in_the_file(tmp_path, news_model, headlines):
     wfa, tuning = tuned(news_model, headlines, completion="probe", representatives=2)
     wfa.save(tmp_path / "a.wfa")
-    assert Tuning.from_dict(WFA.load(tmp_path / "a.wfa").provenance["tuning"]) == tuning
+    assert tuning_of(WFA.load(tmp_path / "a.wfa")) == tuning
 
 
 def test_the_size_budget_bounds_the_choice(tmp_path, news_model, headlines):
@@ -71,13 +87,8 @@ def test_equal_rates_are_decided_by_divergence():
     def trial(cr, jsd):
         return Trial("outputs", 10, 0.0, None, cr, jsd, 0)
 
-    assert _best([trial(0.9, 0.03), trial(0.901, 0.05)], 1000) == trial(0.9, 0.03)
-    assert _best([trial(0.8, 0.03), trial(0.901, 0.05)], 1000) == trial(0.901, 0.05)
-
-
-@pytest.mark.parametrize("stored", [None, {}, {"trials": [{}], "chosen": {}, "texts": 1}, [1], "auto"])
-def test_a_provenance_without_a_choice_gives_none(stored):
-    assert Tuning.from_dict(stored) is None
+    assert best_trial([trial(0.9, 0.03), trial(0.901, 0.05)], 1000) == trial(0.9, 0.03)
+    assert best_trial([trial(0.8, 0.03), trial(0.901, 0.05)], 1000) == trial(0.901, 0.05)
 
 
 def test_one_text_cannot_be_held_out(news_model):
@@ -115,12 +126,12 @@ def test_a_language_model_may_have_many_states_which_all_have_to_be_earned():
     assert SizeGrid.for_language_model(5000, limited=False).sizes == (10,)
     assert SizeGrid.for_language_model(20, limited=True).sizes == (10, 30, 80, 200)
     tops = [Trial("lookahead", 80, 0.0, None, 0.5, 0.1, 0), Trial("lookahead", 200, 0.0, None, 0.4, 0.08, 0)]
-    assert _continues(tops, 1, 1000, DIVERGENCE)
-    assert not _continues([*tops, Trial("lookahead", 600, 0.0, None, 0.9, 0.079, 0)], 1, 1000, DIVERGENCE)
-    assert _best(tops, 1000, DIVERGENCE).states == 200
+    assert continues(tops, 1, 1000, DIVERGENCE)
+    assert not continues([*tops, Trial("lookahead", 600, 0.0, None, 0.9, 0.079, 0)], 1, 1000, DIVERGENCE)
+    assert best_trial(tops, 1000, DIVERGENCE).states == 200
     same = [Trial("lookahead", states, 0.0, None, 1.0, jsd, 0) for states, jsd in ((10, 9e-6), (30, 1e-8))]
-    assert not _continues(same, 1, 1000, DIVERGENCE)  # nobody can tell a difference
-    assert _best(same, 1000, DIVERGENCE).states == 10
+    assert not continues(same, 1, 1000, DIVERGENCE)  # nobody can tell a difference
+    assert best_trial(same, 1000, DIVERGENCE).states == 10
 
 
 def test_small_alphabets_get_as_many_representatives_as_are_wanted():
@@ -144,7 +155,7 @@ def test_small_alphabets_get_as_many_representatives_as_are_wanted():
 )
 def test_further_sizes_are_earned_by_a_clear_gain(rates, goes_on):
     tops = [Trial("outputs", 20 << at, 0.0, None, rate, 0.1, 0) for at, rate in enumerate(rates)]
-    assert _continues(tops, 3, 1000) == goes_on
+    assert continues(tops, 3, 1000) == goes_on
 
 
 def test_many_classes_get_more_than_eighty_states_which_are_far_more_faithful():
@@ -161,12 +172,12 @@ def test_memory_bounds_the_number_of_states_and_the_search_says_so(monkeypatch):
     told = Told()
     options = {"states": "auto", "abstraction": "outputs", "completion": "fit", "rounds": 1}
     free = extracted(model, texts, **options)
-    rate = Tuning.from_dict(free.provenance["tuning"])
+    rate = tuning_of(free)
     assert max(trial.states for trial in rate.trials) > 60
-    monkeypatch.setattr("wfalens.extraction.stochastic.memory_budget.free", lambda: 8 << 20)
+    monkeypatch.setattr("wfalens.extraction.stochastic.tuning.free", lambda: 8 << 20)
     with shown_on(told):
         wfa = extracted(model, texts, **options)
-    tried = {trial.states for trial in Tuning.from_dict(wfa.provenance["tuning"]).trials}
+    tried = {trial.states for trial in tuning_of(wfa).trials}
     assert tried < {trial.states for trial in rate.trials}
     assert any("states would take about" in sentence for sentence in told.sentences)
 
@@ -177,26 +188,27 @@ def test_a_bound_on_memory_leaves_what_the_process_does_not_hold_yet():
     assert free_share(None) == pytest.approx(free() / 2, rel=0.3)
 
 
-def test_the_room_that_is_foretold_grows_with_states_and_words(news_model, headlines):
+def test_the_memory_that_is_foretold_grows_with_states_and_points(news_model, headlines):
     wfa = extract(
         news_model, headlines.texts[:100], Stochastic(states=4, completion="probe", abstraction="outputs", alpha=0.4)
     )
-    rooms = [MemoryBudget(None, words, True, (1000, 5), None) for words in (100, 1000)]
-    assert rooms[0].needed(10, wfa) < rooms[0].needed(20, wfa) < rooms[1].needed(20, wfa)
-    assert rooms[0].refusal(10**6, wfa) is None  # nobody knows how much there is
-    assert "not tried" in MemoryBudget(10**6, 1000, True, (1000, 5), None).refusal(1000, wfa)
+    fitted, probed = (Stochastic(completion=name, sample=None) for name in ("fit", "probe"))
+    assert memory_needed(fitted, (1000, 5), 10, wfa) < memory_needed(fitted, (1000, 5), 20, wfa)
+    assert memory_needed(fitted, (1000, 5), 10, wfa) < memory_needed(fitted, (10**6, 5), 10, wfa)
+    assert memory_needed(probed, (1000, 5), 10, wfa) < memory_needed(fitted, (1000, 5), 10, wfa)
+    assert memory_needed(replace(fitted, sample=256), (10**6, 5), 10, wfa) < memory_needed(fitted, (10**6, 5), 10, wfa)
 
 
 def test_fitted_rows_are_measured_on_texts_that_they_were_not_fitted_to(news_model, headlines):
     wfa = extract(news_model, headlines, Stochastic(representatives=2, states=20, rounds=4))
-    tuning = Tuning.from_dict(wfa.provenance["tuning"])
-    assert tuning.delivered.rows == wfa.completion.name
-    held = Held(split(len(headlines), stream_of(0, Step.SEARCH))[1], None)
+    tuning = tuning_of(wfa)
+    assert tuning.delivered["rows"] == wfa.completion.name
+    held, others = split(len(headlines), stream_of(0, Step.SEARCH), 3000)
     ids = news_model.encoder.encode(headlines.texts)
-    said = wfa.predict_proba(ids.take(held.texts))
-    agree = np.mean(said.argmax(1) == last_outputs(news_model, ids.take(held.texts)).argmax(1))
-    assert agree == getattr(tuning.delivered, wfa.completion.name).cr
-    assert len(held.others(len(ids))) + len(held.texts) == len(ids)
+    outputs = wfa.predict_proba(ids.take(held))
+    agree = np.mean(outputs.argmax(1) == last_outputs(news_model, ids.take(held)).argmax(1))
+    assert agree == tuning.delivered[wfa.completion.name]["cr"]
+    assert len(others) + len(held) == len(ids)
 
 
 def test_probed_rows_are_kept_where_fitting_makes_them_worse(monkeypatch, news_model, headlines):
@@ -207,16 +219,16 @@ def test_probed_rows_are_kept_where_fitting_makes_them_worse(monkeypatch, news_m
     told = Told()
     with shown_on(told):
         wfa = extract(news_model, headlines, Stochastic(representatives=2, states=20))
-    tuning = Tuning.from_dict(wfa.provenance["tuning"])
+    tuning = tuning_of(wfa)
     assert (wfa.completion.name, wfa.alpha) == ("probe", tuning.chosen.alpha)
-    assert tuning.delivered.rows == "probe"
-    assert tuning.delivered.fit.cr < tuning.delivered.probe.cr == tuning.chosen.cr
+    assert tuning.delivered["rows"] == "probe"
+    assert tuning.delivered["fit"]["cr"] < tuning.delivered["probe"]["cr"] == tuning.chosen.cr
     assert any("which are kept" in sentence for sentence in told.sentences)
 
 
 def test_better_rows_are_delivered_and_of_equals_the_sharper_ones():
     def rows(fit, probe):
-        return Delivered.better(Rates(*fit), Rates(*probe), 1000).rows
+        return ("fit", "probe")[select_best([Rates(*fit), Rates(*probe)], 1000)]
 
     assert rows((0.926, 0.03), (0.942, 0.05)) == "probe"
     assert rows((0.942, 0.05), (0.926, 0.03)) == "fit"

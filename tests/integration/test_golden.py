@@ -35,7 +35,6 @@ from wfalens import (
 from wfalens import language as strings
 from wfalens import refine as refine_extraction
 from wfalens import robustness as verification
-from wfalens.export import diagram_of, draw_diagram
 from wfalens.extraction import completion_method
 from wfalens.monitoring import against_extraction, against_reference
 from wfalens.robustness import attack
@@ -122,11 +121,11 @@ def phrase_influence(wfa, phrases):
 
 
 def contrast(wfa, kind, convention):
-    find = {"collaborative": explanation.collaborative_pairs, "adversarial": explanation.adversarial_pairs}[kind]
     options = {"min_count": 1, "convention": convention, "per_class": 100}
-    bounds = find(wfa, build.word_vectors(), "q0.5", "q0.3", **options)
+    bounds = explanation.word_pairs(wfa, build.word_vectors(), kind, epsilon="q0.5", delta="q0.3", **options)
     # beside the quantiles, which are the distances of some pairs
-    found = find(wfa, build.word_vectors(), 1.001 * bounds.epsilon, 0.999 * bounds.delta, **options)
+    options |= {"epsilon": 1.001 * bounds.epsilon, "delta": 0.999 * bounds.delta}
+    found = explanation.word_pairs(wfa, build.word_vectors(), kind, **options)
     pairs = {
         " ".join(sorted((each.first, each.second))): [each.transition_distance, each.semantic_distance]
         for each in found.pairs
@@ -139,11 +138,6 @@ def word_importance(wfa, texts, pairs=False):
     found = find(wfa, texts, min_count=5)
     rows = zip(found.names, found.counts, found.mean, found.size, strict=True)
     return {name: [count, mean, size] for name, count, mean, size in rows}
-
-
-def artefacts(wfa):
-    found = explanation.find_artefacts(wfa, rare=20, stronger_than=0.2)
-    return {each.word: [each.count, each.class_name, each.influence, each.rank] for each in found}
 
 
 def phrases(wfa, model=None):
@@ -179,7 +173,7 @@ def replacements(wfa, text, class_name):
 
 
 def network_shapley(model, wfa, text, queries):
-    """The network's own values, with the automaton as control variate."""
+    """The network's own values, by regression on the automaton's residual."""
     found = explanation.network_shapley(model, wfa, text, queries=queries, seed=3)
     return {"values": found.values, "queries": found.queries, "error": found.standard_error}
 
@@ -217,25 +211,13 @@ def names(wfa):
     found = wfa.readable.names
     return {
         "states": list(found.states),
-        "kinds": [[list(each.words), each.effect, each.change] for each in found.classes],
+        "kinds": [[list(each.words), each.change] for each in found.classes],
     }
 
 
 def moves(wfa):
     found = explanation.moves(wfa)
     return {"shares": found.shares, "rates": found.rates}
-
-
-def description(wfa):
-    return [each.about for each in explanation.describe(wfa).sentences]
-
-
-def description_figures(wfa):
-    return [each.figures for each in explanation.describe(wfa).sentences]
-
-
-def diagram(wfa):
-    return draw_diagram(diagram_of(wfa), "dot").decode()
 
 
 # adapters: certificates and questions --------------------------------------------------------------------------------
@@ -445,7 +427,7 @@ def watched(wfa, model, texts):
 def detection(wfa, model):
     """AUROC of a detector that tells the texts of another distribution from held-out ones (trained, so loose)."""
     clean, odd = (features(wfa, model, texts) for texts in (build.stored("model")["held_out"], ODD))
-    found = monitoring.Detector.trained(clean, odd, monitoring.SynonymDefense.nothing(wfa))
+    found = monitoring.Detector.trained(clean, odd, monitoring.SynonymDefense.of_pairs(len(wfa.word_counts), []))
     return monitoring.auroc(found.scores(clean), found.scores(odd))
 
 
@@ -460,7 +442,7 @@ def attacked(wfa, model, recipe):
     """Words that may replace each other are given with d_S; weak recipes may use the nearer half of them."""
     first, second = (np.array([wfa.encoder.vocabulary.id_of(pair[at]) for pair in ALLOWED], np.int32) for at in (0, 1))
     near = attack.Candidates.of_pairs(wfa, first, second, np.array([pair[2] for pair in ALLOWED], np.float32))
-    arsenal = attack.AttackContext.of(wfa, near.only_best(near.semantic), near.within(0.25), near.within(1.0))
+    arsenal = attack.AttackContext(wfa, near.only_best(near.semantic), near.within(0.25), near.within(1.0))
     found = attack.run_attack(recipe, 2, arsenal.recipe(recipe, 2), model, build.texts_of(), seed=4)
     return outcome(found)
 
@@ -469,7 +451,7 @@ def attacked_by_edits(wfa, model, recipe):
     texts = [text.replace("<end>", "") for text in LETTERS]
     labels = model.predict(texts).tolist()
     corpus = build.Corpus.of(texts, labels, model.class_names)
-    return outcome(attack.run_edit_attack(recipe, 2, wfa, model, corpus, seed=4))
+    return outcome(attack.run_attack(recipe, 2, attack.EDIT_RECIPES[recipe](wfa, 2), model, corpus, seed=4))
 
 
 def outcome(found):
@@ -539,7 +521,9 @@ def trained_extraction(kind, model):
         "fit": Stochastic(states=8, rounds=6),
         "shared": Readable(states=8, clusters=8, **QUICK_READABLE),
         "readable": Readable(states=6, clusters=6, **QUICK_READABLE),
-        "linear": Linear(layers=2, width=8, epochs=12, batch=256, temperature=3.0, clean=0.1, following=0.2),
+        "linear": Linear(
+            layers=2, width=8, epochs=12, batch=256, temperature=3.0, clean=0.1, following=0.2, random=0.0
+        ),
     }
     return extract(model, build.texts_of("corpus"), quick[kind])
 
@@ -596,7 +580,6 @@ def figures_of(name: str) -> dict[str, Figure]:
         "influence": lambda: influence_scores(wfa()),
         "influence of phrases": lambda: phrase_influence(wfa(), ["not good", "not very good", "the film"]),
         "importance of words": lambda: word_importance(wfa(), build.stored("model")["held_out"]),
-        "artefacts": lambda: artefacts(wfa()),
         "phrases": lambda: phrases(wfa()),
         "replacements": lambda: replacements(wfa(), "the film good", "pos"),
         "as captum": lambda: captum_values(wfa(), ["the film good", "bad"], 1),
@@ -660,10 +643,6 @@ def figures_of_readable() -> dict[str, Figure]:
     return {
         "names": lambda: names(wfa()),
         "moves": lambda: moves(wfa()),
-        "description": lambda: description(wfa()),
-        "figures of the description": lambda: description_figures(wfa()),
-        "diagram": lambda: diagram(wfa()),
-        "description of the readable automaton": lambda: description(build.automaton("linear_plain")),
         "coverage": lambda: coverage(wfa(), held[:6]),
         "gaps": lambda: gaps(wfa(), model(), held[:6]),
         "habits": lambda: habits(wfa()),

@@ -46,17 +46,10 @@ def test_the_papers_extraction_passes_at_most_45_modules(copied):
     assert not BEYOND_MEMORY & set(passed)
 
 
-def test_fidelity_in_memory_reads_no_blocks(copied):
+def test_fidelity_in_memory_passes_at_most_16_modules_and_reads_no_blocks(copied):
     model, texts, wfa = copied
     passed = modules_passed(lambda: wfa.fidelity(model, texts))
     assert not any(name.startswith("scale/") for name in passed), passed
-    assert len(passed) <= 21, passed
-
-
-@pytest.mark.xfail(reason="the issue asks for 16; it passes 21 small modules", strict=True)
-def test_fidelity_in_memory_passes_at_most_16_modules(copied):
-    model, texts, wfa = copied
-    passed = modules_passed(lambda: wfa.fidelity(model, texts))
     assert len(passed) <= 16, passed
 
 

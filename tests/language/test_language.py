@@ -13,8 +13,7 @@ from wfalens.automaton import LinearWFA, StochasticWFA
 from wfalens.errors import InputError, ModelError
 from wfalens.evaluation.language_models import TEXT_NGRAM, baselines
 from wfalens.language import Language, log_probability, most_likely, perplexity, sample
-from wfalens.language.ngrams import NGram, best_ngram, next_symbol_rows
-from wfalens.language.spectral import Hankel, Spectral
+from wfalens.language.string_baselines import Hankel, NGram, Spectral, best_ngram, next_symbol_rows
 from wfalens.models import StatefulClassifier
 from wfalens.models.contract import END, is_language_model
 from wfalens.text import TextEncoder, Vocabulary

@@ -36,6 +36,19 @@ class PrefixConformance:
         np.testing.assert_array_equal(trace.offsets, ids.offsets)
         np.testing.assert_allclose(trace.values.sum(1), 1, atol=1e-4)
 
+    def test_a_whole_text_is_scored_as_its_last_prefix(self, model):
+        ids = self.ids(model)
+        final = model.final(ids)
+        assert final.shape == (len(ids), len(model.class_names))
+        np.testing.assert_allclose(final, model.trace(ids).last(), atol=1e-5)
+
+    def test_texts_are_read_as_their_word_ids_say(self, model):
+        words = [" ".join(model.encoder.vocabulary.decode(text)) for text in self.ids(model).cut(4)]
+        texts = [text for text in words if model.encoder.tokens(text)]
+        ids = model.encode(texts)
+        np.testing.assert_allclose(model.predict_proba(texts), model.final(ids), atol=1e-5)
+        np.testing.assert_array_equal(model.folded(ids).values, model.encoder.encode(texts).values)
+
     def test_a_text_is_traced_alike_alone_and_in_a_batch(self, model):
         ids = self.ids(model)
         together = model.trace(ids)

@@ -14,9 +14,9 @@ from tests.models.conformance import PrefixConformance, StatefulConformance
 from wfalens.errors import ModelError
 from wfalens.extraction import Paper, extract
 from wfalens.models import RNNClassifier, RNNConfig, check_causal, wrap
-from wfalens.models.adapters.torch_module import TorchModule
 from wfalens.models.checks import LookAheadWarning
 from wfalens.models.inference import final_outputs, prefix_tree
+from wfalens.models.padded import PaddedForm, PaddedTokenClassifier
 from wfalens.ragged import Ragged
 
 CLASSES = ("x", "y", "z")
@@ -201,7 +201,7 @@ class TestLookAheadModule(PrefixConformance):
 
 def test_a_module_that_looks_ahead_is_read_prefix_by_prefix_and_says_so(letters):
     network = CausalNet(len(letters.vocabulary), bidirectional=True)
-    with pytest.warns(LookAheadWarning, match=r"looks ahead: its output for a prefix changes by .* costs t passes"):
+    with pytest.warns(LookAheadWarning, match=r"looks ahead: its output for a prefix changes by .* text by text"):
         model = wrap(network, vocab=letters, classes=CLASSES)
     ids = letters.encode(["a b c d", "d c"])
     trace = model.trace(ids)
@@ -229,7 +229,13 @@ def test_look_ahead_that_begins_late_is_seen(letters):
 
 
 def test_a_classifier_of_ones_own_whose_trace_looks_ahead_is_refused_with_the_reason(letters):
-    model = TorchModule(CausalNet(len(letters.vocabulary), bidirectional=True), letters, CLASSES)
+    network = CausalNet(len(letters.vocabulary), bidirectional=True)
+
+    @torch.inference_mode()
+    def run(ids):
+        return network(torch.from_numpy(ids)).numpy()
+
+    model = PaddedTokenClassifier(run, letters, CLASSES, form=PaddedForm(outputs="logits"), fingerprint="both ways")
     ids = letters.encode(["a b c d", "d c b a e"])
     with pytest.raises(ModelError, match=r"not causal: its output for the prefix .* \(a bidirectional network"):
         check_causal(model, ids)

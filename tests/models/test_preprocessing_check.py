@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.errors import raises
 from tests.models.keras.test_keras_files import network, saved
 from tests.models.toy import CLASSES, ENCODER, WORTH, texts
 from wfalens.errors import ModelError
@@ -28,7 +29,7 @@ def end_heavy(table):
 
 def model(**form):
     return PaddedTextClassifier(
-        end_heavy, ENCODER, CLASSES, form=PaddedForm(width=WIDTH, **form), outputs="logits", fingerprint="end heavy"
+        end_heavy, ENCODER, CLASSES, form=PaddedForm(width=WIDTH, outputs="logits", **form), fingerprint="end heavy"
     )
 
 
@@ -49,8 +50,8 @@ def of_one_word(padding):
         good = SCORES[table].sum(1) * np.where(table[:, 1:].any(1), 1, -1)
         return np.stack([-good, good], 1)
 
-    form = PaddedForm(width=WIDTH, padding=padding)
-    return PaddedTextClassifier(judged, ENCODER, CLASSES, form=form, outputs="logits", fingerprint="of one word")
+    form = PaddedForm(width=WIDTH, padding=padding, outputs="logits")
+    return PaddedTextClassifier(judged, ENCODER, CLASSES, form=form, fingerprint="of one word")
 
 
 def with_few_words(share):
@@ -100,7 +101,7 @@ def test_the_side_of_cutting_is_named():
     def read(truncation_side):
         encoder = type(ENCODER)(ENCODER.vocabulary, "whitespace", 4, truncation_side)
         return PaddedTextClassifier(
-            judged, encoder, CLASSES, form=PaddedForm(width=4), outputs="logits", fingerprint="short"
+            judged, encoder, CLASSES, form=PaddedForm(width=4, outputs="logits"), fingerprint="short"
         )
 
     rng = np.random.default_rng(0)
@@ -122,7 +123,7 @@ def test_a_model_without_padding_is_tried_with_other_ids_only():
         return np.stack([-good, good], 2)
 
     tokens = PaddedTokenClassifier(
-        rows, ENCODER, CLASSES, form=PaddedForm(word_ids=ids), outputs="logits", fingerprint="tokens"
+        rows, ENCODER, CLASSES, form=PaddedForm(word_ids=ids, outputs="logits"), fingerprint="tokens"
     )
     assert "1 higher" in str(check_preprocessing(tokens, texts(400, seed=0)))
 
@@ -143,10 +144,10 @@ def named(classes):
     def judged(table):
         return np.eye(3)[kinds[(table[:, -1] - 2) % len(kinds)]]
 
-    form = PaddedForm(width=1)
+    form = PaddedForm(width=1, outputs="logits")
     drawn = np.random.default_rng(0).integers(0, len(words), 300)
     corpus = Corpus(tuple(words[number] for number in drawn), kinds[drawn], ("a", "b", "c"))
-    return PaddedTextClassifier(judged, ENCODER, classes, form=form, outputs="logits", fingerprint="named"), corpus
+    return PaddedTextClassifier(judged, ENCODER, classes, form=form, fingerprint="named"), corpus
 
 
 def test_class_names_in_another_order_are_named():
@@ -169,12 +170,38 @@ def test_an_order_of_class_names_that_fits_by_chance_is_not_named():
         lambda table: np.sin(table @ weights),
         ENCODER,
         classes,
-        form=PaddedForm(width=WIDTH),
-        outputs="logits",
+        form=PaddedForm(width=WIDTH, outputs="logits"),
         fingerprint="guessing",
     )
     labelled = Corpus(texts(300, seed=0).texts, rng.integers(0, len(classes), 300), classes)
     assert check_preprocessing(guessing, labelled) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_words_in_another_order_are_doubted_and_not_taken_for_a_shift(seed):
+    ids = np.arange(len(ENCODER.vocabulary))
+    ids[2:] = ids[:1:-1] if seed == 0 else np.random.default_rng(seed).permutation(ids[2:])
+    wrong = model(padding="left", word_ids=ids)
+    labelled = texts(400, seed=0)
+    found = check_preprocessing(wrong, labelled)
+    assert found is None or found.better > 0.7  # then another reading does agree with the labels
+
+
+def test_a_way_that_is_better_but_not_good_is_not_named():
+    """Names in another order win 30 points, and still agree with hardly more labels than the largest class has."""
+    labelled = texts(400, seed=0)
+    rng, flipped = np.random.default_rng(0), 1 - labelled.labels
+    noisy = np.where(rng.random(len(flipped)) < 0.65, flipped, labelled.labels)
+    assert check_preprocessing(model(padding="left"), Corpus(labelled.texts, noisy, CLASSES)) is None
+
+
+def test_class_names_of_a_function_of_texts_in_another_order_are_named():
+    function = wrap(
+        lambda shown: scored([text.split() for text in shown]), vocab=ENCODER, classes=CLASSES[::-1], reads="text"
+    )
+    assert "its class names stand in the order bad, good" in str(check_preprocessing(function, texts(300, seed=0)))
+    with raises("misread"):
+        wrap(function, labelled=texts(300, seed=0))
 
 
 def test_a_model_that_reads_words_has_no_other_reading():

@@ -25,7 +25,7 @@ from wfalens.monitoring import (
     text_features,
     watch,
 )
-from wfalens.monitoring.walks import Walks
+from wfalens.monitoring.text_features import Walks
 from wfalens.monitoring.watch import ATTACKED, SURPRISING, UNSEEN
 from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
@@ -149,7 +149,7 @@ def test_a_watcher_tells_one_line_for_each_and_passes_over_bad_ones(made, model)
     assert {"surprise", "known_words", "agrees", "alarm", "probability"} <= outputs[0].keys()
     windows = [each["window"] for each in results if "window" in each]
     assert [each["texts"] for each in windows] == [3]
-    assert watcher.rest()["texts"] == 1
+    assert watcher.summary()["texts"] == 1
     assert watcher.bad == 3
     assert json.dumps(results)
 
@@ -179,7 +179,7 @@ def test_surprising_texts_and_attacked_ones_raise_alarms(made, model):
         np.zeros(len(FEATURES)),
         0.0,
         0.4,
-        SynonymDefense.nothing(made.wfa),
+        SynonymDefense.of_pairs(len(made.wfa.word_counts), []),
         {},
     )
     (result, *_) = Watcher(made.wfa, model, Alarms(deviations=0.0), always).read([b"awful awful awful awful"])

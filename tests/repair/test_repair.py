@@ -8,24 +8,25 @@ import pytest
 
 from tests.errors import raises
 from tests.flaws import PLANTED
+from wfalens.models import wrap
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.repair import (
     Plan,
+    PlanStep,
     RepairOptions,
-    Step,
     blame,
     compare_errors,
     errors_of,
-    label_suspects,
+    find_label_errors,
     plan_for,
     relabelled,
     repair,
     retrain,
 )
 from wfalens.repair.blame import turning_weights
-from wfalens.repair.plan import turning_phrases
-from wfalens.text import Corpus
+from wfalens.repair.repair_model import turning_phrases
+from wfalens.text import Corpus, TextEncoder
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +78,10 @@ def test_flipped_labels_are_suspected(flaw):
     rows = rng.choice(len(flaw.train), 40, replace=False)
     labels = flaw.train.labels.copy()
     labels[rows] = (labels[rows] + 1 + rng.integers(0, 5, len(rows))) % len(flaw.train.class_names)
-    suspects = label_suspects(
+    suspects = find_label_errors(
         flaw.wfa, flaw.model, Corpus(flaw.train.texts, labels, flaw.train.class_names, flaw.train.name)
     )
-    assert np.isin([each.row for each in suspects[:30]], rows).mean() > 0.8
+    assert np.isin([each.row for each in suspects.errors[:30]], rows).mean() > 0.8
     assert all(each.doubt > 0 and each.label != each.likelier for each in suspects)
     steps = relabelled(suspects, 3.0)
     assert 0 < len(steps) < len(suspects)
@@ -124,9 +125,9 @@ def test_a_phrase_is_put_into_other_texts_in_its_own_order(flaw, found):
 def test_a_repaired_set_is_what_the_plan_says():
     train = Corpus.of(["a b", "c", "d e"], ["x", "y", "x"])
     steps = (
-        Step("drop", 0, "a b", "x", "why"),
-        Step("relabel", 2, "d e", "y", "why"),
-        Step("add", None, "new", "x", "why"),
+        PlanStep("drop", 0, "a b", "x", "why"),
+        PlanStep("relabel", 2, "d e", "y", "why"),
+        PlanStep("add", None, "new", "x", "why"),
     )
     repaired = Plan(steps).apply(train)
     assert repaired.texts == ("c", "d e", "new")
@@ -170,3 +171,14 @@ def test_what_cannot_be_blamed_or_repaired_is_refused(flaw, found):
         RepairOptions(how=("pray",))
     with raises("no-pool"):
         plan_for(found, flaw.model, ["pool"])
+
+
+def test_errors_of_a_model_of_strings_are_those_on_the_texts_as_they_stand():
+    def shouting(texts: list[str]):
+        loud = np.array([0.9 if text.isupper() else 0.1 for text in texts])
+        return np.stack([1 - loud, loud], 1)
+
+    encoder = TextEncoder.of_texts(["a film"], "basic_english")
+    model = wrap(shouting, vocab=encoder, classes=("calm", "loud"), reads="text", name="shouting")
+    corpus = Corpus.of(["A FILM", "a film", "UNHEARD"], ["calm", "calm", "calm"], ("calm", "loud"))
+    assert list(errors_of(model, corpus).texts) == ["A FILM", "UNHEARD"]

@@ -12,7 +12,7 @@ from wfalens.report import Extent, Study, collect, views, write_report
 from wfalens.text import Corpus
 
 SMALL = Extent(sentences=5, words=40, strongest=3, pages=2, attacked=60)
-WHOLE = ("overview", "fidelity", "map", "sentences", "word_map", "contrast", "attacks", "comparison", "texts")
+WHOLE = ("overview", "opinion", "findings", "fidelity", "sentences", "attacks", "comparison", "texts")
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +25,6 @@ def carried(study):
     return collect(study, SMALL)
 
 
-@pytest.fixture
-def no_word_map(monkeypatch):
-    """t-SNE takes seconds and is seen elsewhere; what it needs is still asked for."""
-    monkeypatch.setattr(views, "word_map", lambda study: {"vectors": study.meanings.source})
-
-
 def read(path):
     """The data and the rest of a written page."""
     text = path.read_text(encoding="utf-8")
@@ -38,7 +32,6 @@ def read(path):
     return json.loads(found[1]), text.replace(found[1], "")
 
 
-@pytest.mark.usefixtures("no_word_map")
 def test_a_page_carries_all_its_data_and_asks_nobody(study, carried, tmp_path):
     path = tmp_path / "report.html"
     size = write_report(study, path, SMALL)
@@ -55,7 +48,6 @@ def test_a_page_carries_all_its_data_and_asks_nobody(study, carried, tmp_path):
     assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)", page)
 
 
-@pytest.mark.usefixtures("no_word_map")
 def test_a_text_too_long_for_shapley_values_tells_so_and_the_others_are_carried():
     wfa = sample("fit", 5).wfa
     found = collect(Study("a.wfa", wfa, corpus=Corpus(("w1 w2", "w1 " * 20_001))), SMALL)
@@ -84,12 +76,6 @@ def test_words_are_the_frequent_and_the_strong(study, carried):
     for name in study.wfa.class_names:
         rows = views.WordTable(study).find(sort=name, min_count=study.usual_count, limit=3)["rows"]
         assert words >= {row[0] for row in rows}
-    assert carried["moves"].keys() == carried["word_pages"].keys()
-
-
-def test_pairs_that_can_be_swapped_are_carried(carried):
-    pairs = [pair for kind in ("adversarial", "collaborative") for pair in carried["contrast"][kind]["pairs"]]
-    assert {f"{pair['first']}\n{pair['second']}" for pair in pairs} == carried["swaps"].keys()
 
 
 def test_what_is_left_out_is_told_as_it_is(study, carried):
@@ -102,7 +88,6 @@ def test_what_is_left_out_is_told_as_it_is(study, carried):
     assert data["Texts"].startswith(f"{len(study.corpus):,} of {study.corpus.name}")
 
 
-@pytest.mark.usefixtures("no_word_map")
 @pytest.mark.parametrize("missing", ["model", "corpus", "vectors", "other"])
 def test_a_report_without_a_part_says_why(study, missing):
     part = replace(study, **{missing: None})
@@ -111,9 +96,9 @@ def test_a_report_without_a_part_says_why(study, missing):
     assert (
         lacking
         == {
-            "model": {"fidelity", "attacks"},
-            "corpus": {"fidelity", "sentences", "attacks", "texts"},
-            "vectors": {"word_map", "contrast", "attacks"},
+            "model": {"opinion", "findings", "fidelity", "attacks"},
+            "corpus": {"opinion", "findings", "fidelity", "sentences", "attacks", "texts"},
+            "vectors": {"attacks"},
             "other": {"comparison"},
         }[missing]
     )
@@ -126,7 +111,7 @@ def test_an_automaton_alone_has_a_report(wfa, tmp_path):
     data, _ = read(tmp_path / "report.html")
     assert data["overview"]["kind"] == wfa.kind
     assert data["words"]["rows"]
-    assert ("error" in data["map"]) == (wfa.kind == "linear")
+    assert "too many to read" in data["states"]["error"]
 
 
 def test_equal_studies_give_equal_pages(study, tmp_path):

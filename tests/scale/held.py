@@ -27,10 +27,9 @@ class Held:
 
 
 def main(folder: str) -> None:
-    def on_retry(job: str, *_: object) -> None:
-        print("retry", job, flush=True)
-
-    for outcome in run_jobs(Held(folder), ["one", "two"], "ray", 2, None, on_retry):
+    for outcome in run_jobs(Held(folder), ["one", "two"], "ray", 2):
+        for _ in outcome.retries:
+            print("retry", outcome.job)
         print(outcome.result, flush=True)
     leave_cluster()
 

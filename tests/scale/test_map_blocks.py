@@ -41,35 +41,34 @@ class EngineConformance:
     engine, workers = "serial", 1
 
     def outcomes(self, task, jobs=JOBS):
-        retries = []
-        found = run_jobs(task, jobs, self.engine, self.workers, None, lambda *retry: retries.append(retry))
-        outcomes = {outcome.job: outcome for outcome in found}
+        outcomes = {outcome.job: outcome for outcome in run_jobs(task, jobs, self.engine, self.workers)}
         assert sorted(outcomes) == jobs  # one outcome for each, whatever happens
-        return outcomes, retries
+        return outcomes
 
     def test_every_job_is_done_once(self, tmp_path):
         task = Squares(str(tmp_path))
-        outcomes, retries = self.outcomes(task)
+        outcomes = self.outcomes(task)
         assert {job: outcome.result for job, outcome in outcomes.items()} == {job: job * job for job in JOBS}
         assert [task.tries(job) for job in JOBS] == [1] * len(JOBS)
-        assert retries == []
+        assert not any(outcome.retries for outcome in outcomes.values())
 
     def test_nothing_to_do_is_done_at_once(self, tmp_path):
-        assert self.outcomes(Squares(str(tmp_path)), []) == ({}, [])
+        assert self.outcomes(Squares(str(tmp_path)), []) == {}
 
     def test_an_error_that_a_user_can_fix_is_not_tried_again(self, tmp_path):
         task = Squares(str(tmp_path), refused=3)
-        outcomes, _ = self.outcomes(task)
+        outcomes = self.outcomes(task)
         failure = outcomes.pop(3)
-        assert (failure.attempts, failure.fixable) == (1, True)
+        assert (failure.retries, failure.fixable) == ((), True)
         assert task.tries(3) == 1
         assert all(isinstance(outcome, Done) for outcome in outcomes.values())
 
     def test_a_transient_failure_is_tried_again_and_reported(self, tmp_path):
-        outcomes, retries = self.outcomes(Squares(str(tmp_path), failing=4))
+        outcomes = self.outcomes(Squares(str(tmp_path), failing=4))
         assert outcomes[4].result == 16
-        assert [(job, number) for job, _, number in retries] == [(4, 2)]
-        assert "a hiccup" in retries[0][1]
+        assert {job: outcome.retries for job, outcome in outcomes.items() if outcome.retries} == {
+            4: ("RuntimeError: a hiccup",)
+        }
 
     def test_a_model_that_cannot_be_opened_ends_the_run(self, tmp_path):
         config = RunConfig(engine=self.engine, workers=self.workers)
@@ -122,16 +121,16 @@ class ProcessConformance(EngineConformance):
         wait_until(lambda: not any(resident(int(path.name)) for path in pids.iterdir()))
 
     def test_a_worker_that_dies_is_replaced_and_its_job_tried_again(self, tmp_path):
-        outcomes, retries = self.outcomes(Squares(str(tmp_path), deadly=2))
+        outcomes = self.outcomes(Squares(str(tmp_path), deadly=2))
         assert {job: outcome.result for job, outcome in outcomes.items()} == {job: job * job for job in JOBS}
-        assert (2, 2) in [(job, number) for job, _, number in retries]
+        assert len(outcomes[2].retries) == 1
 
     def test_a_job_that_always_kills_its_worker_is_given_up_and_the_others_are_done(self, tmp_path):
         task = Squares(str(tmp_path), poison=5)
-        outcomes, _ = self.outcomes(task)
+        outcomes = self.outcomes(task)
         failure = outcomes.pop(5)
         assert isinstance(failure, Failed)
-        assert (failure.attempts, failure.fixable) == (ATTEMPTS, False)
+        assert (len(failure.retries) + 1, failure.fixable) == (ATTEMPTS, False)
         assert task.tries(5) == ATTEMPTS
         assert all(isinstance(outcome, Done) for outcome in outcomes.values())
 

@@ -187,9 +187,9 @@ def test_a_worker_elsewhere_reads_relative_names_and_tells_what_it_does_not_see(
     worker, here = RayWorker(), socket.gethostname()
     assert worker.prepare(Origin(__version__, "the driver's", str(tmp_path / "texts")), [Reading()]) is None
     assert os.environ["WFALENS_THREADS"] == "1"
-    (found, _), (failed, heard) = worker.run("there"), worker.run("unlucky")
+    found, failed = worker.run("there"), worker.run("unlucky")
     assert found.result == 4
-    assert (failed.reason, len(heard)) == (f"RuntimeError: a hiccup (on {here})", 2)
+    assert (failed.reason, len(failed.retries)) == (f"RuntimeError: a hiccup (on {here})", 2)
     missing = worker.run("absent")  # which no option may skip
     assert isinstance(missing, InputError)
     assert str(missing).startswith(f"{here} must see all files under the same names (FileNotFoundError: ")

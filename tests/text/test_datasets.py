@@ -9,7 +9,7 @@ import pytest
 
 from wfalens.errors import InputError
 from wfalens.text import load_dataset
-from wfalens.text.datasets import newsroom, opinions, tomita
+from wfalens.text.datasets import NAMES, newsroom, opinions, tomita
 from wfalens.text.datasets.catalogue import DATASETS, is_available
 
 PREDICATES = {
@@ -21,6 +21,10 @@ PREDICATES = {
     6: lambda s: (s.count("0") - s.count("1")) % 3 == 0,
     7: lambda s: re.fullmatch("0*1*0*1*", s),
 }
+
+
+def test_every_data_set_is_named_in_the_help_of_commands():
+    assert tuple(DATASETS) == NAMES
 
 
 @pytest.mark.parametrize("number", PREDICATES)

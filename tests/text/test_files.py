@@ -125,7 +125,7 @@ def test_the_page_on_corpora_runs(tmp_path, monkeypatch, capsys):
     exec(example, {})  # noqa: S102 - our own text
     assert capsys.readouterr().out.splitlines() == [
         "2 ('ham', 'spam') ('mail.csv: row 3: empty text',)",
-        "0 2 ['spam', 'ham'] 1 ()",
+        "0 2 ['spam', 'ham'] 1 []",
     ]
 
 

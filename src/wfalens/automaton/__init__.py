@@ -1,23 +1,8 @@
-"""The result: the automaton, its kernels and its file."""
+"""The result: the automaton, its kernels and its file.
 
-from wfalens.automaton.completion import COMPLETIONS, Empirical, Fitted, Null, Probe, Shared, Uniform
-from wfalens.automaton.linear import LinearWFA
-from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.automaton.walk import ROW_KINDS, Walk
-from wfalens.automaton.wfa import UNDECIDED, WFA
+Public names stand once, in `__init__.pyi`, and are loaded on first use.
+"""
 
-__all__ = [
-    "COMPLETIONS",
-    "ROW_KINDS",
-    "UNDECIDED",
-    "WFA",
-    "Empirical",
-    "Fitted",
-    "LinearWFA",
-    "Null",
-    "Probe",
-    "Shared",
-    "StochasticWFA",
-    "Uniform",
-    "Walk",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

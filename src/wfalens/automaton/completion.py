@@ -6,7 +6,6 @@ from a `.wfa` file by its name. A subclass of `Completion` registers itself.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -31,39 +30,56 @@ REPRESENTATIVES = Bounds(whole, 1, 1 << 20)
 COMPLETIONS: dict[str, type[Completion]] = {}
 
 
-class Completion(ABC):
+class Completion:
     """Base class of completion rules, found by `name` in `COMPLETIONS`."""
 
     name: ClassVar[str]
-    rows: Rows  # of rules that have rows of their own
+    code: ClassVar[int]  # of the kernels
+    stored: ClassVar[tuple[str, ...]] = ()  # fields that the header of a file holds
+    rows_name: ClassVar[str] = ""  # of tensors in a file, for rules that have rows of their own
+    rows: Rows
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         COMPLETIONS[cls.name] = cls
 
-    @abstractmethod
     def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:
         """The rule as the kernels read it. centres: (n, C)"""
+        table = np.zeros((0, 0))
+        rule = Rule(self.code, alpha, 0.0, table, no_rows(0), 0.0, table, np.zeros(0, np.int32))
+        return rule._replace(**self.particulars(centres))
 
-    def check(self, observed: Rows, words: int, states: int) -> None:  # noqa: B027 - most rules have no rows
-        """Refuse rows that do not fit the alphabet and the states."""
+    def particulars(self, centres: NDArray[np.float64]) -> dict[str, Any]:  # noqa: ARG002
+        """What is particular to this completion in the rule; by default its own rows, if it has any."""
+        return {"probed": self.rows, "strength": 1.0} if self.rows_name else {}
+
+    def check(self, observed: Rows, words: int, states: int) -> None:
+        """Refuse rows that do not fit the alphabet and the states: a word has one in every state, or none."""
+        if not self.rows_name:
+            return
+        per_word = np.diff(self.rows.row_start)
+        if len(per_word) != words or not np.all(np.isin(per_word, (0, states))):
+            raise InputError("the probed rows must be there in every state for a word, or in none", code="rows")
+        if np.any(has_rows(observed) & (per_word == 0)):
+            raise InputError("a word was observed but not probed", code="rows")
 
     def has_rows(self) -> NDArray[np.bool_] | None:
         """Words that have rows by this rule although they were not observed; None: no word. -> (V,)"""
-        return None
+        return has_rows(self.rows) if self.rows_name else None
 
     def options(self) -> dict[str, Any]:
         """Fields that the header of a file holds."""
-        return {}
+        return {name: getattr(self, name) for name in self.stored}
 
     def tensors(self) -> Tensors:
         """Arrays that a file holds."""
-        return {}
+        return store_rows(self.rows_name, self.rows) if self.rows_name else {}
 
     @classmethod
-    def load(cls, file: StoredFile, options: Mapping[str, Any], words: int, states: int) -> Completion:  # noqa: ARG003
+    def load(cls, file: StoredFile, options: Mapping[str, Any], words: int, states: int) -> Completion:
         """From a file."""
-        return cls()
+        rows = {"rows": load_rows(file, cls.rows_name, words, states)} if cls.rows_name else {}
+        return cls(**{name: options[name] for name in cls.stored}, **rows)
 
 
 def load_completion(file: StoredFile, words: int, states: int) -> Completion:
@@ -83,9 +99,7 @@ class Null(Completion):
     """Zeros: mass that meets a missing row is lost."""
 
     name: ClassVar[str] = "null"
-
-    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
-        return _rule(kernels.NULL, alpha)
+    code: ClassVar[int] = kernels.NULL
 
 
 @dataclass(frozen=True)
@@ -93,9 +107,7 @@ class Uniform(Completion):
     """`1/n` in every column."""
 
     name: ClassVar[str] = "uniform"
-
-    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
-        return _rule(kernels.UNIFORM, alpha)
+    code: ClassVar[int] = kernels.UNIFORM
 
 
 @dataclass(frozen=True)
@@ -105,45 +117,19 @@ class Empirical(Completion):
     beta: float
     distance: str = "euclidean"
     name: ClassVar[str] = "empirical"
+    code: ClassVar[int] = kernels.EMPIRICAL
+    stored: ClassVar[tuple[str, ...]] = ("beta", "distance")
 
     def __post_init__(self) -> None:
         check_numbers(self, {"beta": Bounds(real, 0, 1)})
         check_choice("distance", self.distance, DISTANCES)
 
-    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:
-        near = similarity(centres, self.distance)
-        return _rule(kernels.EMPIRICAL, alpha)._replace(beta=self.beta, similarity=near)
-
-    def options(self) -> dict[str, Any]:
-        return {"beta": self.beta, "distance": self.distance}
-
-    @classmethod
-    def load(cls, file: StoredFile, options: Mapping[str, Any], words: int, states: int) -> Completion:  # noqa: ARG003
-        return cls(options["beta"], options["distance"])
-
-
-class _OwnRows:
-    """Part of rules with a row in every state for each word that they know."""
-
-    rows: Rows
-    stored_as: ClassVar[str]
-
-    def check(self, observed: Rows, words: int, states: int) -> None:
-        per_word = np.diff(self.rows.row_start)
-        if len(per_word) != words or not np.all(np.isin(per_word, (0, states))):
-            raise InputError("the probed rows must be there in every state for a word, or in none", code="rows")
-        if np.any(has_rows(observed) & (per_word == 0)):
-            raise InputError("a word was observed but not probed", code="rows")
-
-    def has_rows(self) -> NDArray[np.bool_] | None:
-        return has_rows(self.rows)
-
-    def tensors(self) -> Tensors:
-        return store_rows(self.stored_as, self.rows)
+    def particulars(self, centres: NDArray[np.float64]) -> dict[str, Any]:
+        return {"beta": self.beta, "similarity": similarity(centres, self.distance)}
 
 
 @dataclass(frozen=True, eq=False)
-class Probe(_OwnRows, Completion):
+class Probe(Completion):
     """Ask the model: rows counted by reading every word from representatives of every state.
 
     An observed row is shrunk towards the probed one: `(T̂σ[i] + m·Qσ[i]) / (Σ + m)`, m the strength.
@@ -153,25 +139,19 @@ class Probe(_OwnRows, Completion):
     representatives: int
     rows: Rows
     name: ClassVar[str] = "probe"
-    stored_as: ClassVar[str] = "probed"
+    code: ClassVar[int] = kernels.PROBE
+    stored: ClassVar[tuple[str, ...]] = ("strength", "representatives")
+    rows_name: ClassVar[str] = "probed"
 
     def __post_init__(self) -> None:
         check_numbers(self, {"strength": STRENGTHS, "representatives": REPRESENTATIVES})
 
-    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
-        return _rule(kernels.PROBE, alpha)._replace(probed=self.rows, strength=self.strength)
-
-    def options(self) -> dict[str, Any]:
-        return {"strength": self.strength, "representatives": self.representatives}
-
-    @classmethod
-    def load(cls, file: StoredFile, options: Mapping[str, Any], words: int, states: int) -> Completion:
-        rows = load_rows(file, cls.stored_as, words, states)
-        return cls(options["strength"], options["representatives"], rows)
+    def particulars(self, centres: NDArray[np.float64]) -> dict[str, Any]:  # noqa: ARG002
+        return {"probed": self.rows, "strength": self.strength}
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted(_OwnRows, Completion):
+class Fitted(Completion):
     """No row is missing: all were fitted to the model's outputs, and stand for the observed ones too.
 
     `drift` is how far fitting moved the centres from the mean outputs of their states: mean L1 distance.
@@ -180,38 +160,32 @@ class Fitted(_OwnRows, Completion):
     rows: Rows
     drift: float
     name: ClassVar[str] = "fit"
-    stored_as: ClassVar[str] = "fitted"
+    code: ClassVar[int] = kernels.FITTED
+    stored: ClassVar[tuple[str, ...]] = ("drift",)
+    rows_name: ClassVar[str] = "fitted"
 
     def __post_init__(self) -> None:
         check_numbers(self, {"drift": Bounds(real, 0, 2)})
 
-    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
-        return _rule(kernels.FITTED, alpha)._replace(probed=self.rows, strength=1.0)
-
-    def options(self) -> dict[str, Any]:
-        return {"drift": self.drift}
-
-    @classmethod
-    def load(cls, file: StoredFile, options: Mapping[str, Any], words: int, states: int) -> Completion:
-        return cls(load_rows(file, cls.stored_as, words, states), options["drift"])
-
 
 @dataclass(frozen=True, eq=False)
 class Shared(Completion):
-    """No row is missing: every word belongs to one class of words, and the words of a class share its matrix."""
+    """No row is missing: every word belongs to one cluster of words, and the words of a cluster share its matrix."""
 
-    rows: Rows  # of the classes, a row in every state
+    rows: Rows  # of the clusters, a row in every state
     word_class: NDArray[np.int64]  # (V,)
-    visits: NDArray[np.float64]  # (classes, n): how often each class was read in each state of the extraction texts
-    typicality: NDArray[np.uint8]  # (V,): how clearly a word belongs to its class, up to 255
+    visits: NDArray[np.float64]  # (clusters, n): how often each was read in each state of the extraction texts
+    typicality: NDArray[np.uint8]  # (V,): how clearly a word belongs to its cluster, up to 255
     name: ClassVar[str] = "shared"
+    code: ClassVar[int] = kernels.FITTED
+    rows_name: ClassVar[str] = "shared"
 
     @property
     def classes(self) -> int:
         return len(self.rows.row_start) - 1
 
-    def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:  # noqa: ARG002
-        return _rule(kernels.FITTED, alpha)._replace(probed=self.rows, strength=1.0)
+    def has_rows(self) -> NDArray[np.bool_] | None:
+        return None
 
     def check(self, observed: Rows, words: int, states: int) -> None:  # noqa: ARG002
         classes, of_word = self.classes, self.word_class
@@ -224,7 +198,7 @@ class Shared(Completion):
 
     def tensors(self) -> Tensors:
         return {
-            **store_rows(self.name, self.rows),
+            **super().tensors(),
             "shared.word_class": compact(self.word_class),
             "shared.visits": self.visits.astype(np.float32),
             "shared.typicality": self.typicality,
@@ -236,17 +210,11 @@ class Shared(Completion):
         if np.any(visits < 0) or visits.sum() > MOST_COUNTED:
             raise file.fail("its counts are out of range")
         return cls(
-            rows=load_rows(file, cls.name, len(visits), states),
+            rows=load_rows(file, cls.rows_name, len(visits), states),
             word_class=of_word.astype(np.int64),
             visits=visits.astype(np.float64),
             typicality=file.tensor("shared.typicality", "u").astype(np.uint8),
         )
-
-
-def _rule(code: int, alpha: float) -> Rule:
-    """A rule with all that is particular to one completion left empty."""
-    table = np.zeros((0, 0))
-    return Rule(code, alpha, 0.0, table, no_rows(0), 0.0, table, np.zeros(0, np.int32))
 
 
 def similarity(centres: NDArray[np.float64], distance: str) -> NDArray[np.float64]:

@@ -61,11 +61,11 @@ class Doors:
         """
         from wfalens.evaluation.fidelity import measure_fidelity
         from wfalens.evaluation.language_models import measure_language_model
-        from wfalens.models.contract import is_language_model
+        from wfalens.models.contract import END, is_language_model
         from wfalens.progress import shown
 
         with shown(progress):
-            if is_language_model(self._wfa):
+            if END in self._wfa.class_names and is_language_model(self._wfa):
                 return measure_language_model(self._wfa, cast("Any", model), texts, reference=reference, seed=seed)
             return measure_fidelity(
                 self._wfa,
@@ -103,7 +103,7 @@ class Doors:
             queries: with a model: model calls at most (default: 500).
             tolerance: with a model: stop when all 95 % intervals are at most this far from the values.
             class_name: the class to show first; by default the predicted one.
-            seed: of sampled permutations.
+            seed: of the coalitions that are drawn.
 
         Examples:
             >>> wfa.explain("a good film").ranking  # the predicted class, then the runners-up

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -75,6 +74,7 @@ class LinearWFA(WFA):
     """
 
     kind: ClassVar[str] = "linear"
+    unit: ClassVar[str] = "log-odds"
 
     def __init__(
         self,
@@ -129,10 +129,6 @@ class LinearWFA(WFA):
     def state_frequencies(self) -> NDArray[np.float64]:
         return np.append(self.mean_state, 1.0)
 
-    @property
-    def unit(self) -> str:
-        return "log-odds"
-
     @cached_property
     def bounds(self) -> NDArray[np.float64]:
         """The most, up to sign, that any text can make of each number of the state; (n,)
@@ -161,9 +157,6 @@ class LinearWFA(WFA):
     def probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         shifted = np.exp(weights - weights.max(1, keepdims=True))
         return np.asarray(shifted / shifted.sum(1, keepdims=True))
-
-    def decide(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
-        return np.asarray(weights.argmax(1))
 
     def shown(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         return self.probabilities(weights)
@@ -218,19 +211,6 @@ class LinearWFA(WFA):
             total += after.sum(0) - after[ends].sum(0) + len(ends) * wfa.initial[:-1]
         wfa.mean_state = frozen(total / max(1, len(ids.values)))
         return wfa
-
-    def row_shares(self, ids: NDArray[np.int32], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Words seen in extraction count as observed, the other known words as completed: their rows are generated."""
-        shares = np.zeros((len(vectors), 3))
-        unknown = (ids == UNKNOWN) | (ids == PADDING)
-        kind = np.where(unknown, 2, np.where(self.word_counts[ids] > 0, 0, 1))
-        shares[np.arange(len(ids)), kind] = 1
-        return shares
-
-    def save(self, path: str | Path) -> None:
-        from wfalens.automaton.wfa_file import save_linear
-
-        save_linear(self, path)
 
     @cached_property
     def _final(self) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Names for people: states by what they say and how surely, classes of words by typical words and what they do."""
+"""Names for people: states by what they say and how surely, classes of words by typical words."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ _DEGREES = {"wholly certain": 0.995, "certain": 0.97, "sure": 0.9, "fairly sure"
 _BETWEEN = 0.75  # the least probability of two classes together
 OPEN = 0.05  # share of the probability that words move on average in a state that is still open
 HARDLY = 0.1  # the same of a class of words in open states
-MAINLY = 0.5  # share of what is moved, or of the cases
-_MOSTLY, _ALSO = 0.7, 0.2  # shares of what is moved that goes towards two classes, and towards the second of them
-_READ = 0.02  # share of the cases in which a state counts
 _TYPICAL_WORDS = 5
 
 
@@ -29,7 +26,6 @@ class WordClass:
     """A class of words, as a person may call it."""
 
     words: tuple[str, ...]  # typical ones, the most characteristic first
-    effect: str  # what it does, in a few words
     size: int  # words in it
     share: float  # of all words read in the extraction texts
     change: NDArray[np.float64]  # (C,): of the output, in the mean over the open states where it is read
@@ -91,7 +87,6 @@ def name(anatomy: Anatomy, vocabulary: Vocabulary) -> Names:
     classes = tuple(
         WordClass(
             typical[number],
-            _effect(anatomy, number, weights[number], changes[number], float(moved[number]), states),
             int(sizes[number]),
             float(anatomy.visits[number].sum() / total),
             change[number],
@@ -178,49 +173,3 @@ def _leading_classes(anatomy: Anatomy) -> list[list[int]]:
     here = entering / np.maximum(1e-12, entering.sum(0))
     divergence = here * np.log(np.maximum(1e-12, here) / np.maximum(1e-12, everywhere))
     return [[int(group) for group in np.argsort(-column, kind="stable")] for column in divergence.T]
-
-
-def _effect(
-    anatomy: Anatomy,
-    number: int,
-    weights: NDArray[np.float64],
-    change: NDArray[np.float64],
-    moved: float,
-    states: Sequence[str],
-) -> str:
-    """What a class of words does. weights: (n,), where it is read; change: (n, C), of the output in each state"""
-    names = anatomy.class_names
-    if moved < HARDLY:
-        leaves = weights @ (anatomy.matrices[number] * (1 - np.eye(len(states))))
-        to = int(leaves.argmax())
-        return f"leads to {states[to]}" if leaves[to] >= MAINLY else "hardly matters"
-    if _turns_round(anatomy, number):
-        return "turns the opinion round"
-    mean = weights @ change
-    towards = weights @ np.maximum(0, change) / moved
-    first, second = np.argsort(-towards, kind="stable")[:2]
-    if towards[first] + towards[second] >= _MOSTLY:
-        if towards[second] < _ALSO:
-            return f"turns towards {names[first]}"
-        depends = ", by what came before" if mean[second] <= 0 else ""
-        return f"turns towards {names[first]} or {names[second]}{depends}"
-    if -mean.min() >= MAINLY * moved:
-        return f"turns away from {names[int(mean.argmin())]}"
-    surer = weights @ ((anatomy.matrices[number] @ anatomy.centres).max(1) - anatomy.centres.max(1))
-    return "makes it surer" if surer > 0 else "makes it less sure"
-
-
-def _turns_round(anatomy: Anatomy, number: int) -> bool:
-    """Whether it turns away states that lean to a class, whichever it is, and not all towards the same one."""
-    says, after = anatomy.centres.argmax(1), (anatomy.matrices[number] @ anatomy.centres).argmax(1)
-    least = LEANING_OF_TWO if anatomy.centres.shape[1] == 2 else LEANING
-    leaning, visits = anatomy.centres.max(1) >= least, anatomy.visits[number]
-    read = leaning & (visits > _READ * visits.sum())
-    to: set[int] = set()
-    for label in np.unique(says[read]):
-        here = read & (says == label)
-        turned = here & (after != label)
-        if visits[turned].sum() < MAINLY * visits[here].sum():
-            return False
-        to.add(int(after[turned][visits[turned].argmax()]))
-    return len(to) > 1

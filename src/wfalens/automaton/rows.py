@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfalens.automaton.kernels.steps import Rows
@@ -34,33 +33,20 @@ def make_rows(
 ) -> Rows:
     """Rows from their number per word, their states and their number of entries (at least one each)."""
     row_start = offsets_of(per_word)
-    stored, sizes = np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(entries, np.uint32)
+    stored, sizes = np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(entries, np.int64)
     states = np.ascontiguousarray(state, np.uint16)
-    total, entry_start = np.empty(len(states)), np.zeros(len(row_start), np.int64)
-    _add_up(stored, sizes, row_start, total, entry_start)
+    starts = offsets_of(sizes)
+    total = np.add.reduceat(stored, starts[:-1], dtype=np.float64) if len(states) else np.zeros(0)
     return Rows(
         row_start,
         states,
         total,
         1 / total,
-        entry_start,
+        starts[row_start],
         np.repeat(states, sizes),
         np.ascontiguousarray(target, np.uint16),
         stored,
     )
-
-
-@njit(cache=True, nogil=True)
-def _add_up(weight, entries, row_start, total, entry_start):  # type: ignore[no-untyped-def]
-    """The sum of every row, and where the entries of every word begin."""
-    entry = 0
-    for word in range(row_start.shape[0] - 1):
-        for row in range(row_start[word], row_start[word + 1]):
-            total[row] = 0.0
-            for _ in range(entries[row]):
-                total[row] += weight[entry]
-                entry += 1
-        entry_start[word + 1] = entry
 
 
 def no_rows(words: int) -> Rows:
@@ -68,21 +54,11 @@ def no_rows(words: int) -> Rows:
     return make_rows(np.zeros(words, np.int64), empty, empty, empty, empty)
 
 
-def entries_per_row(rows: Rows) -> NDArray[np.uint32]:
-    """How many entries each row has."""
-    entries = np.zeros(len(rows.state), np.uint32)
-    _count(rows.row_start, rows.state, rows.entry_start, rows.source, entries)
-    return entries
-
-
-@njit(cache=True, nogil=True)
-def _count(row_start, state, entry_start, source, entries):  # type: ignore[no-untyped-def]
-    for word in range(row_start.shape[0] - 1):
-        row = row_start[word]
-        for entry in range(entry_start[word], entry_start[word + 1]):
-            while state[row] != source[entry]:
-                row += 1
-            entries[row] += np.uint32(1)
+def entries_per_row(rows: Rows) -> NDArray[np.int64]:
+    """How many entries each row has: neighbouring entries of one word and one state are a row."""
+    words = np.repeat(np.arange(len(rows.entry_start) - 1), np.diff(rows.entry_start))
+    starts = np.flatnonzero(np.diff(words * MAX_STATES + rows.source, prepend=-1))
+    return np.diff(starts, append=len(rows.source))
 
 
 def has_rows(rows: Rows) -> NDArray[np.bool_]:

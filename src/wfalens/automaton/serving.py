@@ -37,8 +37,27 @@ def stochastic_of(wfa: WFA) -> Serving | None:
 
 def recorded(provenance: Mapping[str, Any]) -> Recorded | None:
     """What a choice of size or kind recorded of the chosen one, or training of its best epoch; else None."""
-    size, kind = _of_size(provenance.get("frontier")), _of_kind(provenance.get("choice"))
-    return size or kind or _of_training(provenance)
+    for read in (_of_size, _of_kind, _of_training):
+        try:
+            best, texts, sizes = read(provenance)
+            return Recorded(float(best["cr"]), float(best["jsd"]), int(texts), sizes)
+        except (TypeError, KeyError, IndexError, StopIteration, ValueError, OverflowError):  # files are of anybody
+            continue
+    return None
+
+
+def _of_size(provenance: Mapping[str, Any]) -> tuple[Any, Any, int]:
+    frontier = provenance["frontier"]
+    return frontier["tried"][frontier["chosen"]], frontier["texts"], len(frontier["tried"])
+
+
+def _of_kind(provenance: Mapping[str, Any]) -> tuple[Any, Any, int]:
+    choice = provenance["choice"]
+    return next(each for each in choice["tried"] if each["kind"] == choice["chosen"]), choice["texts"], 1
+
+
+def _of_training(provenance: Mapping[str, Any]) -> tuple[Any, Any, int]:
+    return min(provenance["training"], key=lambda epoch: float(epoch["jsd"])), provenance["held_out"], 1
 
 
 def readable_summary(wfa: WFA) -> dict[str, Any] | None:
@@ -50,33 +69,11 @@ def readable_summary(wfa: WFA) -> dict[str, Any] | None:
     return {"states": about["states"], "word_classes": about["word_classes"], **rates}
 
 
-def _of_size(frontier: Any) -> Recorded | None:
-    try:
-        chosen = frontier["tried"][frontier["chosen"]]
-        return Recorded(float(chosen["cr"]), float(chosen["jsd"]), int(frontier["texts"]), len(frontier["tried"]))
-    except (TypeError, KeyError, IndexError, ValueError, OverflowError):  # files are of anybody
-        return None
-
-
-def _of_kind(choice: Any) -> Recorded | None:
-    try:
-        best = next(each for each in choice["tried"] if each["kind"] == choice["chosen"])
-        return Recorded(float(best["cr"]), float(best["jsd"]), int(choice["texts"]), 1)
-    except (TypeError, KeyError, StopIteration, ValueError, OverflowError):  # files are of anybody
-        return None
-
-
-def _of_training(provenance: Mapping[str, Any]) -> Recorded | None:
-    try:
-        best = min(provenance["training"], key=lambda epoch: float(epoch["jsd"]))
-        return Recorded(float(best["cr"]), float(best["jsd"]), int(provenance["held_out"]), 1)
-    except (TypeError, KeyError, ValueError, OverflowError):  # files are of anybody
-        return None
-
-
 def _remark(wfa: WFA, serving: StochasticWFA) -> str | None:
     if serving is wfa:
         return None
     found = recorded(serving.provenance)
-    rate = "" if found is None else f" (CR {found.cr:.3f} with the network on {found.texts:,} held-out texts)"
+    rate = (
+        "" if found is None else f" (CR {found.cr:.3f} with the network on {found.texts:,} extraction texts set aside)"
+    )
     return f"from the readable automaton{rate}, not from the {wfa.kind} automaton that answers"

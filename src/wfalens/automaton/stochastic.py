@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,6 +56,7 @@ class StochasticWFA(WFA):
     """
 
     kind: ClassVar[str] = "stochastic"
+    unit: ClassVar[str] = "probability"
 
     def __init__(
         self,
@@ -163,16 +163,10 @@ class StochasticWFA(WFA):
         # texts of one word, each with its own beginning
         return self._distributions(self.row_set[ids], np.arange(len(ids) + 1), vectors, every=False)
 
-    @property
-    def unit(self) -> str:
-        return "probability"
-
     def row_shares(self, ids: NDArray[np.int32], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        shares = np.zeros((len(ids), 3))
         if isinstance(self.completion, Shared):
-            kinds = np.where(ids == UNKNOWN, 2, np.where(self.word_counts[ids] > 0, 0, 1))
-            shares[np.arange(len(ids)), kinds] = 1
-            return shares
+            return super().row_shares(ids, vectors)
+        shares = np.zeros((len(ids), 3))
         mass = np.maximum(vectors.sum(1), np.finfo(float).tiny)
         for position, word in enumerate(ids):
             if not vectors[position].any():
@@ -221,11 +215,6 @@ class StochasticWFA(WFA):
             word_counts=self.word_counts,
             provenance=self.provenance,
         )
-
-    def save(self, path: str | Path) -> None:
-        from wfalens.automaton.wfa_file import save_stochastic
-
-        save_stochastic(self, path)
 
     def _distributions(
         self, words: NDArray[np.int64], offsets: NDArray[np.int64], initial: NDArray[np.float64], every: bool

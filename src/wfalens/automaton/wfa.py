@@ -21,6 +21,7 @@ from wfalens.ragged import Ragged
 from wfalens.text.corpus import named_classes
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.tokenizers import Tokenizer
+from wfalens.text.vocabulary import UNKNOWN
 
 if TYPE_CHECKING:
     from wfalens.automaton.stochastic import StochasticWFA
@@ -50,6 +51,7 @@ class WFA(Doors, ABC):
     """
 
     kind: ClassVar[str]
+    unit: ClassVar[str]  # what class weights and their differences are measured in: "probability" or "log-odds"
     attached_readable: StochasticWFA | None = None  # a readable automaton of the same model, stored in the same file
 
     def __init__(
@@ -92,9 +94,9 @@ class WFA(Doors, ABC):
     def probabilities(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Class distributions of class weights; (N, classes) -> (N, classes)"""
 
-    @abstractmethod
     def decide(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
         """Class indices of class weights, -1 for undecided; (N, classes) -> (N,)"""
+        return np.asarray(weights.argmax(1))
 
     @abstractmethod
     def shown(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -106,26 +108,24 @@ class WFA(Doors, ABC):
 
     @property
     @abstractmethod
-    def unit(self) -> str:
-        """What class weights and their differences are measured in: "probability" or "log-odds"."""
-
-    @property
-    @abstractmethod
     def state_frequencies(self) -> NDArray[np.float64]:
         """u: how often each state was visited in the extraction corpus, the initial one included; (n,)"""
 
-    @abstractmethod
     def row_shares(self, ids: NDArray[np.int32], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         """Share of the mass that each word sends through observed, completed and unknown-word rows.
 
-        vectors: (words, n), the distribution before each word -> (words, 3)
+        Where words have no rows of their own, those seen in extraction count as observed, the other known words as
+        completed. vectors: (words, n), the distribution before each word -> (words, 3)
         """
+        shares = np.zeros((len(vectors), 3))
+        kinds = np.where(ids <= UNKNOWN, 2, np.where(self.word_counts[ids] > 0, 0, 1))
+        shares[np.arange(len(ids)), kinds] = 1
+        return shares
 
     @abstractmethod
     def summary(self) -> dict[str, Any]:
         """What a person asks first about an automaton: its size and settings, as plain numbers and words."""
 
-    @abstractmethod
     def save(self, path: str | Path) -> None:
         """Write a `.wfa` file, atomically.
 
@@ -137,6 +137,9 @@ class WFA(Doors, ABC):
             >>> WFA.load("films.wfa").fingerprint == wfa.fingerprint
             True
         """
+        from wfalens.automaton.wfa_file import save
+
+        save(self, path)
 
     def __repr__(self) -> str:
         """Kind, states, words and classes in a line."""
@@ -359,7 +362,7 @@ class WFA(Doors, ABC):
             'neg'
         """
         words = self.encoder.tokens(text)
-        ids = self.encoder.vocabulary.encode([words])
+        ids = self.encoder.encode([text])
         vectors = np.vstack([self.initial, self.state_vectors(ids, every=True)])
         weights = self.read_out(vectors)
         way = Walk(

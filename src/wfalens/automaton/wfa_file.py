@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton import stochastic
 from wfalens.automaton.completion import MOST_COUNTED, Shared, load_completion
 from wfalens.automaton.kernels import layers
 from wfalens.automaton.linear import Factors, LinearWFA
 from wfalens.automaton.rows import load_rows, no_rows, store_rows
-from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.stochastic import StochasticWFA, bytes_in_use
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.memory import check_in_use
@@ -30,17 +29,9 @@ _LARGEST_FACTOR = 1e9
 _READABLE = "readable"  # header entry of a readable automaton, and the beginning of its tensors' names
 
 
-def save_stochastic(wfa: StochasticWFA, path: str | Path) -> None:
-    _save(wfa, path, stochastic.bytes_in_use(wfa.states))
-
-
-def save_linear(wfa: LinearWFA, path: str | Path) -> None:
-    _save(wfa, path, _linear_bytes(wfa.factors))
-
-
-def _save(wfa: WFA, path: str | Path, bytes_in_use: int) -> None:
+def save(wfa: WFA, path: str | Path) -> None:
     header, tensors = _STORES[wfa.kind](wfa)
-    _check_in_use(tensors, bytes_in_use)
+    _check_in_use(tensors, _linear_bytes(wfa.factors) if isinstance(wfa, LinearWFA) else bytes_in_use(wfa.states))
     if wfa.attached_readable is not None:
         fields, parts = _store_readable(wfa.attached_readable)
         header[_READABLE] = fields
@@ -52,7 +43,7 @@ def _store_readable(readable: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
     """What is stored of a readable automaton beside what it shares with the automaton: the words, the classes."""
     common, alphabet = store_encoder(readable.encoder)
     fields, parts = _store_stochastic(readable)
-    _check_in_use(parts, stochastic.bytes_in_use(readable.states))
+    _check_in_use(parts, bytes_in_use(readable.states))
     own = {name: value for name, value in fields.items() if name not in (*common, "class_names")}
     return own, {name: part for name, part in parts.items() if name not in alphabet}
 
@@ -78,37 +69,23 @@ def fingerprint(wfa: WFA) -> str:
 
 
 def _store_stochastic(wfa: StochasticWFA) -> tuple[dict[str, Any], Tensors]:
-    header, tensors = store_encoder(wfa.encoder)
-    completion, own_rows = {"name": wfa.completion.name, **wfa.completion.options()}, wfa.completion.tensors()
-    header |= {
-        "kind": wfa.kind,
-        "class_names": list(wfa.class_names),
-        "alpha": wfa.alpha,
-        "completion": completion,
-        "provenance": wfa.provenance,
-    }
-    tensors |= {
-        "centres": wfa.centres,
-        "state_visits": wfa.state_visits,
-        "word_counts": compact(wfa.word_counts),
-        **({} if isinstance(wfa.completion, Shared) else store_rows("rows", wfa.rows)),
-        **own_rows,
-    }
-    return header, tensors
+    header, tensors = _store_common(wfa)
+    completion = {"name": wfa.completion.name, **wfa.completion.options()}
+    rows = {} if isinstance(wfa.completion, Shared) else store_rows("rows", wfa.rows)
+    tensors |= {"centres": wfa.centres, "state_visits": wfa.state_visits, **rows, **wfa.completion.tensors()}
+    return header | {"alpha": wfa.alpha, "completion": completion}, tensors
 
 
 def _store_linear(wfa: LinearWFA) -> tuple[dict[str, Any], Tensors]:
-    header, tensors = store_encoder(wfa.encoder)
-    header |= {
-        "kind": wfa.kind,
-        "class_names": list(wfa.class_names),
-        "decay": wfa.factors.decay,
-        "turns": wfa.factors.turns,
-        "provenance": wfa.provenance,
-    }
+    header, tensors = _store_common(wfa)
     tensors |= {f"factors.{name}": getattr(wfa.factors, name) for name in _FACTORS}
-    tensors |= {"mean_state": wfa.mean_state, "word_counts": compact(wfa.word_counts)}
-    return header, tensors
+    return header | {"decay": wfa.factors.decay, "turns": wfa.factors.turns}, tensors | {"mean_state": wfa.mean_state}
+
+
+def _store_common(wfa: WFA) -> tuple[dict[str, Any], Tensors]:
+    header, tensors = store_encoder(wfa.encoder)
+    header |= {"kind": wfa.kind, "class_names": list(wfa.class_names), "provenance": wfa.provenance}
+    return header, tensors | {"word_counts": compact(wfa.word_counts)}
 
 
 def load(path: str | Path, tokenizer: Tokenizer | None = None) -> WFA:
@@ -136,7 +113,7 @@ def _load_stochastic(file: StoredFile, encoder: TextEncoder) -> StochasticWFA:
     class_names = file.class_names()
     centres = file.tensor("centres", "f", 2)
     n, words = len(centres), len(encoder.vocabulary)
-    _check_in_use(file.tensors, stochastic.bytes_in_use(n))
+    _check_in_use(file.tensors, bytes_in_use(n))
     if np.any(centres < 0) or np.any(np.abs(centres.sum(1) - 1) > _SUM_TOLERANCE):
         raise file.fail("its centres are not distributions")
     visits, counts = _counts(file, "state_visits"), _counts(file, "word_counts")
@@ -147,7 +124,7 @@ def _load_stochastic(file: StoredFile, encoder: TextEncoder) -> StochasticWFA:
         centres=centres,
         rows=no_rows(words) if isinstance(completion, Shared) else load_rows(file, "rows", words, n),
         completion=completion,
-        alpha=file.number(file.header, "alpha"),
+        alpha=file.number("alpha"),
         state_visits=visits,
         word_counts=counts,
         provenance=file.field("provenance", dict),
@@ -161,7 +138,7 @@ def _load_linear(file: StoredFile, encoder: TextEncoder) -> LinearWFA:
     mean_state = file.tensor("mean_state", "f")
     if any(np.any(np.abs(part) > _LARGEST_FACTOR) for part in (mean_state, *parts.values())):
         raise file.fail("its factors are out of range")
-    factors = Factors(**parts, decay=file.number(file.header, "decay"), turns=file.field("turns", bool))
+    factors = Factors(**parts, decay=file.number("decay"), turns=file.field("turns", bool))
     _check_in_use(file.tensors, _linear_bytes(factors))
     return LinearWFA(
         encoder=encoder,

@@ -25,7 +25,7 @@ PHASES = {
     },
     "Understand": {
         "explain": "Words, phrases and texts: what drives each class?",
-        "show": "Draw a readable automaton, or describe it in words.",
+        "show": "Show how a network reads: what moves its opinion, word by word.",
         "report": "Write one page with all results; it works offline.",
         "serve": "The same in the browser, for any sentence you type.",
     },

@@ -4,49 +4,31 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading, new_group, register
+from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import dataset_of, open_corpus, open_files, open_model, open_vectors, open_wfa
-from wfalens.cli.library import attacks
-from wfalens.cli.output import check_out, print_result, say, write_out
+from wfalens.cli.library import attack as attacks
+from wfalens.cli.output import print_result, say, write_out
 
 _EXAMPLES = 3
+_DEFAULT = "strong, guided, and their controls"
 command = new_group()
 
 
 @register(
     command,
     "attack",
-    lambda: {"texts": Reading, "attack": attacks.AttackOptions},
+    lambda: {"attack": attacks.AttackOptions},
+    ("attack.changes -k", "texts.cache"),
+    result=opt.RESULT_FILES,
 )
 def attack(
+    settings: Settings,
     automaton: opt.Automaton,
     model: opt.Model,
     corpus: opt.Corpus,
-    recipe: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--recipe",
-            metavar="NAME",
-            help="nearest, weak, strong (the paper's), with the controls random-order and random-word; guided (ours), "
-            "with the control random-tries; guided-once, greedy. May be repeated.",
-            show_default="strong, guided, and their controls",
-        ),
-    ] = None,
-    changes: Annotated[
-        int | None,
-        typer.Option(
-            "--changes", "-k", metavar="N", min=1, help="Words changed at most (edits, of texts of characters)."
-        ),
-    ] = None,
+    recipe: Annotated[list[str] | None, opt.value("--recipe", "NAME", show_default=_DEFAULT)] = None,
     limit: opt.Limit = None,
-    out: opt.Out = None,
-    force: opt.Force = False,
-    seed: opt.Seed = None,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
 ) -> None:
     """Change a few words by similar ones so that the classifier errs; the automaton guides the search.
 
@@ -61,25 +43,25 @@ def attack(
     Examples:
       wfalens attack films.wfa -m films.rnn -c rotten_tomatoes --limit 500
       wfalens attack news.wfa -m news.rnn -c 'new/*.parquet' --limit 2000
+
+    Args:
+        recipe: nearest, weak, strong (the paper's), with the controls random-order and random-word; guided (ours), with
+            the control random-tries; guided-once, greedy. May be repeated.
     """
-    check_out(out, force)
-    wfa = open_wfa(automaton, config.texts)
-    texts = (
-        open_corpus(corpus, config.texts) if limit is None or dataset_of(corpus) else open_files(corpus, config.texts)
-    )
-    given = config.given("attack") | ({} if changes is None else {"changes": changes})
+    wfa = open_wfa(automaton, settings.texts)
+    in_memory = limit is None or dataset_of(corpus) is not None
     found = attacks.attack(
-        open_model(model, wfa),
-        texts,
+        open_model(model, wfa, settings.texts),
+        open_corpus(corpus, settings.texts) if in_memory else open_files(corpus, settings.texts),
         wfa,
         recipe or attacks.DEFAULT_RECIPES,
-        attacks.AttackOptions(**given),
-        vectors=open_vectors(config.common.vectors, wfa.encoder.vocabulary.words[2:]),
+        settings.attack,
+        vectors=open_vectors(settings, wfa),
         limit=limit,
-        seed=config.common.seed if seed is None else seed,
+        seed=settings.seed,
     )
-    write_out(out, found, f"{automaton.name}: attacks on {found.corpus}")
-    print_result(found, as_json)
-    if not as_json:
+    write_out(settings.out, found, f"{automaton.name}: attacks on {found.corpus}")
+    print_result(found, settings.as_json)
+    if not settings.as_json:
         for example in found.examples[:_EXAMPLES]:
             say(f"{example}\n")

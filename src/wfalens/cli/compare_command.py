@@ -2,46 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading, new_group, register
+from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import open_corpus, open_model, open_wfa
 from wfalens.cli.library import robustness
-from wfalens.cli.output import check_out, print_json, print_rows, say, write_out
+from wfalens.cli.output import exit_below, print_answer, print_result, write_out
 from wfalens.errors import InputError
+from wfalens.validation import Options, option
 
-_SHOWN = 10
 command = new_group()
 
 
-@register(command, "compare", lambda: {"texts": Reading})
+@dataclass(frozen=True)
+class CompareSettings(Options):
+    """[compare]: the automata's classifiers, and what counts as a failure.
+
+    Args:
+        model: The classifier of the first automaton, and, given again, that of the second: reports fidelity.
+        min_agreement: Exit with 1 if they agree on a smaller share.
+    """
+
+    model: tuple[str, ...] = option(())
+    min_agreement: float | None = option(None, allowed=opt.SHARE)
+
+
+@register(
+    command,
+    "compare",
+    lambda: {"compare": CompareSettings},
+    ("compare.model -m", "compare.min_agreement"),
+    result=opt.RESULT_FILES,
+)
 def compare(
+    settings: Settings,
     before: Annotated[Path, opt.argument("BEFORE", "The first automaton: .wfa, or .json of `export --format dfa`.")],
     after: Annotated[Path, opt.argument("AFTER", "The second automaton, with the same classes.")],
     corpus: opt.SomeCorpus = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="MODEL",
-            help="The classifier of the first automaton, and, given again, that of the second: reports fidelity.",
-        ),
-    ] = None,
-    min_agreement: Annotated[
-        float | None,
-        typer.Option(
-            "--min-agreement", metavar="SHARE", min=0, max=1, help="Exit with 1 if they agree on a smaller share."
-        ),
-    ] = None,
-    out: opt.Out = None,
-    force: opt.Force = False,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
 ) -> None:
     """Report what changed between two automata: two checkpoints, two data sets, two methods.
 
@@ -55,58 +57,36 @@ def compare(
       wfalens compare old.wfa new.wfa --corpus rotten_tomatoes
       wfalens compare old.wfa new.wfa -c test.csv -m old.rnn -m new.rnn
     """
-    check_out(out, force)
     if {before.suffix.lower(), after.suffix.lower()} == {".json"}:
-        _compare_dfas(before, after, as_json)
+        _compare_dfas(before, after, settings)
         return
-    if corpus is None and (min_agreement is not None or model):
+    models, least = settings.compare.model, settings.compare.min_agreement
+    if corpus is None and (least is not None or models):
         raise InputError("give --corpus too: agreement and fidelity are measured on texts", code="option-conflict")
-    if model and len(model) > 2:
+    if len(models) > 2:
         raise InputError(
             "--model is given twice at most: for the first automaton, and for the second", code="option-value"
         )
-    first, second = (open_wfa(path, config.texts) for path in (before, after))
-    names = [*(model or ()), None, None]
-    found: Any = robustness.compare(
+    first, second = (open_wfa(path, settings.texts) for path in (before, after))
+    texts = () if corpus is None else open_corpus(corpus, settings.texts)
+    names = [*models, None, None]
+    found = robustness.compare(
         first,
         second,
-        () if corpus is None else open_corpus(corpus, config.texts),
-        models=(open_model(names[0], first), open_model(names[1], second)),
+        texts,
+        models=(open_model(names[0], first, settings.texts), open_model(names[1], second, settings.texts)),
     )
-    write_out(out, found, f"{before.name} and {after.name}")
-    if as_json:
-        print_json({"before": str(before), "after": str(after), **found.to_dict()})
-    else:
-        _print(found)
-    if min_agreement is not None and found.agreement is not None and found.agreement.cr.value < min_agreement:
-        if not as_json:
-            say(f"they agree on {found.agreement.cr.value:.3f} of the texts, below {min_agreement:.3f}")
-        raise typer.Exit(1)
+    write_out(settings.out, found, f"{before.name} and {after.name}")
+    print_result(found, settings.as_json, about={"before": str(before), "after": str(after)})
+    if found.agreement is not None:
+        exit_below("the share of texts on which they agree", found.agreement.cr.value, least, settings.as_json)
 
 
-def _print(found: Any) -> None:
-    tables = {f"Words whose influence changed most ({found.words.unit})": found.word_rows(_SHOWN)}
-    if found.texts is not None:
-        tables["Texts that they read most differently"] = found.text_rows(_SHOWN)
-    if found.states is not None:
-        tables["States, the farthest apart first"] = found.state_rows(_SHOWN)
-    for title, (columns, rows) in tables.items():
-        print_rows(title, [dict(zip(columns, row, strict=True)) for row in rows])
-    for name, item in (("agreement", found.agreement), ("fidelity before", found.fidelity_before)):
-        if item is not None:
-            say(f"{name}: CR {item.cr:.3f}, JSD {item.jsd:.3f} on {item.texts:,} texts")
-    if found.fidelity_after is not None:
-        say(f"fidelity after: CR {found.fidelity_after.cr:.3f}, JSD {found.fidelity_after.jsd:.3f}")
-
-
-def _compare_dfas(before: Path, after: Path, as_json: bool) -> None:
+def _compare_dfas(before: Path, after: Path, settings: Settings) -> None:
     first, second = (robustness.read_machine(path)[0] for path in (before, after))
     word = robustness.shortest_difference(first, second)
-    if as_json:
-        print_json({"equal": word is None, "difference": None if word is None else list(word)})
-    else:
-        say(
-            "they read all words alike" if word is None else f"read differently: {' '.join(word) or '(the empty word)'}"
-        )
+    text = "they read all words alike" if word is None else f"read differently: {' '.join(word) or '(the empty word)'}"
+    found = {"equal": word is None, "difference": None if word is None else list(word)}
+    print_answer(found, text, settings.as_json)
     if word is not None:
         raise typer.Exit(1)

@@ -7,52 +7,69 @@ import inspect
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
-from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
+from wfalens.cli import options as opt
+from wfalens.cli.output import check_out
 from wfalens.errors import InputError
-from wfalens.validation import Bounds, Options, option, whole
+from wfalens.validation import Bounds, Options, described_arguments, option, whole
 
 # all sections of all commands: one file may serve several commands, and each takes the sections that it knows
 SECTIONS = (
-    "texts", "run", "paper", "stochastic", "linear", "readable", "augmentation", "refinement", "words",
-    "network", "training", "preprocessing", "evaluate", "explain", "phrases", "pairs", "sample", "show", "report",
-    "attack", "certify", "check", "watch", "detect", "blame", "repair", "export", "dfa",
+    "texts", "run", "extract", "method", "paper", "stochastic", "linear", "readable", "augmentation", "refinement",
+    "words", "network", "training", "preprocessing", "evaluate", "predict", "explain", "findings", "phrases", "pairs",
+    "sample", "show", "report", "attack", "certify", "check", "compare", "watch", "detect", "blame", "repair",
+    "export", "dfa",
 )  # fmt: skip
-
-
 CONTEXT = {"help_option_names": ["-h", "--help"]}
-Generated = Mapping[str, Field[Any]]  # option -> the field that it sets
 Sections = Callable[[], Mapping[str, type[Options]]]  # called when needed: the classes may take time to import
 
 
 @dataclass(frozen=True)
 class Common(Options):
-    """Settings outside of any section."""
+    """Settings outside of any section.
 
-    seed: int = option(0, "Seed of everything random.", Bounds(whole, 0, 2**32 - 1))
-    vectors: str = option("wordllama", "Word vectors: wordllama, or a GloVe or word2vec file.")
+    Args:
+        seed: Seed of everything random.
+        vectors: Word vectors: wordllama, or a GloVe or word2vec file.
+    """
+
+    seed: int = option(0, allowed=Bounds(whole, 0, 2**32 - 1))
+    vectors: str = option("wordllama")
 
 
 @dataclass(frozen=True)
 class Reading(Options):
-    """[texts]: how texts are read."""
+    """[texts]: how texts are read.
 
-    data: str | None = option(None, "Folder of data sets that are not bundled (default: $WFALENS_DATA).")
-    text_column: str = option("text", "Column that holds the text.")
-    label_column: str | None = option(None, "Column that holds the class (default: label, if there is one).")
-    encoding: str = option("utf-8", "Encoding of text files.")
-    tokenizer: str | None = option(
-        None, "Your own tokenizer, where an automaton or model names one: package.module:function; its code is run."
-    )
+    Args:
+        data: Folder of data sets that are not bundled (default: $WFALENS_DATA).
+        text_column: Column that holds the text.
+        label_column: Column that holds the class (default: label, if there is one).
+        encoding: Encoding of text files.
+        tokenizer: Your own tokenizer, where an automaton or model names one: package.module:function; its code
+            is run.
+        cache: File that keeps the answers of a model that pays for every call, so that no text is asked twice.
+    """
+
+    data: str | None = option(None)
+    text_column: str = option("text")
+    label_column: str | None = option(None)
+    encoding: str = option("utf-8")
+    tokenizer: str | None = option(None)
+    cache: Path | None = option(None)
 
 
 class Settings:
-    """The sections that a command accepts, each an instance of its options class, and what was set explicitly."""
+    """The sections that a command accepts, each an instance of its options class, and where its results go."""
+
+    as_json = False
+    out: tuple[Path, ...] = ()  # files that the result is written to
+    force = False
 
     def __init__(self, sections: Mapping[str, type[Options]], given: Mapping[str, Mapping[str, Any]]) -> None:
         self._sections = {name: made(name, kind, given.get(name, {})) for name, kind in sections.items()}
@@ -64,17 +81,29 @@ class Settings:
         except KeyError:
             raise AttributeError(name) from None
 
+    @property
+    def seed(self) -> int:
+        return int(self.common.seed)
+
     def given(self, section: str) -> dict[str, Any]:
         """What the user has set of a section; without the defaults."""
         return dict(self._given.get(section, {}))
 
 
-def read_settings(specs: Sequence[str], sections: Mapping[str, type[Options]]) -> Settings:
-    """Settings from files and KEY=VALUE, in this order; what comes later counts."""
+def read_settings(
+    specs: Sequence[str], sections: Mapping[str, type[Options]], flags: Mapping[str, Any] | None = None
+) -> Settings:
+    """Settings from files and KEY=VALUE, in this order, then from options; what comes later counts."""
     given: dict[str, dict[str, Any]] = {}
     for spec in specs:
         for section, key, value in _entries(spec, sections):
             given.setdefault(section, {})[key] = value
+    for place, value in (flags or {}).items():
+        section, _, key = place.partition(".")
+        if isinstance(value, str):
+            given.setdefault(section, {})[key] = parsed(fields_of(sections[section])[key], value)
+        elif value is not None and value != []:
+            given.setdefault(section, {})[key] = _plain(value)
     return Settings(sections, given)
 
 
@@ -132,10 +161,10 @@ def _placed(key: str, sections: Mapping[str, type[Options]]) -> tuple[str, str]:
     section, dot, name = key.partition(".")
     if dot and section in sections:
         return section, name
-    owners = [] if dot else [each for each, kind in sections.items() if key in _names(kind)]
+    owners = [] if dot else [each for each, kind in sections.items() if key in fields_of(kind)]
     if len(owners) == 1 or "common" in owners[:1]:  # a key without a section is the common one, as in a file
         return owners[0], key
-    known = [f"{each}.{name}".removeprefix("common.") for each, kind in sections.items() for name in _names(kind)]
+    known = [f"{each}.{name}".removeprefix("common.") for each, kind in sections.items() for name in fields_of(kind)]
     if owners:
         ways = " or ".join(f"{owner}.{key}=…" for owner in owners)
         raise InputError(f"{key} is in several sections; write {ways}", code="config-key")
@@ -143,14 +172,10 @@ def _placed(key: str, sections: Mapping[str, type[Options]]) -> tuple[str, str]:
 
 
 def _field(kind: type[Options], section: str, name: str) -> Field[Any]:
-    for each in fields(kind):  # type: ignore[arg-type]
-        if each.name == name:
-            return each
-    raise InputError(f"there is no setting {name!r} in [{section}]{_near(name, _names(kind))}", code="config-key")
-
-
-def _names(kind: type[Options]) -> list[str]:
-    return [each.name for each in fields(kind)]  # type: ignore[arg-type]
+    known = fields_of(kind)
+    if name not in known:
+        raise InputError(f"there is no setting {name!r} in [{section}]{_near(name, list(known))}", code="config-key")
+    return known[name]
 
 
 def _near(name: str, known: Sequence[str]) -> str:
@@ -166,10 +191,11 @@ class _CommandWithSettings(TyperCommand):
     """Lists its settings below the options when help is shown."""
 
     sections: Sections
+    flags: Sequence[str]
 
     @property
     def epilog(self) -> str | None:
-        return _settings_help({"common": Common, **self.sections()})
+        return _settings_help(self.sections(), self.flags)
 
     @epilog.setter
     def epilog(self, _text: str | None) -> None:
@@ -185,40 +211,36 @@ def new_group(help: str | None = None) -> typer.Typer:
 
 
 def register(
-    group: typer.Typer,
-    name: str,
-    sections: Sections,
-    *,
-    generated: Generated | None = None,
-    panel: str | None = None,
+    group: typer.Typer, name: str, sections: Sections, flags: Sequence[str] = (), *, result: Sequence[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Declare a command.
+    """Declare a command; its function gets a `Settings` and its own arguments, which its docstring describes last.
 
     Args:
         group: where it belongs.
         name: of the command.
-        sections: what `--config` may set, by section; it arrives as the argument `config`, a `Settings`.
-        generated: options made from fields; those that were given arrive as the argument `options`.
-        panel: where these stand in the help.
+        sections: what `--config` may set, by section.
+        flags: settings that are options of their own, too: "SECTION.NAME", or with a short form "SECTION.NAME -n".
+        result: endings of the files that `--out` may write the result to; none: there is no such option.
     """
 
     def declare(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def run(**given: Any) -> None:
-            given["config"] = read_settings(given["config"] or (), {"common": Common, **sections()})
-            if generated is not None:
-                values = {key: given.pop(key) for key in generated}
-                given["options"] = {
-                    key: value if isinstance(value, bool) else parsed(generated[key], value)
-                    for key, value in values.items()
-                    if value is not None
-                }
-            command(**given)
+        def known() -> dict[str, type[Options]]:
+            return {"common": Common, "texts": Reading, **sections()}
 
-        if generated is not None:
-            _replace_options(run, generated, panel)
-        kind = type("Command", (_CommandWithSettings,), {"sections": staticmethod(sections)})
-        group.command(name, cls=kind, help=flowing(inspect.getdoc(command) or ""), context_settings=CONTEXT)(run)
+        def run(config: list[str] | None, as_json: bool, **given: Any) -> None:
+            set_by_flags = {flag.partition(" ")[0]: given.pop(_variable(flag)) for flag in flags}
+            settings = read_settings(config or (), known(), set_by_flags)
+            settings.as_json = as_json
+            if result:
+                settings.out, settings.force = tuple(given.pop("out") or ()), given.pop("force")
+                check_out(settings.out, result, settings.force)
+            command(settings, **given)
+
+        _declare_parameters(run, command, [_parameter(flag, known()) for flag in flags], bool(result))
+        members = {"sections": staticmethod(known), "flags": [flag.partition(" ")[0] for flag in flags]}
+        kind = type("Command", (_CommandWithSettings,), members)
+        about = (inspect.getdoc(command) or "").partition("\n\nArgs:\n")[0]
+        group.command(name, cls=kind, help=flowing(about), context_settings=CONTEXT)(run)
         return command
 
     return declare
@@ -233,62 +255,68 @@ def flowing(text: str) -> str:
     return "\n\n".join(paragraphs)
 
 
-def fields_of(*kinds: type[Options]) -> dict[str, Field[Any]]:
-    """All fields by name; of those that several classes have, the first."""
-    return {each.name: each for kind in reversed(kinds) for each in fields(kind)}  # type: ignore[arg-type]
+def fields_of(kind: type[Options]) -> dict[str, Field[Any]]:
+    """The fields of an options class by name."""
+    return {each.name: each for each in fields(kind)}  # type: ignore[arg-type]
 
 
-def _replace_options(run: Any, generated: Generated, panel: str | None) -> None:
-    """Let typer see the generated options in place of the argument `options`."""
-    signature, hints = inspect.signature(run), get_type_hints(run, include_extras=True)
-    made = [_parameter(name, item, panel) for name, item in generated.items()]
-    kept: list[inspect.Parameter] = []
-    for each in signature.parameters.values():
-        kept += made if each.name == "options" else [each.replace(annotation=hints[each.name])]
-    run.__signature__ = signature.replace(parameters=kept)
+def _declare_parameters(run: Any, command: Any, flags: Sequence[inspect.Parameter], has_out: bool) -> None:
+    """Let typer see the arguments of the command, its flags, and the options that every command has."""
+    hints = get_type_hints(command, include_extras=True)
+    for name, text in described_arguments(command.__doc__ or "").items():
+        hints[name].__metadata__[0].help = text
+    own = [each.replace(annotation=hints[each.name]) for each in inspect.signature(command).parameters.values()]
+    shared = {"config": (opt.Config, None), **(opt.RESULT if has_out else {}), "as_json": (opt.Json, False)}
+    more = [_keyword(name, kind, default) for name, (kind, default) in shared.items()]
+    kept = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own[1:]] + [*flags, *more]
+    run.__signature__ = inspect.Signature(kept)
     run.__annotations__ = {each.name: each.annotation for each in kept}
 
 
-def _parameter(name: str, item: Field[Any], panel: str | None) -> inspect.Parameter:
-    flag = f"--{name.replace('_', '-')}"
-    if item.type == "bool":
-        made = typer.Option(flag, metavar="", help=item.metadata["help"], rich_help_panel=panel)
-        kind: Any = Annotated[bool | None, made]
-    else:
-        made = typer.Option(
-            flag,
-            metavar=_metavar(item),
-            help=described(item),
-            show_default=_default(item),
-            rich_help_panel=panel,
-        )
-        kind = Annotated[str | None, made]
-    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=kind)
+def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _variable(flag: str) -> str:
+    return flag.partition(" ")[0].partition(".")[2]
+
+
+def _parameter(flag: str, sections: Mapping[str, type[Options]]) -> inspect.Parameter:
+    """The option of a setting; typer hands its text on, and the options class checks it."""
+    place, _, short = flag.partition(" ")
+    section, _, name = place.partition(".")
+    item = fields_of(sections[section])[name]
+    names, kind = (f"--{name.replace('_', '-')}", *([short] if short else [])), str(item.type)
+    if kind == "bool":
+        return _keyword(name, Annotated[bool | None, opt.flag(*names, help=item.metadata["help"])], None)
+    number = isinstance(item.metadata.get("allowed"), Bounds)
+    made = typer.Option(
+        *names, metavar="NUMBER" if number else "VALUE", help=described(item), show_default=_default(item)
+    )
+    return _keyword(name, Annotated[list[str] | None if "tuple" in kind else str | None, made], None)
 
 
 def described(item: Field[Any]) -> str:
     """The help of a field, with what it may be."""
     allowed, text = item.metadata.get("allowed"), str(item.metadata.get("help", ""))
-    if allowed is None or isinstance(allowed, Bounds):
+    if allowed is None or isinstance(allowed, Bounds) or all(str(each) in text for each in allowed):
         return text
     return f"{text} One of: {', '.join(map(str, allowed))}."
 
 
-def _metavar(item: Field[Any]) -> str:
-    return "NUMBER" if isinstance(item.metadata.get("allowed"), Bounds) else "VALUE"
-
-
 def _default(item: Field[Any]) -> str | bool:
-    return False if item.default in (None, MISSING, "") else str(item.default)
+    if item.default in (None, MISSING, "", ()):
+        return False
+    return ", ".join(item.default) if isinstance(item.default, tuple) else str(item.default)
 
 
-def _settings_help(sections: Mapping[str, type[Options]]) -> str:
-    """What `--config` takes, as lines below the options."""
+def _settings_help(sections: Mapping[str, type[Options]], flags: Sequence[str]) -> str:
+    """What `--config` takes beside the options above, as lines below them."""
     lines = ["Settings for --config (KEY=VALUE, or a TOML file with these sections):"]
     for section, kind in sections.items():
         for item in fields(kind):  # type: ignore[arg-type]
-            if "help" in item.metadata:
+            if "help" in item.metadata and f"{section}.{item.name}" not in flags:
                 key = item.name if section == "common" else f"{section}.{item.name}"
-                shown = "" if item.default in (None, MISSING, "", ()) else f" (default: {item.default})"
+                shown = "" if _default(item) is False else f" (default: {_default(item)})"
                 lines.append(f"{key}: {described(item)}{shown}")
     return "\n\n".join(line.replace("[", "\\[") for line in lines)

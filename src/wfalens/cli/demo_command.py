@@ -10,40 +10,36 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 import wfalens as wl
 from wfalens import models
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading, new_group, register
+from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.library import explanation, report
-from wfalens.cli.output import check_folder, print_json, print_rows, say
+from wfalens.cli.output import check_folder, print_json, print_result, print_rows, say
 from wfalens.text import wordllama_vectors
 from wfalens.text.datasets.catalogue import DATASETS, load_dataset
 from wfalens.validation import check_choice
 
 _LONGEST_EXAMPLE, _SUREST = 16, 0.95  # words of the text that is explained, and the automaton's confidence at most
-_SENTENCES = 6  # of the description
+_CLAIMS = 8  # of the findings, the most useful ones
 _EXTRACTION = 40.0  # seconds at most: a demo should not make anyone wait for the last half percent
 _EXTENT = {"sentences": 15, "attacked": 200}  # on the page: of each kind, and texts; `wfalens report` has more
 command = new_group()
 
 
-@register(command, "demo", lambda: {"texts": Reading})
+@register(command, "demo", dict)
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where files are written.")] = Path("demo"),
-    dataset: Annotated[
-        str, typer.Option("--dataset", metavar="NAME", help=f"Data set: {', '.join(DATASETS)}.")
-    ] = "rotten_tomatoes",
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
+    settings: Settings,
+    out: Annotated[Path, opt.value("--out -o", "FOLDER", "Where files are written.")] = Path("demo"),
+    dataset: Annotated[str, opt.value("--dataset", "NAME", f"Data set: {', '.join(DATASETS)}.")] = "rotten_tomatoes",
 ) -> None:
     """Train a network on real texts, copy it into an automaton, and let that explain what the network does.
 
     It takes about two minutes, 40 seconds of them for the automata. First it reports how often the network is right
-    and how often the automaton agrees with it, beside a bag of words; then what the network does, in sentences; then
-    which words decided one text. It writes the network (.rnn), the automaton (.wfa) and a page (.html) that shows both,
-    and suggests what to try next.
+    and how often the automaton agrees with it, beside a bag of words; then what the network has learned and what not,
+    and how it reads, word by word; then which words decided one text. It writes the network (.rnn), the automaton
+    (.wfa) and a page (.html) that shows both, and suggests what to try next.
 
     Example:
       wfalens demo --out demo
@@ -51,9 +47,8 @@ def demo(
     check_choice("data set", dataset, DATASETS)
     check_folder(out)
     began = time.perf_counter()
-    step = (lambda _text: None) if as_json else say
-    data = config.texts.data
-    train, test = (load_dataset(dataset, split, data) for split in ("train", "test"))
+    step = (lambda _text: None) if settings.as_json else say
+    train, test = (load_dataset(dataset, split, settings.texts.data) for split in ("train", "test"))
     paths = {ending: out / f"{dataset}.{ending}" for ending in ("rnn", "wfa", "html")}
     step(f"step 1 of 4: training an LSTM on {len(train):,} texts of {dataset}")
     model = _trained(train, DATASETS[dataset])
@@ -65,31 +60,31 @@ def demo(
     step(f"   wrote {paths['wfa']}\nstep 3 of 4: comparing both on {len(test):,} texts that neither has seen")
     fidelity = wfa.fidelity(model, test, reference=train)
     step("step 4 of 4: explaining the network through the automaton, and writing a page")
-    description = None if wfa.readable is None else explanation.describe(wfa)
+    opinion = explanation.opinion_lines(model, test)
     example = explanation.explain(wfa, _example(wfa, test))
     vectors = wordllama_vectors(model.encoder.vocabulary.words[2:])
     study = report.Study(paths["wfa"].name, wfa, model, test, vectors, reference=train)
     report.write_report(study, paths["html"], report.Extent(**_EXTENT))
+    found = study.findings
     seconds = time.perf_counter() - began
-    if as_json:
+    if settings.as_json:
         print_json(
             {
-                **{
-                    name: str(paths[ending])
-                    for name, ending in (("model", "rnn"), ("automaton", "wfa"), ("report", "html"))
-                },
+                **{"model": paths["rnn"], "automaton": paths["wfa"], "report": paths["html"]},
                 "kind": wfa.kind,
-                "fidelity": fidelity.to_dict(),
-                "description": None if description is None else description.to_dict(),
-                "example": example.to_dict(),
+                "fidelity": fidelity,
+                "findings": found,
+                "opinion": opinion,
+                "example": example,
                 "seconds": seconds,
             }
         )
         return
     _print_rates(fidelity)
-    if description is not None:
-        say("\nWhat the network does, described by its readable automaton:\n")
-        say("\n\n".join(each.text for each in description.sentences[:_SENTENCES]))
+    say("\nWhat the network has learned and what not, measured on the network:\n")
+    say("\n".join(f"* {each.claim}" for each in found.findings[:_CLAIMS]))
+    say(f"\nHow the network reads. {opinion.source}")
+    print_result(opinion, as_json=False)
     say(f"\nOne of these texts: {' '.join(example.words)}")
     print_rows(example.title, example.rows())
     _print_next(paths, seconds)
@@ -127,17 +122,15 @@ def _example(wfa: Any, texts: Any) -> str:
 
 
 def _print_rates(found: Any) -> None:
-    rows = []
-    if found.model_accuracy is not None:
-        rows.append({"": "accuracy of the network", "of the texts": f"{found.model_accuracy.value:.1%}"})
-    rows.append({"": "the automaton agrees with the network", "of the texts": f"{found.overall.cr.value:.1%}"})
-    if found.bag_of_words is not None:
-        rows.append({"": "a bag of words agrees", "of the texts": f"{found.bag_of_words.cr.value:.1%}"})
-    if found.readable is not None:
-        rows.append({"": "the readable automaton agrees", "of the texts": f"{found.readable.cr.value:.1%}"})
     chosen = found.selective.at_coverage(0.8)
-    name = f"on the {chosen.coverage:.0%} with the highest confidence, the automaton agrees"
-    rows.append({"": name, "of the texts": f"{chosen.cr.value:.1%}"})
+    rates = {
+        "accuracy of the network": found.model_accuracy,
+        "the automaton agrees with the network": found.cr,
+        "a bag of words agrees": found.bag_of_words and found.bag_of_words.cr,
+        "the readable automaton agrees": found.readable and found.readable.cr,
+        f"on the {chosen.coverage:.0%} with the highest confidence, the automaton agrees": chosen.cr,
+    }
+    rows = [{"": name, "of the texts": f"{rate.value:.1%}"} for name, rate in rates.items() if rate is not None]
     print_rows(f"{found.overall.texts:,} texts that none of them has seen", rows)
 
 
@@ -145,7 +138,8 @@ def _print_next(paths: dict[str, Path], seconds: float) -> None:
     this, wfa, rnn = _program(), paths["wfa"], paths["rnn"]
     say(f"\ndone in {seconds:.0f} s; now open {paths['html']} in a browser, or try")
     say(f'  {this} explain text {wfa} "a moving and funny film"   # which words decide a text')
-    say(f"  {this} show {wfa} --text   # what the automaton does, in sentences")
+    say(f"  {this} explain findings {wfa} --model {rnn} --corpus {wfa.stem}   # all findings, with intervals")
+    say(f"  {this} show {wfa} --model {rnn} -o opinion.svg   # how the network reads, as a picture")
     say(f"  {this} serve {wfa} --model {rnn}   # the page, with the network, for any sentence")
     say(f"  {this} attack {wfa} --model {rnn} --help   # change a word so that the network errs")
 

@@ -3,91 +3,56 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 import wfalens as wl
 from wfalens import progress
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading, new_group, register
-from wfalens.cli.inputs import (
-    beyond_memory,
-    block_run,
-    check_reading,
-    open_corpus,
-    open_files,
-    open_groups,
-    open_model,
-    open_wfa,
-)
-from wfalens.cli.library import evaluation, language
-from wfalens.cli.output import print_json, print_result, print_rows, say
+from wfalens.cli.config import Settings, new_group, register
+from wfalens.cli.inputs import beyond_memory, block_run, open_corpus, open_files, open_groups, open_model, open_wfa
+from wfalens.cli.library import evaluation, language, preprocessing_check
+from wfalens.cli.output import exit_below, print_json, print_result, print_rows, say
 from wfalens.errors import InputError
-from wfalens.validation import Options, option
+from wfalens.validation import Bounds, Options, option, real
 
 _EXPLAINED = 200  # texts whose explanations are measured, unless --limit names another number
+_SELECTED = ("coverage", "min_cr", "min_confidence")
 command = new_group()
 
 
 @dataclass(frozen=True)
-class EvaluationSettings(Options):
-    """[evaluate]: what is compared."""
+class EvaluateSettings(Options):
+    """[evaluate]: what is compared, and what counts as a failure.
 
-    positive: str | None = option(None, "With --by: the class whose rates are compared (of two the second, else all).")
+    Args:
+        reference: Texts to fit the baselines on (default: the extraction texts, if they are found).
+        by: Compare the groups that a column of the texts names.
+        positive: With --by: the class whose rates are compared (of two the second, else all).
+        min_cr: Exit with 1 if the consistency rate is lower; reports the confidence that reaches it.
+        coverage: Report the confidence at which that share of the texts is answered.
+        min_confidence: Report coverage and CR at that confidence.
+        explanations: Measure explanations of texts instead: how faithful are they?
+    """
+
+    reference: str | None = option(None)
+    by: str | None = option(None)
+    positive: str | None = option(None)
+    min_cr: float | None = option(None, allowed=opt.SHARE)
+    coverage: float | None = option(None, allowed=Bounds(real, 0, 1, (None,), excluded=(0,)))
+    min_confidence: float | None = option(None, allowed=opt.SHARE)
+    explanations: bool = option(False)
 
 
-@register(command, "evaluate", lambda: {"texts": Reading, "evaluate": EvaluationSettings, "run": wl.RunConfig})
+@register(
+    command,
+    "evaluate",
+    lambda: {"evaluate": EvaluateSettings, "run": wl.RunConfig},
+    (*(f"evaluate.{name}" for name in ("reference", "by", "min_cr", "coverage", "explanations")), "texts.cache"),
+)
 def evaluate(
-    automaton: opt.Automaton,
-    model: opt.Model,
-    corpus: opt.Corpus,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            "--reference",
-            metavar="TEXTS",
-            help="Texts to fit the baselines on.",
-            show_default="the extraction texts, if they are found",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option("--by", metavar="COLUMN", help="Compare the groups that a column of the texts names.")
-    ] = None,
-    min_cr: Annotated[
-        float | None,
-        typer.Option(
-            "--min-cr",
-            metavar="RATE",
-            min=0,
-            max=1,
-            help="Exit with 1 if the consistency rate is lower; reports the --min-confidence that reaches it.",
-        ),
-    ] = None,
-    coverage: Annotated[
-        float | None,
-        typer.Option(
-            "--coverage",
-            metavar="SHARE",
-            min=0,
-            max=1,
-            help="Report the --min-confidence at which that share of the texts is answered.",
-        ),
-    ] = None,
-    min_confidence: Annotated[
-        float | None,
-        typer.Option(
-            "--min-confidence", metavar="SHARE", min=0, max=1, help="Report coverage and CR at that confidence."
-        ),
-    ] = None,
-    explanations: Annotated[
-        bool, opt.flag("--explanations", help="Measure explanations of texts instead: how faithful are they?")
-    ] = False,
-    limit: opt.Limit = None,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
+    settings: Settings, automaton: opt.Automaton, model: opt.Model, corpus: opt.Corpus, limit: opt.Limit = None
 ) -> None:
     """Measure how faithful an automaton is: consistency rate (CR) and divergence (JSD), each with its interval.
 
@@ -112,122 +77,75 @@ def evaluate(
       wfalens evaluate mail.wfa -m mail.onnx -c mail.csv --by country
       wfalens evaluate films.wfa -m films.rnn -c rotten_tomatoes --explanations
     """
-    if coverage == 0:
-        raise InputError("a coverage of 0 answers nothing; give a larger share", code="option-value")
-    wfa = open_wfa(automaton, config.texts)
-    classifier = open_model(model, wfa)
+    wfa, how, seed = open_wfa(automaton, settings.texts), settings.evaluate, settings.seed
+    classifier = open_model(model, wfa, settings.texts)
     about = {"automaton": str(automaton)}
-    if explanations:
-        texts = open_corpus(corpus, config.texts, labels=False)
-        seed = config.common.seed
+    if how.explanations:
+        texts = open_corpus(corpus, settings.texts, labels=False)
         measured = evaluation.compare_explanations(wfa, classifier, texts, limit=limit or _EXPLAINED, seed=seed)
-        print_result(measured, as_json, about=about)
+        print_result(measured, settings.as_json, about=about)
         return
     if language.is_language_model(wfa):
-        if any(value is not None for value in (min_cr, coverage, min_confidence, by)) or config.given("run"):
+        if any(getattr(how, name) is not None for name in (*_SELECTED, "by")) or settings.given("run"):
             raise InputError(
                 "an automaton of a language model is measured on all prefixes: leave out options about classes, "
                 "confidence and blocks",
                 code="language-model",
             )
-        known = None if reference is None else open_corpus(reference, config.texts, "train", labels=False)
-        texts = open_corpus(corpus, config.texts, labels=False).sample(limit, config.common.seed)
-        print_result(evaluation.measure_language_model(wfa, classifier, texts, reference=known), as_json)
+        known = None if how.reference is None else open_corpus(how.reference, settings.texts, "train", labels=False)
+        texts = open_corpus(corpus, settings.texts, labels=False).sample(limit, seed)
+        print_result(wfa.fidelity(classifier, texts, reference=known), settings.as_json)
         return
     made_from = wfa.provenance.get("model")
     if not isinstance(made_from, dict) or made_from.get("fingerprint") != classifier.fingerprint:
         progress.say(f"{automaton} was extracted from another model than {model}")
-    fidelity, missing = _measured(wfa, classifier, (automaton, model, corpus), reference, by, limit, config)
-    selected = _selected(fidelity.selective, min_cr, coverage, min_confidence)
-    failed = min_cr is not None and fidelity.cr < min_cr
-    if as_json:
-        chosen = {name: None if found is None else asdict(found) for name, found in selected.items()}
+    fidelity, missing = _measured(wfa, classifier, (automaton, model, corpus), limit, settings)
+    asked = {name: getattr(how, name) for name in _SELECTED if getattr(how, name) is not None}
+    selected = {name: fidelity.selective.select(**{name: value}) for name, value in asked.items()}
+    if settings.as_json:
         made = {name: wfa.provenance.get(name) for name in ("choice", "tuning", "queries")}
-        print_json(
-            {**about, "corpus": corpus, **fidelity.to_dict(), "selected": chosen, "reference_missing": missing, **made}
-        )
+        found = {**about, "corpus": corpus, **fidelity.to_dict(), "selected": selected}
+        print_json({**found, "reference_missing": missing, **made})
     else:
-        say(fidelity.verdict)
-        print_rows(f"{automaton.name} on {corpus}", map(_row, fidelity.rows()))
-        print_rows("By confidence", fidelity.selective.rows())
+        for title, rows in fidelity.tables().items():
+            print_rows(title, rows)
         if fidelity.by_group is not None:
-            print_result(fidelity.by_group, as_json)
+            say(fidelity.by_group.summary())
         if missing:
             say(f"the bag of words is a weak baseline here: {missing}; name texts with --reference")
-        for name, found in selected.items():
-            say(_sentence(name, found))
-        if failed:
-            say(f"CR {fidelity.cr:.3f} is below {min_cr:.3f}")
-    if failed:
-        raise typer.Exit(1)
+        for name, selection in selected.items():
+            say(f"--{name.replace('_', '-')} {asked[name]}: {selection or 'no confidence reaches it'}")
+    exit_below("CR", fidelity.cr.value, how.min_cr, settings.as_json)
 
 
 def _measured(
-    wfa: Any,
-    classifier: Any,
-    names: tuple[Path, str, str],
-    reference: str | None,
-    by: str | None,
-    limit: int | None,
-    config: Any,
+    wfa: Any, classifier: Any, names: tuple[Path, str, str], limit: int | None, settings: Settings
 ) -> tuple[Any, str | None]:
     """The fidelity, and why there are no extraction texts to fit the baselines on."""
     automaton, model, corpus = names
-    reading, settings = config.texts, config.evaluate
-    if settings.positive is not None and by is None:
+    reading, how = settings.texts, settings.evaluate
+    if how.positive is not None and how.by is None:
         raise InputError("the positive class is compared by group; name the groups with --by", code="option-conflict")
-    folders = (automaton.parent, Path(corpus).parent)
-    missing = ""
-    if reference is not None:
-        fit_on: Any = open_corpus(reference, reading, "train")
+    fit_on: Any
+    if how.reference is not None:
+        fit_on, missing = open_corpus(how.reference, reading, "train"), ""
     else:
-        fit_on, missing = evaluation.find_extraction_texts(wfa, folders, data=reading.data, **_columns(reading))
-    if beyond_memory(corpus, config.given("run")):
-        if by is not None:
+        columns = {"text_column": reading.text_column, "encoding": reading.encoding}
+        folders = (automaton.parent, Path(corpus).parent)
+        fit_on, missing = evaluation.find_extraction_texts(wfa, folders, data=reading.data, **columns)
+    if beyond_memory(corpus, settings.given("run")):
+        if how.by is not None:
             raise InputError("groups are compared for texts in memory; give one file", code="option-conflict")
         digest = hashlib.sha256("\0".join((model, corpus)).encode("utf-8", "surrogateescape")).hexdigest()[:8]
         kept = automaton.with_name(f"{automaton.name}.evaluation-{digest}")
-        with block_run(config.run, kept, model) as run:
+        with block_run(settings.run, kept, model) as run:
             return wfa.fidelity(classifier, open_files(corpus, reading), reference=fit_on, run=run), missing or None
     texts = open_corpus(corpus, reading)
-    groups = None if by is None else open_groups(corpus, by, texts, reading)
-    if groups is None:
-        texts = texts.sample(limit, config.common.seed)
-    check_reading(classifier, texts)
-    fidelity = wfa.fidelity(
-        classifier, texts, reference=fit_on, groups=groups, group_column=by or "", positive=settings.positive
-    )
-    return fidelity, missing or None
-
-
-def _columns(reading: Reading) -> dict[str, Any]:
-    return {"text_column": reading.text_column, "encoding": reading.encoding}
-
-
-def _row(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of the fidelity with its intervals, narrow enough for a terminal."""
-    names = {"": f"{row['by']}: {row['group']}", "texts": row["texts"]}
-    intervals = {
-        f"{name.upper()} [95 %]": f"{row[name]:.3f} [{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]"
-        for name in ("cr", "jsd")
-    }
-    return {**names, **intervals}
-
-
-def _selected(selective: Any, min_cr: float | None, coverage: float | None, confidence: float | None) -> dict[str, Any]:
-    """What was asked about answering only some texts."""
-    found: dict[str, Any] = {}
-    if coverage is not None:
-        found["coverage"] = selective.at_coverage(coverage)
-    if min_cr is not None:
-        found["min_cr"] = selective.at_rate(min_cr)
-    if confidence is not None:
-        found["min_confidence"] = selective.at_confidence(confidence)
-    return found
-
-
-def _sentence(name: str, found: Any) -> str:
-    if found is None:
-        return "no confidence makes the lower bound of CR reach it" if name == "min_cr" else "it answers no text there"
-    answers = f"answers {found.coverage:.1%} of the texts at CR {found.cr:.3f}"
-    return f"with --min-confidence {found.min_confidence:.9f} it {answers}"
+    by_group: dict[str, Any] = {}
+    if how.by is None:
+        texts = texts.sample(limit, settings.seed)
+    else:
+        groups = open_groups(corpus, how.by, texts, reading)
+        by_group = {"groups": groups, "group_column": how.by, "positive": how.positive}
+    preprocessing_check.say_misreading(classifier, texts)
+    return wfa.fidelity(classifier, texts, reference=fit_on, **by_group), missing or None

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading, new_group, register
+from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import open_corpus, open_model, open_vectors, open_wfa
-from wfalens.cli.library import explanation, plots
-from wfalens.cli.output import OUT, check_out, check_outputs, note, print_json, print_result, print_rows, say, write_out
+from wfalens.cli.library import evaluation, explanation, plots
+from wfalens.cli.output import OUT, check_outputs, note, print_json, print_result, print_rows, say, write_out
 from wfalens.messages import printable, visible
 from wfalens.validation import Bounds, Options, option, real, whole
 
@@ -21,65 +20,120 @@ _STYLES = {True: "bold dark_orange3", False: "bold medium_purple3"}
 _WEAK = 0.1  # of the strongest contribution: what is less is not marked
 _CLASSES = 4  # in a table for people
 _EDITS = 10  # texts of another class at one edit
-MinCount = Annotated[
-    int,
-    typer.Option(
-        "--min-count", metavar="N", min=1, help="Leave out words seen less often in extraction: their scores are noise."
-    ),
+Train = Annotated[
+    str | None, opt.value("--train -t", "TEXTS", f"What the classifier was trained on: {opt.CORPUS_HELP}")
 ]
-command = new_group("Explain a classifier by its automaton: a text, words, phrases, like words, contrasting pairs.")
+command = new_group("Explain a classifier: what it has learned, a text, words, phrases, like words, contrasting pairs.")
 
 
 @dataclass(frozen=True)
 class TextSettings(Options):
-    """[explain]: what an absent word is, and what the network may be asked."""
+    """[explain]: what an absent word is, and what the network may be asked.
 
-    absence: str = option("delete", "What an absent word is.", ("delete", "unknown", "background"))
-    queries: int | None = option(None, "With --model: queries at most.", Bounds(whole, 1, 1 << 40, (None,)))
-    width: int = option(100, "Width of the transition embeddings that --embeddings writes.", Bounds(whole, 1, 1 << 20))
+    Args:
+        method: shapley: the mean marginal contribution over all orders of the words (which words matter?);
+            banzhaf; additive: what each word changed when it was read (how did the decision evolve?).
+        absence: What an absent word is.
+        queries: With --model: queries at most.
+        width: Width of the transition embeddings that --embeddings writes.
+    """
+
+    method: str = option("shapley")
+    absence: str = option("delete", allowed=("delete", "unknown", "background"))
+    queries: int | None = option(None, allowed=opt.COUNT)
+    width: int = option(100, allowed=Bounds(whole, 1, 1 << 20))
+
+
+@dataclass(frozen=True)
+class FindingSettings(Options):
+    """[findings]: what the model may be asked."""
+
+    queries: int | None = option(
+        None, "Model calls at most (default: 20,000; of a model that pays for every call 2,000).", opt.COUNT
+    )
 
 
 @dataclass(frozen=True)
 class PhraseSettings(Options):
-    """[phrases]: which phrases are searched."""
+    """[phrases]: which phrases are searched.
 
-    longest: int = option(4, "Words in a phrase at most.", Bounds(whole, 1, 4))
-    gap: int = option(3, "Words in a gap … at most; 0: no gaps.", Bounds(whole, 0, 20))
-    min_effect: float | None = option(
-        None, "Effect of a phrase that decides (default: a quarter of the largest on its class).",
-        Bounds(real, 0, 1e6, (None,)),
-    )  # fmt: skip
+    Args:
+        min_support: Texts that must contain a phrase.
+        longest: Words in a phrase at most.
+        gap: Words in a gap … at most; 0: no gaps.
+        min_effect: Effect of a phrase that decides (default: a quarter of the largest on its class).
+    """
+
+    min_support: int = option(10, allowed=opt.COUNT)
+    longest: int = option(4, allowed=Bounds(whole, 1, 4))
+    gap: int = option(3, allowed=Bounds(whole, 0, 20))
+    min_effect: float | None = option(None, allowed=Bounds(real, 0, 1e6, (None,)))
 
 
 @dataclass(frozen=True)
 class PairSettings(Options):
-    """[pairs]: how words are compared."""
+    """[pairs]: how words are compared.
 
-    convention: str = option(
-        "cosine", "How meanings are compared; the last two are the paper's.", ("cosine", "mean_square", "norm")
+    Args:
+        kind: adversarial (like words, treated differently) or collaborative (unlike, alike).
+        epsilon: Upper bound (d_S of adversarial, d_T of collaborative pairs): a number, or a quantile such as
+            q0.01.
+        delta: Lower bound (d_T of adversarial, d_S of collaborative pairs): a number, or a quantile such as
+            q0.9.
+        convention: How meanings are compared; the last two are the paper's.
+        min_count: Leave out words seen less often in extraction.
+    """
+
+    kind: str = option("adversarial")
+    epsilon: float | str | None = option(None)
+    delta: float | str | None = option(None)
+    convention: str = option("cosine", allowed=("cosine", "mean_square", "norm"))
+    min_count: int = option(5, allowed=opt.COUNT)
+
+
+@register(command, "findings", lambda: {"findings": FindingSettings}, ("findings.queries",), result=opt.RESULT_FILES)
+def explain_findings(
+    settings: Settings, automaton: opt.Automaton, model: opt.Model, corpus: opt.Corpus, train: Train = None
+) -> None:
+    """Say what the classifier has learned and what it has not: negation, word order, strong words, mistakes.
+
+    Every figure is measured on the classifier itself; the automaton only proposes which words to ask about. Give texts
+    that the classifier has not seen, best with labels. Without --train, the texts of the extraction are looked for.
+
+    Examples:
+      wfalens explain findings films.wfa -m films.rnn -c rotten_tomatoes
+      wfalens explain findings news.wfa -m news.rnn -c test.csv --train train.csv
+    """
+    wfa = open_wfa(automaton, settings.texts)
+    if train is None:
+        known, _ = evaluation.find_extraction_texts(wfa, (automaton.parent,), data=settings.texts.data)
+    else:
+        known = open_corpus(train, settings.texts, "train")
+    found = explanation.findings(
+        wfa,
+        open_model(model, wfa, settings.texts),
+        open_corpus(corpus, settings.texts),
+        train=known,
+        queries=settings.findings.queries,
+        seed=settings.seed,
     )
-    min_count: int = option(5, "Leave out words seen less often in extraction.", Bounds(whole, 1, 1 << 40))
+    write_out(settings.out, found, f"{automaton.name}: findings")
+    print_result(found, settings.as_json)
 
 
-@register(command, "text", sections=lambda: {"texts": Reading, "explain": TextSettings})
+@register(
+    command,
+    "text",
+    lambda: {"explain": TextSettings},
+    ("explain.method", "explain.queries", "texts.cache"),
+    result=opt.PLOT_FILES,
+)
 def explain_text(
+    settings: Settings,
     automaton: opt.Automaton,
     text: Annotated[str, opt.argument("TEXT", "The text to explain.")],
     model: opt.SomeModel = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            help="shapley: the mean marginal contribution over all orders of the words (which words matter?); banzhaf; "
-            "additive: what each word changed when it was read (how did the decision evolve?).",
-        ),
-    ] = "shapley",
     class_name: opt.ClassName = None,
-    out: opt.Out = None,
-    force: opt.Force = False,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
 ) -> None:
     """Explain the class of a text: what each of its words contributes.
 
@@ -94,21 +148,20 @@ def explain_text(
       wfalens explain text films.wfa "a moving and funny film" --method additive
       wfalens explain text films.wfa "a funny film" -m films.rnn -o film.html
     """
-    check_out(out, force, plots=True)
-    wfa = open_wfa(automaton, config.texts)
+    wfa, how = open_wfa(automaton, settings.texts), settings.explain
     found = explanation.explain(
         wfa,
         text,
-        open_model(model, wfa),
-        method=method,
-        absence=config.explain.absence,
-        queries=config.explain.queries,
+        open_model(model, wfa, settings.texts),
+        method=how.method,
+        absence=how.absence,
+        queries=how.queries,
         class_name=class_name,
-        seed=config.common.seed,
+        seed=settings.seed,
     )
     others = explanation.alternatives(wfa, text, most=_EDITS)
-    write_out(out, found, f"{automaton.name}: {text}", lambda: plots.attribution_bars(found))
-    if as_json:
+    write_out(settings.out, found, f"{automaton.name}: {text}", lambda: plots.attribution_bars(found))
+    if settings.as_json:
         print_json({**found.to_dict(), "alternatives": others.to_dict()})
         return
     _print_heat(list(found.words), list(map(float, found.of_class())), found.class_name or str(found.label), found.unit)
@@ -119,25 +172,14 @@ def explain_text(
     print_rows(others.title, others.rows())
 
 
-@register(command, "words", sections=lambda: {"texts": Reading, "explain": TextSettings})
+@register(command, "words", lambda: {"explain": TextSettings}, result=opt.PLOT_FILES)
 def explain_words(
+    settings: Settings,
     automaton: opt.Automaton,
     words: Annotated[list[str] | None, opt.argument("[WORD]", "Words, or phrases in quotes.")] = None,
     top: opt.Top = 10,
-    min_count: MinCount = 5,
-    embeddings: Annotated[
-        Path | None,
-        typer.Option(
-            "--embeddings",
-            metavar="FILE",
-            help="Write the words' transition matrix embeddings, reduced by PCA, as word2vec text.",
-            rich_help_panel=opt.OUTPUT,
-        ),
-    ] = None,
-    out: opt.Out = None,
-    force: opt.Force = False,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
+    min_count: Annotated[int, opt.value("--min-count", "N", min=1)] = 5,
+    embeddings: Annotated[Path | None, opt.value("--embeddings", "FILE", rich_help_panel=opt.OUTPUT)] = None,
 ) -> None:
     """Influence of words: the most influential ones of each class, or given words and phrases.
 
@@ -147,41 +189,37 @@ def explain_words(
     Examples:
       wfalens explain words films.wfa
       wfalens explain words films.wfa good bad "not good"
+
+    Args:
+        min_count: Leave out words seen less often in extraction: their scores are noise.
+        embeddings: Write the words' transition matrix embeddings, reduced by PCA, as word2vec text.
     """
-    check_out(out, force, plots=True)
-    check_outputs(embeddings, force=force)
-    wfa = open_wfa(automaton, config.texts)
+    check_outputs(embeddings, force=settings.force)
+    wfa = open_wfa(automaton, settings.texts)
     if embeddings is not None:
-        reduced = explanation.TransitionEmbeddings.of(wfa, min_count).reduced(config.explain.width)
+        reduced = explanation.TransitionEmbeddings.of(wfa, min_count).reduced(settings.explain.width)
         reduced.save_word2vec(embeddings)
         note(f"wrote {embeddings}: {len(reduced.vectors):,} words, {reduced.explained.sum():.1%} of the variance")
-    is_phrase = any(len(wfa.encoder.tokens(each)) > 1 for each in words or ())
-    if is_phrase and words:
+    if words and any(len(wfa.encoder.tokens(each)) > 1 for each in words):
         found = explanation.phrase_influence(wfa, words)
     else:
         found = explanation.influence(wfa, min_count, words or None)
     chosen = found if words else _strongest(found, top)
     draw = (lambda: plots.influence_bars(found, words)) if words else (lambda: plots.top_words(found, top))
-    write_out(out, chosen, f"{automaton.name}: influence", draw)
-    if as_json or words:
-        print_result(chosen, as_json)
+    write_out(settings.out, chosen, f"{automaton.name}: influence", draw)
+    if settings.as_json or words:
+        print_result(chosen, settings.as_json)
         return
     print_rows(f"Most influential words ({found.unit})", [_class_row(found, name, top) for name in found.class_names])
 
 
-@register(command, "phrases", sections=lambda: {"texts": Reading, "phrases": PhraseSettings})
+@register(command, "phrases", lambda: {"phrases": PhraseSettings}, result=opt.RESULT_FILES)
 def explain_phrases(
+    settings: Settings,
     automaton: opt.Automaton,
     corpus: opt.Corpus,
     model: opt.SomeModel = None,
-    min_support: Annotated[
-        int, typer.Option("--min-support", metavar="N", min=1, help="Texts that must contain a phrase.")
-    ] = 10,
     top: opt.Top = 10,
-    out: opt.Out = None,
-    force: opt.Force = False,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
 ) -> None:
     """Find the words and phrases that decide by themselves, such as "not good" or "too … to".
 
@@ -196,26 +234,19 @@ def explain_phrases(
       wfalens explain phrases films.wfa -m films.rnn -c rotten_tomatoes
       wfalens explain phrases news.wfa -m news.rnn -c news.csv -o phrases.csv
     """
-    check_out(out, force)
-    wfa = open_wfa(automaton, config.texts)
-    found = explanation.deciding_phrases(
-        wfa,
-        open_corpus(corpus, config.texts),
-        open_model(model, wfa),
-        min_support=min_support,
-        **config.phrases.to_dict(),
-    )
-    write_out(out, found, f"{automaton.name}: deciding phrases")
-    print_result(found if as_json else found.top(top), as_json)
+    wfa = open_wfa(automaton, settings.texts)
+    texts, options = open_corpus(corpus, settings.texts), settings.phrases.to_dict()
+    found = explanation.deciding_phrases(wfa, texts, open_model(model, wfa, settings.texts), **options)
+    write_out(settings.out, found, f"{automaton.name}: deciding phrases")
+    print_result(found if settings.as_json else found.top(top), settings.as_json)
 
 
-@register(command, "neighbours", sections=lambda: {"texts": Reading})
+@register(command, "neighbours", dict)
 def explain_neighbours(
+    settings: Settings,
     automaton: opt.Automaton,
     word: Annotated[str, opt.argument("WORD", "The word.")],
     top: opt.Top = 10,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
 ) -> None:
     """Words that act most like a word, beside words that are near in meaning.
 
@@ -225,44 +256,12 @@ def explain_neighbours(
     Example:
       wfalens explain neighbours films.wfa wonderful
     """
-    wfa = open_wfa(automaton, config.texts)
-    vectors = open_vectors(config.common.vectors, wfa.encoder.vocabulary.words[2:])
-    print_result(explanation.neighbours(wfa, word, vectors, k=top), as_json)
+    wfa = open_wfa(automaton, settings.texts)
+    print_result(explanation.neighbours(wfa, word, open_vectors(settings, wfa), k=top), settings.as_json)
 
 
-@register(command, "pairs", sections=lambda: {"texts": Reading, "pairs": PairSettings})
-def explain_pairs(
-    automaton: opt.Automaton,
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--kind",
-            metavar="KIND",
-            help="adversarial (like words, treated differently) or collaborative (unlike words, treated alike).",
-        ),
-    ] = "adversarial",
-    epsilon: Annotated[
-        str | None,
-        typer.Option(
-            "--epsilon",
-            metavar="BOUND",
-            help="Upper bound (d_S of adversarial, d_T of collaborative pairs): a number, or a quantile such as q0.01.",
-        ),
-    ] = None,
-    delta: Annotated[
-        str | None,
-        typer.Option(
-            "--delta",
-            metavar="BOUND",
-            help="Lower bound (d_T of adversarial, d_S of collaborative pairs): a number, or a quantile such as q0.9.",
-        ),
-    ] = None,
-    top: opt.Top = 10,
-    out: opt.Out = None,
-    force: opt.Force = False,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
-) -> None:
+@register(command, "pairs", lambda: {"pairs": PairSettings}, ("pairs.kind",), result=opt.PLOT_FILES)
+def explain_pairs(settings: Settings, automaton: opt.Automaton, top: opt.Top = 10) -> None:
     """Contrast what words do to the model (distance d_T) with what they mean (d_S).
 
     d_S is 1 − cosine of the word vectors. Bounds default to quantiles of the distances over random pairs: adversarial
@@ -272,26 +271,16 @@ def explain_pairs(
     Example:
       wfalens explain pairs films.wfa --kind adversarial -o pairs.html
     """
-    check_out(out, force, plots=True)
-    wfa = open_wfa(automaton, config.texts)
-    vectors = open_vectors(config.common.vectors, wfa.encoder.vocabulary.words[2:])
-    found = explanation.word_pairs(
-        wfa,
-        vectors,
-        kind,
-        epsilon=epsilon,
-        delta=delta,
-        per_class=top,
-        seed=config.common.seed,
-        **config.pairs.to_dict(),
-    )
+    wfa, how = open_wfa(automaton, settings.texts), settings.pairs
+    vectors = open_vectors(settings, wfa)
+    found = explanation.word_pairs(wfa, vectors, per_class=top, seed=settings.seed, **how.to_dict())
     write_out(
-        out,
+        settings.out,
         found,
-        f"{automaton.name}: {kind} pairs",
-        lambda: plots.word_maps(explanation.word_maps(wfa, vectors, min_count=config.pairs.min_count)),
+        f"{automaton.name}: {how.kind} pairs",
+        lambda: plots.word_maps(explanation.word_maps(wfa, vectors, min_count=how.min_count)),
     )
-    print_result(found, as_json)
+    print_result(found, settings.as_json)
 
 
 def _class_row(found: Any, name: str, top: int) -> dict[str, str]:

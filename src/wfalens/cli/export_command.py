@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading, new_group, register
+from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import chosen_words, open_corpus, open_model, open_wfa
 from wfalens.cli.library import export, robustness
 from wfalens.cli.output import check_outputs, print_result
@@ -23,50 +21,49 @@ command = new_group()
 
 @dataclass(frozen=True)
 class ExportSettings(Options):
-    """[export]: what is written."""
+    """[export]: what is written.
 
-    states: str | None = option(None, "States to export, such as 0,3,7-12; state 0 is always among them.")
-    threshold: float = option(0.0, "Leave out weights below this, and scale the rows up again.", Bounds(real, 0, 1))
-    flows: int | None = option(None, "dot: how many flows to draw; 0: all.", Bounds(whole, 0, 1 << 40, (None,)))
+    Args:
+        states: States to export, such as 0,3,7-12; state 0 is always among them.
+        class_name: openfst: the class whose weights are written.
+        threshold: Leave out weights below this, and scale the rows up again.
+        flows: dot: how many flows to draw; 0: all.
+    """
+
+    states: str | None = option(None)
+    class_name: str | None = option(None)
+    threshold: float = option(0.0, allowed=Bounds(real, 0, 1))
+    flows: int | None = option(None, allowed=Bounds(whole, 0, 1 << 40, (None,)))
 
 
 @dataclass(frozen=True)
 class DfaSettings(Options):
-    """[dfa]: how a deterministic automaton is learned."""
+    """[dfa]: how a deterministic automaton is learned.
 
-    algorithm: str = option(
-        "lstar",
-        "lstar, kv: learn by queries (AALpy); likely: the likeliest state of a stochastic automaton after each letter.",
-        ("lstar", "kv", "likely"),
-    )
-    states: int = option(200, "States at most.", Bounds(whole, 1, 1 << 30))
-    partial: bool = option(False, "Where more are needed, write a partial automaton with its error.")
-    corpus: str | None = option(None, "Texts from which half of the test words are made; else all are random.")
-    samples: int = option(2000, "Fresh words on which it is tested.", Bounds(whole, 10, 1 << 30))
+    Args:
+        algorithm: lstar, kv: learn by queries (AALpy); likely: the likeliest state of a stochastic automaton
+            after each letter.
+        states: States at most.
+        partial: Where more are needed, write a partial automaton with its error.
+        corpus: Texts from which half of the test words are made; else all are random.
+        samples: Fresh words on which it is tested.
+    """
+
+    algorithm: str = option("lstar", allowed=("lstar", "kv", "likely"))
+    states: int = option(200, allowed=Bounds(whole, 1, 1 << 30))
+    partial: bool = option(False)
+    corpus: str | None = option(None)
+    samples: int = option(2000, allowed=Bounds(whole, 10, 1 << 30))
 
 
-@register(command, "export", lambda: {"texts": Reading, "export": ExportSettings, "dfa": DfaSettings})
+@register(command, "export", lambda: {"export": ExportSettings, "dfa": DfaSettings})
 def export_automaton(
+    settings: Settings,
     source: Annotated[str, opt.argument("AUTOMATON", "The automaton, a .wfa file; for dfa also a classifier.")],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="The file to write; others may be written beside it.")
-    ],
-    format_name: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="dot, openfst, prism, drn, json, onnx or aalpy; dfa: a minimal deterministic automaton (.dot, .json).",
-            show_default="by the ending of the file",
-        ),
-    ] = None,
+    out: Annotated[Path, opt.value("--out -o", "FILE", "The file to write; others may be written beside it.")],
+    format_name: Annotated[str | None, opt.value("--format", "NAME", show_default="by the ending of the file")] = None,
     words: opt.Words = None,
-    class_name: Annotated[
-        str | None, typer.Option("--class", metavar="CLASS", help="openfst: the class whose weights are written.")
-    ] = None,
     force: opt.Force = False,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
 ) -> None:
     """Write an automaton for another tool: Graphviz, OpenFst, PRISM, Storm, onnxruntime, AALpy, or as JSON.
 
@@ -81,45 +78,46 @@ def export_automaton(
       wfalens export films.wfa --words top:500 -o films.drn
       wfalens export tomita.wfa --format dfa -o tomita.dot
       wfalens export tomita.rnn --format dfa -o tomita.json -C dfa.algorithm=kv
+
+    Args:
+        format_name: dot, openfst, prism, drn, json, onnx or aalpy; dfa: a minimal deterministic automaton (.dot,
+            .json).
     """
     check_outputs(out, force=force)
     if format_name == DFA:
-        print_result(_learned(source, out, words, config), as_json, about={"out": str(out)})
+        print_result(_learned(source, out, words, settings), settings.as_json, about={"out": str(out)})
         return
-    name = format_name or export.format_of(out)
-    wfa, settings = open_wfa(Path(source), config.texts), config.export
-    options: dict[str, Any] = {"class_name": class_name, "flows": settings.flows or None}
-    options = {key: value for key, value in options.items() if value is not None}
-    if settings.flows == 0:
-        options["flows"] = None
+    wfa, how = open_wfa(Path(source), settings.texts), settings.export
+    options: dict[str, Any] = {} if how.class_name is None else {"class_name": how.class_name}
+    if how.flows is not None:
+        options["flows"] = how.flows or None  # 0: all
     made = export.export_files(
         wfa,
         out,
-        name,
-        words=chosen_words(words, wfa, config.texts.encoding),
-        states=None if settings.states is None else _numbers(settings.states),
-        threshold=settings.threshold,
+        format_name or export.format_of(out),
+        words=chosen_words(words, wfa, settings.texts.encoding),
+        states=None if how.states is None else _numbers(how.states),
+        threshold=how.threshold,
         **options,
     )
     check_outputs(*made.files, force=force)
-    print_result(made.write(), as_json)
+    print_result(made.write(), settings.as_json)
 
 
-def _learned(source: str, out: Path, words: list[str] | None, config: Any) -> Any:
+def _learned(source: str, out: Path, words: list[str] | None, settings: Settings) -> Any:
     """A deterministic automaton of an automaton or a classifier, written to `out`."""
-    settings: DfaSettings = config.dfa
-    is_automaton = Path(source).suffix.lower() == ".wfa"
-    model: Any = open_wfa(Path(source), config.texts) if is_automaton else open_model(source)
-    texts = None if settings.corpus is None else open_corpus(settings.corpus, config.texts, "train", labels=False).texts
+    how, is_automaton = settings.dfa, Path(source).suffix.lower() == ".wfa"
+    model: Any = open_wfa(Path(source), settings.texts) if is_automaton else open_model(source)
+    texts = None if how.corpus is None else open_corpus(how.corpus, settings.texts, "train", labels=False).texts
     learned = robustness.learn_machine(
         model,
         None if words is None else [word for some in words for word in some.split()],
-        algorithm=settings.algorithm,
-        states=settings.states,
-        partial=settings.partial,
+        algorithm=how.algorithm,
+        states=how.states,
+        partial=how.partial,
         texts=None if texts is None else model.encoder.encode(texts).nonempty()[1],
-        samples=settings.samples,
-        seed=config.common.seed,
+        samples=how.samples,
+        seed=settings.seed,
     )
     learned.save(out, source=Path(source).name)
     return learned

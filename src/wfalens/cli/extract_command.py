@@ -2,129 +2,106 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import Field, dataclass, field, fields, make_dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
-import typer
-
 import wfalens as wl
 from wfalens import models, progress
+from wfalens.cli import inputs
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading, fields_of, new_group, register
-from wfalens.cli.inputs import (
-    allow_own,
-    beyond_memory,
-    block_run,
-    check_reading,
-    open_corpus,
-    open_files,
-    open_vectors,
-    resumable,
-)
-from wfalens.cli.library import baselines, extraction, refinement
+from wfalens.cli.config import Settings, new_group, register
+from wfalens.cli.library import evaluation, extraction, preprocessing_check, refine
 from wfalens.cli.output import check_outputs, note, print_json, print_rows, say
 from wfalens.errors import InputError
-from wfalens.validation import Bounds, Options, option, real, whole
+from wfalens.validation import Options, option
 
-AUTO, HUGGING_FACE = "auto", "hf:"
+AUTO = "auto"
 METHODS = ("stochastic", "paper", "linear", "readable")  # of options without --method, the first that has them all
-GENERATED = ("states", "abstraction", "completion", "alpha", "beta", "clusters", "epochs")
-_FIELDS = fields_of(*(getattr(wl, name.capitalize()) for name in METHODS))
+METHOD_FLAGS = ("states", "abstraction", "completion", "alpha", "beta", "clusters", "epochs")
 command = new_group()
 
 
 @dataclass(frozen=True)
-class WordSettings(Options):
-    """[words]: the words of a Hugging Face model, which reads any."""
+class ExtractSettings(Options):
+    """[extract]: the method, and what bounds the work.
 
-    tokenizer: str = option("whitespace", "How texts become words (see `wfalens wrap --help`).")
-    max_length: int | None = option(None, "Words after which a text is truncated.", Bounds(whole, 1, 1 << 30, (None,)))
-    min_count: int = option(1, "Words seen less often are unknown.", Bounds(whole, 1, 1 << 30))
+    Args:
+        method: auto: the most faithful one on held-out texts, with a readable automaton in the same file;
+            paper; stochastic: states are label distributions, to verify; linear: real weights, trained;
+            readable: few states and word clusters, fits on a page. Options of one method choose it (all of
+            them: --config METHOD.OPTION=VALUE).
+        time: Limit of training by the clock: 30s, 2m or 1h; equal seeds then no longer give equal bytes.
+        effort: low, normal or high: how long to train.
+        balance: predicted or label: as many texts of every class, by the classifier's prediction or by label.
+        queries: Calls of the model at most; of a recurrent network, prefixes beyond the corpus.
+        refine: Counterexample refinement: add texts on which both differ until fresh ones agree.
+    """
+
+    method: str = option(AUTO)
+    time: str | None = option(None)
+    effort: str = option("normal")
+    balance: str | None = option(None)
+    queries: int | None = option(None, allowed=opt.COUNT)
+    refine: bool = option(False)
 
 
 @dataclass(frozen=True)
-class AugmentationSettings(Options):
-    """[augmentation]: perturbed texts of the paper's method."""
+class WordSettings(Options):
+    """[words]: the words of a Hugging Face model, which reads any.
 
-    epochs: int = option(0, "Epochs over perturbed texts; 0: none (the authors' code: 5).", Bounds(whole, 0, 1 << 20))
-    replace: float = option(0.4, "Probability of a synonym.", Bounds(real, 0, 1))
-    drop: float = option(0.2, "Else probability of <unk>.", Bounds(real, 0, 1))
-    neighbours: int = option(5, "Synonyms per word.", Bounds(whole, 1, 1 << 20))
-    weight: float = option(1.0, "Weight of the counts of perturbed texts.", Bounds(real, 0, 1e6, excluded=(0,)))
+    Args:
+        tokenizer: How texts become words (see `wfalens wrap --help`).
+        max_length: Words after which a text is truncated.
+        min_count: Words seen less often are unknown.
+    """
+
+    tokenizer: str = option("basic_english")
+    max_length: int | None = option(None, allowed=opt.COUNT)
+    min_count: int = option(1, allowed=opt.COUNT)
 
 
 def _sections() -> dict[str, type[Options]]:
     methods = {name: getattr(wl, name.capitalize()) for name in METHODS}
+    known = {each.name: each for kind in reversed(methods.values()) for each in fields(kind)}
+    flags = [_copied(known[name], None) for name in METHOD_FLAGS]
+    augmentation = [_copied(each, each.default) for each in fields(wl.Augmentation) if each.name != "vectors"]
     return {
+        "extract": ExtractSettings,
+        "method": make_dataclass("MethodFlags", flags, frozen=True),  # of whichever method is chosen, which checks them
         **methods,
-        "augmentation": AugmentationSettings,
+        "augmentation": make_dataclass("AugmentationFlags", augmentation, frozen=True),
         "refinement": wl.Refinement,
         "words": WordSettings,
-        "texts": Reading,
         "run": wl.RunConfig,
     }
+
+
+def _copied(item: Field[Any], default: Any) -> tuple[str, Any, Any]:
+    """A field for another class, with another default; the class that it comes from checks its value."""
+    return item.name, item.type, field(default=default, metadata=item.metadata)
 
 
 @register(
     command,
     "extract",
     _sections,
-    generated={name: _FIELDS[name] for name in GENERATED},
-    panel="Method (all its options: --config METHOD.OPTION=VALUE)",
+    (
+        *(f"extract.{name}" for name in ("method", "time", "effort", "queries", "refine")),
+        *(f"method.{name}" for name in METHOD_FLAGS),
+        "texts.cache",
+        "common.seed",
+    ),
 )
 def extract(
+    settings: Settings,
     model: Annotated[str, opt.argument("MODEL", f"The classifier: {opt.MODEL_HELP}")],
     corpus: opt.Corpus,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The automaton to write, such as news.wfa.")],
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            help="auto: the most faithful one on held-out texts, with a readable automaton in the same file; paper; "
-            "stochastic: states are label distributions, to verify; linear: real weights, trained; readable: few "
-            "states and word clusters, fits on a page. Options of one method choose it.",
-        ),
-    ] = AUTO,
-    time: Annotated[
-        str | None,
-        typer.Option(
-            "--time",
-            metavar="TIME",
-            help="Limit of training by the clock: 30s, 2m or 1h; equal seeds then no longer give equal bytes.",
-        ),
-    ] = None,
-    effort: Annotated[
-        str, typer.Option("--effort", metavar="NAME", help="low, normal or high: how long to train.")
-    ] = "normal",
-    balance: Annotated[
-        str | None,
-        typer.Option(
-            "--balance",
-            metavar="NAME",
-            help="predicted or label: draw as many texts of every class, by the classifier's prediction or by label.",
-        ),
-    ] = None,
-    queries: Annotated[
-        int | None,
-        typer.Option("--queries", metavar="N", min=1, help="Prefixes beyond the corpus that the classifier is asked."),
-    ] = None,
-    refine: Annotated[
-        bool,
-        opt.flag(
-            "--refine",
-            help="Counterexample refinement: add texts on which both differ until fresh ones agree.",
-        ),
-    ] = False,
-    seed: opt.Seed = None,
-    options: Any = None,
-    config: opt.Config = None,  # type: ignore[assignment]
+    out: Annotated[Path, opt.value("--out -o", "FILE", "The automaton to write, such as news.wfa.")],
     force: opt.Force = False,
-    as_json: opt.Json = False,
 ) -> None:
-    """Extract a weighted automaton from a classifier, run over a corpus (only --balance label needs labels).
+    """Extract a weighted automaton from a classifier, run over a corpus (only extract.balance=label needs labels).
 
     By default the method is chosen on a tenth of the texts, held out for that, and a readable automaton goes along in
     the file (`wfalens show`).
@@ -140,56 +117,58 @@ def extract(
       wfalens extract films.rnn -c rotten_tomatoes -o page.wfa --method readable
       wfalens extract films.rnn -c rotten_tomatoes -o soon.wfa --time 30s
       wfalens extract news.rnn -c 'texts/*.parquet' -o news.wfa -C run.memory=2GB
-      wfalens extract hf:NAME -c reviews.csv -o reviews.wfa --queries 200000
+      wfalens extract hf:NAME -c reviews.csv -o reviews.wfa --cache answers.sqlite
+      wfalens extract mymodule:predict_proba -c reviews.csv -o reviews.wfa --queries 20000
 
     As in the paper:
       wfalens extract films.rnn -c rotten_tomatoes -o films.wfa --method paper \\
         --states 40 --alpha 0.4 --beta 0.3 -C augmentation.epochs=5
     """
     check_outputs(out, force=force)
-    allow_own(config.words.tokenizer)
-    chosen = _method(method, options, config)
-    in_blocks = beyond_memory(corpus, config.given("run"))
+    inputs.allow_own(settings.words.tokenizer)
+    chosen, how = _method(settings), settings.extract
+    in_blocks = inputs.beyond_memory(corpus, settings.given("run"))
     began = perf_counter()
     texts: Any
     if in_blocks:
-        if model.startswith(HUGGING_FACE):
+        if model.startswith(inputs.HUGGING_FACE) or inputs.is_function(model):
             raise InputError(f"{model} takes its words from texts that fit into memory", code="no-vocabulary")
-        texts, classifier = open_files(corpus, config.texts), models.wrap(model)
+        texts, classifier = inputs.open_files(corpus, settings.texts), models.wrap(model)
     else:
-        texts = open_corpus(corpus, config.texts, "train", labels=balance == "label")
-        classifier = _opened(model, texts, config)
-        check_reading(classifier, texts)
-    chosen = _with_vectors(chosen, method, classifier, config)
-    bounds: dict[str, Any] = {
-        "seed": config.common.seed if seed is None else seed,
-        "queries": queries,
-        "effort": effort,
-        "balance": balance,
-    }
-    if refine:
+        texts = inputs.open_corpus(
+            corpus, settings.texts, "train", labels=how.balance == "label" or inputs.is_function(model)
+        )
+        classifier = _opened(model, texts, settings)
+        if not getattr(classifier, "reads_texts", False):  # such a model cannot be misread, and pays for every call
+            preprocessing_check.say_misreading(classifier, texts)
+    chosen = _with_vectors(chosen, classifier, settings)
+    bounds: dict[str, Any] = {name: getattr(how, name) for name in ("queries", "effort", "balance")}
+    bounds["seed"] = settings.seed
+    if how.refine:
         if in_blocks:
             raise InputError("refinement needs texts that fit into memory; give a single file", code="option-conflict")
-        wfa = wl.refine(chosen, classifier, texts, config.refinement, **bounds)
+        wfa = wl.refine(chosen, classifier, texts, settings.refinement, **bounds)
     elif in_blocks:
-        with block_run(config.run, Path(f"{out}.checkpoints"), model) as run:
-            wfa = wl.extract(classifier, texts, chosen, time=time, run=run, **bounds)
+        with inputs.block_run(settings.run, Path(f"{out}.checkpoints"), model) as run:
+            wfa = wl.extract(classifier, texts, chosen, time=how.time, run=run, **bounds)
     else:
         trains = chosen is None or isinstance(chosen, wl.Linear)
-        checkpoint = Path(f"{out}.training") if trains else None
-        with resumable(checkpoint):
-            wfa = wl.extract(classifier, texts, chosen, time=time, checkpoint=checkpoint, **bounds)
+        folder = Path(f"{out}.training") if trains else None
+        with inputs.resumable(folder):
+            wfa = wl.extract(classifier, texts, chosen, time=how.time, run=wl.RunConfig(checkpoints=folder), **bounds)
     wfa.save(out)
-    baseline = None if in_blocks else baselines.check_baseline(wfa, classifier, texts, bounds["seed"])
-    _print(wfa, baseline, out, model, perf_counter() - began, as_json)
+    pays = in_blocks or hasattr(classifier, "queries")  # for every text that it is asked about
+    baseline = None if pays else evaluation.check_baseline(wfa, classifier, texts, settings.seed)
+    _print(wfa, baseline, out, model, perf_counter() - began, settings.as_json)
 
 
-def _method(name: str, options: dict[str, Any], config: Any) -> Any:
+def _method(settings: Settings) -> Any:
     """The method with its options from the command line and the settings; None: it is chosen on held-out texts."""
+    name, options = settings.extract.method, settings.given("method")
     if name not in (AUTO, *METHODS):
         raise InputError(f"unknown method {name!r}; choose one of {', '.join((AUTO, *METHODS))}", code="unknown-method")
     if name == AUTO:
-        configured = [each for each in METHODS if config.given(each)]
+        configured = [each for each in METHODS if settings.given(each)]
         if len(configured) > 1:
             raise InputError(
                 f"settings of {' and '.join(configured)}: choose one with --method", code="option-conflict"
@@ -200,62 +179,66 @@ def _method(name: str, options: dict[str, Any], config: Any) -> Any:
         suitable = [each for each in configured or METHODS if options.keys() <= known[each]]
         if not suitable:
             raise InputError(f"no method has all of the options {', '.join(options)}", code="unknown-option")
-        name = suitable[0]
-    return extraction.Method.named(name, **{**config.given(name), **options})
+        for name in suitable[:-1]:
+            try:
+                return extraction.Method.named(name, **{**settings.given(name), **options})
+            except InputError:
+                continue  # another method may have the option with this value
+        name = suitable[-1]
+    return extraction.Method.named(name, **{**settings.given(name), **options})
 
 
-def _opened(model: str, texts: Any, config: Any) -> Any:
-    if model.startswith(HUGGING_FACE):
-        words = config.words
-        return models.wrap(model, vocab=wl.TextEncoder.of_texts(texts.texts, **words.to_dict()))
-    if config.given("words").keys() - {"tokenizer"}:
-        raise InputError(f"{model} has its own words; the section [words] is for hf: models", code="option-conflict")
-    return models.wrap(model)
+def _opened(model: str, texts: Any, settings: Settings) -> Any:
+    cache = settings.texts.cache
+    if model.startswith(inputs.HUGGING_FACE) or inputs.is_function(model):
+        encoder = wl.TextEncoder.of_texts(texts.texts, **settings.words.to_dict())
+        classes = {"texts": texts} if inputs.is_function(model) and texts.labels is not None else {}
+        return models.wrap(inputs.function_of(model), vocab=encoder, **classes, cache=cache)
+    if settings.given("words").keys() - {"tokenizer"}:
+        raise InputError(
+            f"{model} has its own words; the section [words] is for hf: models and functions", code="option-conflict"
+        )
+    return models.wrap(model, cache=cache)
 
 
-def _with_vectors(chosen: Any, method: str, classifier: Any, config: Any) -> Any:
+def _with_vectors(chosen: Any, classifier: Any, settings: Settings) -> Any:
     """The method with what needs the words of the classifier: augmentation and word vectors."""
-    augmentation, vectors = config.given("augmentation"), config.given("common").get("vectors")
+    augmentation, vectors = settings.given("augmentation"), settings.given("common").get("vectors")
     if not augmentation and vectors is None:
         return chosen
-    known = open_vectors(vectors or config.common.vectors, classifier.encoder.vocabulary.words[2:], classifier)
-    if augmentation.get("epochs"):
-        chosen = wl.Stochastic() if chosen is None and method == AUTO else chosen
-        return replace(chosen, augmentation=wl.Augmentation(vectors=known, **augmentation))
+    known = inputs.read_vectors(settings.common.vectors, classifier.encoder.vocabulary.words[2:], classifier)
     if augmentation:
-        raise InputError("give augmentation.epochs too: without any there is no augmentation", code="option-conflict")
+        chosen = wl.Stochastic() if chosen is None else chosen
+        return replace(chosen, augmentation=wl.Augmentation(vectors=known, **augmentation))
     return wl.Linear(vectors=known) if chosen is None else replace(chosen, vectors=known)
 
 
-def _figures(wfa: Any) -> dict[str, Any]:
-    """What one asks first about an automaton."""
-    choice, asked = wfa.provenance.get("choice"), wfa.provenance.get("queries")
-    return {
-        "chosen_kind": choice and choice["chosen"],
-        "kind": wfa.kind,
-        **wfa.summary(),
-        "queries": asked["total"] if asked else None,
-    }
-
-
 def _print(wfa: Any, baseline: Any, out: Path, model: str, seconds: float, as_json: bool) -> None:
+    """What one asks first about an automaton."""
     if baseline is not None and baseline.warning is not None:
         progress.say(baseline.warning)
-    figures = {**_figures(wfa), "bytes": out.stat().st_size, "seconds": seconds}
+    made = {name: wfa.provenance.get(name) for name in ("choice", "tuning", "frontier", "time", "stopped", "queries")}
+    figures = {
+        "chosen_kind": made["choice"] and made["choice"]["chosen"],
+        "kind": wfa.kind,
+        **wfa.summary(),
+        "queries": made["queries"] and made["queries"]["total"],
+        "bytes": out.stat().st_size,
+        "seconds": seconds,
+    }
     if baseline is not None:
         figures |= {"cr_of_a_bag_of_words": baseline.bag_of_words, "cr_on_the_same_texts": baseline.cr}
     if as_json:
-        choice = {
-            name: wfa.provenance.get(name) for name in ("choice", "tuning", "frontier", "time", "stopped", "queries")
-        }
-        print_json({"out": str(out), **figures, **choice})
+        print_json({"out": str(out), **figures, **made})
         return
     rows = [{"": name.replace("_", " "), "value": value} for name, value in figures.items() if value is not None]
     print_rows(f"Automaton {out.name}", rows)
-    stopped = wfa.provenance.get("stopped")
-    if stopped is not None and stopped.get("by") == "interrupt":
+    if made["stopped"] is not None and made["stopped"].get("by") == "interrupt":
         note("stopped: the same command with --force continues from there")
-    proof = refinement.refinement_summary(wfa.provenance)
+    proof = refine.refinement_summary(wfa.provenance)
     if proof is not None:
         say(proof)
+    say(
+        "rates above are on extraction texts that were set aside; if the model was trained on them, new texts give less"
+    )
     say(f"wrote {out}; next: wfalens evaluate {out} --model {model} --corpus …")

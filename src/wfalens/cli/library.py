@@ -1,79 +1,32 @@
-"""Parts of the library, loaded on first use: `--help` need not wait for numba, scikit-learn or torch."""
+"""Packages of the library, loaded on first use: `--help` need not wait for numba, scikit-learn or torch.
+
+Their names for type checkers stand in `library.pyi`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
 
-if TYPE_CHECKING:
-    import wfalens.report.server.serve as server
-    from wfalens import (
-        automaton,
-        evaluation,
-        explanation,
-        export,
-        extraction,
-        language,
-        monitoring,
-        repair,
-        report,
-        robustness,
-    )
-    from wfalens.evaluation import baselines
-    from wfalens.extraction.refinement import refine as refinement
-    from wfalens.models import model_description, preprocessing_check
-    from wfalens.models.rnn import pretraining, training
-    from wfalens.report import plots
-    from wfalens.robustness import attack as attacks
-else:
-    from importlib import import_module
+_PLACES = {
+    "attack": "robustness.attack",
+    "plots": "report.plots",
+    "preprocessing_check": "models.preprocessing_check",
+    "refine": "extraction.refinement.refine",
+    "server": "report.server",
+    "training": "models.rnn.training",
+    "wrapping": "models.wrapping",
+}
 
-    class _Part:
-        """A package or module that is imported when something in it is used."""
 
-        def __init__(self, name: str) -> None:
-            self._name = name
+class _Package:
+    """A package that is imported when something in it is used."""
 
-        def __getattr__(self, name: str) -> object:
-            return getattr(import_module(f"..{self._name}", __package__), name)
+    def __init__(self, name: str) -> None:
+        self._name = name
 
-    automaton = _Part("automaton")
-    evaluation = _Part("evaluation")
-    explanation = _Part("explanation")
-    export = _Part("export")
-    extraction = _Part("extraction")
-    language = _Part("language")
-    monitoring = _Part("monitoring")
-    repair = _Part("repair")
-    report = _Part("report")
-    robustness = _Part("robustness")
-    attacks = _Part("robustness.attack")
-    baselines = _Part("evaluation.baselines")
-    model_description = _Part("models.model_description")
-    plots = _Part("report.plots")
-    preprocessing_check = _Part("models.preprocessing_check")
-    pretraining = _Part("models.rnn.pretraining")
-    refinement = _Part("extraction.refinement.refine")
-    server = _Part("report.server.serve")
-    training = _Part("models.rnn.training")
+    def __getattr__(self, name: str) -> object:
+        return getattr(import_module(f"..{self._name}", __package__), name)
 
-__all__ = [
-    "attacks",
-    "automaton",
-    "baselines",
-    "evaluation",
-    "explanation",
-    "export",
-    "extraction",
-    "language",
-    "model_description",
-    "monitoring",
-    "plots",
-    "preprocessing_check",
-    "pretraining",
-    "refinement",
-    "repair",
-    "report",
-    "robustness",
-    "server",
-    "training",
-]
+
+def __getattr__(name: str) -> _Package:
+    return _Package(_PLACES.get(name, name))

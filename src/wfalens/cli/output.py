@@ -15,12 +15,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from wfalens.cli.library import storage
 from wfalens.errors import InputError
 from wfalens.html import page_html
 from wfalens.messages import printable, sentence
 from wfalens.progress import TerminalProgress
 from wfalens.results import cell, plain
-from wfalens.storage import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 OUT = Console(highlight=False)
 NOTES = Console(stderr=True, highlight=False)
 _LETTER = re.compile(r"[^\W\d_]")
-_PLOTS = (".png", ".pdf", ".svg")
-_ENDINGS = (".html", ".csv", ".json", *_PLOTS)
 
 
 class CommandProgress(TerminalProgress):
@@ -65,6 +63,22 @@ def print_result(result: Result, as_json: bool, top: int | None = None, about: M
         say(result.summary())
 
 
+def print_answer(content: Mapping[str, Any], text: str, as_json: bool) -> None:
+    """What a command has found or done, as JSON or in words."""
+    if as_json:
+        print_json(content)
+    else:
+        say(text)
+
+
+def exit_below(what: str, value: float, least: float | None, as_json: bool) -> None:
+    """Exit with 1, the failure that was asked about, if a value is lower than it should be."""
+    if least is not None and value < least:
+        if not as_json:
+            say(f"{what} is {value:.3f}, below {least:.3f}")
+        raise typer.Exit(1)
+
+
 def print_json(result: Any) -> None:
     spelled_out = (getattr(sys.stdout, "encoding", None) or "utf-8").lower() == "utf-8"
     text = json.dumps(plain(result), ensure_ascii=not spelled_out, indent=2)
@@ -89,20 +103,17 @@ def print_rows(title: str | None, rows: Iterable[Mapping[str, Any]], top: int | 
         say(f"… and {cut:,} more; --json has all")
 
 
-def check_out(paths: Sequence[Path] | None, force: bool = False, *, plots: bool = False) -> None:
+def check_out(paths: Sequence[Path], endings: Sequence[str], force: bool = False) -> None:
     """Refuse, before the work, result files that exist (without `force`), cannot be written or have another ending."""
-    for path in paths or ():
-        endings = _ENDINGS if plots else _ENDINGS[:3]
+    for path in paths:
         if path.suffix.lower() not in endings:
             raise InputError(f"{path}: a result is written as {', '.join(endings)}", code="output-format")
-    check_outputs(*(paths or ()), force=force)
+    check_outputs(*paths, force=force)
 
 
-def write_out(
-    paths: Sequence[Path] | None, result: Result, title: str, draw: Callable[[], Figure] | None = None
-) -> None:
+def write_out(paths: Sequence[Path], result: Result, title: str, draw: Callable[[], Figure] | None = None) -> None:
     """Write a result into files, each in the form that its ending names."""
-    for path in paths or ():
+    for path in paths:
         ending = path.suffix.lower()
         if ending == ".html":
             blob = page_html(title, [result.to_html()]).encode("utf-8", "replace")
@@ -114,7 +125,7 @@ def write_out(
             buffer = BytesIO()
             draw().savefig(buffer, format=ending[1:], dpi=150)
             blob = buffer.getvalue()
-        write_atomically(path, blob)
+        storage.write_atomically(path, blob)
         note(f"wrote {path}")
 
 
@@ -132,7 +143,7 @@ def check_outputs(*paths: Path | None, force: bool = False) -> None:
             raise InputError(f"{path} exists; give another name, or --force to overwrite it", code="output-exists")
         if not path.parent.is_dir():
             raise InputError(f"the folder {path.parent} does not exist", code="output-path")
-        check_writable(path)
+        storage.check_writable(path)
 
 
 def check_folder(path: Path) -> None:
@@ -141,7 +152,7 @@ def check_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder {path}: {error.strerror or error}", code="output-path") from None
-    check_writable(path / "file")
+    storage.check_writable(path / "file")
 
 
 def _plain(text: str) -> str:

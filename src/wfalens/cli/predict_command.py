@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-import typer
-
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading, new_group, register
+from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import open_corpus, open_model, open_wfa
 from wfalens.cli.library import evaluation
-from wfalens.cli.output import print_json, print_result, print_rows
+from wfalens.cli.output import print_json, print_rows
 from wfalens.errors import InputError
+from wfalens.messages import shortened
+from wfalens.validation import Options, option
 
 _SHOWN = 60  # characters of a text in the table
 command = new_group()
 
 
-@register(command, "predict", lambda: {"texts": Reading})
+@dataclass(frozen=True)
+class PredictSettings(Options):
+    """[predict]: what is answered.
+
+    Args:
+        min_confidence: Below this confidence the answer is “unsure”.
+        trace: Show the state and the output after every word.
+    """
+
+    min_confidence: float = option(0.0, allowed=opt.SHARE)
+    trace: bool = option(False)
+
+
+@register(command, "predict", lambda: {"predict": PredictSettings}, ("predict.min_confidence", "predict.trace"))
 def predict(
+    settings: Settings,
     automaton: opt.Automaton,
     texts: Annotated[list[str] | None, opt.argument("TEXT", "Texts to classify; - reads one per line.")] = None,
     corpus: opt.SomeCorpus = None,
-    min_confidence: Annotated[
-        float,
-        typer.Option(
-            "--min-confidence", metavar="SHARE", min=0, max=1, help="Below this confidence the answer is “unsure”."
-        ),
-    ] = 0.0,
-    trace: Annotated[bool, opt.flag("--trace", help="Show the state and the output after every word.")] = False,
     model: opt.SomeModel = None,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
 ) -> None:
     """Classify texts with an automaton alone; the network is not needed.
 
@@ -50,31 +56,31 @@ def predict(
     """
     if corpus and texts:
         raise InputError("give texts or --corpus, not both", code="option-conflict")
-    if model is not None and not trace:
+    if model is not None and not settings.predict.trace:
         raise InputError("--model reads along with --trace; give that too", code="option-conflict")
-    wfa = open_wfa(automaton, config.texts)
+    wfa = open_wfa(automaton, settings.texts)
     if corpus:
-        texts = list(open_corpus(corpus, config.texts, labels=False).texts)
+        texts = list(open_corpus(corpus, settings.texts, labels=False).texts)
     elif texts == ["-"]:
         texts = _read_stdin()
     if not texts:
         raise InputError("there is no text to classify; give texts, - for standard input, or --corpus", code="no-texts")
-    if trace:
-        network = open_model(model, wfa)
+    if settings.predict.trace:
+        network = open_model(model, wfa, settings.texts)
         walks = [evaluation.trace_text(wfa, text, network) for text in texts]
-        if as_json:
-            print_json([each.to_dict() for each in walks])
-            return
-        for each in walks:
-            print_result(each, as_json)
+        if settings.as_json:
+            print_json(walks)
+        else:
+            for title, rows in (table for walk in walks for table in walk.tables().items()):
+                print_rows(title, rows)
         return
-    rows = _predictions(wfa, texts, min_confidence)
-    if as_json:
+    rows = _predictions(wfa, texts, settings.predict.min_confidence)
+    if settings.as_json:
         print_json(rows)
         return
     shown = [
         {
-            "text": row["text"] if len(row["text"]) <= _SHOWN else row["text"][: _SHOWN - 1] + "…",
+            "text": shortened(row["text"], _SHOWN),
             "class": row["label"] or ("unsure" if row["unsure"] else "undecided"),
             "confidence": row["confidence"],
         }

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading, new_group, register
+from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import open_model, open_wfa
 from wfalens.cli.library import language
 from wfalens.cli.output import print_json, print_rows
@@ -21,22 +19,30 @@ command = new_group()
 
 @dataclass(frozen=True)
 class SampleSettings(Options):
-    """[sample]: where strings and searches end."""
+    """[sample]: how many strings, and where strings and searches end.
 
-    longest: int = option(200, "Cut strings that have not ended after so many symbols.", Bounds(whole, 1, 10**7))
-    max_prefixes: int = option(100_000, "With --most-likely: prefixes opened at most.", Bounds(whole, 1, 10**7))
+    Args:
+        number: How many strings.
+        most_likely: Not at random: the most likely strings, by an exact search.
+        longest: Cut strings that have not ended after so many symbols.
+        max_prefixes: With --most-likely: prefixes opened at most.
+    """
+
+    number: int = option(20, allowed=opt.COUNT)
+    most_likely: bool = option(False)
+    longest: int = option(200, allowed=Bounds(whole, 1, 10**7))
+    max_prefixes: int = option(100_000, allowed=Bounds(whole, 1, 10**7))
 
 
-@register(command, "sample", lambda: {"texts": Reading, "sample": SampleSettings})
+@register(
+    command,
+    "sample",
+    lambda: {"sample": SampleSettings},
+    ("sample.number -n", "sample.most_likely", "common.seed"),
+)
 def sample(
+    settings: Settings,
     source: Annotated[str, opt.argument("FILE", "An automaton (.wfa) of a language model, or the model itself.")],
-    number: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="How many strings.")] = 20,
-    most_likely: Annotated[
-        bool, opt.flag("--most-likely", help="Not at random: the most likely strings, by an exact search.")
-    ] = False,
-    seed: opt.Seed = None,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
 ) -> None:
     """Draw strings from a language model or its automaton, with their probabilities.
 
@@ -46,35 +52,26 @@ def sample(
       wfalens sample names.wfa --number 20
       wfalens sample names.rnn --most-likely -n 10 --json
     """
-    settings, model = config.sample, _opened(source, config.texts)
+    if source.startswith("hf:"):
+        raise InputError(f"{source} reads texts of any words; draw from its automaton instead", code="no-alphabet")
+    is_automaton, how = Path(source).suffix.lower() == ".wfa", settings.sample
+    model = open_wfa(Path(source), settings.texts) if is_automaton else open_model(source)
     rows: list[dict[str, Any]]
-    if most_likely:
-        best = language.most_likely(model, number, most=settings.max_prefixes, longest=settings.longest)
+    if how.most_likely:
+        best = language.most_likely(model, how.number, most=how.max_prefixes, longest=how.longest)
         rows = [{"text": each.text, "log_probability": each.log_probability, "ended": True} for each in best]
     else:
-        drawn = language.sample(
-            model, number, seed=config.common.seed if seed is None else seed, longest=settings.longest
-        )
+        drawn = language.sample(model, how.number, seed=settings.seed, longest=how.longest)
         scores = language.log_probability(model, drawn.ids).tolist()
         rows = [
             {"text": text, "log_probability": score if ended else None, "ended": ended}
             for text, score, ended in zip(drawn.texts, scores, drawn.ended.tolist(), strict=True)
         ]
-    if as_json:
+    if settings.as_json:
         print_json(rows)
         return
-    shown = [
-        {
-            "string": (row["text"] or "(the empty string)") + ("" if row["ended"] else " …"),
-            "ln P": row["log_probability"],
-        }
-        for row in rows
-    ]
-    kind = "most likely strings" if most_likely else "strings drawn at random"
+    for row in rows:
+        row["string"] = (row["text"] or "(the empty string)") + ("" if row["ended"] else " …")
+    kind = "most likely strings" if how.most_likely else "strings drawn at random"
+    shown = [{"string": row["string"], "ln P": row["log_probability"]} for row in rows]
     print_rows(f"{Path(source).name}: {len(rows)} {kind}", shown)
-
-
-def _opened(source: str, reading: Reading) -> Any:
-    if source.startswith("hf:"):
-        raise InputError(f"{source} reads texts of any words; draw from its automaton instead", code="no-alphabet")
-    return open_wfa(Path(source), reading) if Path(source).suffix.lower() == ".wfa" else open_model(source)

@@ -5,40 +5,27 @@ from __future__ import annotations
 import webbrowser
 from typing import Annotated
 
-import typer
-
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading, new_group, register
+from wfalens.cli.config import Settings, new_group, register
 from wfalens.cli.inputs import open_study
 from wfalens.cli.library import server
-from wfalens.cli.output import note, print_json, say
-from wfalens.cli.report_command import Compare, ReportSettings
+from wfalens.cli.output import note, print_answer
+from wfalens.cli.report_command import ReportSettings
 
+_FREE_PORT = "the first free one from 8000"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 command = new_group()
 
 
-@register(command, "serve", lambda: {"texts": Reading, "report": ReportSettings})
+@register(command, "serve", lambda: {"report": ReportSettings})
 def serve(
+    settings: Settings,
     automaton: opt.Automaton,
     model: opt.SomeModel = None,
     corpus: opt.SomeCorpus = None,
-    compare: Compare = None,
-    host: Annotated[
-        str,
-        typer.Option("--host", metavar="ADDRESS", help="Where to listen; others than 127.0.0.1 let other machines in."),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int | None,
-        typer.Option(
-            "--port", metavar="N", min=1, max=65535, help="Port.", show_default="the first free one from 8000"
-        ),
-    ] = None,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", metavar="", help="Open the page in a browser.")
-    ] = True,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
+    host: Annotated[str, opt.value("--host", "ADDRESS")] = "127.0.0.1",
+    port: Annotated[int | None, opt.value("--port", "N", min=1, max=65535, show_default=_FREE_PORT)] = None,
+    browser: Annotated[bool, opt.flag("--browser/--no-browser")] = True,
 ) -> None:
     """Look at an automaton in the browser: its map, any sentence you type, words, pairs, attacks.
 
@@ -47,14 +34,17 @@ def serve(
 
     Example:
       wfalens serve films.wfa --model films.rnn --corpus rotten_tomatoes
+
+    Args:
+        host: Where to listen; others than 127.0.0.1 let other machines in.
+        port: Port.
+        browser: Open the page in a browser.
     """
-    study = open_study(automaton, model, corpus, compare, config.report.compare_model, config)
+    study = open_study(automaton, model, corpus, settings)
 
     def ready(address: str) -> None:
-        if as_json:
-            print_json({"automaton": study.name, "address": address})
-        else:
-            say(f"{study.name} is at {address} (Ctrl-C stops it)")
+        found = {"automaton": study.name, "address": address}
+        print_answer(found, f"{study.name} is at {address} (Ctrl-C stops it)", settings.as_json)
         if browser:
             webbrowser.open(address)
 

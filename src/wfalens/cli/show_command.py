@@ -1,75 +1,77 @@
-"""`wfalens show`: a readable automaton as a drawing, as tables or in sentences."""
+"""`wfalens show`: how a network reads, as a picture or tables; without the network, its readable automaton."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from wfalens.cli import options as opt
-from wfalens.cli.config import Reading, new_group, register
-from wfalens.cli.inputs import open_wfa
+from wfalens.cli.config import Settings, new_group, register
+from wfalens.cli.inputs import open_model, open_texts, open_wfa
 from wfalens.cli.library import explanation, export
-from wfalens.cli.output import check_outputs, print_json, print_result, say
-from wfalens.validation import Bounds, Options, option, real
+from wfalens.cli.output import check_outputs, print_answer, print_result
+from wfalens.validation import Options, option
 
+if TYPE_CHECKING:
+    from wfalens.export import Canvas
+    from wfalens.results import Result
+
+Drawing = Annotated[Path | None, opt.value("--out -o", "FILE", "Draw it: .svg, .pdf or .png.", show_default="tables")]
 command = new_group()
 
 
 @dataclass(frozen=True)
-class DrawingSettings(Options):
-    """[show]: how it is drawn."""
+class ShowSettings(Options):
+    """[show]: what is drawn."""
 
-    share: float = option(0.9, "Share of the moves that the arrows should carry.", Bounds(real, 0, 1))
-    direction: str = option(
-        "right", "From the initial state to the right, or down (needs Graphviz).", ("right", "down")
-    )
+    edges: int = option(16, "Arrows of a readable automaton at most.", opt.COUNT)
+    queries: int = option(4000, "Calls at most of a model that pays for each.", opt.COUNT)
 
 
-@register(command, "show", lambda: {"texts": Reading, "show": DrawingSettings})
+@register(command, "show", lambda: {"show": ShowSettings})
 def show(
+    settings: Settings,
     automaton: opt.Automaton,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Draw it: .svg, .pdf, .png or .dot.", show_default="tables"),
-    ] = None,
-    text: Annotated[bool, opt.flag("--text", help="Describe in sentences what it does, with figures.")] = False,
-    edges: Annotated[int, typer.Option("--edges", metavar="N", min=1, help="Arrows of the drawing at most.")] = 40,
+    model: opt.SomeModel = None,
+    corpus: opt.SomeCorpus = None,
+    class_name: opt.ClassName = None,
+    out: Drawing = None,
+    talk: Annotated[bool, opt.flag("--talk", help="Draw it as a slide of 16:9.")] = False,
     force: opt.Force = False,
-    config: opt.Config = None,  # type: ignore[assignment]
-    as_json: opt.Json = False,
 ) -> None:
-    """Show a readable automaton: as a drawing, as tables of its transitions, or described in sentences.
+    """Show how a network reads: how its opinion moves word by word, and which words push it.
 
-    It must be readable itself (`wfalens extract --method readable`) or carry a readable automaton, as those of
-    `wfalens extract` do by default.
+    Every figure is measured on the network (--model) over the texts (--corpus, by default the test texts of the data
+    set that it was extracted from). Of more than ten classes those with most texts are shown; --class names another.
 
-    The drawing has the initial state at the left, undecided states in the middle and confident ones at the right.
-    Arrows are labelled with word clusters and as wide as they are frequent. Graphviz places the states; without it they
-    stand in plain columns.
+    Without --model it shows the readable automaton that the file holds: its states and transitions.
 
     Examples:
-      wfalens show readable.wfa
-      wfalens show readable.wfa --text
-      wfalens show readable.wfa -o automaton.svg --edges 20
+      wfalens show films.wfa -m films.rnn
+      wfalens show films.wfa -m films.rnn -c rotten_tomatoes -o films.svg
+      wfalens show films.wfa -o states.svg
     """
     check_outputs(out, force=force)
-    wfa = open_wfa(automaton, config.texts)
+    wfa, how = open_wfa(automaton, settings.texts), settings.show
+    if model is None:
+        diagram = export.diagram_of(wfa, edges=how.edges)
+        _printed(diagram, None if out is None else diagram.draw(), out, settings.as_json)
+        return
+    classifier, texts = open_model(model, wfa, settings.texts), open_texts(wfa, corpus, settings.texts)
+    classes = None if class_name is None else [class_name]
+    found = explanation.opinion_lines(classifier, texts, classes, queries=how.queries, seed=settings.seed)
+    drawn = None
     if out is not None:
-        settings = config.show
-        drawn = export.draw(wfa, out, most_edges=edges, enough=settings.share, direction=settings.direction)
-        about = {"file": str(out), "edges": len(drawn.edges), "share": drawn.carried, "caption": drawn.caption}
-        if as_json:
-            print_json(about)
-        else:
-            say(f"wrote {out} ({len(drawn.edges)} arrows)")
-    elif text:
-        described = explanation.describe(wfa)
-        if as_json:
-            print_json(described.to_dict())
-        else:
-            say("\n\n".join(each.text for each in described.sentences))
-    else:
-        print_result(explanation.moves(wfa), as_json)
+        claims = explanation.findings(wfa, classifier, texts, seed=settings.seed).to_dict()["findings"]
+        drawn = export.draw_opinions(found, claims, talk=talk)
+    _printed(found, drawn, out, settings.as_json)
+
+
+def _printed(found: Result, drawn: Canvas | None, out: Path | None, as_json: bool) -> None:
+    """What was found as tables, or a drawing of it in a file."""
+    if drawn is None or out is None:
+        print_result(found, as_json)
+        return
+    drawn.write(out)
+    print_answer({"file": str(out), **found.to_dict()}, f"{found.summary()}\nwrote {out}", as_json)

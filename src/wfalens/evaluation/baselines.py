@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError
-from wfalens.evaluation.agreement import Agreement, agreement
+from wfalens.evaluation.comparison import Agreement, agreement
 from wfalens.extraction.held_out import divided
 from wfalens.models.contract import PrefixClassifier, is_language_model
-from wfalens.models.inference import last_outputs
+from wfalens.models.inference import jensen_shannon, last_outputs
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import Corpus
 
@@ -36,7 +35,7 @@ def measure_baselines(
     rng: np.random.Generator,
 ) -> dict[str, Agreement]:
     """Agreement of each baseline with the model; fitted on `reference`, else on the other fifths of the same texts."""
-    words = len(model.encoder.vocabulary)
+    words = len(model.encoder.vocabulary.words)
     if reference is None:
         predictions = {MAJORITY: majority(outputs, len(ids))}
         fitted = cross_fitted_bag_of_words(ids, outputs, words)
@@ -97,7 +96,7 @@ def cross_fitted_bag_of_words(
 
 @dataclass(frozen=True)
 class BaselineCheck:
-    """CR of an automaton and of a bag of words on held-out extraction texts."""
+    """CR of an automaton and of a bag of words on extraction texts that were set aside."""
 
     texts: int
     cr: float
@@ -120,7 +119,8 @@ class BaselineCheck:
 
 
 def check_baseline(wfa: WFA, model: PrefixClassifier, corpus: Corpus, seed: int) -> BaselineCheck | None:
-    """Compare an automaton with a bag of words fitted on the other extraction texts; None if there are too few texts.
+    """Compare an automaton with a bag of words fitted on the other extraction texts; None if there are too few texts
+    or too many classes.
 
     `corpus` and `seed` are those of the extraction. The texts are those that linear and readable automata were not
     fitted to. A stochastic automaton has seen them, so it may look better than it is, never worse.
@@ -131,9 +131,10 @@ def check_baseline(wfa: WFA, model: PrefixClassifier, corpus: Corpus, seed: int)
     held, known = divided(ids, seed)
     if len(held) < _FEWEST:
         return None
-    most = min(_MOST_FITTED, _MOST_NUMBERS // len(model.class_names))
-    if len(known) > most:
-        known = known.take(np.sort(np.random.default_rng(seed).permutation(len(known))[:most]))
+    if min(len(known), _MOST_FITTED) * len(model.class_names) > _MOST_NUMBERS:
+        return None  # fitted to fewer texts, a bag of words would look worse than it is
+    if len(known) > _MOST_FITTED:
+        known = known.take(np.sort(np.random.default_rng(seed).permutation(len(known))[:_MOST_FITTED]))
     fit_outputs, labels = last_outputs(model, known).astype(np.float64), last_outputs(model, held).argmax(1)
     predicted = bag_of_words(known, fit_outputs, held, len(model.encoder.vocabulary)).argmax(1)
     return BaselineCheck(

@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.comparison import Comparison, compare_texts
+from wfalens.evaluation.comparison import Comparison
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import last_outputs
+from wfalens.models.inference import last_outputs, text_outputs
 from wfalens.ragged import Ragged
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
 from wfalens.scale.map_blocks import BlockTask, map_blocks
 from wfalens.scale.run_config import DEFAULT_SAMPLE, FileRun, RunConfig, WorkerModel
 from wfalens.scale.sample import CorpusScan, scan_files
 from wfalens.storage import StoredFile, Tensors
-from wfalens.text.blocks import Source
 from wfalens.text.files import TextFiles, with_labels
 from wfalens.threads import limit_model_threads, model_threads_limited
 
@@ -43,7 +42,7 @@ class BlockComparison:
 class ComparisonTask:
     """Compares a block, with its labels if the source has some."""
 
-    source: Source
+    source: TextFiles
     model: WorkerModel
     wfa: WFA
     keeps_outputs: bool
@@ -61,12 +60,11 @@ class ComparisonTask:
         kept: list[NDArray[np.float32]] = []
         rows: list[RowCounts] = []
         for block in job.read(self.source):
-            found = encoded(block, model.encoder, classes, self.skips_errors)
+            found = encoded(block, self.wfa.encoder, classes, self.skips_errors)
             rows.append(found.rows)
             if len(found.ids):
-                comparison, outputs = compare_texts(self.wfa, model, found.ids, found.truth)
-                compared.append(comparison)
-                kept.append(outputs)
+                kept.append(text_outputs(model, block.texts, found.texts, found.ids))
+                compared.append(Comparison.of(self.wfa, found.ids, kept[-1], found.truth))
         return BlockComparison(
             Comparison.joined(compared) if compared else None,
             np.concatenate(kept) if kept and self.keeps_outputs else None,
@@ -85,17 +83,18 @@ def compare_files(
     about = {"automaton": wfa.fingerprint, "seed": seed, "model": model.fingerprint, **model.encoder.settings}
     with (run or RunConfig()).opened(files, about, DEFAULT_SAMPLE) as opened, model_threads_limited():
         classes = {name: number for number, name in enumerate(wfa.class_names)} if files.has_labels else None
-        scan = scan_files(opened, model.encoder, seed, classes)
-        found = _compare_blocks(wfa, model, scan, opened)
-        assert found.comparison is not None  # noqa: S101 - there are texts
-        ids, rows = scan.sample.ids, found.rows
-        knows_outputs = found.outputs is not None and rows.texts == len(ids)  # unless a block was left out
-        outputs = found.outputs if knows_outputs and found.outputs is not None else last_outputs(model, ids)
+        scan = scan_files(opened, wfa.encoder, seed, classes)
+        comparison, outputs, rows = _compare_blocks(wfa, model, scan, opened)
+        ids = scan.sample.ids
+        if outputs is None or rows.texts != len(ids):  # there are more texts, or a block was left out
+            outputs = last_outputs(model, ids)
         opened.record("finish", texts=rows.texts, tokens=rows.tokens, left_out=rows.left_out)
-    return found.comparison, ids, outputs
+    return comparison, ids, outputs
 
 
-def _compare_blocks(wfa: WFA, model: PrefixClassifier, scan: CorpusScan, run: FileRun) -> BlockComparison:
+def _compare_blocks(
+    wfa: WFA, model: PrefixClassifier, scan: CorpusScan, run: FileRun
+) -> tuple[Comparison, NDArray[np.float32] | None, RowCounts]:
     """The comparison of all texts, in the order of the corpus; outputs are kept where the sample holds all texts."""
     source = run.source
     work = BlockTask(
@@ -121,7 +120,7 @@ def _compare_blocks(wfa: WFA, model: PrefixClassifier, scan: CorpusScan, run: Fi
         raise InputError(f"{source.name}: there is no text with a word in it", code="no-words")
     compared = Comparison.joined([part.comparison for part in parts if part.comparison is not None])
     outputs = [part.outputs for part in parts if part.outputs is not None]
-    return BlockComparison(compared, np.concatenate(outputs) if outputs else None, rows)
+    return compared, np.concatenate(outputs) if outputs else None, rows
 
 
 def _stored(found: BlockComparison) -> tuple[dict[str, object], Tensors]:

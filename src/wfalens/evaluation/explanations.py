@@ -24,13 +24,13 @@ from numpy.typing import ArrayLike, NDArray
 from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.agreement import MANY, Estimate, bootstrap_mean, normal_mean
-from wfalens.evaluation.comparison import check_pair
+from wfalens.evaluation.comparison import Estimate, check_pair, mean_estimate
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged
 from wfalens.results import Result
 from wfalens.text.corpus import Corpus, as_texts
+from wfalens.validation import check_choice
 
 SHARES = (0.1, 0.2, 0.3, 0.5)  # of the words that are removed or kept
 FAITHFULNESS = ("comprehensiveness", "sufficiency", "tau_loo")
@@ -51,15 +51,19 @@ class ExplanationScores(Result):
 
     def estimate(self, method: str, measure: str) -> Estimate | None:
         """The mean with its 95 % interval over the texts where the measure is defined; None where it never is."""
-        values = self.values[_place(method, self.methods), _place(measure, self.measures)]
-        values = values[~np.isnan(values)]
-        if len(values) == 0:
-            return None
-        return normal_mean(values) if len(values) >= MANY else bootstrap_mean(values, np.random.default_rng(self.seed))
+        values = self._values(method, measure)
+        return mean_estimate(values, np.random.default_rng(self.seed)) if len(values) else None
 
     def defined(self, method: str, measure: str) -> int:
         """On how many texts a measure is defined."""
-        return int((~np.isnan(self.values[_place(method, self.methods), _place(measure, self.measures)])).sum())
+        return len(self._values(method, measure))
+
+    def _values(self, method: str, measure: str) -> NDArray[np.float64]:
+        """Of the texts on which the measure is defined."""
+        check_choice("method", method, self.methods)
+        check_choice("measure", measure, self.measures)
+        values: NDArray[np.float64] = self.values[self.methods.index(method), self.measures.index(measure)]
+        return np.asarray(values[~np.isnan(values)])
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per method and measure."""
@@ -96,12 +100,6 @@ class ExplanationScores(Result):
             shown = (f"{name} {'–' if mean is None else format(mean, '.3f')}" for name, mean in means.items())
             lines.append(f"{method}: {', '.join(shown)}")
         return "\n".join(lines)
-
-
-def _place(name: str, names: Sequence[str]) -> int:
-    if name not in names:
-        raise InputError(f"there is no {name!r}; choose one of {', '.join(names)}")
-    return list(names).index(name)
 
 
 def evaluate_explanations(
@@ -142,7 +140,7 @@ def evaluate_explanations(
     marked = None if rationales is None else _checked_rationales(rationales, ids.lengths)
     outputs = final_outputs(model, ids)
     labels = outputs.argmax(1)
-    alone = leave_one_out(model, ids, labels, outputs)
+    alone = [falls[:, label] for falls, label in zip(leave_one_out(model, ids, outputs), labels, strict=True)]
     rows, times = [], []
     for name, scorer in scorers.items():
         scores, ms = _scored(name, scorer, texts, ids.lengths, labels)
@@ -160,7 +158,7 @@ def compare_explanations(
 ) -> ExplanationScores:
     """Evaluate the explanations at hand on texts drawn at random.
 
-    These are the automaton's Shapley values and the changes along its walk, which do not ask the model, and
+    These are the automaton's Shapley values and additive contributions, which do not ask the model, and
     leave-one-out on the model and random scores.
 
     Args:
@@ -185,7 +183,7 @@ def compare_explanations(
     rng = np.random.default_rng(seed)
     scorers: dict[str, TextScorer] = {
         "Shapley values of the automaton": lambda text: wfa.explain(text).values,
-        "walk of the automaton": lambda text: np.diff(wfa.walk(text).weights, axis=0),
+        "additive contributions of the automaton": lambda text: wfa.explain(text, method="additive").values,
         "leave-one-out on the classifier": lambda text: leave_one_out_scores(model, text),
         "random": lambda text: rng.random(len(model.encoder.tokens(text))),
     }
@@ -224,22 +222,16 @@ def _counts(length: int, shares: Sequence[float] | None) -> list[int]:
     return [min(length, max(1, round(share * length))) for share in shares]
 
 
-def leave_one_out(
-    model: PrefixClassifier, ids: Ragged[np.int32], labels: NDArray[np.int64], outputs: NDArray[np.float64]
-) -> Scores:
-    """The fall of the model's probability of its class when a word is left out; -> (words,) of every text"""
+def leave_one_out(model: PrefixClassifier, ids: Ragged[np.int32], outputs: NDArray[np.float64]) -> Ragged[np.float64]:
+    """The fall of every class when a word is left out; outputs: the model's on the whole texts -> (tokens, classes)"""
     texts = [np.delete(text, position) for text in ids for position in range(len(text))]
-    rows = ids.item_of_value()
-    left = final_outputs(model, _joined(texts))[np.arange(len(rows)), labels[rows]]
-    return list(Ragged(outputs[rows, labels[rows]] - left, ids.offsets))
+    return Ragged(outputs[ids.item_of_value()] - final_outputs(model, _joined(texts)), ids.offsets)
 
 
 def leave_one_out_scores(model: PrefixClassifier, text: str) -> NDArray[np.float64]:
     """A scorer: the fall of every class when a word is left out; -> (words, classes)"""
-    ids = model.encoder.vocabulary.encode([model.encoder.tokens(text)]).values
-    variants = [ids, *(np.delete(ids, position) for position in range(len(ids)))]
-    whole, *left = final_outputs(model, _joined(variants))
-    return np.asarray(whole - np.array(left))
+    ids = model.encoder.vocabulary.encode([model.encoder.tokens(text)])
+    return leave_one_out(model, ids, final_outputs(model, ids)).values
 
 
 def _joined(texts: Sequence[NDArray[np.int32]]) -> Ragged[np.int32]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,20 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import UNDECIDED, WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
 from wfalens.evaluation.baselines import BAG_OF_WORDS, measure_baselines
 from wfalens.evaluation.compare_files import compare_files
-from wfalens.evaluation.comparison import Comparison, check_pair, compare_texts
-from wfalens.evaluation.groups import GroupReport, compare_groups, positive_classes
-from wfalens.evaluation.selective import SelectiveFidelity
+from wfalens.evaluation.comparison import (
+    Agreement,
+    Comparison,
+    Estimate,
+    SelectiveFidelity,
+    agreement,
+    check_pair,
+    wilson,
+)
+from wfalens.evaluation.groups import GroupReport, check_groups, compare_groups, positive_classes
 from wfalens.models.contract import PrefixClassifier
+from wfalens.models.inference import text_outputs
 from wfalens.ragged import Ragged
 from wfalens.results import Result
 from wfalens.scale.run_config import RunConfig
@@ -40,6 +47,7 @@ class Fidelity(Result):
         by_class: the same for the texts that the model puts into each class.
         by_length: the same by number of words.
         by_rare_words: the same by number of words that are rare in extraction.
+        by_unknown_words: the same for texts with and without words that the automaton does not know, where both occur.
         baselines: the same for trivial copies of the model.
         selective: CR by confidence, and what remains if texts of low confidence are left out.
         undecided: number of texts on which the automaton lost all mass.
@@ -69,6 +77,7 @@ class Fidelity(Result):
     readable: Agreement | None = None  # on the texts of the baselines
     by_group: GroupReport | None = None
     fitted_on: str | None = None
+    by_unknown_words: dict[str, Agreement] = field(default_factory=dict)
 
     @property
     def cr(self) -> Estimate:
@@ -110,22 +119,35 @@ class Fidelity(Result):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One row per group: texts, CR, JSD and their intervals."""
+        for by, name, item in self._groups():
+            row: dict[str, Any] = {"by": by, "group": name, "texts": item.texts}
+            for measure, estimate in (("cr", item.cr), ("jsd", item.jsd)):
+                row |= {measure: estimate.value, f"{measure}_low": estimate.low, f"{measure}_high": estimate.high}
+            yield row
+
+    def tables(self) -> dict[str, Iterable[dict[str, Any]]]:
+        """The groups with their intervals, CR by confidence and by coverage, and the rates by group."""
+        rows = [
+            {"": f"{by}: {name}", "texts": item.texts, "CR [95 %]": str(item.cr), "JSD [95 %]": str(item.jsd)}
+            for by, name, item in self._groups()
+        ]
+        by_group = {} if self.by_group is None else {self.by_group.title: self.by_group.rows()}
+        return {self.verdict: rows, self.selective.title: self.selective.rows(), **by_group}
+
+    def _groups(self) -> Iterator[tuple[str, str, Agreement]]:
+        """All groups in the order to show them in: what divides the texts, the name, the agreement."""
         parts = {
             "overall": {"all texts": self.overall},
             "class": self.by_class,
             "length": self.by_length,
             "rare words": self.by_rare_words,
+            "unknown words": self.by_unknown_words,
             "baseline": self.baselines,
             "readable": {} if self.readable is None else {"readable automaton": self.readable},
         }
         if self.by_group is not None:
             parts[self.by_group.column] = {group.name: group.agreement for group in self.by_group.groups}
-        for by, items in parts.items():
-            for name, item in items.items():
-                row: dict[str, Any] = {"by": by, "group": name, "texts": item.texts}
-                for measure, estimate in (("cr", item.cr), ("jsd", item.jsd)):
-                    row |= {measure: estimate.value, f"{measure}_low": estimate.low, f"{measure}_high": estimate.high}
-                yield row
+        return ((by, name, item) for by, items in parts.items() for name, item in items.items())
 
 
 def measure_fidelity(
@@ -169,28 +191,30 @@ def measure_fidelity(
         comparison, ids, outputs = compare_files(wfa, model, texts, seed, run)
         return _summarized(wfa, model, comparison, ids, outputs, reference, rng)
     if groups is not None:
-        groups = _checked_groups(groups, texts)
+        check_groups(groups, len(texts))
         positive_classes(wfa.class_names, positive)
-    kept, ids = (texts if isinstance(texts, Ragged) else model.encoder.encode(as_texts(texts))).nonempty()
+    given = texts if isinstance(texts, Ragged) else as_texts(texts)
+    kept, ids = (given if isinstance(given, Ragged) else wfa.encoder.encode(given)).nonempty()
     if len(ids) == 0:
         raise InputError("there is no text with a word in it", code="no-words")
     labels = texts.relabelled(wfa.class_names).labels if isinstance(texts, Corpus) else None
     with model_threads_limited():
-        comparison, outputs = compare_texts(wfa, model, ids, None if labels is None else labels[kept])
+        outputs = text_outputs(model, given, kept, ids)
+        comparison = Comparison.of(wfa, ids, outputs, None if labels is None else labels[kept])
         fidelity = _summarized(wfa, model, comparison, ids, outputs, reference, rng)
+    if not isinstance(given, Ragged):
+        unknown, rng_unknown = wfa.encoder.has_unknown(given)[kept], np.random.default_rng([seed, 2])
+        parts = {"texts with unknown words": unknown, "texts without": ~unknown} if 0 < unknown.mean() < 1 else {}
+        found = {
+            name: agreement(comparison.agrees[part], comparison.divergence[part], rng_unknown)
+            for name, part in parts.items()
+        }
+        fidelity = replace(fidelity, by_unknown_words=found)
     if groups is None:
         return fidelity
-    names, rng = [groups[at] for at in kept], np.random.default_rng([seed, 1])
+    names, rng = np.asarray(groups, object)[kept].tolist(), np.random.default_rng([seed, 1])
     by_group = compare_groups(comparison, names, wfa.class_names, rng, column=group_column, positive=positive)
     return replace(fidelity, by_group=by_group)
-
-
-def _checked_groups(groups: Sequence[str], texts: Any) -> Sequence[str]:
-    """Refuse groups that are not one for each text."""
-    if isinstance(groups, str) or len(groups) != len(texts):
-        message = f"there are {len(groups):,} groups for {len(texts):,} texts; give one for each text"
-        raise InputError(message, code="groups")
-    return list(groups)
 
 
 def _summarized(

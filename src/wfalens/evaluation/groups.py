@@ -12,26 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.evaluation.agreement import Agreement, Estimate, agreement, wilson
-from wfalens.evaluation.comparison import Comparison
+from wfalens.evaluation.comparison import Agreement, Comparison, Estimate, agreement, wilson
 from wfalens.results import Result, plain
 from wfalens.validation import check_choice
 
-NETWORK, AUTOMATON = SIDES = ("network", "automaton")
-CR, JSD, SELECTED, TRUE_POSITIVE, FALSE_POSITIVE = MEASURES = (
-    "CR",
-    "JSD",
-    "selection rate",
-    "true-positive rate",
-    "false-positive rate",
-)
+RATES = ("selection rate", "true-positive rate", "false-positive rate")
 _MOST_GROUPS = 100
 _SHOWN = 5  # groups and gaps in the printed form
 _LEAST_TEXTS = 10  # of a group, and behind a rate, that is compared with others
 
 
 @dataclass(frozen=True)
-class Rates:
+class GroupRates:
     """How often a class is chosen: in all texts, in those that are of it, and in those that are not."""
 
     selected: Estimate
@@ -45,7 +37,7 @@ class Group:
 
     name: str
     agreement: Agreement
-    rates: dict[str, dict[str, Rates]]  # side -> class -> rates
+    rates: dict[str, dict[str, GroupRates]]  # side -> class -> rates
     labelled: dict[str, int] | None = None  # class -> texts of the group that are of it; None: no labels
 
 
@@ -123,10 +115,7 @@ def compare_groups(
 
     positive    the class whose rates are reported (default: of two classes the second, else every class)
     """
-    if len(groups) != len(comparison):
-        raise InputError(
-            f"there are {len(groups):,} groups for {len(comparison):,} texts; give one for each text", code="groups"
-        )
+    check_groups(groups, len(comparison))
     positives = positive_classes(class_names, positive)
     names, number, sizes = np.unique(
         np.asarray(groups, dtype=object).astype(str), return_inverse=True, return_counts=True
@@ -140,6 +129,12 @@ def compare_groups(
     order = np.argsort(-sizes, kind="stable")
     found = tuple(_group(str(names[at]), comparison, number == at, positives, class_names, rng) for at in order)
     return GroupReport(column, positives, found, tuple(_gaps(found)), comparison.truth is not None)
+
+
+def check_groups(groups: Sequence[str], texts: int) -> None:
+    """Refuse groups that are not one for each text."""
+    if isinstance(groups, str) or len(groups) != texts:
+        raise InputError(f"there are {len(groups):,} groups for {texts:,} texts; give one for each text", code="groups")
 
 
 def positive_classes(class_names: Sequence[str], positive: str | None) -> tuple[str, ...]:
@@ -159,20 +154,21 @@ def _group(
     rng: np.random.Generator,
 ) -> Group:
     truth = None if comparison.truth is None else comparison.truth[members]
-    sides = {NETWORK: comparison.label[members], AUTOMATON: comparison.predicted[members]}
+    numbers = {each: class_names.index(each) for each in positives}
+    sides = {"network": comparison.label[members], "automaton": comparison.predicted[members]}
     rates = {
-        side: {each: _rates(chosen == class_names.index(each), truth, class_names.index(each)) for each in positives}
+        side: {name: _rates(chosen == number, truth, number) for name, number in numbers.items()}
         for side, chosen in sides.items()
     }
-    labelled = None if truth is None else {each: int(np.sum(truth == class_names.index(each))) for each in positives}
+    labelled = None if truth is None else {name: int(np.sum(truth == number)) for name, number in numbers.items()}
     return Group(name, agreement(comparison.agrees[members], comparison.divergence[members], rng), rates, labelled)
 
 
-def _rates(chosen: NDArray[np.bool_], truth: NDArray[np.int32] | None, label: int) -> Rates:
+def _rates(chosen: NDArray[np.bool_], truth: NDArray[np.int32] | None, label: int) -> GroupRates:
     if truth is None:
-        return Rates(_share(chosen), None, None)
+        return GroupRates(_share(chosen), None, None)
     of_it, others = chosen[truth == label], chosen[truth != label]
-    return Rates(_share(chosen), _share(of_it) if len(of_it) else None, _share(others) if len(others) else None)
+    return GroupRates(_share(chosen), _share(of_it) if len(of_it) else None, _share(others) if len(others) else None)
 
 
 def _share(flags: NDArray[np.bool_]) -> Estimate:
@@ -191,13 +187,13 @@ def _gaps(groups: Sequence[Group]) -> list[Gap]:
 
 
 def _measures(group: Group) -> Iterator[tuple[tuple[str, str | None, str | None], Estimate]]:
-    yield (CR, None, None), group.agreement.cr
-    yield (JSD, None, None), group.agreement.jsd
+    yield ("CR", None, None), group.agreement.cr
+    yield ("JSD", None, None), group.agreement.jsd
     for side, by_class in group.rates.items():
         for name, rates in by_class.items():
             of_it = 0 if group.labelled is None else group.labelled[name]
             behind = (group.agreement.texts, of_it, group.agreement.texts - of_it)
-            for measure, value, texts in zip(MEASURES[2:], vars(rates).values(), behind, strict=True):
+            for measure, value, texts in zip(RATES, vars(rates).values(), behind, strict=True):
                 if value is not None and texts >= _LEAST_TEXTS:
                     yield (measure, side, name), value
 

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.evaluation.agreement import Estimate, bootstrap_ratio
-from wfalens.evaluation.comparison import check_pair
-from wfalens.language.ngrams import NGram, best_ngram
+from wfalens.evaluation.comparison import Estimate, bootstrap_mean, check_pair
 from wfalens.language.probability import Language, NextSymbolModel
-from wfalens.language.spectral import Hankel, Spectral
+from wfalens.language.string_baselines import Hankel, NGram, Spectral, best_ngram
 from wfalens.ragged import Ragged
 from wfalens.results import Result
 from wfalens.text.corpus import as_texts
@@ -119,11 +117,10 @@ def measure_language_model(
     if len(ids) == 0:
         raise InputError("there is no text to compare automaton and model on", code="no-texts")
     fitted = {} if reference is None else baselines(language, _ids(language, reference), seed)
-    measured = _measured(language, {"automaton": wfa, **fitted}, ids, np.random.default_rng(seed))
-    perplexity, wer = _own(language, ids)
-    return LanguageModelFidelity(
-        len(ids), len(ids.values) + len(ids), perplexity, wer, measured.pop("automaton"), measured
-    )
+    measured = _measured(language, {"automaton": wfa, **fitted, "model": model}, ids, np.random.default_rng(seed))
+    automaton, own = measured.pop("automaton"), measured.pop("model")
+    prefixes = len(ids.values) + len(ids)
+    return LanguageModelFidelity(len(ids), prefixes, own.perplexity, own.wer, automaton, measured)
 
 
 def baselines(
@@ -219,7 +216,7 @@ def _prefix_agreement(
     """From sums over the prefixes of each text. sums: (texts, 5), own: (texts,), the model's surprise"""
     means = sums.sum(0) / prefixes.sum()
     return PrefixAgreement(
-        kl=bootstrap_ratio(sums[:, 0], prefixes, rng),
+        kl=bootstrap_mean(sums[:, 0], rng, prefixes),
         agreement=float(means[1]),
         ndcg=float(means[2]),
         mse=float(np.mean((np.exp(-sums[:, 3]) - np.exp(-own)) ** 2)),
@@ -227,17 +224,6 @@ def _prefix_agreement(
         perplexity_ratio=float(np.exp(means[3] - own.sum() / prefixes.sum())),
         wer=float(means[4]),
     )
-
-
-def _own(language: Language, ids: Ragged[np.int32]) -> tuple[float, float]:
-    """The model's perplexity and word error rate."""
-    wrong = surprise = 0.0
-    for part in language.parts(ids):
-        rows, targets = language.rows(part).values, language.targets(part)
-        wrong += float(np.sum(rows.argmax(1) != targets))
-        surprise += float(_surprise(rows, targets).sum())
-    prefixes = len(ids.values) + len(ids)
-    return float(np.exp(surprise / prefixes)), wrong / prefixes
 
 
 def _surprise(rows: NDArray[np.float64], targets: NDArray[np.int64]) -> NDArray[np.float64]:

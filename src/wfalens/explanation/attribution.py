@@ -20,7 +20,6 @@ SHAPLEY, BANZHAF, ADDITIVE = METHODS = ("shapley", "banzhaf", "additive")
 AUTOMATON, NETWORK = "automaton", "network"
 _NAMES = {SHAPLEY: "Shapley values", BANZHAF: "Banzhaf values", ADDITIVE: "contributions in reading order"}
 _CLASSES_SHOWN = 4  # in a table for people
-_PRIOR = 2  # samples that the mean variance of all words counts for
 
 
 def class_column(class_names: Sequence[str], name: str) -> int:
@@ -45,10 +44,9 @@ class Attribution(Result):
         source: whose values they are: "automaton" or "network".
         class_name: the class that was asked for; None: the predicted one.
         error: bound of the quadrature error in every value; 0: exact up to rounding.
-        standard_error: where values were sampled; (words, classes).
-        samples: antithetic pairs of permutations; 0: the values are exact.
+        standard_error: where values were estimated; (words, classes).
+        samples: coalitions that they were estimated from; 0: the values are exact.
         queries: coalitions that the network was asked for.
-        variance_ratio: variance without the automaton over that with it; None: not sampled.
         without: the automaton's output if the word were deleted; (words, classes).
         row_shares: probability mass through observed, completed and unknown rows; (words, 3).
 
@@ -73,10 +71,9 @@ class Attribution(Result):
     source: str = AUTOMATON  # whose values they are; or "network"
     class_name: str | None = None  # the class asked for; None: the predicted one
     error: float = 0.0  # bound of the quadrature error in every value; 0: exact up to rounding
-    standard_error: NDArray[np.float64] | None = None  # (words, classes), where values were sampled
-    samples: int = 0  # antithetic pairs of permutations; 0: the values are exact
+    standard_error: NDArray[np.float64] | None = None  # (words, classes), where values were estimated
+    samples: int = 0  # coalitions that they were estimated from; 0: the values are exact
     queries: int = 0  # coalitions that the network was asked for
-    variance_ratio: float | None = None  # variance without the automaton over that with it; None: not sampled
     without: NDArray[np.float64] | None = None  # (words, classes): the automaton's output if the word were deleted
     row_shares: NDArray[np.float64] | None = None  # (words, 3): mass through observed, completed and unknown rows
 
@@ -136,7 +133,7 @@ class Attribution(Result):
         return values
 
     def interval(self, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The ends of the interval of every value; NaN from a single pair of permutations. -> (words, classes) each"""
+        """The ends of the interval of every value; -> (words, classes) each"""
         if self.standard_error is None:
             return self.values, self.values
         half = half_widths(self.standard_error, self.samples, level)
@@ -165,26 +162,26 @@ class Attribution(Result):
         """This text as a `shap.Explanation`, which the plots of shap draw; needs the package shap."""
         return to_shap([self])[0]
 
-
-def moderated_errors(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Standard errors of the means over samples, NaN from a single one; (samples, words, classes) -> (words, classes)
-
-    The variance of a few samples is often far too small by chance. That of each word is therefore mixed with the mean
-    variance of all words (Smyth 2004, moderated t).
-    """
-    count = len(samples)
-    if count < 2:
-        return np.full(samples.shape[1:], np.nan)
-    variance = samples.var(0, ddof=1)
-    moderated = (_PRIOR * variance.mean(0) + (count - 1) * variance) / (_PRIOR + count - 1)
-    return np.asarray(np.sqrt(moderated / count))
+    def to_shapiq(self, class_name: str | None = None) -> Any:
+        """The values for one class as `shapiq.InteractionValues`, which the plots of shapiq draw; needs shapiq."""
+        values = {(at,): float(value) for at, value in enumerate(self.of_class(class_name))}
+        return import_shapiq().InteractionValues(
+            values,
+            index="SV" if self.method == SHAPLEY else "BV",
+            min_order=1,
+            max_order=1,
+            n_players=len(values),
+            estimated=self.samples > 0,
+            estimation_budget=self.queries or None,
+            baseline_value=float(self.base[self.column(class_name)]),
+        )
 
 
 def half_widths(errors: NDArray[np.float64], samples: int, level: float) -> NDArray[np.float64]:
-    """Of the intervals around means over so many samples, by Student's t with the degrees of moderated variances."""
+    """Of the intervals around values estimated from so many samples, by Student's t."""
     from scipy.stats import t
 
-    return np.asarray(t.ppf((1 + level) / 2, samples - 1 + _PRIOR) * errors)
+    return np.asarray(t.ppf((1 + level) / 2, max(1, samples)) * errors)
 
 
 def to_shap(attributions: Sequence[Attribution]) -> Any:
@@ -211,6 +208,14 @@ def import_shap() -> Any:
     except ImportError:
         raise MissingDependencyError("shap", "shap") from None
     return shap
+
+
+def import_shapiq() -> Any:
+    try:
+        import shapiq
+    except ImportError:
+        raise MissingDependencyError("shapiq", "shap") from None
+    return shapiq
 
 
 def _objects(arrays: Sequence[NDArray[Any]]) -> NDArray[np.object_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from wfalens.explanation.shapley.shapley_values import read_text
 from wfalens.messages import visible
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
-from wfalens.ragged import Ragged
+from wfalens.ragged import concatenate
 from wfalens.results import Result
 from wfalens.text.character_edits import KINDS, Edit, edited_texts, reads_characters
 
@@ -106,7 +106,7 @@ def alternatives(
 
 def best_replacements(wfa: WFA, text: str, class_name: str | None = None, min_count: int = 5) -> Replacements:
     """At every position the word that lowers a class (default: the predicted one) most, by the automaton."""
-    words, ids = read_text(wfa, text)
+    words, ids = read_text(wfa.encoder, text)
     forward, backward = forward_backward(wfa, ids.values)
     decision = int(wfa.decide(wfa.read_out(forward[-1:]))[0])
     if class_name is None and decision == UNDECIDED:
@@ -144,15 +144,9 @@ def counterfactuals(
     decided, outputs, margins = wfa.decide(weights), wfa.probabilities(weights), wfa.margins(weights)
     flipped = np.flatnonzero((decided != label) & (decided != UNDECIDED))
     best = flipped[np.argsort(-margins[flipped], kind="stable")][:most]
-    network = None if model is None else final_outputs(model, _joined(own, edited.ids.take(best)))
-    items = []
-    for rank, at in enumerate(best.tolist(), 1):
-        output = None if network is None else network[rank]
-        holds = None if network is None else bool(network[rank].argmax() != network[0].argmax())
-        items.append(Counterfactual(edited.edits[at], wfa.class_names[decided[at]], outputs[at], output, holds))
+    network = None if model is None else final_outputs(model, concatenate([own, edited.ids.take(best)]))
+    items = [Counterfactual(edited.edits[at], wfa.class_names[decided[at]], outputs[at]) for at in best]
+    if network is not None:
+        holds = network[1:].argmax(1) != network[0].argmax()
+        items = [replace(item, network=network[at], holds=bool(holds[at - 1])) for at, item in enumerate(items, 1)]
     return Counterfactuals(text, wfa.class_names[label], len(edited), tuple(items))
-
-
-def _joined(first: Ragged[np.int32], others: Ragged[np.int32]) -> Ragged[np.int32]:
-    lengths = np.concatenate([first.lengths, others.lengths])
-    return Ragged.from_lengths(np.concatenate([first.values, others.values]), lengths)

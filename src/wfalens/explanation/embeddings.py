@@ -20,7 +20,7 @@ from wfalens.explanation.influence import influence, words_seen
 from wfalens.results import Result
 from wfalens.storage import write_atomically
 from wfalens.text.similar_words import Nearness
-from wfalens.text.word_vectors import WordVectors
+from wfalens.text.word_vectors import WordVectors, wordllama_vectors
 from wfalens.validation import Bounds, whole
 
 _BLOCK_FLOATS = 1 << 22  # of the table held at a time
@@ -142,8 +142,11 @@ class ReducedEmbeddings:
         write_atomically(Path(path), text.encode("utf-8", "surrogatepass"))
 
 
-def nearness_of(wfa: WFA, vectors: WordVectors, *, min_count: int = 1, spare_stop_words: bool = False) -> Nearness:
-    """Semantic nearness among the words that were seen at least `min_count` times in extraction."""
+def nearness_of(
+    wfa: WFA, vectors: WordVectors | None, *, min_count: int = 1, spare_stop_words: bool = False
+) -> Nearness:
+    """Semantic nearness among the words that were seen at least `min_count` times in extraction; None: by WordLlama."""
+    vectors = wordllama_vectors(wfa.encoder.vocabulary.words[2:]) if vectors is None else vectors
     found = Nearness.among(vectors, wfa.encoder.vocabulary.decode(words_seen(wfa, min_count)))
     return found.without_stop_words if spare_stop_words else found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def explain(
     """What every word of a text contributes to every class.
 
     Without a model the values are the automaton's, and no query is made. With the model they are the network's own,
-    with the automaton as control variate and an interval for every word.
+    estimated by regression on what the automaton gets wrong, with an interval for every word.
 
     Args:
         wfa: the automaton.
@@ -48,7 +49,7 @@ def explain(
         queries: with a model: the largest number of queries (default: 500).
         tolerance: with a model: stop when all 95 % intervals are at most this far from the values.
         class_name: the class to show first; by default the predicted one.
-        seed: of sampled permutations.
+        seed: of the coalitions that are drawn.
 
     Examples:
         >>> from wfalens.explanation import explain
@@ -81,18 +82,10 @@ def _additive(wfa: WFA, text: str, absence: str) -> Attribution:
     """`(d_t − d_{t−1})·F` for word t, with `d_t` the state vector after t words."""
     if absence != DELETE:
         raise InputError("additive contributions have no other absence than delete", code="absence")
-    words, ids = read_text(wfa, text)
-    outputs = np.vstack([wfa.read_out(wfa.initial[None]), wfa.read_out(wfa.state_vectors(ids, every=True))])
-    return Attribution(
-        words=words,
-        class_names=wfa.class_names,
-        base=outputs[0],
-        output=outputs[-1],
-        values=np.diff(outputs, axis=0),
-        unit=wfa.unit,
-        method=ADDITIVE,
-        absence=absence,
-    )
+    words, _ = read_text(wfa.encoder, text)
+    outputs = wfa.walk(text).weights
+    about: dict[str, Any] = {"class_names": wfa.class_names, "unit": wfa.unit, "method": ADDITIVE, "absence": absence}
+    return Attribution(words=words, base=outputs[0], output=outputs[-1], values=np.diff(outputs, axis=0), **about)
 
 
 def _with_deletions(wfa: WFA, found: Attribution) -> Attribution:
@@ -100,7 +93,7 @@ def _with_deletions(wfa: WFA, found: Attribution) -> Attribution:
 
     The former follow from forward vectors `α_t = d_t` and backward matrices `β_t = Ê_{t+1}⋯Ê_L·F`.
     """
-    ids = wfa.encoder.vocabulary.encode([found.words]).values
+    ids = wfa.encoder.encode_tokens([found.words]).values
     forward, backward = forward_backward(wfa, ids)
     without = np.einsum("tn,tnc->tc", forward[:-1], backward[1:])
     in_unit = without if found.unit == wfa.unit else wfa.probabilities(without)

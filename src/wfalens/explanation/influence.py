@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.explanation.attribution import class_column
-from wfalens.results import Result
+from wfalens.results import RowResult
 
 _SHOWN_WORDS, _PRINTED_WORDS = 50, 5  # in a notebook; for a class, where it is printed
 
@@ -28,8 +28,10 @@ def words_seen(wfa: WFA, min_count: int) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Influence(Result):
+class Influence(RowResult):
     """`IS(σ) ∈ R^C` of many words, with how often each was seen; rare words have noisy scores."""
+
+    per_row = ("words", "counts", "scores")
 
     words: tuple[str, ...]
     counts: NDArray[np.int64]  # (words,)
@@ -71,16 +73,11 @@ class Influence(Result):
 
     def top(self, class_name: str, k: int = 10) -> Influence:
         """The `k` words with the largest influence on a class."""
-        column = self.scores[:, class_column(self.class_names, class_name)]
-        return self.subset(np.argsort(-column, kind="stable")[:k])
-
-    def subset(self, rows: NDArray[np.int64]) -> Influence:
-        words = tuple(self.words[row] for row in rows)
-        return Influence(words, self.counts[rows], self.scores[rows], self.class_names, self.unit)
+        return self.largest(self.scores[:, class_column(self.class_names, class_name)], k)
 
     def by_strength(self, k: int | None = None) -> Influence:
         """The `k` strongest words (default: all), the strongest first."""
-        return self.subset(np.argsort(-self.strength, kind="stable")[:k])
+        return self.largest(self.strength, k)
 
     def rows(self) -> list[dict[str, Any]]:
         return [
@@ -122,7 +119,7 @@ def influence_of(wfa: WFA, ids: NDArray[np.int32], unit: str | None = None) -> N
 
 def phrase_influence(wfa: WFA, phrases: Sequence[str]) -> Influence:
     """The same for phrases: the product of their words' matrices. `counts` is that of the rarest word."""
-    texts = [wfa.encoder.vocabulary.encode([wfa.encoder.tokens(phrase)]).values for phrase in phrases]
+    texts = [wfa.encoder.encode_tokens([wfa.encoder.tokens(phrase)]).values for phrase in phrases]
     for phrase, ids in zip(phrases, texts, strict=True):
         if len(ids) == 0:
             raise InputError(f"the phrase {phrase!r} has no words", code="no-words")

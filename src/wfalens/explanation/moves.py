@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,13 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.messages import percent, sentence
-from wfalens.results import Result, plain
+from wfalens.results import Result
 
 LONGEST_NAME, LONGEST_WORD = 60, 24  # characters shown of the name of a state or cluster, and of a word
-_CARRIERS, _CARRIERS_SHOWN = 3, 2
-_LEAST_SHOWN = 0.01  # of the words read in a state: rarer transitions are left out of a shown table
+_CARRIERS = 3
 
 
-@dataclass(frozen=True, eq=False)
-class Carrier:
+class Carrier(NamedTuple):
     """A word cluster that makes a transition more often than its frequency predicts."""
 
     word_class: int
@@ -77,71 +75,16 @@ class MoveTable(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for every transition that occurs."""
-        return [
-            {
-                "from": self.names.states[source],
-                "to": self.names.states[target],
-                "of words read there": float(self.rates[source, target]),
-                "of all words": float(self.shares[source, target]),
-                "carried by": "; ".join(
-                    f"{self.names.classes[each.word_class].name} ({percent(each.share)})"
-                    for each in self.carriers(source, target)
-                ),
-            }
-            for source, target in np.argwhere(self.shares > 0).tolist()
-        ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """States, word clusters, and every transition that occurs."""
-        states = zip(self.names.states, self.centres, self.read.tolist(), strict=True)
-        clusters = [
-            {name: plain(getattr(each, name)) for name in ("name", "words", "effect", "size", "share", "moved")}
-            | {"change": dict(zip(self.class_names, each.change.tolist(), strict=True))}
-            for each in self.names.classes
-        ]
-        return {
-            "states": [
-                {"name": name, "output": dict(zip(self.class_names, row.tolist(), strict=True)), "read": read}
-                for name, row, read in states
-            ],
-            "word_classes": clusters,
-            "moves": self.rows(),
-            "remark": self.remark,
-        }
-
-    def tables(self) -> dict[str, list[dict[str, str]]]:
-        """The transitions and the word clusters, for people."""
-        clusters = [
-            {
-                "typical words": shown_words(each.words, 5),
-                "effect": sentence(each.effect, LONGEST_NAME),
-                "moves": percent(each.moved),
-                "words": f"{each.size:,}",
-                "of all words": percent(each.share, 1),
-            }
-            for each in self.names.classes
-        ]
-        return {self.title: self.shown(), "Word clusters": clusters}
-
-    def shown(self, least: float = _LEAST_SHOWN) -> list[dict[str, str]]:
-        """The transitions for people: shares are of the words read in a state; rare ones are left out."""
-        rows, states = [], [shown_name(name) for name in self.names.states]
-        for source, rates in enumerate(self.rates):
-            for target in np.argsort(-rates, kind="stable").tolist():
-                if rates[target] < least:
-                    break
-                same = source == target
-                to, carried = ("(stays)", "") if same else (states[target], self._carried(source, target))
-                rows.append(
-                    {"from": states[source], "to": to, "of words": percent(rates[target]), "carried by": carried}
-                )
+        rows, states = [], self.names.states
+        for source, target in np.argwhere(self.shares > 0).tolist():
+            carriers = [(self.names.classes[at].name, share) for at, share in self.carriers(source, target)]
+            shares = {"of words read there": self.rates[source, target], "of all words": self.shares[source, target]}
+            rows.append(
+                {"from": states[source], "to": states[target]}
+                | {name: float(share) for name, share in shares.items()}
+                | {"carried by": "; ".join(f"{name} ({percent(share)})" for name, share in carriers)}
+            )
         return rows
-
-    def _carried(self, source: int, target: int) -> str:
-        return "; ".join(
-            shown_words(self.names.classes[each.word_class].words)
-            for each in self.carriers(source, target, _CARRIERS_SHOWN)
-        )
 
 
 def moves(wfa: WFA) -> MoveTable:

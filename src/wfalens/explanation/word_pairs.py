@@ -86,20 +86,6 @@ class Pairs(Result):
         return rows
 
 
-def collaborative_pairs(
-    wfa: WFA, vectors: WordVectors, epsilon: float | str | None = None, delta: float | str | None = None, **options: Any
-) -> Pairs:
-    """Pairs with `d_T ≤ ε` and `d_S ≥ δ`: unlike words that the model treats alike; options of `word_pairs`."""
-    return word_pairs(wfa, vectors, COLLABORATIVE, epsilon=epsilon, delta=delta, **options)
-
-
-def adversarial_pairs(
-    wfa: WFA, vectors: WordVectors, epsilon: float | str | None = None, delta: float | str | None = None, **options: Any
-) -> Pairs:
-    """Pairs with `d_T ≥ δ` and `d_S ≤ ε`: like words that the model treats differently; options of `word_pairs`."""
-    return word_pairs(wfa, vectors, ADVERSARIAL, epsilon=epsilon, delta=delta, **options)
-
-
 def word_pairs(
     wfa: WFA,
     vectors: WordVectors,
@@ -134,23 +120,18 @@ def word_pairs(
     check_choice("convention", convention, CONVENTIONS)
     scores, table, meanings = _shared_words(wfa, vectors, min_count, convention)
     spaces = _Spaces(table, meanings, convention)
-    quantiles = spaces.quantiles(np.random.default_rng(seed))
+    sampled = spaces.sampled(np.random.default_rng(seed))
+    quantiles = {name: {at: float(np.quantile(each, at)) for at in _QUANTILES} for name, each in sampled.items()}
     near_space, far_space = ("d_S", "d_T") if kind == ADVERSARIAL else ("d_T", "d_S")
-    low = threshold(_EPSILON[kind] if epsilon is None else epsilon, quantiles[near_space].at)
-    high = threshold(_DELTA if delta is None else delta, quantiles[far_space].at)
+    low = threshold(
+        _EPSILON[kind] if epsilon is None else epsilon, lambda at: float(np.quantile(sampled[near_space], at))
+    )
+    high = threshold(_DELTA if delta is None else delta, lambda at: float(np.quantile(sampled[far_space], at)))
     columns, total = _search(kind, spaces, scores, low, high, per_class)
     order = np.argsort(-columns.rank, kind="stable")
-    pairs = tuple(
-        Pair(
-            scores.words[columns.first[at]],
-            scores.words[columns.second[at]],
-            float(columns.d_t[at]),
-            float(columns.d_s[at]),
-            scores.scores[columns.first[at]],
-            scores.scores[columns.second[at]],
-        )
-        for at in order
-    )
+    first, second = (scores.subset(each[order]) for each in (columns.first, columns.second))
+    distances = columns.d_t[order].tolist(), columns.d_s[order].tolist()
+    pairs = tuple(map(Pair, first.words, second.words, *distances, first.scores, second.scores))
     names = wfa.class_names
     return Pairs(kind, pairs, total, len(table), low, high, convention, vectors.source, quantiles, names, wfa.unit)
 
@@ -242,23 +223,14 @@ class _Spaces:
         meaning /= 2 if self.convention == "cosine" else self.meanings.width
         return acting, meaning
 
-    def quantiles(self, rng: np.random.Generator) -> dict[str, _QuantileCurve]:
+    def sampled(self, rng: np.random.Generator) -> dict[str, Distances]:
+        """d_T and d_S of pairs of random words; (pairs,) each"""
         chosen = np.sort(rng.permutation(len(self.table))[: min(_SAMPLE, 4 * self.block)])
         sample = self.load(chosen)
         above = np.triu_indices(len(chosen), 1)
-        distances = zip(("d_T", "d_S"), self.between(sample, sample), strict=True)
-        return {name: _QuantileCurve(distance[above]) for name, distance in distances}
-
-
-class _QuantileCurve(dict[float, float]):
-    """Quantiles to show; `at` gives any other one."""
-
-    def __init__(self, values: Distances) -> None:
-        self._values = np.sort(values)
-        super().__init__({at: self.at(at) for at in _QUANTILES})
-
-    def at(self, quantile: float) -> float:
-        return float(np.quantile(self._values, quantile))
+        return {
+            name: distance[above] for name, distance in zip(("d_T", "d_S"), self.between(sample, sample), strict=True)
+        }
 
 
 def _squares(left: NDArray[np.float32], right: NDArray[np.float32]) -> Distances:

@@ -1,30 +1,27 @@
-"""Automata for other tools: one module per format, each writing a `Subset`, and drawings of readable automata."""
+"""Automata for other tools: one module per format, each writing a `Subset`; and drawings."""
 
-from wfalens.export.aalpy_dot import to_aalpy
+from wfalens.export.canvas import DRAWING_FORMATS, Canvas
 from wfalens.export.diagram import Diagram, diagram_of
-from wfalens.export.diagram_drawing import draw, draw_diagram
 from wfalens.export.dot import to_dot
+from wfalens.export.exporters import FORMATS, Exported, export_files, exporter, format_of
 from wfalens.export.json_file import read_json, to_json
-from wfalens.export.mdp import to_drn, to_prism
+from wfalens.export.mdp import to_drn
 from wfalens.export.networkx_graph import to_networkx
 from wfalens.export.onnx_automaton import to_onnx
 from wfalens.export.openfst import to_openfst
-from wfalens.export.registry import FORMATS, Exported, Exporter, export_files, exporter, format_of
-from wfalens.export.subset import LOST, MOST_TRANSITIONS, Subset, frequent_words, subset
-from wfalens.export.symbols import SymbolTable, escape, unescape
+from wfalens.export.opinion_drawing import draw_opinions
+from wfalens.export.subset import Subset, frequent_words, subset
+from wfalens.export.symbols import escape, unescape
 
 __all__ = [
+    "DRAWING_FORMATS",
     "FORMATS",
-    "LOST",
-    "MOST_TRANSITIONS",
+    "Canvas",
     "Diagram",
     "Exported",
-    "Exporter",
     "Subset",
-    "SymbolTable",
     "diagram_of",
-    "draw",
-    "draw_diagram",
+    "draw_opinions",
     "escape",
     "export_files",
     "exporter",
@@ -32,13 +29,11 @@ __all__ = [
     "frequent_words",
     "read_json",
     "subset",
-    "to_aalpy",
     "to_dot",
     "to_drn",
     "to_json",
     "to_networkx",
     "to_onnx",
     "to_openfst",
-    "to_prism",
     "unescape",
 ]

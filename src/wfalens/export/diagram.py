@@ -1,241 +1,270 @@
-"""What is drawn of a readable automaton: states from the start to the surest, and the moves that matter."""
+"""The drawing of a readable automaton: its states in a row by what the network says there, and the moves between them.
+
+With the network, states stand and are named by its mean output while the automaton is in them; the automaton's own
+read-out is often surer than that.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.automaton.naming import HARDLY, LEANING, LEANING_OF_TWO, SURE, WordClass
-from wfalens.automaton.serving import recorded
+from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.explanation.moves import MoveTable, moves, require_readable, shown_name, shown_words
-from wfalens.messages import percent, sentence
-from wfalens.palette import GREY, class_colour, mixed
+from wfalens.errors import InputError
+from wfalens.explanation.moves import MoveTable, anatomy_and_names, moves, require_readable
+from wfalens.explanation.opinion_line import BOUNDS, class_order
+from wfalens.export.canvas import Box, Canvas, Circle, Point, Stroke, Text, fitted, wrapped
+from wfalens.messages import percent
+from wfalens.models.contract import PrefixClassifier
+from wfalens.models.inference import initial_output, output_traces
+from wfalens.ragged import Ragged
 from wfalens.results import Result
-from wfalens.validation import Bounds, check_numbers, real, whole
+from wfalens.text.vocabulary import UNKNOWN
 
-MOST_EDGES, ENOUGH = 40, 0.9  # arrows at most, and the share of the moves that they should carry
-_WHITE = "#ffffff"
-_CERTAIN = 0.97
-_PALEST, _FULLEST = 0.1, 0.5  # how much of a class's colour a box has
-_LONGEST_LABEL, _LONGEST_CLASS = 44, 20  # characters in a box
-_LONGEST_EFFECT = 60
-_LEAST_SHARE = 0.1  # of a move, that a word cluster must make up to stand for it
+MOST_EDGES = 16
+MOST_CLASSES = 10
+_CARRIED = 0.5  # share of a move that the words of its label carry
+_LABEL_WORDS = 4
+_EDGE, _WIDTH, _BOX = 60.0, 1600.0, 62.0  # margin, width, and height of a box
+_ROW, _TYPE = 30.0, 18.0
+_LOW, _RISE = 54.0, 27.0  # height of an arc between neighbours, and for each state more between
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A move that is drawn."""
+    """A move between two states, with the words that carry most of it."""
 
     source: int
     target: int
-    share: float  # of all words
     rate: float  # of the words read in the source
-    words: str  # of the class that makes it most beyond its share, among those that matter where one does
-
-
-class LegendRow(NamedTuple):
-    """A word cluster in the legend."""
-
-    words: str
-    effect: str
-    moved: str
-    share: str
-    colour: str
-
-
-LEGEND_TITLES = ("word clusters", "what they do", "moves", "of all words")
+    share: float  # of all words
+    words: tuple[str, ...]  # the fewest that carry half of it, if four are enough; else the first ones
+    carried: float  # share of the move that these words carry
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagram(Result):
-    """The drawing of an automaton, but for where things stand on the page."""
+    """What is drawn of a readable automaton."""
 
     table: MoveTable
-    most_edges: int = MOST_EDGES
-    enough: float = ENOUGH
-    about: str = ""  # what the caption begins with
-
-    def __post_init__(self) -> None:
-        check_numbers(self, {"most_edges": Bounds(whole, 1, 10_000), "enough": Bounds(real, 0, 1)})
-
-    @cached_property
-    def edges(self) -> list[Edge]:
-        """As few of the most frequent moves as carry enough of all moves, and not more than may be drawn."""
-        chosen, carried = [], 0.0
-        for source, target in self.table.strongest()[: self.most_edges]:
-            if carried >= self.enough * self._moved:
-                break
-            chosen.append(self.edge(source, target))
-            carried += chosen[-1].share
-        return chosen
+    outputs: NDArray[np.float64]  # (n, C): the network's mean output in each state, else the automaton's read-out
+    changes: NDArray[np.float64] | None  # (G, C): the network's mean change by a word of each cluster while not sure
+    edges: tuple[Edge, ...]
+    texts: int | None  # that the network read; None: without it
 
     @property
-    def carried(self) -> float:
-        """Share of all moves between different states that is drawn; 1 where there are none."""
-        return sum(edge.share for edge in self.edges) / self._moved if self._moved > 0 else 1.0
+    def source(self) -> str:
+        """Whose outputs are shown, in a sentence."""
+        if self.texts is None:
+            return "Percentages are the automaton's own read-out; with the network, they would be the network's output."
+        return f"Percentages are the network's mean output while the automaton is there, over {self.texts:,} texts."
 
     @property
-    def caption(self) -> str:
-        every, drawn = len(self.table.strongest()), len(self.edges)
-        short = "" if self.carried >= self.enough else f" ({self.most_edges} at most are drawn)"
-        return self.about + (
-            "How to read it: a box is a state; every word that is read leads to another state, or it stays. "
-            f"{percent(1 - self._moved)} of all words stay (see the boxes). "
-            f"Of the others, {percent(self.carried)} go along one of the {drawn} arrows drawn, "
-            f"of {every} that occur{short}. "
-            "The wider an arrow, the more often it is taken; it has the colour of the class that it leads to, "
-            "and is dashed where it leads back to a less sure state. Its label: how many of the words read at its "
-            "beginning take it, and the word cluster that stands out among them. Below: how much of the "
-            "probability a word of each cluster moves on average, in states where words still matter."
+    def about(self) -> str:
+        return (
+            f"A readable automaton with {len(self.outputs)} states and {len(self.table.names.classes)} word clusters. "
+            f"{self.source} ↻: share of the words read there that leave it there. Arcs above lead right, arcs below "
+            "left; the wider, the more often taken. Listed: the words that carry most of each, with their share."
         )
 
+    @cached_property
+    def order(self) -> list[int]:
+        """The states from left to right: of two classes by the probability of the second, else class by class."""
+        if self.outputs.shape[1] == 2:
+            return [int(at) for at in np.argsort(self.outputs[:, 1], kind="stable")]
+        place = np.argsort(class_order(self.outputs))
+        return [int(at) for at in np.lexsort((self.outputs.max(1), place[self.outputs.argmax(1)]))]
+
+    def name(self, state: int) -> str:
+        """What the network says in a state."""
+        label = int(self.outputs[state].argmax())
+        return f"{self.table.class_names[label]} {percent(float(self.outputs[state, label]))}"
+
     def rows(self) -> list[dict[str, Any]]:
-        names = self.table.names.states
         return [
-            {"from": names[edge.source], "to": names[edge.target], "rate": edge.rate, "words": edge.words}
+            {
+                "from": self.name(edge.source),
+                "to": self.name(edge.target),
+                "rate": edge.rate,
+                "words": list(edge.words),
+                "carried": edge.carried,
+            }
             for edge in self.edges
         ]
 
+    def clusters(self) -> list[dict[str, Any]]:
+        """The word clusters, the most frequent first; with the network, how far their words push it."""
+        order = sorted(range(len(self.table.names.classes)), key=lambda at: -self.table.names.classes[at].share)
+        return [self._cluster(at) for at in order]
+
+    def _cluster(self, at: int) -> dict[str, Any]:
+        cluster = self.table.names.classes[at]
+        row: dict[str, Any] = {"words": list(cluster.words), "share": cluster.share, "size": cluster.size}
+        if self.changes is not None:
+            label = int(self.changes[at].argmax())
+            row |= {"towards": self.table.class_names[label], "change": float(self.changes[at, label])}
+        return row
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "edges": len(self.edges),
-            "share": self.carried,
-            "caption": self.caption,
-            "remark": self.table.remark,
-        }
+        states = [
+            {"name": self.name(at), "output": self.outputs[at].tolist(), "stays": float(self.table.rates[at, at])}
+            for at in self.order
+        ]
+        shown = {"states": states, "moves": self.rows(), "clusters": self.clusters()}
+        return {**shown, "about": self.about, "remark": self.table.remark}
+
+    def tables(self) -> dict[str, list[dict[str, Any]]]:
+        """The moves, for people."""
+        shown = [
+            {
+                "from": row["from"],
+                "to": row["to"],
+                "of words read there": percent(row["rate"]),
+                "words that carry it": " ".join(row["words"]),
+                "their share": percent(row["carried"]),
+            }
+            for row in self.rows()
+        ]
+        return {self.about: shown}
 
     def summary(self) -> str:
-        return f"diagram of {len(self.table.names.states)} states and {len(self.edges)} arrows"
+        return self.about
 
-    @cached_property
-    def columns(self) -> NDArray[np.int64]:
-        """From left to right: the start, then states by how sure they are; no arrow within a column; (n,)"""
-        surest, level = self.table.centres.max(1), self.levels
-        joined = {frozenset((edge.source, edge.target)) for edge in self.edges}
-        part = np.zeros(len(level), np.int64)  # of a level
-        order = np.lexsort((surest, level))
-        for at, state in enumerate(order):
-            before = [other for other in order[:at] if level[other] == level[state]]
-            part[state] = max((part[other] + 1 for other in before if frozenset((other, state)) in joined), default=0)
-        _, columns = np.unique(level * len(level) + part, return_inverse=True)
-        return np.asarray(columns, np.int64)
-
-    @cached_property
-    def levels(self) -> NDArray[np.int64]:
-        """How sure states are: 0 the start, 1 undecided, 2 leaning, 3 sure, 4 certain; (n,)"""
-        surest = self.table.centres.max(1)
-        level = np.select([self.undecided, surest < SURE, surest < _CERTAIN], [1, 2, 3], 4)
-        level[0] = 0
-        return np.asarray(level, np.int64)
-
-    @cached_property
-    def undecided(self) -> NDArray[np.bool_]:
-        """States that lean to no class; (n,)"""
-        centres = self.table.centres
-        return np.asarray(centres.max(1) < (LEANING_OF_TWO if centres.shape[1] == 2 else LEANING))
-
-    def colour(self, state: int) -> str:
-        """Of the class that a state says."""
-        return GREY if self.undecided[state] else class_colour(int(self.table.centres[state].argmax()))
-
-    def tint(self, state: int) -> str:
-        """The same for its box, the paler the less sure it is."""
-        if self.undecided[state]:
-            return _WHITE
-        sureness = float(self.table.centres[state].max() - LEANING) / (1 - LEANING)
-        return mixed(self.colour(state), _PALEST + (_FULLEST - _PALEST) * sureness)
-
-    def box(self, state: int) -> list[str]:
-        """The lines in a state's box: its name, what it says, and how often it stays."""
-        table = self.table
-        lines = [shown_name(table.names.states[state], _LONGEST_LABEL), self._says(table.centres[state])]
-        if state == 0 and table.rates[0, 0] == 0:
-            return [*lines, "before the first word"]
-        return [*lines, f"stays here on {percent(table.rates[state, state])} of words"]
-
-    def legend(self) -> list[LegendRow]:
-        """The word clusters, grouped by what they do."""
-        classes = self.table.names.classes
-        order = sorted(range(len(classes)), key=lambda at: _place(classes[at]))
-        return [
-            LegendRow(
-                shown_words(classes[at].words, 5),
-                sentence(classes[at].effect, _LONGEST_EFFECT),
-                percent(classes[at].moved),
-                percent(classes[at].share, 1),
-                self._cluster_colour(classes[at]),
-            )
-            for at in order
-        ]
-
-    @cached_property
-    def _moved(self) -> float:
-        return float(self.table.shares.sum() - np.trace(self.table.shares))
-
-    def edge(self, source: int, target: int) -> Edge:
-        """A move with the words that stand for it."""
-        table = self.table
-        clusters, carriers = table.names.classes, table.carriers(source, target, len(table.names.classes))
-        strong = [each for each in carriers if clusters[each.word_class].moved >= HARDLY and each.share >= _LEAST_SHARE]
-        words = shown_words(clusters[(strong or carriers)[0].word_class].words) if carriers else "any word"
-        return Edge(source, target, float(table.shares[source, target]), float(table.rates[source, target]), words)
-
-    def _says(self, output: NDArray[np.float64]) -> str:
-        first, second = np.argsort(-output, kind="stable")[:2]
-        classes = [
-            f"{shown_name(self.table.class_names[each], _LONGEST_CLASS)} {percent(float(output[each]))}"
-            for each in (first, second)
-        ]
-        return classes[0] if output[first] >= SURE else ", ".join(classes)
-
-    def _cluster_colour(self, cluster: WordClass) -> str:
-        towards = cluster.moved >= HARDLY and cluster.effect.startswith("turns towards ")
-        return class_colour(int(cluster.change.argmax())) if towards else GREY
+    def draw(self) -> Canvas:
+        """The states in a row, arcs with numbers, and below what each arc means."""
+        return _drawn(self)
 
 
-def diagram_of(wfa: WFA, most_edges: int = MOST_EDGES, enough: float = ENOUGH) -> Diagram:
-    """What is drawn of a readable automaton: as few arrows as carry enough of the moves.
+def diagram_of(
+    wfa: WFA, model: PrefixClassifier | None = None, texts: Ragged[np.int32] | None = None, edges: int = MOST_EDGES
+) -> Diagram:
+    """The diagram of a readable automaton, or of the one that an automaton carries.
 
-    The caption begins with its size and how faithful it was on texts held out from fitting, if that was recorded.
+    Args:
+        wfa: an automaton that is readable or carries a readable one.
+        model: the network; states are then named by its outputs.
+        texts: word ids of texts that the network reads for that.
+        edges: moves at most, the most frequent first.
     """
-    table, drawn = moves(wfa), require_readable(wfa).wfa
-    size = f"An automaton with {drawn.states} states and {len(table.names.classes)} word clusters. "
-    found = recorded(drawn.provenance)
-    faithful = (
-        f"It gives the network's class to {percent(found.cr, 1)} of {found.texts:,} held-out texts. " if found else ""
-    )
-    return Diagram(table, most_edges, enough, size + faithful)
+    if len(wfa.class_names) > MOST_CLASSES:
+        raise InputError(f"{len(wfa.class_names)} classes are too many to show on a page", code="too-many-classes")
+    readable, table = require_readable(wfa).wfa, moves(wfa)
+    measured = None if model is None or texts is None else _measured(readable, model, texts)
+    outputs, changes = (table.centres, None) if measured is None else measured
+    chosen = [_edge(readable, table, source, target) for source, target in table.strongest()[:edges]]
+    return Diagram(table, outputs, changes, tuple(chosen), None if texts is None or measured is None else len(texts))
 
 
-def rows_by_class(centres: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
-    """A row for each state, by its class, at least one apart within a column; (n, C), (n,) -> (n,)"""
-    says = centres.argmax(1)
-    columns_of = [columns[says == label] for label in range(centres.shape[1])]
-    tallest = np.array([np.bincount(each).max() if len(each) else 1 for each in columns_of])  # of a class's columns
-    bands = np.cumsum(tallest) - tallest / 2
-    ideal = centres @ bands  # an undecided state stands between its classes
-    rows = np.empty(len(centres))
-    for column in np.unique(columns):
-        members = np.flatnonzero(columns == column)
-        members = members[np.argsort(ideal[members], kind="stable")]
-        steps = np.arange(len(members))
-        packed = np.maximum.accumulate(ideal[members] - steps) + steps  # at least a row apart
-        rows[members] = packed - (packed - ideal[members]).mean()
-    return rows
+def _measured(
+    wfa: StochasticWFA, model: PrefixClassifier, texts: Ragged[np.int32]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The network's mean output in each state, and its mean change by a word of each cluster while it is not sure."""
+    anatomy, _ = anatomy_and_names(wfa)
+    ids = texts.nonempty()[1]
+    after = output_traces(model, ids).values.astype(np.float64)
+    start = initial_output(model).astype(np.float64)
+    places = wfa.state_vectors(ids, every=True)  # (words, n)
+    total = places.sum(0) + wfa.initial * len(ids)
+    mean = (places.T @ after + np.outer(wfa.initial * len(ids), start)) / np.maximum(1e-12, total)[:, None]
+    outputs = np.where(total[:, None] > 0.5, mean, wfa.centres)
+    before = np.roll(after, 1, axis=0)
+    before[ids.offsets[:-1]] = start
+    unsure = before.max(1) <= BOUNDS[-1]
+    cluster, change = anatomy.word_class[ids.values[unsure]], (after - before)[unsure]
+    sums = np.zeros((len(anatomy.matrices), after.shape[1]))
+    np.add.at(sums, cluster, change)
+    return outputs, sums / np.maximum(1, np.bincount(cluster, minlength=len(sums)))[:, None]
 
 
-def self_contained(svg: bytes) -> bytes:
-    """A drawing without its document type, which names an address."""
-    return re.sub(rb"<!DOCTYPE[^>]*>\s*", b"", svg, count=1)
+def _edge(wfa: StochasticWFA, table: MoveTable, source: int, target: int) -> Edge:
+    """A move with the words that carry most of it: a word makes its cluster's moves in proportion to its count."""
+    anatomy, _ = anatomy_and_names(wfa)
+    counts = anatomy.word_counts.astype(np.float64)
+    share = counts / np.maximum(1, np.bincount(anatomy.word_class, counts, len(anatomy.matrices)))[anatomy.word_class]
+    flow = share * table.flows[anatomy.word_class, source, target]
+    flow[: UNKNOWN + 1] = 0
+    order = np.argsort(-flow, kind="stable")[:_LABEL_WORDS]
+    total = max(1e-300, float(table.shares[source, target]))
+    carried = np.cumsum(flow[order]) / total
+    enough = min(int(np.searchsorted(carried, _CARRIED)) + 1, _LABEL_WORDS)
+    words = tuple(wfa.encoder.vocabulary.words[at] for at in order[:enough] if flow[at] > 0)
+    rate, of_all = float(table.rates[source, target]), float(table.shares[source, target])
+    return Edge(source, target, rate, of_all, words, float(carried[len(words) - 1]) if words else 0.0)
 
 
-def _place(cluster: WordClass) -> tuple[bool, bool, int, float]:
-    """Words that turn towards a class first, class by class; those that hardly matter last."""
-    towards = cluster.effect.startswith("turns towards ")
-    return cluster.moved < HARDLY, not towards, int(cluster.change.argmax()) if towards else 0, -cluster.moved
+def _drawn(diagram: Diagram) -> Canvas:
+    order = diagram.order
+    place = {state: at for at, state in enumerate(order)}
+    spans = [place[edge.target] - place[edge.source] for edge in diagram.edges]
+    above = max((span for span in spans if span > 0), default=1)
+    below = max((-span for span in spans if span < 0), default=1)
+    canvas = Canvas(_WIDTH, 0, diagram.about)
+    y = 34.0
+    for line in wrapped(diagram.about, _TYPE, _WIDTH - 2 * _EDGE, 3):
+        canvas.add(Text((_EDGE, y), line, _TYPE, "soft"))
+        y += 26
+    slot = (_WIDTH - 2 * _EDGE) / len(order)
+    middle = y + 40 + 0.75 * (_LOW + _RISE * above) + _BOX
+    xs = [_EDGE + slot * (at + 0.5) for at in range(len(order))]
+    marks: list[Any] = []
+    for number, edge in enumerate(diagram.edges, 1):
+        marks += _arc(canvas, diagram, edge, number, (xs[place[edge.source]], xs[place[edge.target]]), middle, slot)
+    canvas.add(*marks)
+    for x, state in zip(xs, order, strict=True):
+        _state(canvas, diagram, state, (x, middle), slot)
+    y = middle + 0.75 * (_LOW + _RISE * below) + _BOX + 40
+    canvas.height = _listed(canvas, diagram, y)
+    return canvas
+
+
+def _arc(
+    canvas: Canvas, diagram: Diagram, edge: Edge, number: int, ends: tuple[float, float], middle: float, slot: float
+) -> Iterator[Circle | Text]:
+    """An arc above for a move to the right, below for one to the left; arcs of one middle differ in height."""
+    begin, finish = ends
+    up = -1 if finish > begin else 1
+    height = _LOW + _RISE * abs(round((finish - begin) / slot))
+    base, inset = middle + up * _BOX / 2, 0.18 * slot * (1 if finish > begin else -1)
+    (x0, x1), y = (begin + inset, finish - inset), base + up * height
+    path: list[Point] = [(x0, base), (x0, y), (x1, y), (x1, base)]
+    widest = max(each.share for each in diagram.edges)
+    colour = f"class-{int(diagram.outputs[edge.target].argmax())}"
+    tip = f"{percent(edge.rate)} of the words read there: {', '.join(edge.words)}"
+    canvas.add(Stroke(path, colour, 1.5 + 9 * (edge.share / widest) ** 0.5, 0.7, head=13.0, tip=tip))
+    badge = ((x0 + x1) / 2, base + up * 0.75 * height)
+    yield Circle(badge, 14.0, "panel")
+    yield Text((badge[0], badge[1] + 6), str(number), 17.0, "ink", True, anchor="middle")
+
+
+def _state(canvas: Canvas, diagram: Diagram, state: int, at: Point, slot: float) -> None:
+    (x, y), label = at, int(diagram.outputs[state].argmax())
+    share, stays = float(diagram.outputs[state, label]), float(diagram.table.rates[state, state])
+    wide = slot - 12
+    tip = f"{diagram.name(state)}; {percent(stays)} of the words leave it there"
+    strength = max(0.08, min(0.5, share - 1 / diagram.outputs.shape[1]))
+    corner = (x - wide / 2, y - _BOX / 2)
+    canvas.add(Box(corner, wide, _BOX, "panel", edge="soft"))
+    canvas.add(Box(corner, wide, _BOX, f"class-{label}", strength, tip=tip))
+    name = "start" if state == 0 else fitted(diagram.table.class_names[label], 16, wide - 6)
+    canvas.add(Text((x, y - 10), name, 16, anchor="middle"))
+    canvas.add(Text((x, y + 9), percent(share), 18, bold=True, anchor="middle"))
+    canvas.add(Text((x, y + 27), f"↻ {percent(stays)}", 16, "soft", anchor="middle"))
+
+
+def _listed(canvas: Canvas, diagram: Diagram, top: float) -> float:
+    """What each numbered arc means, in two columns; returns where they end."""
+    half = -(-len(diagram.edges) // 2)
+    room = (_WIDTH - 2 * _EDGE) / 2 - 30
+    for at, edge in enumerate(diagram.edges):
+        x, y = _EDGE + (room + 60) * (at // half), top + _ROW * (at % half)
+        words = " · ".join(edge.words) or "unknown words"
+        text = f"{percent(edge.rate)} of the words in {diagram.name(edge.source)}: {words} ({percent(edge.carried)})"
+        canvas.add(Text((x, y), f"{at + 1}", _TYPE, bold=True))
+        canvas.add(Text((x + 34, y), fitted(text, _TYPE, room - 34), _TYPE))
+    return top + _ROW * half + 10

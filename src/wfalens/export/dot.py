@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.errors import FormatError, InputError
-from wfalens.export.registry import exporter
+from wfalens.errors import InputError
+from wfalens.export.exporters import exporter
 from wfalens.export.subset import Subset
-from wfalens.export.symbols import CLASS, WORD, escape, unescape
+from wfalens.export.symbols import CLASS, WORD, escape
 from wfalens.messages import printable, sentence
 
 _THINNEST, _WIDEST = 0.3, 6.0
@@ -47,50 +47,25 @@ def to_dot(part: Subset, flows: int | None = 60, words_shown: int = 3) -> str:
     widest = strength[drawn].max(initial=0) or 1.0
     lines = [_node(part, int(place)) for place in touched]
     for number in drawn:
-        held = transitions[number]
+        (source, target), held, flow = divmod(int(keys[number]), n), transitions[number], float(strength[number])
         typical = held[np.argsort(-excess[held], kind="stable")[:words_shown]]
-        ends = divmod(int(keys[number]), n)
-        lines.append(_edge(part, ends, float(strength[number]), float(strength[number] / widest), held, typical))
+        label = "\\n".join(f"{_shown(part.words[part.word[at]])} {part.weight[at]:.2g}" for at in typical)
+        weights = _named([part.words[word] for word in part.word[held]], part.weight[held], WORD)
+        lines.append(
+            f'  s{source} -> s{target} [label="{label}", penwidth={max(_THINNEST, _WIDEST * (flow / widest)):.2f}, '
+            f'flow="{flow!r}", weights="{weights}"];'
+        )
     head = 'digraph automaton {\n  rankdir=LR;\n  node [style=filled, colorscheme=set312, fontname="sans-serif"];\n'
     return f'{head}  edge [fontsize=10, fontname="sans-serif"];\n' + "\n".join(lines) + "\n}\n"
 
 
-def read_weights(attribute: str, prefix: str = WORD) -> dict[str, float]:
-    """The words of an edge, or (by `symbols.CLASS`) the classes of a state, and their weights, from `weights`."""
-    try:
-        pairs = [pair.split("=") for pair in attribute.split()]
-        return {unescape(name, prefix): float(weight) for name, weight in pairs}
-    except ValueError as error:
-        raise FormatError(f"an edge's weights cannot be read: {error}") from None
-
-
 def _shares(part: Subset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What each transition adds to the flow of its edge, (transitions,), and p, (words,)"""
-    counts, visits = _spread(part.word_counts.astype(np.float64)), _spread(np.abs(part.state_frequencies))
-    return np.asarray(visits[part.source] * counts[part.word] * np.abs(part.weight)), counts
-
-
-def _spread(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shares of the whole; equal ones if all are 0."""
-    total = weights.sum()
-    return np.asarray(weights / total if total else np.full(len(weights), 1 / len(weights)))
-
-
-def _edge(
-    part: Subset,
-    ends: tuple[int, int],
-    flow: float,
-    width: float,
-    held: NDArray[np.int64],
-    typical: NDArray[np.int64],
-) -> str:
-    """An edge with all transitions that it holds and, for the eye, the typical ones."""
-    label = "\\n".join(f"{_shown(part.words[part.word[at]])} {part.weight[at]:.2g}" for at in typical)
-    names = [part.words[word] for word in part.word[held]]
-    return (
-        f'  s{ends[0]} -> s{ends[1]} [label="{label}", penwidth={max(_THINNEST, _WIDEST * width):.2f}, '
-        f'flow="{flow!r}", weights="{_named(names, part.weight[held], WORD)}"];'
+    """What each transition adds to the flow of its edge, (transitions,), and p, (words,); equal ones if all are 0"""
+    visits, counts = (
+        weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))
+        for weights in (np.abs(part.state_frequencies), part.word_counts.astype(np.float64))
     )
+    return np.asarray(visits[part.source] * counts[part.word] * np.abs(part.weight)), counts
 
 
 def _node(part: Subset, place: int) -> str:

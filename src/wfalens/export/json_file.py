@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import FormatError, InputError, WfalensError
-from wfalens.export.registry import exporter
+from wfalens.export.exporters import exporter
 from wfalens.export.subset import LOST, Subset
+from wfalens.results import plain
 
 FORMAT, VERSION = "wfalens-automaton", 1
 READ_OUT = {StochasticWFA.kind: "scale", LinearWFA.kind: "softmax"}
@@ -27,36 +28,22 @@ _SUM_TOLERANCE = 1e-9
 @exporter("json", suffixes=(".json",))
 def to_json(part: Subset) -> str:
     """The subset as one JSON object on one line, in ASCII, so that any word survives."""
-    return json.dumps(
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "kind": part.kind,
-            "read_out": READ_OUT[part.kind],
-            "class_names": part.class_names,
-            "words": part.words,
-            "states": part.states.tolist(),
-            "initial": part.initial.tolist(),
-            "final": part.final.tolist(),
-            "transitions": {name: getattr(part, name).tolist() for name in _COLUMNS},
-            "word_counts": part.word_counts.tolist(),
-            "state_frequencies": part.state_frequencies.tolist(),
-            **part.about,
-            **_names(part),
-        },
-        allow_nan=False,
-    )
 
+    def entries(*names: str) -> dict[str, Any]:
+        return {name: plain(getattr(part, name)) for name in names if getattr(part, name) is not None}
 
-def _names(part: Subset) -> dict[str, Any]:
-    """Of states and classes of words, and each word's class as a place among these; nothing where there are none."""
-    if part.state_names is None or part.word_classes is None or part.class_of_word is None:
-        return {}
-    return {
-        "state_names": part.state_names,
-        "word_classes": part.word_classes,
-        "class_of_word": part.class_of_word.tolist(),
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": part.kind,
+        "read_out": READ_OUT[part.kind],
+        **entries("class_names", "words", "states", "initial", "final"),
+        "transitions": entries(*_COLUMNS),
+        **entries("word_counts", "state_frequencies"),
+        **part.about,
+        **entries("state_names", "word_classes", "class_of_word"),
     }
+    return json.dumps(document, allow_nan=False)
 
 
 def read_json(path: str | Path) -> Subset:
@@ -82,46 +69,42 @@ def _subset(document: Any) -> Subset:
         raise FormatError(f"its kind must be one of {', '.join(READ_OUT)}, with the read-out that belongs to it")
     classes, words = _texts(document, "class_names"), _texts(document, "words")
     states = _numbers(document, "states", np.int64, (None,))
-    n = len(states)
-    columns = document.get("transitions")
+    n, columns = len(states), document.get("transitions")
     if not isinstance(columns, dict):
         raise FormatError('the entry "transitions" is not an object')
-    source, word, target = (
-        _numbers(columns, name, np.int32, (None,), most)
-        for name, most in (("source", n), ("word", len(words)), ("target", n))
-    )
+    ends = {"source": n, "word": len(words), "target": n}
+    shapes = {"initial": (n,), "final": (n, len(classes)), "state_frequencies": (n,)}
+    arrays: dict[str, Any] = {
+        **{name: _numbers(columns, name, np.int32, (None,), most) for name, most in ends.items()},
+        **{name: _numbers(document, name, np.float64, shape) for name, shape in shapes.items()},
+    }
     part = Subset(
         kind,
         classes,
         words,
         states,
-        _numbers(document, "initial", np.float64, (n,)),
-        _numbers(document, "final", np.float64, (n, len(classes))),
-        source,
-        word,
-        target,
-        _numbers(columns, "weight", np.float64, (None,)),
-        _numbers(document, "word_counts", np.int64, (len(words),)),
-        _numbers(document, "state_frequencies", np.float64, (n,)),
-        {
+        **arrays,
+        weight=_numbers(columns, "weight", np.float64, (None,)),
+        word_counts=_numbers(document, "word_counts", np.int64, (len(words),)),
+        about={
             **{name: document.get(name) for name in ("tokenizer", "max_length", "provenance")},
             **{name: document[name] for name in ("truncation_side", "closed") if name in document},
         },
-        *_read_names(document, n, len(words)),
+        **_read_names(document, n, len(words)),
     )
     _check_transitions(part)
     return part
 
 
-def _read_names(
-    document: dict[str, Any], states: int, words: int
-) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, NDArray[np.int64] | None]:
+def _read_names(document: dict[str, Any], states: int, words: int) -> dict[str, Any]:
+    """Of states and word clusters, where the document has them."""
     if "state_names" not in document:
-        return None, None, None
-    named, classes = _texts(document, "state_names"), _texts(document, "word_classes")
+        return {}
+    named, clusters = _texts(document, "state_names"), _texts(document, "word_classes")
     if len(named) != states:
         raise FormatError('the entry "state_names" does not name every state once')
-    return named, classes, _numbers(document, "class_of_word", np.int64, (words,), len(classes))
+    class_of_word = _numbers(document, "class_of_word", np.int64, (words,), len(clusters))
+    return {"state_names": named, "word_classes": clusters, "class_of_word": class_of_word}
 
 
 def _texts(document: dict[str, Any], name: str) -> tuple[str, ...]:
@@ -153,8 +136,7 @@ def _numbers(
 
 
 def _check_transitions(part: Subset) -> None:
-    lengths = {len(getattr(part, name)) for name in _COLUMNS}
-    if len(lengths) != 1:
+    if len({len(getattr(part, name)) for name in _COLUMNS}) != 1:
         raise FormatError("the columns of its transitions differ in length")
     n, words = len(part.states), len(part.words)
     keys = (part.source.astype(np.int64) * words + part.word) * n + part.target

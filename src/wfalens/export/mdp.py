@@ -1,4 +1,4 @@
-"""Markov decision processes for model checkers: DRN, the explicit format of Storm, and the PRISM language.
+"""Markov decision processes: DRN, the explicit format of Storm; the PRISM language; and DOT as AALpy reads it.
 
 Words are the actions, named by `symbols.escape`. Each class has a reward model (`class_sport`) that gives every state
 its weight for the class, and a label (`says_class_sport`) on the states where that weight is the largest; `lost` marks
@@ -13,23 +13,24 @@ With `start` there is one more state, the last and initial one, with the single 
 from there to the distribution, so a question about k words is one about k + 1 steps. It has the label `start` and no
 reward. Places of states and words in the subset are those in Storm: state i is `part.states[i]`, and every state has
 the actions of all W words in the order of `part.words`, so that the choice `i·W + σ` reads word σ in state i.
-`read_words` gives the words of a file's actions.
 
 A PRISM program has one module with one variable `s`, the state, and a command per state and word. PRISM and Storm both
 read it. Numbers are written in full; Storm keeps sixteen digits of them.
+
+AALpy (`load_automaton_from_file(path, "mdp")`) has inputs and outputs. Words are inputs. A state's output names the
+state and the class with the largest weight (`s3__class_sport`), so that outputs tell states apart, which AALpy's
+algorithms ask for; class weights have no place in this format.
 """
 
 from __future__ import annotations
-
-import re
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.export.registry import exporter
+from wfalens.export.exporters import exporter
 from wfalens.export.subset import Subset
-from wfalens.export.symbols import CLASS, chosen, escape, lines, numbers, unescape, where
+from wfalens.export.symbols import CLASS, chosen, escape, lines, numbers, where
 
 START = "start"
 SAYS = "says"
@@ -60,25 +61,16 @@ def to_drn(part: Subset, start: NDArray[np.float64] | None = None) -> str:
     return head + body + ("" if start is None else _start(part, start))
 
 
-def labels(part: Subset) -> list[list[str]]:
-    """The labels of each state besides `init`: the class with the largest weight, or lost."""
+def labels(part: Subset) -> list[str]:
+    """The label of each state besides `init`: the class with the largest weight, or lost."""
     says = [f"{SAYS}_{escape(name, CLASS)}" for name in part.class_names]
-    return [["lost"] if label < 0 else [says[label]] for label in part.decided]
-
-
-def read_words(text: str) -> list[str]:
-    """The words of the actions, in the order of their first appearance."""
-    names = dict.fromkeys(re.findall(r"^\taction (\S+)", text, re.MULTILINE))
-    return [unescape(name) for name in names if name != START]
+    return ["lost" if label < 0 else says[label] for label in part.decided]
 
 
 def _headers(part: Subset, initial: bool) -> list[str]:
-    headers = []
-    for place, (weights, names) in enumerate(zip(part.final, labels(part), strict=True)):
-        if initial and part.initial[place] == 1:
-            names = ["init", *names]
-        headers.append(f"state {place} {_rewards(weights)} {' '.join(names)}\n")
-    return headers
+    marks = ["init " if initial and share == 1 else "" for share in part.initial]
+    columns = enumerate(zip(part.final, marks, labels(part), strict=True))
+    return [f"state {place} {_rewards(weights)} {mark}{label}\n" for place, (weights, mark, label) in columns]
 
 
 def _rewards(weights: NDArray[np.float64]) -> str:
@@ -116,13 +108,10 @@ def to_prism(part: Subset) -> str:
 
 
 def _label_lines(part: Subset) -> list[str]:
-    states_of: dict[str, list[int]] = {}
-    for state, names in enumerate(labels(part)):
-        for name in names:
-            states_of.setdefault(name, []).append(state)
-    return [
-        f'\nlabel "{name}" = {" | ".join(f"s={state}" for state in states)};\n' for name, states in states_of.items()
-    ]
+    states_of: dict[str, list[str]] = {}
+    for state, name in enumerate(labels(part)):
+        states_of.setdefault(name, []).append(f"s={state}")
+    return [f'\nlabel "{name}" = {" | ".join(states)};\n' for name, states in states_of.items()]
 
 
 def _reward_blocks(part: Subset) -> list[str]:
@@ -132,3 +121,21 @@ def _reward_blocks(part: Subset) -> list[str]:
         + "endrewards\n"
         for name, weights in zip(part.class_names, part.final.T, strict=True)
     ]
+
+
+@exporter("aalpy", stochastic=True, symbols=True)
+def to_aalpy(part: Subset) -> str:
+    """The subset as AALpy's DOT of an MDP; state 0 is the initial one."""
+    names = [f"s{state}" for state in range(len(part.states))]
+    outputs = ["lost" if label < 0 else escape(part.class_names[label], CLASS) for label in part.decided]
+    nodes = "".join(f'{name} [label="{name}__{output}"];\n' for name, output in zip(names, outputs, strict=True))
+    edges = lines(
+        chosen([f"{name} -> " for name in names], part.source),
+        chosen(names, part.target),
+        ' [label="',
+        chosen([escape(word) for word in part.words], part.word),
+        ":",
+        numbers(part.weight),
+        '"];\n',
+    )
+    return f'digraph automaton {{\n{nodes}{edges}__start0 [label="", shape=none];\n__start0 -> s0 [label=""];\n}}\n'

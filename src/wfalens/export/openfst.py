@@ -11,20 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.export.registry import exporter
+from wfalens.export.exporters import exporter
 from wfalens.export.subset import Subset
-from wfalens.export.symbols import SymbolTable, chosen, lines, numbers
+from wfalens.export.symbols import chosen, escape, lines, numbers
 
 
 @exporter("openfst", stochastic=True, symbols=True)
 def to_openfst(part: Subset, class_name: str | None = None) -> str:
     """The subset as an acceptor whose weights are those of one class; arcs `source target word weight`."""
-    if class_name is None:
-        raise InputError(f"OpenFst holds one class; choose one of {', '.join(part.class_names)}", code="class-name")
     if class_name not in part.class_names:
-        raise InputError(
-            f"there is no class {class_name!r}; choose one of {', '.join(part.class_names)}", code="class-name"
-        )
+        classes = ", ".join(part.class_names)
+        raise InputError(f"OpenFst holds one class; choose one of {classes}, not {class_name!r}", code="class-name")
     states = [str(state) for state in range(len(part.states))]
     # the first arc's source is the start: transitions are sorted, and state 0 is always exported
     arcs = lines(
@@ -32,7 +29,7 @@ def to_openfst(part: Subset, class_name: str | None = None) -> str:
         "\t",
         chosen(states, part.target),
         "\t",
-        chosen(SymbolTable(part.words).names, part.word),
+        chosen([escape(word) for word in part.words], part.word),
         "\t",
         numbers(_cost(part.weight)),
         "\n",

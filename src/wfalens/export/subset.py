@@ -8,6 +8,7 @@ never left. Weights `A(w)` are thereby those of the automaton, and all rows sum 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,25 +73,14 @@ class Subset:
 
     def weights(self, texts: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """`A(w)` of texts given as lists of words, all of which must be in the subset; -> (texts, classes)"""
-        places, matrices = {word: place for place, word in enumerate(self.words)}, self.matrices()
-        vectors = np.empty((len(texts), len(self.states)))
+        matrices = dict(zip(self.words, self.matrices(), strict=True))
+        vectors = np.tile(self.initial, (len(texts), 1))
         for row, text in enumerate(texts):
-            vector = self.initial
             for word in text:
-                if word not in places:
+                if word not in matrices:
                     raise InputError(f"the word {word!r} was not exported", code="unknown-word")
-                vector = vector @ matrices[places[word]]
-            vectors[row] = vector
+                vectors[row] = vectors[row] @ matrices[word]
         return np.asarray(vectors @ self.final)
-
-    def require_stochastic(self, format: str) -> None:
-        """Reject an automaton with real weights, for a format that holds probabilities only."""
-        if self.kind == LinearWFA.kind:
-            raise InputError(
-                f"{format} holds probabilities, but a linear automaton has real weights, some of them negative; "
-                "export a stochastic automaton, or this one as json, dot or onnx",
-                code="real-weights",
-            )
 
 
 def subset(
@@ -104,24 +94,23 @@ def subset(
     """
     ids, kept = chosen_ids(wfa, words), chosen_states(wfa, states, threshold)
     columns = _transitions(wfa, ids, kept, threshold)
-    final = wfa.read_out(np.eye(wfa.states)[kept])
-    initial, frequencies, numbers = wfa.initial[kept], wfa.state_frequencies[kept], kept
-    if np.any(columns[2] == len(kept)):
-        columns = _with_lost_state(columns, len(kept), len(ids))
-        final, numbers = np.vstack([final, np.zeros(final.shape[1])]), np.append(kept, LOST)
-        initial, frequencies = np.append(initial, 0.0), np.append(frequencies, 0.0)
-    encoder = wfa.encoder
+    lost = int(np.any((columns[2] == len(kept)) & (columns[0] < len(kept))))
+    source, word, target, weight = (column[columns[0] < len(kept) + lost] for column in columns)
+    numbers = np.append(kept, np.full(lost, LOST))
     return Subset(
         wfa.kind,
         wfa.class_names,
-        tuple(encoder.vocabulary.decode(ids)),
+        tuple(wfa.encoder.vocabulary.decode(ids)),
         numbers,
-        initial,
-        final,
-        *columns,
+        np.pad(wfa.initial[kept], (0, lost)),
+        np.pad(wfa.read_out(np.eye(wfa.states)[kept]), ((0, lost), (0, 0))),
+        source,
+        word,
+        target,
+        weight,
         wfa.word_counts[ids],
-        frequencies,
-        {**encoder.settings, "provenance": wfa.provenance},
+        np.pad(wfa.state_frequencies[kept], (0, lost)),
+        {**wfa.encoder.settings, "provenance": wfa.provenance},
         *_names(wfa, ids, numbers),
     )
 
@@ -136,13 +125,14 @@ def _names(
     return named, tuple(each.name for each in wfa.names.classes), wfa.anatomy.word_class[ids].astype(np.int64)
 
 
-# source, word, target, weight; one number each per transition
-_Columns = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+def _transitions(
+    wfa: WFA, ids: NDArray[np.int32], states: NDArray[np.int64], threshold: float
+) -> tuple[NDArray[Any], ...]:
+    """Source, word, target and weight of the transitions of the words between the states, in this order.
 
-
-def _transitions(wfa: WFA, ids: NDArray[np.int32], states: NDArray[np.int64], threshold: float) -> _Columns:
-    """Transitions of the words between the states; the target `len(states)` stands for the lost state."""
-    parts: list[_Columns] = []
+    The state `len(states)` is the lost one, which is never left.
+    """
+    parts: list[tuple[NDArray[Any], ...]] = []
     found, step = 0, max(1, _FLOATS_AT_ONCE // wfa.states**2)
     for first in range(0, len(ids), step):
         full = wfa.matrices(ids[first : first + step])
@@ -160,14 +150,13 @@ def _transitions(wfa: WFA, ids: NDArray[np.int32], states: NDArray[np.int64], th
             )
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")  # by word and target already
-    source, word, target, weight = (column[order] for column in columns)
-    return source, word, target, weight
+    return tuple(column[order] for column in columns)
 
 
 def _sum_to_one(dense: NDArray[np.float64], mass: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
-    """Rows without small weights, scaled to their mass, with a last column for what is lost.
+    """Rows without small weights, scaled to their mass, with a last column for what is lost, and a last row.
 
-    dense: (words, n, n), mass: (words, n) of the rows before any target was left out -> (words, n, n + 1)
+    dense: (words, n, n), mass: (words, n) of the rows before any target was left out -> (words, n + 1, n + 1)
     """
     kept = np.where((dense >= threshold) | (dense == dense.max(2, keepdims=True)), dense, 0.0)
     left = kept.sum(2)
@@ -178,19 +167,8 @@ def _sum_to_one(dense: NDArray[np.float64], mass: NDArray[np.float64], threshold
     largest = rows.argmax(2)[..., None]  # takes what rounding left over
     residue = 1 - rows.sum(2, keepdims=True)
     np.put_along_axis(rows, largest, np.take_along_axis(rows, largest, 2) + residue, 2)
-    return rows
-
-
-def _with_lost_state(columns: _Columns, lost: int, words: int) -> _Columns:
-    """The transitions and those that keep what is lost."""
-    source, word, target, weight = columns
-    stay = np.full(words, lost, np.int32)
-    return (
-        np.concatenate([source, stay]),
-        np.concatenate([word, np.arange(words, dtype=np.int32)]),
-        np.concatenate([target, stay]),
-        np.concatenate([weight, np.ones(words)]),
-    )
+    stays = np.broadcast_to(np.eye(rows.shape[2])[-1], (len(rows), 1, rows.shape[2]))
+    return np.concatenate([rows, stays], axis=1)
 
 
 def chosen_ids(wfa: WFA, words: Sequence[str] | int | None) -> NDArray[np.int32]:
@@ -203,16 +181,12 @@ def chosen_ids(wfa: WFA, words: Sequence[str] | int | None) -> NDArray[np.int32]
     if isinstance(words, str):
         raise InputError("give a list of words; put a single word into a list", code="words")
     ids = np.array([vocabulary.id_of(word) for word in words], np.int32)
-    for word, number in zip(words, ids, strict=True):
+    for word, number, count in zip(words, ids, map(Counter(words).__getitem__, words), strict=True):
         if number == PADDING or (number == UNKNOWN and word != UNKNOWN_WORD):
-            raise InputError(
-                f"the word {word!r} is not in the automaton's alphabet; {UNKNOWN_WORD} stands for it",
-                code="unknown-word",
-            )
-    if len(set(words)) != len(words):
-        raise InputError(
-            f"the word {next(word for word in words if list(words).count(word) > 1)!r} is given twice", code="words"
-        )
+            message = f"the word {word!r} is not in the automaton's alphabet; {UNKNOWN_WORD} stands for it"
+            raise InputError(message, code="unknown-word")
+        if count > 1:
+            raise InputError(f"the word {word!r} is given twice", code="words")
     if not len(ids):
         raise InputError("no word is left to export", code="words")
     return ids

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import FormatError, InputError
+from wfalens.errors import FormatError
 
 WORD, CLASS = "w", "class"  # what a name stands for; the prefix also keeps names clear of every tool's keywords
 EPSILON = "<eps>"  # number 0 belongs to the empty word
@@ -42,34 +41,10 @@ def _character(found: re.Match[str]) -> str:
     return chr(code) if code < 0x110000 else ""  # beyond all characters: `unescape` sees that it was not written by us
 
 
-@dataclass(frozen=True)
-class SymbolTable:
-    """Numbers and names of words, in the text form that OpenFst reads: a name, a tab, a number; 0 is the empty word."""
-
-    words: tuple[str, ...]
-
-    @property
-    def names(self) -> list[str]:
-        return [escape(word) for word in self.words]
-
-    def number(self, word: str) -> int:
-        try:
-            return self.words.index(word) + 1
-        except ValueError:
-            raise InputError(f"the word {word!r} is not in the symbol table", code="unknown-word") from None
-
-    def to_text(self) -> str:
-        lines = [f"{EPSILON}\t0", *(f"{name}\t{number}" for number, name in enumerate(self.names, 1))]
-        return "\n".join(lines) + "\n"
-
-    @staticmethod
-    def from_text(text: str) -> SymbolTable:
-        lines = [line.split("\t") for line in text.splitlines()]
-        if not lines or lines[0] != [EPSILON, "0"]:
-            raise FormatError(f"a symbol table begins with {EPSILON} and 0")
-        if [line[1:] for line in lines] != [[str(number)] for number in range(len(lines))]:
-            raise FormatError("a symbol table has a name, a tab and a number in every line, counted from 0")
-        return SymbolTable(tuple(unescape(line[0]) for line in lines[1:]))
+def symbol_table(words: Sequence[str]) -> str:
+    """Names and numbers of words in the text form that OpenFst reads: a name, a tab, a number; 0 is the empty word."""
+    names = [EPSILON, *map(escape, words)]
+    return "".join(f"{name}\t{number}\n" for number, name in enumerate(names))
 
 
 def numbers(values: NDArray[Any]) -> Any:
@@ -89,9 +64,9 @@ def chosen(texts: Sequence[str], places: NDArray[Any]) -> Any:
 
 def where(condition: NDArray[np.bool_], texts: Any) -> Any:
     """The texts where the condition holds, nothing elsewhere; one text per true place."""
-    places = np.where(condition, np.cumsum(condition), 0)
     import pyarrow as pa
 
+    places = np.where(condition, np.cumsum(condition), 0)
     return pa.concat_arrays([pa.array([""], pa.large_string()), texts]).take(pa.array(places))
 
 

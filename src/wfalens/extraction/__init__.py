@@ -4,7 +4,6 @@ from wfalens.errors import naming_extras
 
 with naming_extras():
     from wfalens.extraction.completion.augmentation import Augmentation
-    from wfalens.extraction.counts.transitions import TransitionCounts, count_transitions
     from wfalens.extraction.extract import extract
     from wfalens.extraction.linear.linear_options import Linear
     from wfalens.extraction.method import METHODS, Method, Request
@@ -13,6 +12,7 @@ with naming_extras():
     from wfalens.extraction.states.abstraction import Abstraction, States
     from wfalens.extraction.states.views import PrefixOutputs, View
     from wfalens.extraction.stochastic.paper import Paper, Stochastic, completion_method
+    from wfalens.extraction.transitions import TransitionCounts, count_transitions
 
 __all__ = [
     "METHODS",

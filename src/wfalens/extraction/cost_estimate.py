@@ -11,12 +11,15 @@ import numpy as np
 
 from wfalens import progress
 from wfalens.extraction.completion.probing import words_in_a_call
+from wfalens.extraction.deadline import Deadline
 from wfalens.extraction.query_budget import QueryBudget
-from wfalens.models.contract import PrefixClassifier, StatefulClassifier, asks_every_prefix
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier
+from wfalens.models.inference import asks_every_prefix, last_outputs
 from wfalens.ragged import Ragged
 
 _FAST = 10  # prefixes a second that are shown without decimals
-_TIMED = 256  # prefixes of the batch that is timed
+_TIMED, _TIMED_TEXTS = 256, 32  # prefixes, or whole texts, of the batch that is timed
+_ASKING = 0.5  # share of the time for asking a model that pays for every call; the rest is for training
 _MINUTE = 60
 _UNITS = ((86400, "days"), (3600, "hours"), (_MINUTE, "minutes"))
 Clock = Callable[[], float]
@@ -52,7 +55,25 @@ def say_cost(
     `texts` are prefixes of the extraction texts, `beyond` those that a limit of queries bounds.
     """
     if not isinstance(model, StatefulClassifier) and not _announced.get():
-        progress.say(_sentence(texts + beyond, _rate(model, ids, clock), limits=beyond > 0))
+        progress.say(_sentence("prefixes", texts + beyond, _rate(model, ids, clock), limits=beyond > 0))
+
+
+def limit_calls(
+    model: PrefixClassifier,
+    ids: Ragged[np.int32],
+    budget: QueryBudget,
+    deadline: Deadline,
+    clock: Clock = time.perf_counter,
+) -> None:
+    """Say how many calls a model that pays for each is asked for at most, and lower the limit to what time allows."""
+    batch = _some_texts(ids, _TIMED_TEXTS)
+    began = clock()
+    last_outputs(model, batch)
+    rate = len(batch) / max(clock() - began, 1e-9)
+    if deadline.left is not None and budget.limit is not None:
+        budget.limit = min(budget.limit, budget.total + max(1, int(_ASKING * deadline.left * rate)))
+    if not _announced.get():
+        progress.say(_sentence("texts", budget.limit or 0, rate, limits=True))
 
 
 def most_probing(model: PrefixClassifier, prefixes: int, words: int, longest: int) -> int:
@@ -76,18 +97,20 @@ def within(budget: QueryBudget, queries: int) -> int:
 
 def _rate(model: PrefixClassifier, ids: Ragged[np.int32], clock: Clock) -> float:
     """Prefixes a second, by one small batch of texts from all over the corpus."""
-    most = max(1, round(_TIMED / ids.lengths.mean()))
-    batch = ids.take(np.unique(np.linspace(0, len(ids) - 1, min(most, len(ids))).astype(np.int64)))
+    batch = _some_texts(ids, max(1, round(_TIMED / ids.lengths.mean())))
     began = clock()
     model.trace(batch)
     return len(batch.values) / max(clock() - began, 1e-9)
 
 
-def _sentence(prefixes: int, rate: float, *, limits: bool) -> str:
+def _some_texts(ids: Ragged[np.int32], most: int) -> Ragged[np.int32]:
+    """At most so many texts from all over the corpus."""
+    return ids.take(np.unique(np.linspace(0, len(ids) - 1, min(most, len(ids))).astype(np.int64)))
+
+
+def _sentence(what: str, queries: int, rate: float, *, limits: bool) -> str:
     pace = f"{rate:,.0f}" if rate >= _FAST else f"{rate:.2g}"
-    sentence = (
-        f"asks the model for up to {prefixes:,} prefixes; at {pace} a second that takes {_duration(prefixes / rate)}"
-    )
+    sentence = f"asks the model for up to {queries:,} {what}; at {pace} a second that takes {_duration(queries / rate)}"
     return f"{sentence}; a lower limit of queries shortens it" if limits else sentence
 
 

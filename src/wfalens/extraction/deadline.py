@@ -87,7 +87,7 @@ def stop_sentence(provenance: Mapping[str, Any]) -> str | None:
     stop, found = Stop.of(provenance), recorded(provenance)
     if stop is None:
         return None
-    reached = "" if found is None else f" (CR {found.cr:.3f} on held-out texts)"
+    reached = "" if found is None else f" (CR {found.cr:.3f} on extraction texts set aside)"
     when = f"after {stop.passes} of {stop.planned} passes" if stop.planned else "before other kinds were tried"
     ended = f"{when}; this is the best automaton so far{reached}"
     return f"time was over {ended}; more time may do better" if stop.by == TIME else f"stopped {ended}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,25 +12,27 @@ import numpy as np
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.extraction.balance import BALANCES, LABEL
 from wfalens.extraction.cost_estimate import is_announced
 from wfalens.extraction.deadline import Deadline, seconds_of, stop_sentence
+from wfalens.extraction.held_out import BALANCES, LABEL
 from wfalens.extraction.method import AUTO, EFFORTS, NORMAL, ExtractionTexts, Method, Request, provenance
 from wfalens.extraction.selection import extract_best
 from wfalens.extraction.stochastic.paper import StateMethod
+from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.checks import unknown_words
 from wfalens.models.contract import PrefixClassifier
 from wfalens.progress import say, shown
 from wfalens.ragged import Ragged
+from wfalens.scale.block_jobs import RowCounts
 from wfalens.scale.run_config import DEFAULT_SAMPLE, RunConfig
 from wfalens.scale.sample import SampledFiles, scan_files
 from wfalens.text.corpus import Corpus, as_texts
 from wfalens.text.files import TextFiles
 from wfalens.validation import Bounds, check_choice, whole
 
-_FEW, _NAMED = 3, 20  # of what was left out, in a message and in the provenance
 _NO_LABELS = "{} has no labels to balance by; balance by the predicted class instead"
 _SEED, _QUERIES = Bounds(whole, 0, 1 << 64), Bounds(whole, 1, 1 << 60, (None,))
+_TRAINING = "training"  # the file in a folder of checkpoints that keeps the training of a linear automaton
 
 
 def extract(
@@ -41,7 +45,6 @@ def extract(
     time: float | str | None = None,
     effort: str = NORMAL,
     balance: str | None = None,
-    checkpoint: str | Path | None = None,
     run: RunConfig | None = None,
     progress: bool = False,
 ) -> WFA:
@@ -56,12 +59,11 @@ def extract(
         method: `Paper`, `Stochastic`, `Linear` or `Readable` with its options. None: the most faithful on held-out
             texts, which carries a readable automaton, `wfa.readable`; what was tried is in `provenance["choice"]`.
         seed: of everything random: equal seeds give equal bytes.
-        queries: prefixes that the whole extraction may ask the model for, beyond running over the texts (default: no
-            limit for a model that can be stepped, else 4,000,000). What was asked is in `provenance["queries"]`. An
-            automatic choice of the method gives a third at most to the readable one, and the rest to the linear one;
-            stochastic methods have a quarter at most for an automatic choice of states, then, where rows are fitted,
-            half of the rest for that; words that cannot be paid for, the rarest, act as <unk>. A linear automaton
-            takes half of them at most to read every word, and the rest for training.
+        queries: how often the whole extraction may ask the model. Of a model that is asked text by text these are all
+            its calls (default: ten a text and one per word). Of a recurrent network they are the prefixes beyond the
+            texts (default: no limit, or 4,000,000 if it cannot be stepped): a third at most for the readable
+            automaton and the rest for the linear one; stochastic methods take a quarter at most to choose states.
+            What was asked is in `provenance["queries"]`.
         time: the wall clock that the extraction may take, in seconds or as "30s", "2m", "1h" (default: no limit):
             training goes only as far as that, and what is best by then is delivered. How far it gets depends on the
             machine, so equal seeds no longer give equal bytes. What was used is in `provenance["time"]`.
@@ -69,8 +71,9 @@ def extract(
         balance: predicted or label: the texts that the automaton is fitted to are drawn so that every class has
             as many, by the model's prediction or by their label. Small classes are copied more faithfully
             (default: texts as they come).
-        checkpoint: file that keeps the training of a linear automaton after every epoch; a stopped one continues.
-        run: how files are read: memory, workers, checkpoints. Workers and blocks do not change the result.
+        run: how files are read: memory, workers, checkpoints. Workers and blocks do not change the result. Of texts in
+            memory only `checkpoints` counts: the folder keeps the training of a linear automaton after every epoch,
+            and a stopped one continues.
         progress: show a bar on stderr.
 
     Examples:
@@ -90,22 +93,43 @@ def extract(
     check_choice("effort", effort, EFFORTS)
     if balance is not None:
         check_choice("balance", balance, BALANCES)
-    _SEED.checked("seed", seed), _QUERIES.checked("queries", queries)
-    bounds: dict[str, Any] = {
-        "model": model,
-        "seed": int(seed),
-        "queries": queries,
-        "effort": effort,
-        "balance": balance,
-    }
-    bounds["checkpoint"] = None if checkpoint is None else Path(checkpoint)
-    bounds["deadline"] = Deadline(None if time is None else seconds_of(time))
+    request = Request(
+        model=model,
+        texts=ExtractionTexts(Ragged.from_lists([], np.int32), None, {}),
+        seed=_SEED.checked("seed", seed),
+        queries=_QUERIES.checked("queries", queries),
+        effort=effort,
+        balance=balance,
+        deadline=Deadline(None if time is None else seconds_of(time)),
+    )
+    run = run or RunConfig()
     with shown(progress):
         if isinstance(texts, TextFiles):
-            return _from_files(texts, method, run or RunConfig(), bounds)
-        if run is not None:
-            raise InputError("run is about files; texts in memory need none", code="run-without-files")
-        return extract_requested(Request(texts=texts_in_memory(model, texts, balance), **bounds), method)
+            return _from_files(texts, method, run, request)
+        if replace(run, checkpoints=None) != RunConfig():
+            raise InputError(
+                "run is about files; of texts in memory only its checkpoints count", code="run-without-files"
+            )
+        with _kept_training(run.checkpoints) as checkpoint:
+            read = texts_in_memory(model, texts, balance)
+            return extract_requested(replace(request, texts=read, checkpoint=checkpoint), method)
+
+
+@contextmanager
+def _kept_training(folder: Path | None) -> Iterator[Path | None]:
+    """The file of a folder in which training is kept; a folder without a stopped training does not stay."""
+    if folder is None:
+        yield None
+        return
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write {folder}: {error.strerror or error}", code="checkpoints") from None
+    try:
+        yield folder / _TRAINING
+    finally:
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def extract_requested(request: Request, method: Method | None) -> WFA:
@@ -125,67 +149,70 @@ def extract_requested(request: Request, method: Method | None) -> WFA:
 def texts_in_memory(model: PrefixClassifier, texts: Any, balance: str | None = None) -> ExtractionTexts:
     """Texts or word ids, encoded; those without a word are left out and counted."""
     encoder, corpus = model.encoder, texts if isinstance(texts, Corpus) else None
+    cut = 0
     if isinstance(texts, Ragged):
-        ids, name, cut, empty = encoder.checked(texts), "ids", 0, np.zeros(0, np.int64)
-        empty = np.flatnonzero(ids.lengths == 0)
+        ids, name = encoder.checked(texts), "ids"
+        empty = np.flatnonzero(ids.lengths == 0).tolist()
     else:
         strings = as_texts(texts)
-        name = "texts" if corpus is None else corpus.name
-        ids = encoder.encode(strings)
+        ids, name = encoder.encode(strings), "texts" if corpus is None else corpus.name
         cut = encoder.count_cut(strings) if np.any(ids.lengths == encoder.max_length) else 0
-        empty = np.array([at for at in np.flatnonzero(ids.lengths == 0).tolist() if not strings[at].strip()], np.int64)
+        empty = [at for at in np.flatnonzero(ids.lengths == 0).tolist() if not strings[at].strip()]
         remark = unknown_words(encoder, strings)
         if remark is not None:
             say(remark)
     reasons = [] if corpus is None else list(corpus.skipped)
-    reasons += [f"{name}: text {at + 1}: empty text" for at in empty.tolist()]
-    kept = np.flatnonzero(ids.lengths)
-    ids = ids if len(kept) == len(ids) else ids.take(kept)
+    reasons += [f"{name}: text {at + 1}: empty text" for at in empty]
+    kept, ids = ids.nonempty()
+    shown = None
+    if isinstance(model, BlackBoxClassifier) and not isinstance(texts, Ragged):
+        shown = model.encode(strings).take(kept)
     truth = None
     if balance == LABEL:
-        if corpus is None or corpus.labels is None:
+        labels = None if corpus is None else corpus.relabelled(model.class_names).labels
+        if labels is None:
             raise InputError(_NO_LABELS.format(name), code="no-labels")
-        labels = corpus.relabelled(model.class_names).labels
-        truth = None if labels is None else labels[kept]
-    if cut:
-        say(f"{cut:,} of {len(ids):,} texts were truncated after {encoder.max_length} tokens")
-    if reasons:
-        more = "; …" if len(reasons) > _FEW else ""
-        say(f"left out {len(reasons):,} rows, blocks or files ({'; '.join(reasons[:_FEW])}{more})")
+        truth = labels[kept]
+    rows = RowCounts.of([RowCounts.without(0, 0, reasons), RowCounts(len(ids), len(ids.values), cut)])
+    rows.say_cut(encoder.max_length)
+    rows.say_left_out()
+    return ExtractionTexts(ids, truth, _what_was_read(name, 1, ids, rows), shown)
+
+
+def _what_was_read(name: str, files: int, ids: Ragged[np.int32], rows: RowCounts) -> dict[str, Any]:
+    """The texts that are extracted from, for the provenance."""
     sample = {"texts": len(ids), "tokens": len(ids.values)}
-    read = {"name": name, "files": 1, **sample, "left_out": len(reasons), "first_left_out": reasons[:_NAMED]}
-    return ExtractionTexts(ids, truth, read | {"sample": sample})
+    left_out = {"left_out": rows.left_out, "first_left_out": rows.reasons}
+    return {"name": name, "files": files, **sample, **left_out, "sample": sample}
 
 
-def _from_files(files: TextFiles, method: Method | None, run: RunConfig, bounds: dict[str, Any]) -> WFA:
+def _from_files(files: TextFiles, method: Method | None, run: RunConfig, request: Request) -> WFA:
     """The automaton of files: methods work on a sample of their texts, exact counts on all of them."""
-    model, balance = bounds["model"], bounds["balance"]
-    if balance == LABEL and not files.has_labels:
-        raise InputError(_NO_LABELS.format(files.name), code="no-labels")
-    classes = {name: number for number, name in enumerate(model.class_names)} if balance == LABEL else None
-    empty = ExtractionTexts(Ragged(np.zeros(0, np.int32), np.zeros(1, np.int64)), None, {})
-    about = Request(texts=empty, **bounds)
-    options = {"kind": AUTO, "seed": about.seed, "queries": about.queries, "balance": balance}
-    parameters = options if method is None else method.resolved(about).parameters(about)
-    tokens = DEFAULT_SAMPLE if method is None else method.resolved(about).sample_tokens
+    model = request.model
+    classes = None
+    if request.balance == LABEL:
+        if not files.has_labels:
+            raise InputError(_NO_LABELS.format(files.name), code="no-labels")
+        classes = {name: number for number, name in enumerate(model.class_names)}
+    if method is None:
+        parameters: dict[str, Any] = {"kind": AUTO, "seed": request.seed, "queries": request.queries}
+        parameters, tokens = parameters | {"balance": request.balance}, DEFAULT_SAMPLE
+    else:
+        resolved = method.resolved(request)
+        parameters, tokens = resolved.parameters(request), resolved.sample_tokens
     with run.opened(files, provenance(model, parameters), tokens) as opened:
-        scan = scan_files(opened, model.encoder, about.seed, classes)
-        rows = scan.rows
+        scan = scan_files(opened, model.encoder, request.seed, classes)
+        rows, sample = scan.rows, scan.sample
         if scan.is_whole or not isinstance(method, StateMethod):  # which counts all texts, and says it then
             rows.say_cut(model.encoder.max_length)
         rows.say_left_out()
-        sample = {"texts": len(scan.sample), "tokens": len(scan.sample.ids.values)}
-        read = {"name": files.name, "files": len(files.file_names), **sample, "left_out": rows.left_out}
-        read |= {"first_left_out": rows.reasons, "sample": sample}
-        truth = None if classes is None else scan.sample.truth
+        read = _what_was_read(files.name, len(files.paths), sample.ids, rows)
         request = replace(
-            about,
-            texts=ExtractionTexts(scan.sample.ids, truth, read),
+            request,
+            texts=ExtractionTexts(sample.ids, None if classes is None else sample.truth, read),
             files=None if scan.is_whole else SampledFiles(opened, scan),
-            deadline=about.deadline,
+            checkpoint=None if run.checkpoints is None else run.checkpoints / _TRAINING,
         )
-        if request.checkpoint is None and run.checkpoints is not None:
-            request = replace(request, checkpoint=run.checkpoints / "training")
         wfa = extract_requested(request, method)
         read = wfa.provenance["corpus"]
         opened.record("finish", texts=read["texts"], tokens=read["tokens"], left_out=read["left_out"])

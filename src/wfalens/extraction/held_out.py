@@ -1,17 +1,32 @@
-"""The texts that training leaves aside to measure itself on: found again by the seed alone."""
+"""The texts that an extraction leaves aside to measure itself on, and how automata are compared on them.
+
+They are found again by the seed alone. Automata are compared by consistency, then by divergence; copies of language
+models by divergence. The other texts may be drawn evenly over classes, so that small classes count as much as large
+ones in what an automaton is fitted to.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.extraction.balance import balanced
+from wfalens.automaton.wfa import WFA
+from wfalens.extraction.method import Request
+from wfalens.extraction.query_budget import QueryBudget
 from wfalens.models.contract import Named, is_language_model
+from wfalens.models.inference import jensen_shannon, last_outputs
 from wfalens.ragged import Ragged, positions
 
+BALANCES = PREDICTED, LABEL = ("predicted", "label")  # by the model's class of a text, or by the text's own
+CONSISTENCY, DIVERGENCE = ("consistency", "divergence")  # what counts first
 _SHARE, _MOST = 0.1, 2000  # of the texts, and texts at most
+_MOST_COPIES = 50  # of a text
+_TIE = 0.5  # standard errors of a rate
+_CLEAR, _CLEARLY_LESS = 1.0, 0.9  # standard errors that a rate must gain, and what may be left of a divergence
+_NOTHING = 1e-5  # a divergence below which there is nothing to gain
 
 
 class Division(NamedTuple):
@@ -27,10 +42,12 @@ def divided(ids: Ragged[np.int32], seed: int, groups: NDArray[np.int64] | None =
     return Division(ids.take(held), balanced(ids.take(known), None if groups is None else groups[known]))
 
 
-def split(texts: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def split(
+    texts: int, seed: int | np.random.Generator, most: int = _MOST
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The numbers of the texts that are held out, and of the others."""
     order = np.random.default_rng(seed).permutation(texts)
-    held = max(1, min(_MOST, round(_SHARE * texts)))
+    held = max(1, min(most, round(_SHARE * texts)))
     return np.sort(order[:held]), np.sort(order[held:])
 
 
@@ -48,3 +65,82 @@ def comparison_lengths(model: Named, texts: Ragged[np.int32]) -> NDArray[np.int6
     if not is_language_model(model):
         return texts.lengths
     return np.random.default_rng(0).integers(1, texts.lengths + 1)
+
+
+def groups_of(request: Request, budget: QueryBudget) -> NDArray[np.int64] | None:
+    """The class of every text by which they are balanced; None: they are not. -> (texts,)"""
+    if request.balance is None:
+        return None
+    if request.balance == LABEL:
+        return request.texts.truth
+    budget.texts += len(request.ids.values)
+    return np.asarray(last_outputs(request.model, request.ids).argmax(1))
+
+
+def balanced(ids: Ragged[np.int32], groups: NDArray[np.int64] | None) -> Ragged[np.int32]:
+    """All texts, those of smaller classes several times: about as many of each class. groups: (texts,)"""
+    if groups is None:
+        return ids
+    sizes = np.bincount(groups)
+    copies = np.minimum(np.rint(sizes.max() / np.maximum(1, sizes)), _MOST_COPIES).astype(np.int64)
+    return ids.take(np.repeat(np.arange(len(ids)), copies[groups]))
+
+
+class Rates(NamedTuple):
+    """Of an automaton on texts: the share on which it gives the model's class, and the mean divergence."""
+
+    cr: float
+    jsd: float
+
+
+class Rated(Protocol):
+    """Something that was measured."""
+
+    @property
+    def cr(self) -> float: ...
+
+    @property
+    def jsd(self) -> float: ...
+
+
+def rates(wfa: WFA, texts: Ragged[np.int32], targets: NDArray[np.floating]) -> Rates:
+    """CR and JSD of an automaton. targets: (texts, C), the model's outputs"""
+    weights = wfa.weights(texts)
+    cr = float(np.mean(wfa.decide(weights) == targets.argmax(1)))
+    return Rates(cr, float(jensen_shannon(wfa.probabilities(weights), targets).mean()))
+
+
+def rates_by_class(wfa: WFA, texts: Ragged[np.int32], targets: NDArray[np.floating]) -> dict[str, dict[str, Any]]:
+    """Of each of the model's classes that has any of the texts: their number, and CR on them. targets: (texts, C)"""
+    label = targets.argmax(1)
+    agrees = wfa.decide(wfa.weights(texts)) == label
+    return {
+        wfa.class_names[at]: {"texts": int(np.sum(label == at)), "cr": float(agrees[label == at].mean())}
+        for at in np.unique(label)
+    }
+
+
+def aim_for(model: Named) -> str:
+    """What counts first in a copy of this model: its class or, of a language model, its probabilities."""
+    return DIVERGENCE if is_language_model(model) else CONSISTENCY
+
+
+def select_best(found: Sequence[Rated], texts: int, aim: str = CONSISTENCY) -> int:
+    """The place of the best: CR within half a standard error of the highest is a tie, which the lower JSD wins."""
+    if aim == DIVERGENCE:
+        return min(range(len(found)), key=lambda at: (max(_NOTHING, found[at].jsd), at))
+    top = max(each.cr for each in found)
+    least = top - _TIE * _standard_error(top, texts)
+    return min((at for at, each in enumerate(found) if each.cr >= least), key=lambda at: (found[at].jsd, at))
+
+
+def gains(found: Rated, before: Sequence[Rated], texts: int, aim: str = CONSISTENCY) -> bool:
+    """Whether it is clearly better than all before it, and not yet as good as can be."""
+    if aim == DIVERGENCE:
+        return _NOTHING < found.jsd <= _CLEARLY_LESS * min(each.jsd for each in before)
+    top = max(each.cr for each in before)
+    return found.cr - top > _CLEAR * _standard_error(top, texts)
+
+
+def _standard_error(rate: float, texts: int) -> float:
+    return float(np.sqrt(rate * (1 - rate) / texts))

@@ -6,7 +6,9 @@ A new method is one module: a frozen dataclass that inherits `Method`, names its
 from __future__ import annotations
 
 import platform
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -29,6 +31,19 @@ LOW, NORMAL, HIGH = EFFORTS = ("low", "normal", "high")
 METHODS: dict[str, type[Method]] = {}  # by name; subclasses of `Method` enter themselves
 
 
+class Step(IntEnum):
+    """The steps of an extraction that draw; each has a stream of random numbers, whether others ran or not."""
+
+    STATES = 0
+    PROBING = 2  # continues in fitting
+    SEARCH = 3
+    VIEW = 4
+
+
+def stream_of(seed: int, step: Step) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(step,)))
+
+
 @dataclass(frozen=True, eq=False)
 class ExtractionTexts:
     """Texts as word ids, none empty; of files, a sample of them."""
@@ -36,9 +51,12 @@ class ExtractionTexts:
     ids: Ragged[np.int32]
     truth: NDArray[np.int64] | None  # (texts,): the class of every text by its label, where texts are balanced by it
     corpus: dict[str, Any]  # what was read, for the provenance
+    shown: Ragged[np.int32] | None = None  # as a model that reads texts is shown them: words as they are written
 
     def take(self, items: NDArray[np.int64]) -> ExtractionTexts:
-        return ExtractionTexts(self.ids.take(items), None if self.truth is None else self.truth[items], self.corpus)
+        truth = None if self.truth is None else self.truth[items]
+        shown = None if self.shown is None else self.shown.take(items)
+        return ExtractionTexts(self.ids.take(items), truth, self.corpus, shown)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,6 +72,8 @@ class Request:
     checkpoint: Path | None = None  # of the training of a linear automaton
     deadline: Deadline = NEVER
     files: SampledFiles | None = None  # if there are more texts than these
+    teacher: Any = None  # an automaton of the model, to be asked in place of a model that pays for every call
+    held_outputs: NDArray[np.float32] | None = None  # (texts, C): of the held-out texts, where they were asked before
 
     @property
     def ids(self) -> Ragged[np.int32]:
@@ -61,11 +81,11 @@ class Request:
 
     def new_budget(self) -> QueryBudget:
         """What the model may be asked in this extraction."""
-        return QueryBudget(query_limit(self.queries, self.model))
+        return QueryBudget(query_limit(self.queries, self.model), self.model)
 
 
 @dataclass(frozen=True)
-class Method(Options):
+class Method(Options, ABC):
     """Options of an extraction method; subclasses are frozen dataclasses whose fields are `option`s."""
 
     name: ClassVar[str] = ""
@@ -77,9 +97,9 @@ class Method(Options):
                 raise InputError(f"there is an extraction method {cls.name!r} already", code="duplicate-method")
             METHODS[cls.name] = cls
 
+    @abstractmethod
     def extract(self, request: Request) -> WFA:
         """An automaton from what the model answers about the texts."""
-        raise NotImplementedError
 
     def resolved(self, request: Request) -> Self:  # noqa: ARG002
         """The same options with numbers in place of "auto", where these follow from model and effort alone."""

@@ -21,6 +21,7 @@ class Perturbation(NamedTuple):
     uniform     share of the replacements drawn evenly from the vocabulary, not by frequency
     unknown     share of words that become `<unk>`
     most        words replaced in a changed text at most, in the mean: long texts lose a smaller share
+    random      share of texts all of whose words are drawn evenly from the vocabulary
     """
 
     replaced: float = 0.2
@@ -29,6 +30,7 @@ class Perturbation(NamedTuple):
     unknown: float = 0.03
     most: float = math.inf
     following: float = 0.0
+    random: float = 0.0
 
 
 def perturbed(
@@ -52,6 +54,8 @@ def perturbed(
     anything = rng.integers(lowest, len(counts), len(words))
     drawn = np.where(rng.random(len(words)) < how.uniform, anything, frequent)
     changed = np.where(rng.random(len(words)) < rates[text], drawn, words)
+    if how.random:
+        changed = np.where((rng.random(len(ids)) < how.random)[text], anything, changed)
     if lowest <= UNKNOWN:
         changed = np.where(rng.random(len(words)) < how.unknown, UNKNOWN, changed)
     return Ragged(changed.astype(np.int32), ids.offsets)
@@ -72,11 +76,11 @@ def _followed(ids: Ragged[np.int32], rates: NDArray[np.float64], rng: np.random.
     return Ragged(changed, ids.offsets)
 
 
-def random_part(ids: Ragged[np.int32], tokens: int, rng: np.random.Generator) -> Ragged[np.int32]:
-    """A random part of the texts with about that many tokens."""
+def random_part(ids: Ragged[np.int32], tokens: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The numbers of a random part of the texts with about that many tokens."""
     order = rng.permutation(len(ids))
     kept = np.searchsorted(np.cumsum(ids.lengths[order]), tokens) + 1
-    return ids.take(np.sort(order[:kept]))
+    return np.sort(order[:kept])
 
 
 def length_buckets(lengths: NDArray[np.int64], tokens: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:

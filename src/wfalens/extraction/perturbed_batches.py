@@ -1,4 +1,8 @@
-"""What is learned from: perturbed texts and what the model says of all their prefixes, anew for every pass."""
+"""What automata are trained on: perturbed texts, and what the model says of them.
+
+A model that gives all prefixes in one pass is asked for all of them, with new texts in every epoch. A model that pays
+for every call is asked for whole texts, and for a few beginnings of long ones; its answers are kept and used again.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +11,32 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfalens.extraction.perturbation import Perturbation, perturbed, random_part
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
+from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import output_traces
-from wfalens.ragged import Ragged
+from wfalens.models.inference import asks_every_prefix, last_outputs, output_traces
+from wfalens.ragged import Ragged, positions
+from wfalens.text.vocabulary import UNKNOWN
+
+_CUT = 0.1  # share of the texts that end at a random word: beginnings are texts, too
+_HIDDEN = 0.5  # share of the words seen once that an automaton reads as `<unk>`, where its model reads any word
+_SHORT = 24  # words; a beginning more is asked of a text that is twice as long, and so on
 
 
-class TrainingConfig(Protocol):
-    """What is taught: settings of a training."""
+class BatchConfig(Protocol):
+    """What a training says about its batches."""
 
     @property
     def passes(self) -> int:
-        """At most."""
+        """Epochs at most."""
         ...
 
     @property
     def tokens(self) -> int:
-        """In a pass at most."""
+        """In an epoch at most."""
         ...
 
     @property
@@ -33,20 +44,42 @@ class TrainingConfig(Protocol):
 
 
 class TrainingBatch(NamedTuple):
-    """Texts, and the model's outputs on their prefixes."""
+    """Texts, and the model's outputs after some of their words."""
 
     texts: Ragged[np.int32]
-    outputs: Ragged[np.float32]  # (tokens, C)
+    asked: Ragged[np.int64]  # for each text, after how many of its words the model was asked
+    outputs: Ragged[np.float32]  # (…, C): what it answered
+
+    def take(self, items: NDArray[np.int64]) -> TrainingBatch:
+        return TrainingBatch(self.texts.take(items), self.asked.take(items), self.outputs.take(items))
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The token behind which each output stands; (asked,)"""
+        return self.texts.offsets[self.asked.item_of_value()] + self.asked.values - 1
 
 
 class PerturbedBatches:
-    """One for each pass; where queries are limited there are as many as can be paid for, kept and taken in turn."""
+    """One for each epoch; where queries are limited there are as many as can be paid for, kept and taken in turn.
+
+    `shown` are the same texts as the model is shown them (`Classifier.encode`), where that tells more than the words.
+    """
 
     def __init__(
-        self, model: PrefixClassifier, ids: Ragged[np.int32], course: TrainingConfig, seed: int, budget: QueryBudget
+        self,
+        model: PrefixClassifier,
+        ids: Ragged[np.int32],
+        config: BatchConfig,
+        seed: int,
+        budget: QueryBudget,
+        shown: Ragged[np.int32] | None = None,
     ) -> None:
-        self.model, self.ids, self.course, self.seed, self.budget = model, ids, course, seed, budget
+        self.model, self.ids, self.config, self.seed, self.budget = model, ids, config, seed, budget
+        self.shown = ids if shown is None else shown
         self.counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
+        self.asks_texts = asks_every_prefix(model)
+        self.reads_texts = isinstance(model, BlackBoxClassifier) and model.reads_texts
+        self.perturbation = config.perturbation._replace(unknown=0) if self.reads_texts else config.perturbation
         self._kept: dict[int, TrainingBatch] = {}
         self._entered = 0
 
@@ -60,7 +93,7 @@ class PerturbedBatches:
 
     def numbered(self, number: int) -> TrainingBatch:
         if self._paid is None:
-            return self._drawn(number, self.course.tokens)
+            return self._drawn(number, self.config.tokens)
         batches, tokens = self._paid
         if number % batches not in self._kept:
             self._kept[number % batches] = self._drawn(number % batches, tokens)
@@ -72,21 +105,59 @@ class PerturbedBatches:
         left = self.budget.left()
         if left is None:
             return None
-        longest = int(self.ids.lengths.max())  # a batch ends with a whole text
-        size = min(self.course.tokens, len(self.ids.values)) + longest
-        if left >= size:
-            return min(self.course.passes, left // size), self.course.tokens
-        if left <= 2 * longest:
+        size, longest = min(self.config.tokens, len(self.ids.values)), int(self.ids.lengths.max())
+        per_token = (1 + beginnings(self.ids.lengths)).sum() / len(self.ids.values) if self.asks_texts else 1.0
+        cost = int((size + longest) * per_token) + 1  # a batch ends with a whole text
+        if left >= cost:
+            return min(self.config.passes, left // cost), self.config.tokens
+        if left <= 2 * longest * per_token:
             with self.budget.recording_errors():
                 raise TooFewQueriesError(
-                    f"{left:,} queries do not pay for fitting, which takes at least {2 * longest + 1:,}; allow more"
+                    f"{left:,} queries do not pay for training, which takes at least "
+                    f"{int(2 * longest * per_token) + 1:,}; allow more"
                 )
-        return 1, left - longest
+        return 1, int(left / per_token) - longest
 
     def _drawn(self, number: int, tokens: int) -> TrainingBatch:
         rng = np.random.default_rng([self.seed, number])
-        part, lowest = random_part(self.ids, tokens, rng), self.model.encoder.lowest_id
-        texts = perturbed(part, self.counts, self.course.perturbation, rng, lowest)
+        items, lowest = random_part(self.ids, tokens, rng), self.model.encoder.lowest_id
+        part, shown = self.ids.take(items), self.shown.take(items).values
+        texts = perturbed(part, self.counts, self.perturbation, rng, lowest)
+        asked = lengths_asked(texts.lengths, rng) if self.asks_texts else every_length(texts)
         if number >= self._entered:
-            self.budget.enter(FITTING, len(texts.values))
-        return TrainingBatch(texts, output_traces(self.model, texts))
+            self.budget.enter(FITTING, len(asked.values))
+        if not self.asks_texts:
+            outputs = output_traces(self.model, texts).values.astype(np.float32, copy=False)
+            return TrainingBatch(texts, asked, Ragged(outputs, texts.offsets))
+        as_shown = np.where(texts.values == part.values, shown, texts.values)
+        if self.reads_texts:  # the model sees every word; what unknown words do is learned from the rarest
+            hidden = (self.counts[texts.values] == 1) & (rng.random(len(as_shown)) < _HIDDEN)
+            texts = Ragged(np.where(hidden, UNKNOWN, texts.values), texts.offsets)
+        starts = texts.offsets[asked.item_of_value()]
+        prefixes = Ragged.from_lengths(as_shown[positions(starts, asked.values)], asked.values)
+        return TrainingBatch(texts, asked, Ragged(last_outputs(self.model, prefixes), asked.offsets))
+
+
+def every_length(texts: Ragged[np.int32]) -> Ragged[np.int64]:
+    """After how many words each token of a text ends a prefix: 1, 2, …"""
+    return Ragged(np.arange(len(texts.values)) - texts.offsets[texts.item_of_value()] + 1, texts.offsets)
+
+
+def beginnings(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many beginnings of texts are asked beside the whole texts: long texts need some. -> (texts,)"""
+    return np.rint(np.log2(np.maximum(lengths, _SHORT) / _SHORT)).astype(np.int64)
+
+
+def lengths_asked(lengths: NDArray[np.int64], rng: np.random.Generator) -> Ragged[np.int64]:
+    """After how many words the model is asked: after all, and after about a half, a quarter, … of a long text.
+
+    Some texts end at a random word, for beginnings are texts, too.
+    """
+    ends = np.where(rng.random(len(lengths)) < _CUT, rng.integers(1, lengths + 1), lengths)
+    extra = beginnings(lengths)
+    item = np.repeat(np.arange(len(lengths)), extra)
+    order = np.arange(len(item)) - np.repeat(np.cumsum(extra) - extra, extra)  # 0, 1, … in each text
+    shares = 2.0 ** -(order + rng.random(len(item)))
+    found = np.ceil(lengths[item] * shares).astype(np.int64).clip(1, lengths[item])
+    distinct = np.unique(np.concatenate([item, np.arange(len(lengths))]) << 32 | np.concatenate([found, ends]))
+    return Ragged.from_lengths(distinct & ((1 << 32) - 1), np.bincount(distinct >> 32, minlength=len(lengths)))

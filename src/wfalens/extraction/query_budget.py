@@ -1,8 +1,8 @@
 """The query budget: what may be asked of the model beyond the extraction texts, and what was asked.
 
-A query is a prefix that the model scores: a word that is read from a saved state, or a prefix asked as a text of its
-own, where prefixes that one call of probing repeats count once. Running over the extraction texts is recorded but not
-limited.
+A query of a model that gives all prefixes of a text in one pass is a prefix that it scores: a word that is read from a
+saved state, or a prefix asked as a text of its own. Running over the extraction texts is then recorded but not limited.
+A query of a model that pays for every call is a call, whatever it is for; the model counts them itself.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from typing import Any
 
 from wfalens.errors import InputError
 from wfalens.models.contract import PrefixClassifier, StatefulClassifier
+from wfalens.models.inference import asks_every_prefix
 
-BLACK_BOX_QUERIES = 4_000_000  # at most, unless told otherwise
+BLACK_BOX_QUERIES = 4_000_000  # at most, unless another limit is given
+CALLS_PER_TEXT = 10  # of a model that pays for every call, and one per word, unless another limit is given
 LOOK_AHEAD_SHARE = 0.25  # of the budget at most, where looking ahead is a choice
 SEARCH_SHARE = 0.25  # of the budget at most, for all trials of an automatic choice together
 FITTING_SHARE = 0.5  # of what the search left, where rows are fitted; probing has the rest
-LOOK_AHEAD, AUGMENTATION, SEARCH, PROBING, FITTING = PURPOSES = (
+HELD_OUT, LOOK_AHEAD, AUGMENTATION, SEARCH, PROBING, FITTING = PURPOSES = (
+    "held_out",
     "look_ahead",
     "augmentation",
     "search",
@@ -28,8 +31,15 @@ LOOK_AHEAD, AUGMENTATION, SEARCH, PROBING, FITTING = PURPOSES = (
 
 
 def query_limit(queries: int | None, model: PrefixClassifier) -> int | None:
-    """How often a model may be asked beyond the texts: as told, else a black box so often, and others without limit."""
+    """How often a model may be asked: as given, else a black box so often, and others without limit."""
     return BLACK_BOX_QUERIES if queries is None and not isinstance(model, StatefulClassifier) else queries
+
+
+def call_limit(queries: int | None, model: PrefixClassifier, texts: int) -> int | None:
+    """The same for methods that ask for whole texts: by default a few calls a text and one per word."""
+    if queries is None and asks_every_prefix(model):
+        return CALLS_PER_TEXT * texts + len(model.encoder.vocabulary)
+    return query_limit(queries, model)
 
 
 class TooFewQueriesError(InputError):
@@ -41,13 +51,17 @@ class TooFewQueriesError(InputError):
 class QueryBudget:
     """Counts the queries of one extraction; all are entered before they are asked, so the limit is never passed."""
 
-    def __init__(self, limit: int | None = None) -> None:
+    def __init__(self, limit: int | None = None, model: Any = None) -> None:
         self.limit = limit
+        self._model: Any = model if asks_every_prefix(model) else None  # which counts its calls itself
+        self._calls_before = 0 if self._model is None else self._model.queries
         self.texts = 0  # words of the extraction texts, as often as the model has read them
         self.asked: dict[str, int] = {}
 
     @property
     def total(self) -> int:
+        if self._model is not None:
+            return int(self._model.queries) - self._calls_before
         return sum(self.asked.values())
 
     def share(self, part: float) -> int | None:
@@ -87,20 +101,7 @@ class QueryBudget:
         self.texts += record["texts"]
         for purpose in PURPOSES:
             if purpose in record:
-                self.enter(purpose, record[purpose])
+                self.asked[purpose] = self.asked.get(purpose, 0) + record[purpose]
 
     def to_dict(self) -> dict[str, Any]:
         return {"limit": self.limit, "total": self.total, "texts": self.texts, **self.asked}
-
-
-def query_sentence(stored: Any) -> str | None:
-    """A sentence about the queries that an automaton's provenance holds; None if it holds none of ours."""
-    if not isinstance(stored, Mapping):
-        return None
-    numbers = {name: stored[name] for name in ("total", *PURPOSES) if type(stored.get(name)) is int}
-    if "total" not in numbers:
-        return None
-    total = numbers.pop("total")
-    parts = ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in numbers.items())
-    limit = f" of {stored['limit']:,} allowed" if type(stored.get("limit")) is int else ""
-    return f"the extraction asked the model {total:,} times beyond its texts{limit}" + (f" ({parts})" if parts else "")

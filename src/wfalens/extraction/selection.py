@@ -8,9 +8,7 @@ pay is always tried. The readable one goes with whichever is chosen, attached to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -21,18 +19,18 @@ from wfalens import progress
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.extraction.balance import LABEL, groups_of
-from wfalens.extraction.comparing import DIVERGENCE, ClassRate, Rates, aim_for, rates, rates_by_class, select_best
+from wfalens.extraction import held_out
 from wfalens.extraction.cost_estimate import announced, say_cost
 from wfalens.extraction.deadline import INTERRUPT, Deadline, Stop
-from wfalens.extraction.held_out import comparison_prefixes, split
+from wfalens.extraction.held_out import DIVERGENCE, LABEL, Rates
 from wfalens.extraction.linear.linear_options import Linear
-from wfalens.extraction.method import ExtractionTexts, Method, Request
-from wfalens.extraction.query_budget import TooFewQueriesError, query_limit
+from wfalens.extraction.method import Method, Request
+from wfalens.extraction.query_budget import HELD_OUT, QueryBudget, TooFewQueriesError, call_limit, query_limit
 from wfalens.extraction.readable.readable_options import Readable
 from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.extraction.stochastic.paper import Stochastic
-from wfalens.models.inference import last_outputs
+from wfalens.models.base import BlackBoxClassifier
+from wfalens.models.inference import asks_every_prefix, last_outputs
 from wfalens.threads import model_threads_limited
 
 READABLE, LINEAR, STOCHASTIC, SHARED = KINDS = ("readable", "linear", "stochastic", "shared")
@@ -41,6 +39,8 @@ _GOOD = 0.9  # CR of a linear automaton beside which no other kind is tried
 # of the queries and time that are left; the next kind, if there is one, has the rest
 _READABLE_SHARE, _LINEAR_SHARE, _STOCHASTIC_SHARE = 1 / 3, 1 / 2, 1 / 2
 _MOST_OUTPUTS = 100_000_000  # numbers that a language model says of all prefixes of the texts
+_FAITHFUL_TIME = 0.7  # share of the time for the linear automaton of a model that pays for every call
+_POOR = 0.8  # CR below which a copy does not explain its model
 _LEAST_TIME = 1e-3  # seconds: one pass is made in any case
 
 
@@ -62,16 +62,12 @@ class Candidate:
     wfa: WFA
     cr: float
     jsd: float
-    by_class: Mapping[str, ClassRate]
+    by_class: dict[str, dict[str, Any]]
 
     @property
     def mean_cr(self) -> float:
         """Over the classes, small ones counting as much as large ones."""
-        return fmean(rate.cr for rate in self.by_class.values())
-
-    def to_dict(self) -> dict[str, Any]:
-        by_class = {name: rate._asdict() for name, rate in self.by_class.items()}
-        return {"kind": self.kind, "cr": self.cr, "jsd": self.jsd, "by_class": by_class}
+        return fmean(rate["cr"] for rate in self.by_class.values())
 
 
 def extract_best(request: Request, candidates: CandidateMethods | None = None) -> WFA:
@@ -83,12 +79,18 @@ def extract_best(request: Request, candidates: CandidateMethods | None = None) -
             f"{name}: the method is chosen on held-out texts, which needs two texts with words", code="too-few-texts"
         )
     model, ids = request.model, request.ids
+    if asks_every_prefix(model):
+        search = _Search(replace(request, files=None))
+        search.attempt(LINEAR, candidates.linear, time_share=_FAITHFUL_TIME)
+        search.attempt(READABLE, candidates.readable)
+        search.not_tried |= dict.fromkeys((STOCHASTIC, SHARED), "the model pays for every prefix")
+        return search.chosen()
     say_cost(model, ids, _TIMES_READ * len(ids.values), query_limit(request.queries, model) or 0)
     with announced():
         search = _Search(replace(request, files=None))
         search.attempt(READABLE, candidates.readable, _READABLE_SHARE)
         next_symbol = search.aim == DIVERGENCE
-        search.attempt(LINEAR, candidates.linear, _LINEAR_SHARE if next_symbol else 1.0, request.checkpoint)
+        search.attempt(LINEAR, candidates.linear, _LINEAR_SHARE if next_symbol else 1.0)
         if next_symbol:
             search.attempt(STOCHASTIC, candidates.stochastic)
             search.not_tried[SHARED] = "the symbols of a language model have rows of their own"
@@ -105,19 +107,25 @@ class _Search:
 
     def __init__(self, request: Request) -> None:
         self.request, self.model, self.deadline = request, request.model, request.deadline
-        self.balance, (held, self.known) = request.balance, split(len(request.ids), request.seed)
-        self.held, self.aim = comparison_prefixes(self.model, request.ids.take(held)), aim_for(self.model)
-        self.budget = request.new_budget()
+        self.balance, (held, self.known) = request.balance, held_out.split(len(request.ids), request.seed)
+        self.aim, self.pays = held_out.aim_for(self.model), asks_every_prefix(self.model)
+        shown = request.ids if request.texts.shown is None else request.texts.shown
+        shown = held_out.comparison_prefixes(self.model, shown.take(held))
+        self.held = self.model.folded(shown) if isinstance(self.model, BlackBoxClassifier) else shown
+        self.budget = QueryBudget(call_limit(request.queries, self.model, len(request.ids)), self.model)
         self.found: dict[str, Candidate] = {}
         self.not_tried: dict[str, str] = {}
         self.refusals: list[InputError] = []
         self.stop: Stop | None = None  # by Ctrl-C
-        self.budget.texts += len(self.held.values)
+        if self.pays:
+            self.budget.enter(HELD_OUT, len(self.held))
+        else:
+            self.budget.texts += len(self.held.values)
         with model_threads_limited():
-            self.targets = last_outputs(self.model, self.held)
-            self.groups = groups_of(request, self.budget)
+            self.targets = last_outputs(self.model, shown)
+            self.groups = held_out.groups_of(request, self.budget)
 
-    def attempt(self, kind: str, method: Method, share: float = 1.0, checkpoint: Path | None = None) -> None:
+    def attempt(self, kind: str, method: Method, share: float = 1.0, time_share: float | None = None) -> None:
         """Extract an automaton with a share of the queries and time that are left.
 
         There is none if the model cannot be asked enough, or after Ctrl-C. Rows that are fitted for every word know all
@@ -126,9 +134,8 @@ class _Search:
         if self.found and (self.stop is not None or self.deadline.is_over):
             self.not_tried[kind] = "there was no time left" if self.stop is None else "the extraction was stopped"
             return
-        texts = self._texts(self._learned_by(kind))
         try:
-            wfa = method.extract(self._part(texts, share, checkpoint))
+            wfa = method.extract(self._part(kind, share, share if time_share is None else time_share))
         except KeyboardInterrupt:
             if not self.found:
                 raise
@@ -145,8 +152,8 @@ class _Search:
         self.budget.add(wfa.provenance["queries"])
         stop = Stop.of(wfa.provenance)
         self.stop = stop if stop is not None and stop.by == INTERRUPT else None
-        by_class = rates_by_class(wfa, self.held, self.targets)
-        self.found[kind] = Candidate(kind, wfa, *rates(wfa, self.held, self.targets), by_class)
+        by_class = held_out.rates_by_class(wfa, self.held, self.targets)
+        self.found[kind] = Candidate(kind, wfa, *held_out.rates(wfa, self.held, self.targets), by_class)
 
     def _learned_by(self, kind: str) -> NDArray[np.int64]:
         """The numbers of the texts that a kind is made from; of a language model, what fits into memory as outputs."""
@@ -158,23 +165,24 @@ class _Search:
         fits = np.cumsum(self.request.ids.lengths[order]) <= _MOST_OUTPUTS // len(self.model.class_names)
         return np.sort(order[: max(2, int(fits.sum()))])
 
-    def _texts(self, items: NDArray[np.int64]) -> ExtractionTexts:
-        """Texts with the classes that they are balanced by as their labels: the model is asked for them once."""
-        return replace(self.request.texts, truth=self.groups).take(items)
+    def _part(self, kind: str, share: float, time_share: float) -> Request:
+        """The request for one method: a share of the queries and of the time that is left.
 
-    def _part(self, texts: ExtractionTexts, share: float, checkpoint: Path | None) -> Request:
-        """The request for one method: a share of the queries and of the time that is left."""
+        Texts have the classes that they are balanced by as their labels: the model is asked for them once.
+        """
         left = self.budget.left(share)
         if left == 0:
             raise TooFewQueriesError(f"all {self.budget.limit:,} queries were spent on other kinds; allow more")
-        time = self.deadline.part(share).left
+        time = self.deadline.part(time_share).left
+        faithful = self.found.get(LINEAR)
         return replace(
             self.request,
-            texts=texts,
+            texts=replace(self.request.texts, truth=self.groups).take(self._learned_by(kind)),
             queries=left,
             deadline=Deadline(None if time is None else max(time, _LEAST_TIME), self.deadline.clock),
             balance=None if self.balance is None else LABEL,
-            checkpoint=checkpoint,
+            teacher=faithful.wfa if self.pays and faithful is not None else None,
+            held_outputs=self.targets if self.pays else None,
         )
 
     @property
@@ -189,21 +197,21 @@ class _Search:
         if not self.found:
             raise self.refusals[0]
         found = list(self.found.values())
-        best = found[
-            select_best(found if self.balance is None else self._by_class_means(found), len(self.held), self.aim)
-        ]
+        # where texts are balanced, classes count alike
+        compared = found if self.balance is None else [Rates(each.mean_cr, each.jsd) for each in found]
+        best = found[held_out.select_best(compared, len(self.held), self.aim)]
+        if best.cr < _POOR and self.aim != DIVERGENCE:
+            progress.say(
+                f"the best automaton agrees with the model on {best.cr:.0%} of {len(self.held):,} held-out texts only: "
+                "too little to explain the model by it; allow more queries, or a higher effort"
+            )
         page = self.found.get(READABLE, best).wfa
         wfa = best.wfa.with_readable(page) if page is not best.wfa and isinstance(page, StochasticWFA) else best.wfa
-        wfa.provenance |= {"queries": self.budget.to_dict(), "choice": self._record(best)}
+        tried = [{name: value for name, value in vars(each).items() if name != "wfa"} for each in found]
+        choice = {"texts": len(self.held), "chosen": best.kind, "tried": tried, "not_tried": self.not_tried or None}
+        if self.balance is not None:
+            choice["balance"] = self.balance
+        wfa.provenance |= {"queries": self.budget.to_dict(), "choice": choice}
         if self.stop is not None:
             wfa.provenance["stopped"] = self.stop.to_dict()
         return wfa
-
-    def _by_class_means(self, found: Sequence[Candidate]) -> list[Rates]:
-        """What is compared where classes count alike."""
-        return [Rates(each.mean_cr, each.jsd) for each in found]
-
-    def _record(self, best: Candidate) -> dict[str, Any]:
-        tried = [each.to_dict() for each in self.found.values()]
-        record = {"texts": len(self.held), "chosen": best.kind, "tried": tried, "not_tried": self.not_tried or None}
-        return record if self.balance is None else record | {"balance": self.balance}

@@ -1,4 +1,7 @@
-"""A language model, or an automaton of one, as a distribution over strings."""
+"""A language model, or an automaton of one, as a distribution over strings; prefixes and how they continue.
+
+A prefix is continued from the saved state of a model that can be stepped, else by reading the prefix again.
+"""
 
 from __future__ import annotations
 
@@ -170,3 +173,31 @@ def perplexity(model: NextSymbolModel, texts: Texts) -> float:
         True
     """
     return Language.of(model).perplexity(texts)
+
+
+class Stepper:
+    """Continues from states, one row per prefix; a model that cannot be stepped reads its prefixes again.
+
+    Without steps a state is the prefix itself, of at most `longest` symbols.
+    """
+
+    def __init__(self, model: NextSymbolModel, longest: int) -> None:
+        self._model: Any = model
+        self._longest, self._classes = longest, len(model.class_names)
+        self._has_steps = all(callable(getattr(model, name, None)) for name in ("initial_state", "step"))
+
+    def initial_state(self, batch: int) -> NDArray[Any]:
+        if self._has_steps:
+            return np.asarray(self._model.initial_state(batch))
+        return np.zeros((batch, self._longest), np.int32)  # padded with 0, which is no symbol
+
+    def step(self, state: NDArray[Any], ids: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The states after one more symbol each, and what comes next, which must be probabilities."""
+        if self._has_steps:
+            after, outputs = self._model.step(state, ids)
+        else:
+            after, lengths = state.copy(), (state > 0).sum(1)
+            after[np.arange(len(state)), lengths] = ids
+            outputs = self._model.trace(Ragged.from_lengths(after[after > 0], lengths + 1)).last()
+        checked_probabilities(outputs, len(ids), self._classes, "the model")
+        return after, outputs

@@ -1,3 +1,6 @@
+from .adapter_registry import WrapArguments as WrapArguments
+from .adapter_registry import adapter as adapter
+from .answer_cache import AnswerCache as AnswerCache
 from .base import BlackBoxClassifier as BlackBoxClassifier
 from .base import Classifier as Classifier
 from .checks import check_causal as check_causal
@@ -5,13 +8,11 @@ from .contract import EmbeddingClassifier as EmbeddingClassifier
 from .contract import PrefixClassifier as PrefixClassifier
 from .contract import StatefulClassifier as StatefulClassifier
 from .contract import model_vectors as model_vectors
-from .onnx.onnx_export import export_onnx as export_onnx
 from .preprocessing import Preprocessing as Preprocessing
 from .preprocessing_check import check_preprocessing as check_preprocessing
-from .registry import WrapArguments as WrapArguments
-from .registry import adapter as adapter
 from .rnn.classifier import RNNClassifier as RNNClassifier
-from .rnn.classifier import RNNConfig as RNNConfig
+from .rnn.onnx_export import export_onnx as export_onnx
+from .rnn.rnn_options import RNNConfig as RNNConfig
 from .rnn.training import Trainer as Trainer
 from .rnn.training import Training as Training
 from .rnn.training import train as train

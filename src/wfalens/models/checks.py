@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.ragged import Ragged, positions
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import UNKNOWN
-from wfalens.validation import check_choice
 
 _TOLERANCE = 1e-3
 _SEQUENCES, _LENGTH = 8, 12
@@ -29,16 +27,8 @@ class LookAheadWarning(WfalensWarning):
     """A model looks ahead, so its prefixes are asked as texts of their own."""
 
 
-@dataclass(frozen=True)
-class Contradiction:
-    """A prefix whose output changes when more words follow, and by how much."""
-
-    prefix: str
-    gap: float
-
-
-def contradiction(model: PrefixClassifier, texts: Ragged[np.int32]) -> Contradiction | None:
-    """Compare outputs on texts with outputs on their first halves: the first that differ, None if all agree.
+def contradiction(model: PrefixClassifier, texts: Ragged[np.int32]) -> tuple[str, float] | None:
+    """Compare outputs on texts with those on their first halves: the first half that differs, and by how much, or None.
 
     A bidirectional network, attention without a mask, or padding that leaks into the outputs all differ here.
     """
@@ -51,7 +41,7 @@ def contradiction(model: PrefixClassifier, texts: Ragged[np.int32]) -> Contradic
     for item in range(len(halves)):
         gap = float(np.abs(on_halves[item] - on_whole[item][: lengths[item]]).max())
         if gap > _TOLERANCE:
-            return Contradiction(" ".join(model.encoder.vocabulary.decode(halves[item])), gap)
+            return " ".join(model.encoder.vocabulary.decode(halves[item])), gap
     return None
 
 
@@ -68,8 +58,9 @@ def check_causal(model: PrefixClassifier, ids: Ragged[np.int32]) -> None:
     """
     found = contradiction(model, ids.take(np.flatnonzero(ids.lengths >= 2)[:_SEQUENCES]).cut(_LENGTH))
     if found is not None:
+        prefix, gap = found
         raise ModelError(
-            f"the model is not causal: its output for the prefix {found.prefix!r} changes by {found.gap:.2g} when more "
+            f"the model is not causal: its output for the prefix {prefix!r} changes by {gap:.2g} when more "
             "words follow (a bidirectional network, or padding that leaks), so its trace does not hold its outputs for "
             "prefixes; wrap a function that returns its outputs for whole texts instead",
             code="looks-ahead",
@@ -78,15 +69,22 @@ def check_causal(model: PrefixClassifier, ids: Ragged[np.int32]) -> None:
 
 def looks_ahead(model: PrefixClassifier) -> bool:
     """Whether traces of random texts, some of them long, look ahead; if so, a warning says how the model is read."""
-    found = next((each for texts in probes(model.encoder) if (each := _tried(model, texts)) is not None), None)
-    if found is not None:
-        warnings.warn(
-            f"the model looks ahead: its output for a prefix changes by {found.gap:.2g} when more words follow, so "
-            "every prefix is asked as a text of its own, and a text of t words costs t passes",
-            LookAheadWarning,
-            stacklevel=4,
-        )
-    return found is not None
+    for texts in probes(model.encoder):
+        try:
+            found = contradiction(model, texts)
+        except (IndexError, RuntimeError, ValueError):
+            if texts.lengths.max() <= _LENGTH:
+                raise
+            continue  # a model that cannot read so long a text will say so when it is given one
+        if found is not None:
+            warnings.warn(
+                f"the model looks ahead: its output for a prefix changes by {found[1]:.2g} when more words follow, so "
+                "it is asked text by text, a prefix as a text of its own",
+                LookAheadWarning,
+                stacklevel=5,
+            )
+            return True
+    return False
 
 
 def probes(encoder: TextEncoder) -> list[Ragged[np.int32]]:
@@ -97,15 +95,6 @@ def probes(encoder: TextEncoder) -> list[Ragged[np.int32]]:
     lengths[0] -= np.arange(len(lengths[0])) % np.maximum(1, lengths[0] - 1)  # unequal ones are padded
     first = min(UNKNOWN + 1, words - 1)
     return [Ragged.from_lengths(rng.integers(first, words, each.sum()).astype(np.int32), each) for each in lengths]
-
-
-def _tried(model: PrefixClassifier, texts: Ragged[np.int32]) -> Contradiction | None:
-    try:
-        return contradiction(model, texts)
-    except (IndexError, RuntimeError, ValueError):
-        if texts.lengths.max() <= _LENGTH:
-            raise
-        return None  # a model that cannot read so long a text will say so when it is given one
 
 
 def softmax(logits: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -126,11 +115,6 @@ READOUTS: dict[str, Readout] = {
     LOGITS: softmax,
     BINARY: two_sided,
 }
-
-
-def readout_named(name: str) -> Readout:
-    check_choice("outputs", name, READOUTS)
-    return READOUTS[name]
 
 
 def check_logits(rows: NDArray[np.floating], source: str) -> None:

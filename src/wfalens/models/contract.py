@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -127,11 +128,6 @@ class EmbeddingClassifier(PrefixClassifier, Protocol):
         ...
 
 
-def asks_every_prefix(model: object) -> bool:
-    """Whether a trace costs a query for every prefix, so that only the outputs of whole texts are cheap."""
-    return bool(getattr(model, "asks_every_prefix", False))
-
-
 def model_vectors(model: EmbeddingClassifier) -> WordVectors:
     """A model's embedding layer, one row per word of its vocabulary except padding.
 
@@ -144,6 +140,15 @@ def model_vectors(model: EmbeddingClassifier) -> WordVectors:
         (8,)
     """
     return WordVectors(model.encoder.vocabulary.words[1:], model.embedding[1:], "model embedding")
+
+
+def fingerprint_of(*parts: str | bytes | NDArray[Any]) -> str:
+    """A hash of names and weights, in their order."""
+    digest = hashlib.sha256()
+    for part in parts:
+        plain = part.tobytes() if isinstance(part, np.ndarray) else part
+        digest.update(plain.encode() if isinstance(plain, str) else plain)
+    return digest.hexdigest()[:16]
 
 
 def uniform(classes: int) -> NDArray[np.float32]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from wfalens.models.contract import (
     PrefixClassifier,
     State,
     StatefulClassifier,
-    asks_every_prefix,
     checked_probabilities,
     uniform,
 )
@@ -25,9 +24,10 @@ from wfalens.ragged import Ragged, concatenate, positions
 from wfalens.text.vocabulary import PADDING
 from wfalens.threads import passes_of_model
 
+Answer = TypeVar("Answer")
 INITIAL = MODEL, UNIFORM = ("model", "uniform")  # whose output stands before any word
 TOKENS_PER_BATCH = 8192  # padded tokens that go through a model at once
-_TOKENS_PER_CALL = 50_000
+_TOKENS_PER_CALL, _TEXTS_PER_CALL = 50_000, 256
 _TEXTS_PER_BATCH = 1024  # that are stepped at once
 _SHARED = 0.5  # prefixes, as a share of all words, below which stepping is quicker than reading whole texts
 _WORD_BITS = 32
@@ -36,21 +36,30 @@ _WORD_MASK = (1 << _WORD_BITS) - 1
 
 def output_traces(model: PrefixClassifier, ids: Ragged[np.int32]) -> Ragged[np.float32]:
     """`T(w)` for every text; -> (tokens, classes)"""
+    return concatenate(_asked(model, ids, "running the model", _trace))
 
-    def traced(part: Ragged[np.int32]) -> Ragged[np.float32]:
-        trace = model.trace(part)
-        checked_probabilities(trace.values, len(part.values), len(model.class_names), "the model")
-        if not np.array_equal(trace.offsets, part.offsets):
-            raise InputError("the model's trace does not have one row per token of each text", code="output-shape")
-        return trace
 
-    progress.start("running the model", len(ids.values))
-    parts = []
-    for trace in passes_of_model(model, traced, ids.chunks(_TOKENS_PER_CALL)):
-        parts.append(trace)
-        progress.advance(len(trace.values))
-    progress.finish()
-    return concatenate(parts)
+def text_outputs(
+    model: PrefixClassifier, texts: Sequence[str] | Ragged[np.int32], kept: NDArray[np.int64], ids: Ragged[np.int32]
+) -> NDArray[np.float32]:
+    """The model's outputs for some of the texts as they stand, where it reads texts; else for their words.
+
+    kept: the numbers of these texts, ids: their words -> (kept, classes)
+    """
+    if not isinstance(texts, Ragged) and asks_every_prefix(model):
+        return np.asarray(model.predict_proba([texts[at] for at in kept]))  # type: ignore[attr-defined]
+    return last_outputs(model, ids)
+
+
+def encoded(model: PrefixClassifier, texts: Sequence[str]) -> Ragged[np.int32]:
+    """Word ids of texts as the model is to read them: one that reads texts has ids for words of any spelling."""
+    encode: Callable[[Sequence[str]], Ragged[np.int32]] = getattr(model, "encode", model.encoder.encode)
+    return encode(texts)
+
+
+def asks_every_prefix(model: object) -> bool:
+    """Whether a trace costs a query for every prefix, so that only the outputs of whole texts are cheap."""
+    return bool(getattr(model, "asks_every_prefix", False))
 
 
 def last_outputs(model: PrefixClassifier, texts: Ragged[np.int32]) -> NDArray[np.float32]:
@@ -61,26 +70,52 @@ def last_outputs(model: PrefixClassifier, texts: Ragged[np.int32]) -> NDArray[np
     worded, ids = texts.nonempty()
     if len(worded) == 0:
         outputs = np.empty((0, len(model.class_names)), np.float32)
+    elif asks_every_prefix(model):
+        outputs = np.concatenate(_asked(model, ids, "asking the model", _whole_texts))
     else:
-        outputs = _whole_texts(model, ids) if asks_every_prefix(model) else output_traces(model, ids).last()
-    if len(worded) == len(texts):
+        outputs = output_traces(model, ids).last()
+    return with_initial_output(model, outputs, worded, len(texts))
+
+
+def with_initial_output(
+    model: PrefixClassifier, outputs: NDArray[np.float32], worded: NDArray[np.int64], texts: int
+) -> NDArray[np.float32]:
+    """Outputs of the texts that have words, and the initial output for all others; -> (texts, classes)"""
+    if len(worded) == texts:
         return outputs
-    filled = np.tile(initial_output(model), (len(texts), 1))
+    filled = np.tile(initial_output(model), (texts, 1))
     filled[worded] = outputs
     return filled
 
 
-def _whole_texts(model: Any, ids: Ragged[np.int32]) -> NDArray[np.float32]:
-    def asked(part: Ragged[np.int32]) -> NDArray[np.float32]:
-        return checked_probabilities(model.final(part), len(part), len(model.class_names), "the model")
-
-    progress.start("asking the model", len(ids))
-    parts = []
-    for outputs in passes_of_model(model, asked, ids.chunks(_TOKENS_PER_CALL)):
-        parts.append(outputs)
-        progress.advance(len(outputs))
+def _asked(
+    model: PrefixClassifier, ids: Ragged[np.int32], task: str, ask: Callable[[Any, Ragged[np.int32]], Answer]
+) -> list[Answer]:
+    """The model's answers to parts of the texts, as they come."""
+    at_once = _TOKENS_PER_CALL
+    if asks_every_prefix(model):  # few texts, so that progress is shown soon, but no small batches of long ones
+        at_once = max(TOKENS_PER_BATCH, _TEXTS_PER_CALL * len(ids.values) // max(1, len(ids)))
+    progress.start(task, len(ids.values))
+    answers = []
+    for tokens, answer in passes_of_model(
+        model, lambda part: (len(part.values), ask(model, part)), ids.chunks(at_once)
+    ):
+        answers.append(answer)
+        progress.advance(tokens)
     progress.finish()
-    return np.concatenate(parts)
+    return answers
+
+
+def _trace(model: PrefixClassifier, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+    trace = model.trace(ids)
+    checked_probabilities(trace.values, len(ids.values), len(model.class_names), "the model")
+    if not np.array_equal(trace.offsets, ids.offsets):
+        raise InputError("the model's trace does not have one row per token of each text", code="output-shape")
+    return trace
+
+
+def _whole_texts(model: Any, ids: Ragged[np.int32]) -> NDArray[np.float32]:
+    return checked_probabilities(model.final(ids), len(ids), len(model.class_names), "the model")
 
 
 def initial_output(model: PrefixClassifier, initial: str = MODEL) -> NDArray[np.float32]:
@@ -96,24 +131,22 @@ def final_outputs(model: PrefixClassifier, texts: Ragged[np.int32]) -> NDArray[n
     every prefix is asked for each distinct text. A stateful model reads shared beginnings once where they are frequent.
     """
     tree = prefix_tree(texts)
-    ends = np.full(len(texts), -1)
     worded = np.flatnonzero(texts.lengths)
-    ends[worded] = tree.of_token[texts.offsets[worded + 1] - 1]
-    needed = np.unique(ends[worded])
+    end_of_text = np.full(len(texts), -1)
+    end_of_text[worded] = tree.of_token[texts.offsets[worded + 1] - 1]
+    ends, first = np.unique(end_of_text[worded], return_index=True)
     outputs = np.empty((len(tree) + 1, len(model.class_names)))  # the last row, -1, is the output before any word
     outputs[-1] = initial_output(model)
     if asks_every_prefix(model):
-        outputs[needed] = last_outputs(model, tree.spelled(needed))
+        outputs[ends] = last_outputs(model, tree.spelled(ends))
     elif len(tree):
-        leaves = np.setdiff1d(np.arange(len(tree)), tree.parent)
-        if isinstance(model, StatefulClassifier) and len(tree) < _SHARED * int(tree.depth[leaves].sum()):
+        items = worded[first[~np.isin(ends, tree.parent)]]  # texts that begin no other one
+        if isinstance(model, StatefulClassifier) and len(tree) < _SHARED * int(texts.lengths[items].sum()):
             outputs[:-1] = _stepped(model, tree)
-            return np.asarray(outputs[ends])
-        spelled = tree.spelled(leaves)
-        values = model.trace(spelled).values
-        checked_probabilities(values, len(spelled.values), len(model.class_names), "the model")
-        outputs[_prefixes_of(tree.parent, leaves, spelled.lengths)] = values
-    return np.asarray(outputs[ends])
+        else:
+            trace = _trace(model, texts.take(items))
+            outputs[tree.of_token[positions(texts.offsets[items], trace.lengths)]] = trace.values
+    return np.asarray(outputs[end_of_text])
 
 
 def _stepped(model: StatefulClassifier, tree: PrefixTree) -> NDArray[np.float32]:
@@ -127,20 +160,6 @@ def _stepped(model: StatefulClassifier, tree: PrefixTree) -> NDArray[np.float32]
     return checked_probabilities(outputs, len(tree), len(model.class_names), "the model")
 
 
-def _prefixes_of(parent: NDArray[np.int64], leaves: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The prefixes along the way to each leaf, one leaf after the other; -> (sum of lengths,)"""
-    ends = np.cumsum(lengths)
-    found = np.empty(int(lengths.sum()), np.int64)
-    here, place = leaves.copy(), ends - 1
-    going = np.arange(len(leaves))
-    while len(going):
-        found[place[going]] = here[going]
-        here[going] = parent[here[going]]
-        place[going] -= 1
-        going = going[here[going] >= 0]
-    return found
-
-
 @dataclass(frozen=True)
 class PrefixTree:
     """All distinct non-empty prefixes; a parent stands before its children."""
@@ -152,12 +171,6 @@ class PrefixTree:
 
     def __len__(self) -> int:
         return len(self.word)
-
-    def sequences(self, batch: int) -> Iterator[tuple[NDArray[np.int64], Ragged[np.int32]]]:
-        """The prefixes as sequences, in batches with their numbers; equal lengths stand together."""
-        for start in range(0, len(self), batch):
-            numbers = np.arange(start, min(start + batch, len(self)))
-            yield numbers, self.spelled(numbers)
 
     def spelled(self, numbers: NDArray[np.int64]) -> Ragged[np.int32]:
         lengths = self.depth[numbers]
@@ -246,6 +259,14 @@ def state_traces(
             yield tokens, state, outputs
 
 
+def trace_by_steps(model: StatefulClassifier, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+    """The trace of a model that has steps only; -> (tokens, classes)"""
+    values = np.empty((len(ids.values), len(model.class_names)), np.float32)
+    for tokens, _, outputs in state_traces(model, ids):
+        values[tokens] = outputs
+    return Ragged(values, ids.offsets)
+
+
 def trace_padded(
     ids: Ragged[np.int32],
     classes: int,
@@ -275,3 +296,16 @@ def length_sorted_batches(lengths: NDArray[np.int64], tokens: int) -> list[NDArr
         batches.append(order[start:stop])
         start = stop
     return batches
+
+
+def jensen_shannon(first: NDArray[np.floating], second: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Jensen–Shannon divergence of each pair of distributions, in nats; (N, C), (N, C) -> (N,)"""
+    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    middle = (a + b) / 2
+    return (_relative_entropy(a, middle) + _relative_entropy(b, middle)) / 2
+
+
+def _relative_entropy(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    positive = part > 0  # 0 · log 0 = 0
+    ratio = np.divide(part, whole, out=np.ones_like(part), where=positive)
+    return np.asarray((part * np.log(ratio)).sum(1))

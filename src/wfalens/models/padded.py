@@ -1,4 +1,4 @@
-"""Models that read padded batches of word ids: (batch, time) in, one row per text or one per word out."""
+"""Models that read word ids: padded batches (batch, time) in, one row per text or one per word out, or step by step."""
 
 from __future__ import annotations
 
@@ -8,38 +8,42 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from wfalens.errors import ModelError
+from wfalens.errors import InputError, ModelError
+from wfalens.models.adapter_registry import WrapArguments
 from wfalens.models.base import BlackBoxClassifier, Classifier
-from wfalens.models.checks import LOGITS, check_logits, looks_ahead, readout_named
-from wfalens.models.contract import checked_prior, checked_probabilities
-from wfalens.models.inference import trace_padded
+from wfalens.models.checks import BINARY, LOGITS, PROBABILITIES, READOUTS, check_logits, looks_ahead
+from wfalens.models.contract import State, checked_probabilities
+from wfalens.models.inference import TOKENS_PER_BATCH, trace_by_steps, trace_padded
 from wfalens.ragged import Ragged
-from wfalens.text.corpus import named_classes
-from wfalens.text.encoder import RIGHT, SIDES, TextEncoder
+from wfalens.text.encoder import LEFT, RIGHT, SIDES, TextEncoder
 from wfalens.text.vocabulary import PADDING
 from wfalens.validation import check_choice
 
-Run = Callable[[NDArray[np.int64]], NDArray[Any]]
+Run = Callable[[NDArray[np.int64]], NDArray[Any]]  # ids (batch, time) -> rows, one per text or one per word
+Step = Callable[[State, NDArray[np.int64]], tuple[State, NDArray[Any]]]  # (batch, width), (batch,) -> state, rows
 _TRIED = 12  # random texts, and their words, on which a model's outputs are checked
 
 
 @dataclass(frozen=True)
 class PaddedForm:
-    """How sequences become the padded batches that a model reads.
+    """How sequences become the padded batches that a model reads, and what its rows are.
 
     word_ids    the model's own id of every word of the vocabulary (None: the same)
     width       number of columns of every batch; None: as many as the words, and no padding
     padding     the side on which shorter sequences are filled up to the width
+    outputs     probabilities, logits, or binary: the second class's probability
     """
 
     word_ids: NDArray[np.int64] | None = None
     width: int | None = None
     padding: str = RIGHT
+    outputs: str = PROBABILITIES
 
     def __post_init__(self) -> None:
         check_choice("padding", self.padding, SIDES)
+        check_choice("outputs", self.outputs, READOUTS)
 
     def read_by(self, encoder: TextEncoder) -> TextEncoder:
         """The encoder, cut where the model stops reading."""
@@ -50,19 +54,34 @@ class PaddedForm:
     def translated(self, batch: NDArray[np.int32]) -> NDArray[np.int64]:
         return batch.astype(np.int64) if self.word_ids is None else self.word_ids[batch]
 
-    def batches(self, sequences: Ragged[np.int32]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Items and their padded batch; without a width, only equal lengths stand in one batch."""
-        if self.width is None:
-            for length in np.unique(sequences.lengths):
-                items = np.flatnonzero(sequences.lengths == length)
-                yield items, self.translated(sequences.take(items).padded())
-            return
-        kept = sequences.cut(self.width)
-        batch = np.full((len(kept), self.width), PADDING, np.int32)
-        column = np.arange(self.width)
-        first = (self.width - kept.lengths if self.padding == "left" else np.zeros(len(kept), np.int64))[:, None]
-        batch[(column >= first) & (column < first + kept.lengths[:, None])] = kept.values
-        yield np.arange(len(kept)), self.translated(batch)
+    def batches(
+        self, sequences: Ragged[np.int32], tokens: int
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Items and their padded batch of at most so many tokens; without a width, all are equally long."""
+        widths = sequences.lengths if self.width is None else np.full(len(sequences), self.width)
+        for width in np.unique(widths).tolist():
+            same, rows = np.flatnonzero(widths == width), max(1, tokens // width)
+            for start in range(0, len(same), rows):
+                items = same[start : start + rows]
+                yield items, self.translated(self._filled(sequences.take(items).cut(width), width))
+
+    def _filled(self, sequences: Ragged[np.int32], width: int) -> NDArray[np.int32]:
+        """(texts, width)"""
+        batch, column = np.full((len(sequences), width), PADDING, np.int32), np.arange(width)
+        first = (width - sequences.lengths if self.padding == LEFT else np.zeros(len(sequences), np.int64))[:, None]
+        batch[(column >= first) & (column < first + sequences.lengths[:, None])] = sequences.values
+        return batch
+
+    def distributions(self, rows: NDArray[Any], shape: tuple[int, ...], source: str) -> NDArray[np.float32]:
+        """A model's rows as probabilities of the given shape (…, classes), refused if they are none."""
+        found = READOUTS[self.outputs](rows)
+        if found.ndim != len(shape) or found.shape[:-1] != shape[:-1]:
+            raise ModelError(
+                f"{source} returned {rows.shape} where {self.outputs} of shape {shape} were expected",
+                code="output-shape",
+            )
+        flat = found.reshape(-1, found.shape[-1])
+        return checked_probabilities(flat, len(flat), shape[-1], source).reshape(shape)
 
 
 def padding_of(model: object) -> dict[str, object]:
@@ -73,41 +92,89 @@ def padding_of(model: object) -> dict[str, object]:
     return {"width": form.width, "padding_side": form.padding}
 
 
-def checked_word_ids(
-    given: Sequence[int] | NDArray[np.integer] | None, encoder: TextEncoder
-) -> NDArray[np.int64] | None:
-    """The model's own ids of the words, refused if there is not one for each word of the vocabulary."""
-    if given is None:
-        return None
-    ids = np.asarray(given)
-    if ids.shape != (len(encoder.vocabulary),) or ids.dtype.kind not in "iu" or ids.min() < 0:
-        raise ModelError(f"word_ids must give one id, a whole number, for each of the {len(encoder.vocabulary)} words")
-    return ids.astype(np.int64)
+def reading_of(
+    given: WrapArguments,
+    default: str,
+    *,
+    outputs: str | None = None,
+    width: int | None = None,
+    padding_side: str | None = None,
+    truncation_side: str | None = None,
+    word_ids: Sequence[int] | NDArray[np.integer] | None = None,
+) -> tuple[TextEncoder, PaddedForm]:
+    """How a model reads texts, by the arguments of `wrap`, else by its preprocessing.
+
+    default: what its rows are, where nothing says so
+    """
+    encoder, ids = given.encoder_and_ids()
+    stored = given.preprocessing
+    if stored is not None:
+        outputs, padding_side = outputs or stored.outputs, padding_side or stored.padding_side
+    if truncation_side is not None:
+        encoder = replace(encoder, truncation_side=truncation_side)
+    if word_ids is not None:
+        ids = np.asarray(word_ids)
+        if ids.shape != (len(encoder.vocabulary),) or ids.dtype.kind not in "iu" or ids.min() < 0:
+            raise ModelError(
+                f"word_ids must give one id, a whole number, for each of the {len(encoder.vocabulary)} words"
+            )
+        ids = ids.astype(np.int64)
+    form = PaddedForm(ids, width, padding_side or RIGHT, outputs or default)
+    return form.read_by(encoder), form
 
 
-def random_batch(encoder: TextEncoder, form: PaddedForm) -> NDArray[np.int64]:
-    """A few random texts as a model reads them, all of one length that it should be able to read."""
+def checked_classes(
+    run: Run, given: WrapArguments, encoder: TextEncoder, form: PaddedForm, source: str, rows: int | None = None
+) -> tuple[tuple[str, ...], bool]:
+    """Refuse a model that cannot read some texts, lacks words, or gives other rows than `form` says.
+
+    rows: of its embedding, where they are known; -> the class names, and whether there is a row for every word
+    """
     words = form.translated(np.arange(encoder.lowest_id, len(encoder.vocabulary), dtype=np.int32))
     length = form.width or min(_TRIED, encoder.max_length or _TRIED)
-    return np.random.default_rng(0).choice(words, (_TRIED, length))
+    for shown in (form.width or 1, length):
+        output = run(np.full((1, shown), words.min()))
+    try:
+        run(np.full((1, length), words.max()))
+    except ModelError:
+        held = "" if rows is None else f": its embedding has {rows:,} rows"
+        raise ModelError(
+            f"{source} cannot read the id {words.max():,}{held}; give the words of the model, or its own ids of them "
+            "(word_ids)",
+            code="vocabulary-size",
+        ) from None
+    if output.ndim not in (2, 3) or output.shape[:-1] not in ((1,), (1, length)):
+        raise ModelError(
+            f"{source} returned {output.shape} for ids of shape (1, {length}); one row per text, (1, classes), or one "
+            f"per word, (1, {length}, classes), was expected",
+            code="output-shape",
+        )
+    classes = 2 if form.outputs == BINARY else output.shape[-1]
+    names, has_row_per_word = given.class_names(None, classes), output.ndim == 3
+    if given.preprocessing is not None and len(names) != classes:
+        raise InputError(f"{source} has {classes} classes, but its preprocessing names {len(names)}", code="classes")
+    if has_row_per_word and form.width is not None:
+        raise ModelError(
+            f"the model gives one row per word but reads texts of {form.width} words only; "
+            "let it read texts of any length",
+            code="fixed-width",
+        )
+    batch = np.random.default_rng(0).choice(words, (_TRIED, length))
+    output = run(batch)
+    if form.outputs == LOGITS:
+        check_logits(output, source)
+    form.distributions(output, (*batch.shape[: 1 + has_row_per_word], len(names)), source)
+    return names, has_row_per_word
 
 
-def check_outputs(run: Run, encoder: TextEncoder, form: PaddedForm, outputs: str, classes: int, source: str) -> None:
-    """Refuse a model whose outputs for a few random texts are not what `outputs` says."""
-    given = run(random_batch(encoder, form))
-    if outputs == LOGITS:
-        check_logits(given, source)
-    rows = readout_named(outputs)(given)
-    checked_probabilities(rows.reshape(-1, rows.shape[-1]), rows.size // rows.shape[-1], classes, source)
+class IdClassifier(Classifier):
+    """A model that reads word ids, and has copies that are read in another way."""
 
+    def __init__(self, encoder: TextEncoder, class_names: Sequence[object], *, form: PaddedForm, **common: Any) -> None:
+        super().__init__(form.read_by(encoder), class_names, **common)
+        self.form = form
 
-class Rereading:
-    """Gives a model of padded batches a copy that is read in another way."""
-
-    form: PaddedForm
-    encoder: TextEncoder
-
-    def reread(self, form: PaddedForm, truncation_side: str) -> Any:
+    def reread(self, form: PaddedForm, truncation_side: str) -> IdClassifier:
         """The same model with other padding or ids.
 
         Args:
@@ -118,8 +185,17 @@ class Rereading:
         other.form, other.encoder = form, replace(self.encoder, truncation_side=truncation_side)
         return other
 
+    def trace_batches(self, run: Run, ids: Ragged[np.int32], tokens: int = TOKENS_PER_BATCH) -> Ragged[np.float32]:
+        """The trace by `run(ids (batch, time)) -> (batch, time, classes)`; -> (tokens, classes)"""
 
-class PaddedTextClassifier(Rereading, BlackBoxClassifier):
+        def outputs(batch: NDArray[np.int32]) -> NDArray[np.float32]:
+            shape = *batch.shape, len(self.class_names)
+            return self.form.distributions(run(self.form.translated(batch)), shape, "the model")
+
+        return trace_padded(ids, len(self.class_names), outputs, tokens)
+
+
+class PaddedTextClassifier(IdClassifier, BlackBoxClassifier):
     """Wraps `run(ids (batch, time)) -> (batch, classes)`: every prefix is asked as a text of its own."""
 
     def __init__(
@@ -128,49 +204,21 @@ class PaddedTextClassifier(Rereading, BlackBoxClassifier):
         encoder: TextEncoder,
         class_names: Sequence[object],
         *,
-        form: PaddedForm,
-        outputs: str,
-        batch_size: int = 1024,
-        fingerprint: str,
-        initial_output: ArrayLike | None = None,
+        tokens_per_batch: int = TOKENS_PER_BATCH,
+        **common: Any,
     ) -> None:
-        super().__init__(
-            form.read_by(encoder),
-            class_names,
-            batch_size=batch_size,
-            fingerprint=fingerprint,
-            initial_output=initial_output,
-        )
-        self.run, self.form, self._read_out = run, form, readout_named(outputs)
+        super().__init__(encoder, class_names, **common)
+        self.run, self.tokens_per_batch = run, tokens_per_batch
 
-    def answers(self, prefixes: Ragged[np.int32]) -> object:
-        answers = np.empty((len(prefixes), len(self.class_names)), np.float64)
-        for items, batch in self.form.batches(prefixes):
-            rows = self._read_out(self.run(batch))
-            answers[items] = checked_probabilities(rows, len(items), len(self.class_names), "the model")
+    def answers(self, prefixes: Ragged[np.int32]) -> NDArray[np.float32]:
+        answers = np.empty((len(prefixes), len(self.class_names)), np.float32)
+        for items, batch in self.form.batches(prefixes, self.tokens_per_batch):
+            shape = len(items), len(self.class_names)
+            answers[items] = self.form.distributions(self.run(batch), shape, "the model")
         return answers
 
 
-def last_row(run: Run) -> Run:
-    """The row after the last word of every text: (batch, time, classes) becomes (batch, classes)."""
-
-    def last(batch: NDArray[np.int64]) -> NDArray[Any]:
-        return np.asarray(run(batch)[:, -1])
-
-    return last
-
-
-def token_classifier(
-    run: Run, encoder: TextEncoder, class_names: Sequence[object], **options: Any
-) -> PaddedTokenClassifier | PaddedTextClassifier:
-    """Wraps `run(ids (batch, time)) -> (batch, time, classes)`: one pass per text, or per prefix if it looks ahead."""
-    model = PaddedTokenClassifier(run, encoder, class_names, **options)
-    if not looks_ahead(model):
-        return model
-    return PaddedTextClassifier(last_row(run), encoder, class_names, **options)
-
-
-class PaddedTokenClassifier(Rereading, Classifier):
+class PaddedTokenClassifier(IdClassifier):
     """Wraps `run(ids (batch, time)) -> (batch, time, classes)`: one pass scores all prefixes of a text."""
 
     def __init__(
@@ -179,31 +227,54 @@ class PaddedTokenClassifier(Rereading, Classifier):
         encoder: TextEncoder,
         class_names: Sequence[object],
         *,
-        form: PaddedForm,
-        outputs: str,
-        fingerprint: str,
-        initial_output: ArrayLike | None = None,
+        tokens_per_batch: int = TOKENS_PER_BATCH,
+        **common: Any,
     ) -> None:
-        if form.width is not None:
-            raise ModelError(
-                f"the model gives one row per word but reads texts of {form.width} words only; "
-                "let it read texts of any length",
-                code="fixed-width",
-            )
-        self.encoder = encoder
-        self.class_names = named_classes(class_names)
-        self.fingerprint = fingerprint
-        self.initial_output = checked_prior(initial_output, len(self.class_names))
-        self.run, self.form, self._read_out = run, form, readout_named(outputs)
+        super().__init__(encoder, class_names, **common)
+        self.run, self.tokens_per_batch = run, tokens_per_batch
 
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
-        return trace_padded(ids, len(self.class_names), self._rows)
+        return self.trace_batches(self.run, ids, self.tokens_per_batch)
 
-    def _rows(self, batch: NDArray[np.int32]) -> NDArray[np.float32]:
-        rows = self._read_out(self.run(self.form.translated(batch)))
-        if rows.shape[:2] != batch.shape:
-            raise ModelError(f"the model returned {rows.shape} where one row per word of {batch.shape} was expected")
-        classes = len(self.class_names)
-        return checked_probabilities(rows.reshape(batch.size, -1), batch.size, classes, "the model").reshape(
-            *batch.shape, classes
-        )
+
+class StepClassifier(IdClassifier):
+    """Wraps `step(state (batch, width), ids (batch,)) -> (state, rows (batch, classes))`: continues from a state."""
+
+    def __init__(
+        self, step: Step, start: State, encoder: TextEncoder, class_names: Sequence[object], **common: Any
+    ) -> None:
+        """start: the state before any word, (1, width)"""
+        super().__init__(encoder, class_names, **common)
+        self._step, self._start = step, start
+
+    def initial_state(self, batch: int) -> State:
+        return np.repeat(self._start, batch, 0)
+
+    def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
+        after, rows = self._step(state, self.form.translated(np.asarray(ids, np.int32)))
+        return after, self.form.distributions(rows, (len(state), len(self.class_names)), "the model's step")
+
+    def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
+        return trace_by_steps(self, ids)
+
+
+def id_classifier(
+    run: Run,
+    encoder: TextEncoder,
+    class_names: Sequence[object],
+    has_row_per_word: bool,
+    *,
+    batch_size: int = 1024,
+    **common: Any,
+) -> PaddedTokenClassifier | PaddedTextClassifier:
+    """A model with a row for every word is asked once per text; all others, and one that looks ahead, per prefix."""
+    if has_row_per_word:
+        model = PaddedTokenClassifier(run, encoder, class_names, **common)
+        if not looks_ahead(model):
+            return model
+
+    def last(batch: NDArray[np.int64]) -> NDArray[Any]:
+        return np.asarray(run(batch)[:, -1])
+
+    whole = last if has_row_per_word else run
+    return PaddedTextClassifier(whole, encoder, class_names, batch_size=batch_size, **common)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import FormatError, InputError
-from wfalens.models.checks import readout_named
+from wfalens.models.checks import READOUTS
 from wfalens.models.contract import checked_prior
 from wfalens.storage import write_atomically
 from wfalens.text.corpus import named_classes
@@ -22,6 +22,7 @@ from wfalens.text.vocabulary import PADDING_WORD, UNKNOWN_WORD, Vocabulary
 from wfalens.validation import Bounds, check_choice, check_numbers, whole
 
 VERSION = 1
+METADATA = "wfalens.preprocessing"  # the entry of a model's own file that holds it
 READINGS = STEPS, EXACT = ("steps", "exact")
 _PADS = Bounds(whole, 0, 1 << 16, (None,))
 
@@ -86,7 +87,7 @@ class Preprocessing:
         if self.padding is not None and self.padding not in self.words:
             raise InputError(f"{self.padding!r} is not among the model's words; name the one that pads, or none")
         if self.outputs is not None:
-            readout_named(self.outputs)
+            check_choice("outputs", self.outputs, READOUTS)
         if self.initial_output is not None:
             checked_prior(self.initial_output, len(self.class_names))
         _ = self.encoder  # refuses an unknown tokenizer or a wrong length
@@ -134,11 +135,6 @@ class Preprocessing:
         return np.array([padding, unknown, *(place[word] for word in self._known)], np.int64)
 
     @property
-    def prior(self) -> NDArray[np.float32]:
-        """The output before any word, uniform where it is unknown."""
-        return checked_prior(self.initial_output, len(self.class_names))
-
-    @property
     def _known(self) -> list[str]:
         apart = {PADDING_WORD, UNKNOWN_WORD} | (set() if self.closed else {self.unknown, self.padding})
         return [word for word in self.words if word not in apart]
@@ -157,15 +153,16 @@ class Preprocessing:
             raise FormatError(f"{where}: not JSON ({error})") from None
         if not isinstance(content, dict) or content.pop("version", VERSION) != VERSION:
             raise FormatError(f"{where}: not a preprocessing file of version {VERSION}")
-        known = {field.name: field.name in ("words", "class_names") for field in fields(cls)}
-        for name in content:
+        known = {field.name: _KINDS[str(field.type)] for field in fields(cls)}
+        for name in ("words", "class_names"):
+            if name not in content:
+                raise FormatError(f"{where}: the entry {name!r} is missing")
+        for name, value in content.items():
             if name not in known:
                 raise FormatError(f"{where}: unknown entry {name!r}; known: {', '.join(known)}")
-        for name, needed in known.items():
-            if needed and name not in content:
-                raise FormatError(f"{where}: the entry {name!r} is missing")
-            if name in content and not _fits(name, content[name]):
-                raise FormatError(f"{where}: the entry {name!r} is not {_KINDS[name][1]}")
+            fits, kind = known[name]
+            if not fits(value):
+                raise FormatError(f"{where}: the entry {name!r} is not {kind}")
         lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
         try:
             return cls(**{**content, **lists})
@@ -216,40 +213,25 @@ def preprocessing_of(path: Path, stored: Callable[[Path], str | None] | None = N
     return Preprocessing.from_json(text, f"{path} (metadata)")
 
 
-def _strings(value: object) -> bool:
+def _is_strings(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _string(value: object) -> bool:
-    return isinstance(value, str)
+def _is_numbers(value: object) -> bool:
+    return value is None or (isinstance(value, list) and all(type(item) in (int, float) for item in value))
 
 
-def _names(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+def _is_names(value: object) -> bool:
+    return value is None or (isinstance(value, dict) and _is_strings(list(value.values())))
 
 
-def _numbers(value: object) -> bool:
-    return isinstance(value, list) and all(type(item) in (int, float) for item in value)
-
-
-_KINDS = {
-    "words": (_strings, "a list of strings"),
-    "class_names": (_strings, "a list of strings"),
-    "unknown": (_string, "a string or null"),
-    "closed": (lambda value: type(value) is bool, "true or false"),
-    "padding": (_string, "a string or null"),
-    "padding_side": (_string, "a string or null"),
-    "truncation_side": (_string, "a string"),
-    "reading": (_string, "a string"),
-    "pads": (lambda value: type(value) is int, "a whole number or null"),
-    "tokenizer": (_string, "a string"),
-    "max_length": (lambda value: type(value) is int, "a whole number or null"),
-    "outputs": (_string, "a string or null"),
-    "state": (_names, "an object of names or null"),
-    "initial_output": (_numbers, "a list of numbers or null"),
+_KINDS: dict[str, tuple[Callable[[object], bool], str]] = {  # by the type of a field: the values in JSON
+    "tuple[str, ...]": (_is_strings, "a list of strings"),
+    "tuple[float, ...] | None": (_is_numbers, "a list of numbers or null"),
+    "Mapping[str, str] | None": (_is_names, "an object of names or null"),
+    "str": (lambda value: isinstance(value, str), "a string"),
+    "str | Tokenizer": (lambda value: isinstance(value, str), "a string"),
+    "str | None": (lambda value: value is None or isinstance(value, str), "a string or null"),
+    "int | None": (lambda value: value is None or type(value) is int, "a whole number or null"),
+    "bool": (lambda value: type(value) is bool, "true or false"),
 }
-
-
-def _fits(name: str, value: object) -> bool:
-    test, kind = _KINDS[name]
-    return (value is None and kind.endswith("null")) or test(value)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.errors import ModelError
 from wfalens.models.checks import UnknownWordsWarning, unknown_words
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import last_outputs
-from wfalens.models.padded import PaddedForm
+from wfalens.models.inference import last_outputs, text_outputs
+from wfalens.models.padded import IdClassifier, PaddedForm
 from wfalens.text.corpus import Corpus
 from wfalens.text.encoder import LEFT, RIGHT, TextEncoder
 from wfalens.text.vocabulary import PADDING, UNKNOWN
@@ -23,6 +23,7 @@ _FEWEST, _TRIED, _MOST = 30, 200, 500  # texts with a label: at least, to try ot
 _WEIGHED = 1000  # texts on which the other side of padding is compared once more
 _LEAST_GAIN, _LEAST_SURE = 0.05, 1e-3  # of accuracy, and how likely chance alone would bring it
 _LEAST_RENAMED = 0.2  # of accuracy, that other class names must gain: they are fitted to labels
+_LEAST_RIGHT = 0.4  # of the way from the largest class's share to 1, that the better way must have gone
 _SHIFTS = (-2, -1, 1, 2)
 _GOOD_ENOUGH = 0.9  # agreement with labels that raises no doubt, however large the largest class
 _OTHER = {RIGHT: LEFT, LEFT: RIGHT}
@@ -30,15 +31,6 @@ _OTHER = {RIGHT: LEFT, LEFT: RIGHT}
 
 class ReadingWarning(UserWarning):
     """Labels do not support the way in which a model is read."""
-
-
-@runtime_checkable
-class Rereadable(PrefixClassifier, Protocol):
-    """A model of padded batches that may be read in another way."""
-
-    form: PaddedForm
-
-    def reread(self, form: PaddedForm, truncation_side: str) -> PrefixClassifier: ...
 
 
 @dataclass(frozen=True)
@@ -64,50 +56,35 @@ def check_preprocessing(model: PrefixClassifier, corpus: Corpus, seed: int = 0) 
     All other ways are tried on 200 texts, where they must gain five points; class names in another order, twenty. The
     order is found on one half of the texts and tried on the other. The other side of padding is tried on 1,000
     texts too, where any gain counts that is no chance. (The other side of cutting is not: a model may do a little
-    better on the other end of long texts than on the one that it was trained on.)
+    better on the other end of long texts than on the one that it was trained on.) A way that is better but agrees with
+    few labels is not named: then something else is wrong.
 
     Args:
-        model: one that reads ids (Keras, ONNX, torch); others cannot be misread.
+        model: of one that reads ids (Keras, ONNX, torch) all is tried, of others the order of the class names.
         corpus: texts with labels.
         seed: of the texts that are drawn.
 
     Examples:
         >>> from wfalens.models import check_preprocessing
-        >>> print(check_preprocessing(model, corpus))  # a function has no padding that could be wrong
+        >>> print(check_preprocessing(model, corpus))
         None
     """
-    if not isinstance(model, Rereadable):
+    some = _sample(model, corpus, _TRIED, seed)
+    if some is None:
         return None
-    known = _labelled(corpus, model.class_names)
-    if known is None:
-        return None
-    some = known.sample(_TRIED, seed)
     right = _right(model, some)
     best, how = right, ""
-    for form, side, change in _other_ways(model):
-        other = _right(model.reread(form, side), some)
-        if other.sum() > best.sum() and _is_clear(right, other):
+    for other, change, least in _other_ways(model, some):
+        if other.sum() > best.sum() and _is_better(right, other, least):
             best, how = other, change
-    renamed = _renamed(model, some)
-    if renamed.sum() > best.sum() and renamed.mean() - right.mean() >= _LEAST_RENAMED and _is_clear(right, renamed):
-        best, how = renamed, _named_otherwise(model, some)
-    if how:
-        return Misreading(len(some), float(right.mean()), float(best.mean()), how)
-    if model.form.width is None:
-        return None
-    turned = replace(model.form, padding=_OTHER[model.form.padding])
-    reread = model.reread(turned, model.encoder.truncation_side)
-    return _slight_misreading(model, reread, turned.padding, known.sample(_WEIGHED, seed))
-
-
-def _slight_misreading(
-    model: PrefixClassifier, reread: PrefixClassifier, side: str, corpus: Corpus
-) -> Misreading | None:
-    """The other side of padding, if it is better by more than chance."""
-    now, then = (_right(each, corpus) for each in (model, reread))
-    if not _is_no_chance(now, then):
-        return None
-    return Misreading(len(corpus), float(now.mean()), float(then.mean()), _padded(side))
+    if not how and isinstance(model, IdClassifier) and model.form.width is not None:
+        some = _sample(model, corpus, _WEIGHED, seed) or some
+        turned = replace(model.form, padding=_OTHER[model.form.padding])
+        right, best = _right(model, some), _right(model.reread(turned, model.encoder.truncation_side), some)
+        how = _padded(turned.padding) if _is_better(right, best) else ""
+    largest = _largest_share(some)
+    is_right = float(best.mean()) >= largest + _LEAST_RIGHT * (1 - largest)
+    return Misreading(len(right), float(right.mean()), float(best.mean()), how) if how and is_right else None
 
 
 def require_reading(model: PrefixClassifier, corpus: Corpus) -> None:
@@ -117,7 +94,7 @@ def require_reading(model: PrefixClassifier, corpus: Corpus) -> None:
         warnings.warn(unknown, UnknownWordsWarning, stacklevel=3)
     found = check_preprocessing(model, corpus)
     if found is not None:
-        raise ModelError(str(found))
+        raise ModelError(str(found), code="misread")
     doubt = _doubtful(model, corpus)
     if doubt is not None:
         warnings.warn(doubt, ReadingWarning, stacklevel=3)
@@ -130,13 +107,10 @@ def _doubtful(model: PrefixClassifier, corpus: Corpus) -> str | None:
     if not set(corpus.class_names) & set(model.class_names):
         named = " and ".join(", ".join(names) for names in (corpus.class_names, model.class_names))
         return f"no label is a class of the model ({named}): nothing shows whether it is read as it was trained"
-    known = _labelled(corpus, model.class_names)
-    if known is None:
+    some = _sample(model, corpus, _MOST, 0)
+    if some is None:
         return None
-    some = known.sample(_MOST, 0)
-    if some.labels is None:
-        return None
-    right, largest = float(_right(model, some).mean()), np.bincount(some.labels).max() / len(some)
+    right, largest = float(_right(model, some).mean()), _largest_share(some)
     if right >= largest + _LEAST_GAIN or right >= _GOOD_ENOUGH:
         return None
     return (
@@ -147,79 +121,83 @@ def _doubtful(model: PrefixClassifier, corpus: Corpus) -> str | None:
 
 def agreement(model: PrefixClassifier, corpus: Corpus, seed: int = 0) -> float | None:
     """The share of some labelled texts on which a model agrees with the label; None where too few are its classes."""
-    known = _labelled(corpus, model.class_names)
-    return None if known is None else float(_right(model, known.sample(_MOST, seed)).mean())
+    some = _sample(model, corpus, _MOST, seed)
+    return None if some is None else float(_right(model, some).mean())
 
 
-def _labelled(corpus: Corpus, class_names: tuple[str, ...]) -> Corpus | None:
-    """The texts whose labels are classes of the model, if there are enough."""
+def _sample(model: PrefixClassifier, corpus: Corpus, most: int, seed: int) -> Corpus | None:
+    """Some texts with words whose labels are classes of the model; None if there are too few."""
     if corpus.labels is None:
         return None
-    known = np.array([name in class_names for name in corpus.class_names], bool)
+    known = np.array([name in model.class_names for name in corpus.class_names], bool)
     items = np.flatnonzero(known[corpus.labels])
-    return corpus.subset(items).relabelled(class_names) if len(items) >= _FEWEST else None
+    if len(items) < _FEWEST:
+        return None
+    some = corpus.subset(items).relabelled(model.class_names).sample(most, seed)
+    worded, _ = model.encoder.encode(some.texts).nonempty()
+    return some.subset(worded) if len(worded) else None
+
+
+def _largest_share(corpus: Corpus) -> float:
+    """Of texts whose label is the most frequent one."""
+    return float(np.bincount(_labels(corpus)).max() / len(corpus))
+
+
+def _labels(corpus: Corpus) -> NDArray[np.int64]:
+    return np.asarray(corpus.labels, np.int64)
+
+
+def _chosen(model: PrefixClassifier, corpus: Corpus) -> NDArray[np.int64]:
+    """The class that the model chooses; -> (texts,)"""
+    ids = model.encoder.encode(corpus.texts)
+    return np.asarray(text_outputs(model, corpus.texts, np.arange(len(corpus)), ids).argmax(1), np.int64)
 
 
 def _right(model: PrefixClassifier, corpus: Corpus) -> NDArray[np.bool_]:
     """On which texts the model agrees with the label; -> (texts,)"""
-    return np.asarray(_chosen(model, corpus) == corpus.labels, bool)
-
-
-def _chosen(model: PrefixClassifier, corpus: Corpus) -> NDArray[np.int64]:
-    """The class that the model chooses, -1 of a text without words; -> (texts,)"""
-    worded, ids = model.encoder.encode(corpus.texts).nonempty()
-    chosen = np.full(len(corpus), -1, np.int64)
-    if len(worded):
-        chosen[worded] = last_outputs(model, ids).argmax(1)
-    return chosen
-
-
-def _renamed(model: PrefixClassifier, corpus: Corpus) -> NDArray[np.bool_]:
-    """On which texts the model agrees with the label if its classes are renamed, as the other half suggests.
-
-    -> (texts,)
-    """
-    chosen, labels = _chosen(model, corpus), np.asarray(corpus.labels, np.int64)
-    half, right = np.arange(len(corpus)) % 2 == 0, np.zeros(len(corpus), bool)
-    for fitted in (half, ~half):
-        names = _best_names(chosen[fitted], labels[fitted], len(model.class_names))
-        right[~fitted] = (chosen[~fitted] >= 0) & (names[chosen[~fitted]] == labels[~fitted])
-    return right
+    return np.asarray(_chosen(model, corpus) == _labels(corpus), bool)
 
 
 def _best_names(chosen: NDArray[np.int64], labels: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
     """The label that each class of a model stands for, one to one, so that most texts agree. (texts,) -> (classes,)"""
     from scipy.optimize import linear_sum_assignment
 
-    worded = chosen >= 0
     counts = 0.5 * np.eye(classes)  # a class without texts keeps its name if it can
-    np.add.at(counts, (chosen[worded], labels[worded]), 1)
+    np.add.at(counts, (chosen, labels), 1)
     return np.asarray(linear_sum_assignment(counts, maximize=True)[1], np.int64)
 
 
-def _named_otherwise(model: PrefixClassifier, corpus: Corpus) -> str:
-    names = _best_names(_chosen(model, corpus), np.asarray(corpus.labels, np.int64), len(model.class_names))
-    return f"its class names stand in the order {', '.join(model.class_names[name] for name in names)} (classes)"
-
-
-def _is_clear(right: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
-    """Whether the gain is large, and no chance."""
-    return bool(other.sum() - right.sum() >= _LEAST_GAIN * len(right) and _is_no_chance(right, other))
-
-
-def _is_no_chance(right: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
-    """Whether the other way is better beyond chance, by the texts on which they differ (McNemar's exact test)."""
+def _is_better(right: NDArray[np.bool_], other: NDArray[np.bool_], least: float = 0.0) -> bool:
+    """Whether another way gains so much, and beyond chance, by the texts on which they differ (McNemar's test)."""
     from scipy.stats import binomtest
 
     gained, lost = int(np.sum(other & ~right)), int(np.sum(right & ~other))
-    return gained > lost and bool(binomtest(gained, gained + lost, alternative="greater").pvalue < _LEAST_SURE)
+    if gained <= lost or gained - lost < least * len(right):
+        return False
+    return bool(binomtest(gained, gained + lost, alternative="greater").pvalue < _LEAST_SURE)
 
 
 def _padded(side: str) -> str:
     return f'texts are padded on the {side} (padding_side="{side}")'
 
 
-def _other_ways(model: Rereadable) -> Iterator[tuple[PaddedForm, str, str]]:
+def _other_ways(model: PrefixClassifier, corpus: Corpus) -> Iterator[tuple[NDArray[np.bool_], str, float]]:
+    """Where the model is right if it is read otherwise (texts,), what is changed, and what that must gain at least."""
+    if isinstance(model, IdClassifier):
+        for form, side, change in _other_forms(model):
+            yield _right(model.reread(form, side), corpus), change, _LEAST_GAIN
+    # classes are renamed as one half of the texts suggests, and tried on the other
+    chosen, labels, classes = _chosen(model, corpus), _labels(corpus), len(model.class_names)
+    half, right = np.arange(len(corpus)) % 2 == 0, np.zeros(len(corpus), bool)
+    for fitted in (half, ~half):
+        names = _best_names(chosen[fitted], labels[fitted], classes)
+        right[~fitted] = names[chosen[~fitted]] == labels[~fitted]
+    order = ", ".join(model.class_names[name] for name in _best_names(chosen, labels, classes))
+    yield right, f"its class names stand in the order {order} (classes)", _LEAST_RENAMED
+
+
+def _other_forms(model: IdClassifier) -> Iterator[tuple[PaddedForm, str, str]]:
+    """Other padding, truncation and ids, each with what is changed."""
     form, side = model.form, model.encoder.truncation_side
     other = replace(form, padding=_OTHER[form.padding])
     padded = _padded(other.padding)
@@ -246,16 +224,6 @@ def _other_ids(form: PaddedForm, shift: int, encoder: TextEncoder) -> Iterator[t
         yield np.concatenate([[0], moved[PADDING + 1 :]]), f"{change}, and padding has the id 0"
 
 
-@runtime_checkable
-class PaddedSteps(Protocol):
-    """A model whose steps start after a fixed number of pads, although it was made for as many as a text lacks."""
-
-    encoder: TextEncoder
-    pads: int
-
-    def exact(self) -> PrefixClassifier: ...
-
-
 @dataclass(frozen=True)
 class StepsApart:
     """On how many texts the steps of a network choose another class than padded texts."""
@@ -274,11 +242,20 @@ class StepsApart:
 
 def steps_apart(model: PrefixClassifier, texts: Sequence[str], seed: int = 0) -> StepsApart | None:
     """Compare both ways to read a network that reads its padding, on some texts; None for other models."""
-    if not isinstance(model, PaddedSteps) or not model.pads:
+    pads, exact = getattr(model, "pads", 0), getattr(model, "exact", None)
+    if not pads or exact is None:
         return None
     chosen = np.random.default_rng(seed).permutation(len(texts))[:_MOST]
     _, ids = model.encoder.encode([texts[item] for item in chosen]).nonempty()
     if len(ids) == 0:
         return None
-    differ = last_outputs(model, ids).argmax(1) != last_outputs(model.exact(), ids).argmax(1)
-    return StepsApart(len(ids), float(differ.mean()), model.pads)
+    differ = last_outputs(model, ids).argmax(1) != last_outputs(exact(), ids).argmax(1)
+    return StepsApart(len(ids), float(differ.mean()), pads)
+
+
+def say_misreading(model: PrefixClassifier, corpus: Corpus) -> None:
+    """Say if labels speak for another way to read a model or against this one, and how far steps are from padding."""
+    misread, apart = check_preprocessing(model, corpus) or _doubtful(model, corpus), steps_apart(model, corpus.texts)
+    for remark in (misread, None if apart is None or apart.share == 0 else apart):
+        if remark is not None:
+            progress.say(str(remark))

@@ -1,17 +1,32 @@
-"""`wrap`: one door for every kind of model."""
+"""`wrap`: one door for every kind of model, and a check of how a model file reads texts."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.models import adapters  # noqa: F401 - they register themselves
-from wfalens.models.contract import PrefixClassifier
+from wfalens.models.adapter_registry import WrapArguments, adapter_of, check_options
+from wfalens.models.answer_cache import AnswerCache
+from wfalens.models.base import BlackBoxClassifier
+from wfalens.models.checks import unknown_words
+from wfalens.models.contract import PrefixClassifier, StatefulClassifier
+from wfalens.models.padded import IdClassifier
 from wfalens.models.preprocessing import Preprocessing
-from wfalens.models.preprocessing_check import require_reading
-from wfalens.models.registry import WrapArguments, adapter_of, check_options
+from wfalens.models.preprocessing_check import (
+    Misreading,
+    StepsApart,
+    agreement,
+    check_preprocessing,
+    require_reading,
+    steps_apart,
+)
+from wfalens.results import Result
 from wfalens.text.corpus import Corpus
+from wfalens.text.encoder import LEFT, RIGHT
 
 
 def wrap(
@@ -24,6 +39,7 @@ def wrap(
     preprocessing: Preprocessing | str | Path | None = None,
     max_length: int | None = None,
     labelled: Corpus | None = None,
+    cache: str | Path | None = None,
     **options: Any,
 ) -> Any:
     """Any model as a classifier with `predict_proba(texts)`, `predict(texts)`, `classes_`, `trace` and `final`.
@@ -31,8 +47,8 @@ def wrap(
     | model | needs | options |
     |---|---|---|
     | function of n token lists, or of n strings, to probabilities (n, classes) | `texts` or `vocab` | `reads="tokens"` or `"text"` (default: tried on a text), `batch_size`, `name`, `initial_output`, `unknown` |
-    | torch module, ids (batch, time) to logits per word or per text | `vocab` | `outputs`, `width`, `padding_side`, `tokens_per_batch`, `word_ids` |
-    | transformers pipeline, `(model, tokenizer)` or "hf:FOLDER" | `texts` or `vocab` | `batch_size`, `tokens_per_batch`, `initial_output` |
+    | torch module, ids (batch, time) to logits per word or per text; also with lengths, a mask, or packed | `vocab` | `inputs`, `outputs`, `width`, `padding_side`, `tokens_per_batch`, `word_ids` |
+    | transformers pipeline, `(model, tokenizer)` or "hf:FOLDER" | `texts` or `vocab` | `batch_size`, `tokens_per_batch`, `initial_output`, `label` (of a model with several per text) |
     | fitted scikit-learn pipeline, or anything else with `predict_proba` over texts | `texts` or `vocab` | `batch_size`, `name`, `initial_output`, `unknown` |
     | Keras model | `vocab` | `outputs`, `width`, `padding_side`, `truncation_side`, `word_ids`, `batch_size`, `initial_output` |
     | .h5, .keras, .onnx file | `preprocessing`, or a JSON file beside it | `padding_side`, `truncation_side` |
@@ -48,8 +64,10 @@ def wrap(
         classes: names of the classes in the order of the outputs (default: the model's own).
         preprocessing: how a model that reads ids was trained to read texts, or the JSON file that says so.
         max_length: words after which a text is cut (default: never).
-        labelled: texts with labels; a model that reads ids is refused if it agrees with them much better when it is
-            read otherwise.
+        labelled: texts with labels; a model is refused if it agrees with them much better when it is read otherwise
+            or its class names stand in another order.
+        cache: a file that keeps what a model that pays for every call was asked and has answered, as hashes of the
+            texts: no text is asked twice, and nothing is lost where work is stopped.
         options: of the kind of model.
 
     Examples:
@@ -76,6 +94,69 @@ def wrap(
         check_options(chosen, options)
         given = WrapArguments(texts, vocab, tokenizer, classes, preprocessing, max_length)
         wrapped = chosen.wrap(model, given, **options)
+    if cache is not None and isinstance(wrapped, BlackBoxClassifier):
+        wrapped.cache = AnswerCache(cache)
     if labelled is not None:
         require_reading(wrapped, labelled)
     return wrapped
+
+
+@dataclass(frozen=True, repr=False)
+class ModelDescription(Result):
+    """The preprocessing of a model, and what the checks found; figures on labels are None without labelled texts."""
+
+    preprocessing: Preprocessing
+    stateful: bool  # whether it can be stepped from a saved state
+    accuracy: float | None
+    misreading: Misreading | None
+    steps_apart: StepsApart | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Without the lists of words and classes."""
+        sizes = {"words": len(self.preprocessing.words), "classes": len(self.preprocessing.class_names)}
+        found = {name: value for name, value in super().to_dict().items() if name != "preprocessing"}
+        return {**sizes, **found}
+
+    def rows(self) -> list[dict[str, Any]]:
+        rows: list[tuple[str, Any]] = [
+            ("words", len(self.preprocessing.words)),
+            ("classes", len(self.preprocessing.class_names)),
+            ("can be stepped", "yes" if self.stateful else "no: it is asked text by text"),
+        ]
+        rows += [] if self.accuracy is None else [("accuracy on labels", self.accuracy)]
+        return [{"": name, "value": value} for name, value in rows]
+
+
+def describe_model(model: str | Path, preprocessing: Preprocessing, labelled: Corpus | None = None) -> ModelDescription:
+    """Check a description of a model; labels choose the padding side where that is not given."""
+    chosen, classifier = _best_side(model, preprocessing, labelled)
+    width = classifier.form.width if isinstance(classifier, IdClassifier) else None
+    if width is not None and chosen.padding_side is None:
+        progress.say(
+            f"the model reads batches padded to {width} words, and the padding side is not known, so the right one is "
+            "assumed: name the side, or give labelled texts"
+        )
+    if labelled is None:
+        return ModelDescription(chosen, isinstance(classifier, StatefulClassifier), None, None, None)
+    misread, apart = check_preprocessing(classifier, labelled), steps_apart(classifier, labelled.texts)
+    for remark in (unknown_words(classifier.encoder, labelled.texts), misread, apart):
+        if remark is not None:
+            progress.say(str(remark))
+    rate = agreement(classifier, labelled)
+    return ModelDescription(chosen, isinstance(classifier, StatefulClassifier), rate, misread, apart)
+
+
+def _best_side(
+    model: str | Path, preprocessing: Preprocessing, labelled: Corpus | None
+) -> tuple[Preprocessing, PrefixClassifier]:
+    if preprocessing.padding_side is not None or labelled is None or labelled.labels is None:
+        return preprocessing, wrap(model, preprocessing=preprocessing)
+    options = {side: preprocessing.read_as(side) for side in (LEFT, RIGHT)}
+    opened = {side: wrap(model, preprocessing=each) for side, each in options.items()}
+    rates = {side: agreement(each, labelled) for side, each in opened.items()}
+    if rates["left"] is None or rates["left"] == rates["right"]:  # nothing is padded, or labels do not decide
+        return preprocessing, wrap(model, preprocessing=preprocessing)
+    best = max(rates, key=lambda side: rates[side] or 0.0)
+    shown = ", ".join(f"{rate:.1%} on the {side}" for side, rate in rates.items())
+    progress.say(f"padding on the {best}: agrees with labels on {shown}")
+    return options[best], opened[best]

@@ -21,19 +21,17 @@ from numpy.typing import NDArray
 from wfalens.automaton.naming import Anatomy, Names
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA, Texts
-from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.moves import anatomy_and_names, require_readable, shown_name, shown_words
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
-from wfalens.monitoring.walks import Walks
+from wfalens.monitoring.text_features import Walks
 from wfalens.ragged import Ragged
 from wfalens.results import Result
+from wfalens.text.encoder import require_words
 from wfalens.text.vocabulary import UNKNOWN
 
 _READ = 1.0  # times that the extraction texts read what counts as there
-
-
 _SURE = 0.5  # the automaton's margin from which on a contradiction is a finding
 
 
@@ -91,6 +89,11 @@ class Share:
     there: int
     exercised: int
 
+    @classmethod
+    def of(cls, in_extraction: NDArray[Any], visits: NDArray[np.int64]) -> Share:
+        there = in_extraction >= _READ
+        return cls(int(there.sum()), int((there & (visits > 0)).sum()))
+
     @property
     def value(self) -> float:
         return self.exercised / max(1, self.there)
@@ -114,18 +117,15 @@ class Coverage(Result):
 
     @property
     def states(self) -> Share:
-        there = np.asarray(self.wfa.state_visits) >= _READ
-        return Share(int(there.sum()), int((there & (self.state_visits > 0)).sum()))
+        return Share.of(np.asarray(self.wfa.state_visits), self.state_visits)
 
     @property
     def transitions(self) -> Share:
-        there = _anatomy(self.wfa).visits >= _READ
-        return Share(int(there.sum()), int((there & (self.transition_visits > 0)).sum()))
+        return Share.of(_anatomy(self.wfa).visits, self.transition_visits)
 
     @cached_property
     def pairs(self) -> Share:
-        there = expected_pairs(_anatomy(self.wfa)) >= _READ
-        return Share(int(there.sum()), int((there & (self.pair_visits > 0)).sum()))
+        return Share.of(expected_pairs(_anatomy(self.wfa)), self.pair_visits)
 
     @cached_property
     def missing(self) -> list[tuple[int, int]]:
@@ -138,10 +138,8 @@ class Coverage(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """States, transitions and pairs: how many there are, and how many the texts exercise."""
-        named = (("states", self.states), ("transitions", self.transitions), ("pairs of transitions", self.pairs))
-        return [
-            {"": name, "there": each.there, "exercised": each.exercised, "share": each.value} for name, each in named
-        ]
+        named = {"states": self.states, "transitions": self.transitions, "pairs of transitions": self.pairs}
+        return [{"": name, **asdict(each), "share": each.value} for name, each in named.items()]
 
     def missing_rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Transitions that are not exercised, the most frequent in extraction first."""
@@ -156,7 +154,7 @@ class Coverage(Result):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        shares = {row[""]: {name: row[name] for name in ("there", "exercised", "share")} for row in self.rows()}
+        shares = {row.pop(""): row for row in self.rows()}
         gaps = None if self.gaps is None else self.gaps.to_dict()
         return {"texts": self.texts, **shares, "missing": self.missing_rows(), "remark": self.remark, "gaps": gaps}
 
@@ -191,9 +189,7 @@ def coverage(
     readable, remark = require_readable(wfa)
     if model is not None:
         check_pair(wfa, model)
-    _, ids = wfa.ids(texts).nonempty()
-    if len(ids) == 0:
-        raise InputError("there is no text with a word in it", code="no-words")
+    _, ids = require_words(wfa.ids(texts))
     walks = Walks.of(readable, ids)
     groups, n = _anatomy(readable).visits.shape
     codes = walks.classes * n + walks.states

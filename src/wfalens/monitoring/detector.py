@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,17 @@ from wfalens.explanation.embeddings import nearness_of
 from wfalens.models.contract import PrefixClassifier
 from wfalens.monitoring.text_features import FEATURES, ReferenceStats, SynonymDefense, text_features
 from wfalens.progress import shown
-from wfalens.results import Result
+from wfalens.results import Result, plain
 from wfalens.robustness.attack.recipes import AttackContext
 from wfalens.robustness.attack.run_attack import run_attack
 from wfalens.storage import write_atomically
 from wfalens.text.corpus import Corpus
-from wfalens.text.word_vectors import WordVectors, wordllama_vectors
+from wfalens.text.word_vectors import WordVectors
 from wfalens.validation import Bounds, Options, check_choice, option, real, whole
 
 FORMAT = "wfalens detector"
 ATTACKS = ("guided", "greedy", "random-word")
+_ARRAYS, _NUMBERS = ("mean", "scale", "weights"), ("bias", "threshold")  # fields of a detector in its file
 _FEW = 10  # texts of each kind below which nothing can be learned
 
 
@@ -78,18 +79,9 @@ class Detector:
 
     def save(self, path: str | Path) -> None:
         """As JSON."""
-        content = {
-            "format": FORMAT,
-            "features": list(FEATURES),
-            "mean": self.mean.tolist(),
-            "scale": self.scale.tolist(),
-            "weights": self.weights.tolist(),
-            "bias": self.bias,
-            "threshold": self.threshold,
-            "words": len(self.defense.usual),
-            "synonyms": self.defense.pairs,
-            "about": self.about,
-        }
+        numbers = {name: plain(getattr(self, name)) for name in (*_ARRAYS, *_NUMBERS, "about")}
+        defense = {"words": len(self.defense.usual), "synonyms": self.defense.pairs}
+        content = {"format": FORMAT, "features": FEATURES, **numbers, **defense}
         write_atomically(Path(path), json.dumps(content, indent=1).encode())
 
     @classmethod
@@ -98,21 +90,18 @@ class Detector:
         refused = InputError(f"{path}: not a detector of wfalens (or of another version)", code="detector-file")
         try:
             content = json.loads(Path(path).read_text("utf-8"))
-            parts = [np.array(content[name], np.float64) for name in ("mean", "scale", "weights")]
-            bias, threshold = (float(content[name]) for name in ("bias", "threshold"))
+            arrays = [np.array(content[name], np.float64) for name in _ARRAYS]
+            numbers = [float(content[name]) for name in _NUMBERS]
             known = content["format"] == FORMAT and tuple(content["features"]) == FEATURES
             defense = SynonymDefense.of_pairs(int(content["words"]), content["synonyms"])
         except (UnicodeDecodeError, ValueError, KeyError, TypeError, RecursionError, IndexError, MemoryError):
             raise refused from None
-        size = len(FEATURES)
-        shapes = [part.shape for part in parts]
-        finite = np.isfinite(np.concatenate([*map(np.ravel, parts), [bias, threshold]])).all()
-        if not known or shapes != [(size,)] * 3 or not finite:
-            raise refused
-        if np.any(parts[1] <= 0):
+        finite = np.isfinite(np.concatenate([*map(np.ravel, arrays), numbers])).all()
+        if not known or {each.shape for each in arrays} != {(len(FEATURES),)} or not finite or np.any(arrays[1] <= 0):
             raise refused
         about = content.get("about")
-        return cls(parts[0], parts[1], parts[2], bias, threshold, defense, about if isinstance(about, dict) else {})
+        (mean, scale, weights), (bias, threshold) = arrays, numbers
+        return cls(mean, scale, weights, bias, threshold, defense, about if isinstance(about, dict) else {})
 
 
 def auroc(clean: NDArray[np.float64], attacked: NDArray[np.float64]) -> float:
@@ -136,15 +125,21 @@ class DetectOptions(Options):
 class Detection(Result):
     """A detector and how well it recognises attacked texts of each kind."""
 
-    detector: Detector
+    detector: Detector = field(repr=False)
     auroc: dict[str, float | None]  # by kind of attack; None: no attack succeeded
     caught: dict[str, float | None]  # share of attacked texts above the threshold
     false_alarms: float  # share of clean test texts above it
     attacked: dict[str, int]  # texts
+    computed = ("trained_on",)
+
+    @property
+    def trained_on(self) -> str | None:
+        """The kind of attack."""
+        return self.detector.about.get("attack")
 
     @property
     def title(self) -> str:
-        return f"Detector trained on {self.detector.about.get('attack', 'unknown')} attacks"
+        return f"Detector trained on {self.trained_on or 'unknown'} attacks"
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per kind of attack."""
@@ -152,10 +147,6 @@ class Detection(Result):
             {"attack": kind, "attacked texts": self.attacked[kind], "AUROC": self.auroc[kind], "caught": share}
             for kind, share in self.caught.items()
         ]
-
-    def to_dict(self) -> dict[str, Any]:
-        names = ("auroc", "caught", "false_alarms", "attacked")
-        return {"trained_on": self.detector.about.get("attack"), **{name: getattr(self, name) for name in names}}
 
     def summary(self) -> str:
         known = (f"{kind} {value:.3f}" for kind, value in self.auroc.items() if value is not None)
@@ -187,9 +178,7 @@ def detect(
     for kind in options.test_on:
         check_choice("kind of attack", kind, ATTACKS)
     check_pair(wfa, model)
-    if texts.labels is None:
-        raise InputError(f"{texts.name} has no labels; an attack needs to know the true classes", code="no-labels")
-    vectors = wordllama_vectors(wfa.encoder.vocabulary.words[2:]) if vectors is None else vectors
+    texts.labels_in(model.class_names)  # refused without labels
     near = nearness_of(wfa, vectors)
     reference, defense = ReferenceStats(wfa), SynonymDefense.of(wfa, near)
     learned, tested = texts.split(0.5, np.random.default_rng(seed))

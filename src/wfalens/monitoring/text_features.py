@@ -2,6 +2,7 @@
 
 The *surprise* of a word is `Σ_s d[s]·(−log p(class | s))`, with d the distribution over the states before it and p how
 often its class was read in each state in extraction. Its mean over the extraction texts is known from the automaton.
+Texts are followed through the readable automaton as `Walks`.
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.automaton.naming import Anatomy
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.divergence import jensen_shannon
-from wfalens.explanation.moves import anatomy_and_names
+from wfalens.explanation.moves import anatomy_and_names, require_readable
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import initial_output, last_outputs, output_traces
-from wfalens.monitoring.walks import Walks, reader_of
+from wfalens.models.inference import initial_output, jensen_shannon, last_outputs, output_traces
 from wfalens.ragged import Ragged
 from wfalens.text.similar_words import Nearness
 from wfalens.text.vocabulary import UNKNOWN
@@ -49,6 +49,73 @@ _SEEN = 0.5  # added to every count
 
 
 @dataclass(frozen=True, eq=False)
+class Walks:
+    """Texts as a readable automaton reads them. No text is empty."""
+
+    wfa: StochasticWFA
+    ids: Ragged[np.int32]
+    after: NDArray[np.float64]  # (tokens, n): the distribution behind every word
+
+    @classmethod
+    def of(cls, wfa: StochasticWFA, ids: Ragged[np.int32]) -> Walks:
+        return cls(wfa, ids, wfa.state_vectors(ids, every=True))
+
+    @property
+    def anatomy(self) -> Anatomy:
+        return anatomy_and_names(self.wfa)[0]
+
+    @cached_property
+    def before(self) -> NDArray[np.float64]:
+        """(tokens, n): the distribution before every word"""
+        return _before_each(self.after, self.ids.offsets[:-1], self.wfa.initial)
+
+    @cached_property
+    def classes(self) -> NDArray[np.int64]:
+        """(tokens,): the class of every word"""
+        return np.asarray(self.anatomy.word_class[self.ids.values], np.int64)
+
+    @cached_property
+    def states(self) -> NDArray[np.int64]:
+        """(tokens,): the likeliest state before every word"""
+        return np.asarray(self.before.argmax(1))
+
+    @cached_property
+    def without(self) -> NDArray[np.float64]:
+        """(tokens, C): the output if the word were left out"""
+        return np.asarray(np.einsum("tn,tnc->tc", self.before, self.backward))
+
+    @cached_property
+    def backward(self) -> NDArray[np.float64]:
+        """(tokens, n, C): what the words behind each word make of every state"""
+        matrices, centres, lengths = self.anatomy.matrices, self.anatomy.centres, self.ids.lengths
+        found = np.empty((len(self.ids.values), *centres.shape))
+        ends, going = self.ids.offsets[1:] - 1, np.arange(len(lengths))
+        value = np.repeat(centres[None], len(lengths), axis=0)
+        for back in range(int(lengths.max(initial=0))):
+            going = going[lengths[going] > back]
+            tokens = ends[going] - back
+            found[tokens] = value[going]
+            value[going] = matrices[self.classes[tokens]] @ value[going]
+        return found
+
+
+def _before_each(
+    after: NDArray[np.float64], starts: NDArray[np.int64], first: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What stands behind the word before each, `first` at the starts of texts; (tokens, n) -> (tokens, n)"""
+    before = np.roll(after, 1, axis=0)
+    before[starts] = first
+    return before
+
+
+def reader_of(wfa: WFA) -> StochasticWFA:
+    """The readable automaton by which texts are followed: the automaton itself, or the attached one."""
+    readable = require_readable(wfa).wfa
+    anatomy_and_names(readable)
+    return readable
+
+
+@dataclass(frozen=True, eq=False)
 class SynonymDefense:
     """Undoes what an attack may have done: rare words are replaced by the most frequent of their near words.
 
@@ -57,10 +124,6 @@ class SynonymDefense:
     """
 
     usual: NDArray[np.int32]  # (V,): for every word the usual one that may replace it, or itself
-
-    @classmethod
-    def nothing(cls, wfa: WFA) -> SynonymDefense:
-        return cls(np.arange(len(wfa.word_counts), dtype=np.int32))
 
     @classmethod
     def of(cls, wfa: WFA, nearness: Nearness) -> SynonymDefense:
@@ -87,9 +150,6 @@ class SynonymDefense:
         changed = np.flatnonzero(self.usual != np.arange(len(self.usual)))
         return [[int(word), int(self.usual[word])] for word in changed]
 
-    def restored(self, ids: Ragged[np.int32]) -> Ragged[np.int32]:
-        return Ragged(self.usual[ids.values], ids.offsets)
-
 
 @dataclass(frozen=True, eq=False)
 class ReferenceStats:
@@ -98,9 +158,18 @@ class ReferenceStats:
     wfa: WFA
 
     @cached_property
+    def readable(self) -> StochasticWFA:
+        return reader_of(self.wfa)
+
+    @cached_property
+    def visits(self) -> NDArray[np.float64]:
+        """How often a word of each class was read in each state; (G, n)"""
+        return anatomy_and_names(self.readable)[0].visits
+
+    @cached_property
     def surprise(self) -> NDArray[np.float64]:
         """−log p(class | state); (G, n)"""
-        visits = anatomy_and_names(self.readable)[0].visits + _SEEN
+        visits = self.visits + _SEEN
         return np.asarray(-np.log(visits / visits.sum(0)))
 
     @cached_property
@@ -112,19 +181,15 @@ class ReferenceStats:
     @cached_property
     def mean_surprise(self) -> float:
         """Of a word of the extraction texts."""
-        visits = anatomy_and_names(self.readable)[0].visits
-        return float((visits * self.surprise).sum() / max(1e-300, visits.sum()))
+        return self._mean_over_words(self.surprise)
 
     @cached_property
     def spread_of_surprise(self) -> float:
         """Its standard deviation over the words of the extraction texts."""
-        visits = anatomy_and_names(self.readable)[0].visits
-        deviation = np.square(self.surprise - self.mean_surprise)
-        return float(np.sqrt((visits * deviation).sum() / max(1e-300, visits.sum())))
+        return float(np.sqrt(self._mean_over_words(np.square(self.surprise - self.mean_surprise))))
 
-    @cached_property
-    def readable(self) -> StochasticWFA:
-        return reader_of(self.wfa)
+    def _mean_over_words(self, values: NDArray[np.float64]) -> float:
+        return float((self.visits * values).sum() / max(1e-300, self.visits.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +218,8 @@ def text_features(
     surprise = np.einsum("tn,tn->t", walks.before, stats.surprise[walks.classes])
     rarity = stats.rarity[ids.values]
     unseen = ((wfa.word_counts[ids.values] == 0) | (ids.values == UNKNOWN)).astype(np.float64)
-    steps = _steps(trace, starts, initial_output(model).astype(np.float64))
+    before = _before_each(trace, starts, initial_output(model).astype(np.float64))
+    steps = np.abs(trace - before).sum(1) / 2  # how far each word moves the network's output, from 0 to 1
     label, agrees = output.argmax(1), output.argmax(1) == wfa.decide(weights)
     readable_outputs = walks.wfa.read_out(walks.after[ids.offsets[1:] - 1])
     reliance, fragility = _reliance(walks, readable_outputs)
@@ -190,7 +256,8 @@ def _restored(
         return [np.zeros(len(output))] * 4
     label = output.argmax(1)
     features = []
-    for texts in (defense.restored(walks.ids), _one_restored(walks, label, defense)):
+    all_usual = Ragged(defense.usual[walks.ids.values], walks.ids.offsets)
+    for texts in (all_usual, _one_restored(walks, label, defense)):
         after = last_outputs(model, texts)
         each = np.arange(len(label))
         features += [output[each, label] - after[each, label], (after.argmax(1) != label).astype(np.float64)]
@@ -209,14 +276,6 @@ def _one_restored(walks: Walks, label: NDArray[np.int64], defense: SynonymDefens
     values = ids.values.copy()
     values[worst] = usual[worst]
     return Ragged(values, ids.offsets)
-
-
-def _steps(trace: NDArray[np.float64], starts: NDArray[np.int64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far each word moves the network's output, from 0 to 1; (tokens, C) -> (tokens,)"""
-    before = np.empty_like(trace)
-    before[1:] = trace[:-1]
-    before[starts] = prior
-    return np.asarray(np.abs(trace - before).sum(1) / 2)
 
 
 def _reliance(walks: Walks, outputs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -8,9 +8,7 @@ beyond nearly all of the reference.
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import IO, Any
 
@@ -25,11 +23,12 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.monitoring.detector import Detector
 from wfalens.monitoring.text_features import FEATURES, ReferenceStats, TextFeatures, text_features
 from wfalens.text.corpus import Corpus, as_texts
+from wfalens.text.encoder import require_words
 from wfalens.validation import Bounds, Options, option, real, whole
 
 SURPRISING, UNSEEN, CONTRADICTION, ATTACKED = "surprising", "unseen words", "contradiction", "attacked"
 LONGEST_LINE = 1 << 20  # bytes
-_LINES_AT_ONCE, _BYTES_AT_ONCE = 1024, 1 << 20
+_BYTES_AT_ONCE = 1 << 16
 _REFERENCE_TEXTS = 5000
 _FEW_TEXTS = 20  # below which no p-value is given
 _BEYOND = 0.99  # quantile of the reference beyond which a text is an outlier
@@ -60,9 +59,10 @@ class Drift:
 
 def against_extraction(mean_surprise: float, seen: TextFeatures) -> Drift:
     """From the mean surprise of a word in extraction."""
-    words = float(seen.lengths.sum())
-    mean = float((seen.surprise * seen.lengths).sum() / max(1.0, words))
-    return Drift(len(seen.label), mean, mean_surprise, _p_of_mean(mean_surprise, seen))
+    excess = (seen.surprise - mean_surprise) * seen.lengths  # of each text
+    is_tested = len(excess) >= _FEW_TEXTS and np.ptp(excess) > 0
+    p = float(stats.ttest_1samp(excess, 0).pvalue) if is_tested else None
+    return Drift(len(seen.label), float(np.average(seen.surprise, weights=seen.lengths)), mean_surprise, p)
 
 
 def against_reference(reference: NDArray[np.float64], seen: TextFeatures) -> Drift:
@@ -76,16 +76,6 @@ def against_reference(reference: NDArray[np.float64], seen: TextFeatures) -> Dri
     table = np.array([[beyond[0], len(seen.surprise) - beyond[0]], [beyond[1], len(reference) - beyond[1]]])
     outliers = stats.fisher_exact(table, alternative="greater")[1]
     return Drift(len(seen.label), mean, usual, float(min(1.0, 2 * min(ranks, outliers))))
-
-
-def _p_of_mean(mean_surprise: float, seen: TextFeatures) -> float | None:
-    if len(seen.label) < _FEW_TEXTS:
-        return None
-    excess = (seen.surprise - mean_surprise) * seen.lengths  # of each text
-    error = float(excess.std(ddof=1)) * np.sqrt(len(excess))
-    if error == 0:
-        return None
-    return float(2 * stats.t.sf(abs(float(excess.sum())) / error, len(excess) - 1))
 
 
 @dataclass(eq=False)
@@ -112,23 +102,18 @@ class Watcher:
                 "the detector was trained for another automaton: their words differ", code="other-automaton"
             )
         self._stats = ReferenceStats(self.wfa)
-        self._spread = self._stats.spread_of_surprise
 
     def read(self, lines: Sequence[bytes]) -> list[dict[str, Any]]:
         """One result per line, and behind the last text of a window its summary."""
         results: list[dict[str, Any]] = []
         at = 0
         while at < len(lines):
-            part = lines[at : at + self.alarms.window - self._seen]  # no further than the end of a window
+            part = lines[at : at + self.alarms.window - self.in_window]  # no further than the end of a window
             results, at = results + self._read(part), at + len(part)
-            if self._seen >= self.alarms.window:
+            if self.in_window >= self.alarms.window:
                 results.append({"window": self.summary()})
                 self._window, self._alarms = [], 0
         return results
-
-    def rest(self) -> dict[str, Any] | None:
-        """The summary of the window under way; None if it is empty."""
-        return self.summary() if self._window else None
 
     def summary(self) -> dict[str, Any]:
         """Of the texts since the last full window."""
@@ -151,31 +136,28 @@ class Watcher:
         }
 
     @property
-    def _seen(self) -> int:
+    def in_window(self) -> int:
+        """Texts since the last full window."""
         return sum(len(part.label) for part in self._window)
 
     def _read(self, lines: Sequence[bytes]) -> list[dict[str, Any]]:
-        texts: list[str] = []
-        results: list[dict[str, Any]] = []
-        for line in lines:
-            self.lines += 1
-            text, error = decoded(line)
-            results.append({"line": self.lines} if error is None else {"line": self.lines, "error": error})
-            texts.append(text)
+        texts, errors = zip(*map(decoded, lines), strict=True)
         worded, ids = self.wfa.ids(texts).nonempty()
-        for at in set(range(len(texts))) - set(worded.tolist()):
-            results[at].setdefault("error", "no words")
-            self.bad += 1
+        first, self.lines = self.lines + 1, self.lines + len(lines)
+        self.bad += len(lines) - len(worded)
+        results: list[dict[str, Any]] = [
+            {"line": first + at, "error": error or "no words"} for at, error in enumerate(errors)
+        ]
         if len(worded):
             defense = None if self.detector is None else self.detector.defense
             seen = text_features(self._stats, self.model, ids, defense)
             self._window.append(seen)
             for at, found in zip(worded.tolist(), self._compared(seen), strict=True):
-                results[at] |= found
+                results[at] = {"line": first + at, **found}
         return results
 
     def _compared(self, seen: TextFeatures) -> list[dict[str, Any]]:
-        error = self._spread / np.sqrt(seen.lengths)
+        error = self._stats.spread_of_surprise / np.sqrt(seen.lengths)
         deviations = (seen.surprise - self._stats.mean_surprise) / error
         reasons = {
             SURPRISING: deviations > self.alarms.deviations,
@@ -237,15 +219,14 @@ def watch(
     Args:
         wfa: the automaton.
         model: the classifier that is watched.
-        lines: an open binary file or pipe.
+        lines: an open binary file or pipe, buffered (it has `read1`).
         alarms: when a text raises an alarm, and how many texts a window has.
         detector: of attacked texts.
         reference: usual texts, against which drift is measured; None: the mean surprise of the extraction texts.
         seed: of the choice among many reference texts.
 
     Examples:
-        >>> import io
-        >>> from wfalens.monitoring import watch
+        >>>         >>> from wfalens.monitoring import watch
         >>> results = list(watch(readable, model, io.BytesIO(b"a good film")))
         >>> results[0]["line"], results[-1]["window"]["texts"]
         (1, 1)
@@ -255,9 +236,8 @@ def watch(
         yield from watcher.read(batch)
     if watcher.lines == 0:
         raise InputError("the stream is empty: give texts, one per line", code="no-texts")
-    rest = watcher.rest()
-    if rest is not None:
-        yield {"window": rest}
+    if watcher.in_window:
+        yield {"window": watcher.summary()}
 
 
 def _reference(
@@ -267,38 +247,17 @@ def _reference(
     if texts is None:
         return None
     corpus = texts if isinstance(texts, Corpus) else Corpus.of(as_texts(texts), name="reference")
-    _, ids = wfa.ids(corpus.sample(_REFERENCE_TEXTS, seed).texts).nonempty()
-    if len(ids) == 0:
-        raise InputError(f"{corpus.name}: there is no text with a word in it", code="no-words")
+    _, ids = require_words(wfa.ids(corpus.sample(_REFERENCE_TEXTS, seed).texts), corpus.name)
     return text_features(ReferenceStats(wfa), model, ids).surprise
 
 
-def _batches(lines: IO[bytes]) -> Iterator[list[bytes]]:
-    """What has arrived so far, at most so many lines and bytes."""
-    arrived: queue.Queue[bytes | None] = queue.Queue(4 * _LINES_AT_ONCE)
-    threading.Thread(target=_fetch, args=(lines, arrived.put), daemon=True).start()
-    while True:
-        batch, size = [arrived.get()], 0
-        while batch[-1] is not None and len(batch) < _LINES_AT_ONCE:
-            size += len(batch[-1])
-            if size >= _BYTES_AT_ONCE:
-                break
-            try:
-                batch.append(arrived.get_nowait())
-            except queue.Empty:
-                break
-        yield [line for line in batch if line is not None]
-        if batch[-1] is None:
-            return
-
-
-def _fetch(lines: IO[bytes], put: Callable[[bytes | None], None]) -> None:
-    """Lines, each cut a little beyond the longest that is read."""
-    try:
-        while line := lines.readline(LONGEST_LINE + 1):
-            end = line
-            while not end.endswith(b"\n") and (end := lines.readline(LONGEST_LINE)):
-                pass  # the rest of a line that is too long
-            put(line.rstrip(b"\r\n") if len(line) <= LONGEST_LINE else line)
-    finally:
-        put(None)
+def _batches(lines: Any) -> Iterator[list[bytes]]:
+    """The lines that have arrived so far; what is beyond the longest line is dropped."""
+    rest = b""
+    while arrived := lines.read1(_BYTES_AT_ONCE):
+        *complete, rest = (rest + arrived).split(b"\n")
+        rest = rest[: LONGEST_LINE + 1]
+        if complete:
+            yield [line.rstrip(b"\r") for line in complete]
+    if rest:
+        yield [rest]

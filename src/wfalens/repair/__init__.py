@@ -1,47 +1,29 @@
 """From a finding to a better network: blamed training texts, likely label errors, a plan, and training again."""
 
-from wfalens.repair.blame import (
-    Blame,
-    Diagnosis,
-    LabelSuspect,
-    SpuriousWord,
-    blame,
-    diagnose,
-    errors_of,
-    label_suspects,
-    spurious_words,
-)
-from wfalens.repair.plan import HOW, Plan, Step, plan_for, relabelled
+from wfalens.evaluation.label_errors import find_label_errors
+from wfalens.repair.blame import blame, diagnose, errors_of
 from wfalens.repair.repair_model import (
+    Plan,
+    PlanStep,
     RepairOptions,
-    RepairResult,
-    SliceChange,
     compare_errors,
-    plan_repair,
+    plan_for,
+    relabelled,
     repair,
     retrain,
 )
 
 __all__ = [
-    "HOW",
-    "Blame",
-    "Diagnosis",
-    "LabelSuspect",
     "Plan",
+    "PlanStep",
     "RepairOptions",
-    "RepairResult",
-    "SliceChange",
-    "SpuriousWord",
-    "Step",
     "blame",
     "compare_errors",
     "diagnose",
     "errors_of",
-    "label_suspects",
+    "find_label_errors",
     "plan_for",
-    "plan_repair",
     "relabelled",
     "repair",
     "retrain",
-    "spurious_words",
 ]

@@ -1,9 +1,13 @@
-"""Training again with a repaired training set, and what became better and worse."""
+"""A plan to repair a training set, training again with it, and what became better and worse.
+
+The plan says what is dropped, relabelled and added, and why. Nothing is changed in place.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +16,16 @@ import numpy as np
 from wfalens import progress as display
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.evaluation.label_errors import LabelErrors, find_label_errors
 from wfalens.explanation.moves import anatomy_and_names
 from wfalens.extraction import Readable, extract
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
-from wfalens.monitoring.walks import reader_of
+from wfalens.monitoring.text_features import reader_of
 from wfalens.progress import shown
-from wfalens.repair.blame import blame, errors_of, label_suspects, with_labels
-from wfalens.repair.plan import HOW, RELABEL, SWAP, Plan, Step, plan_for, relabelled
+from wfalens.repair.blame import Blame, TurningWord, blame, errors_of
 from wfalens.results import Result
-from wfalens.robustness.compare.compare import compare
-from wfalens.robustness.compare.difference import Difference
+from wfalens.robustness.difference import Difference, compare
 from wfalens.storage import write_atomically
 from wfalens.text.corpus import Corpus
 from wfalens.validation import Bounds, Options, check_choice, option, real, whole
@@ -30,7 +33,167 @@ from wfalens.validation import Bounds, Options, check_choice, option, real, whol
 if TYPE_CHECKING:
     from wfalens.models.rnn.classifier import RNNClassifier
 
-_SHOWN = 20
+ACTIONS = DROP, RELABEL, ADD = ("drop", "relabel", "add")
+SWAP, POOL = "swap", "pool"
+HOW = (DROP, RELABEL, SWAP, POOL)
+_OFTEN = 0.05  # share of the errors that turn on a word, from which on it is swapped
+_TAUGHT = 2.0  # odds of the class in training texts that hold the word, against its odds in all of them
+_COPIES = 4  # of texts of other classes with a spurious word, for each training text that taught it
+_SHOWN = 20  # texts of a kind that are named
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """One change of the training set."""
+
+    action: str  # drop, relabel or add
+    row: int | None  # of the training set; None: the text is new
+    text: str
+    label: str
+    why: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
+    """All changes of a training set, in order."""
+
+    steps: tuple[PlanStep, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def count(self, action: str) -> int:
+        return sum(step.action == action for step in self.steps)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**{action: self.count(action) for action in ACTIONS}, "steps": self.rows()}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per step."""
+        return [asdict(step) for step in self.steps]
+
+    def summary(self) -> str:
+        return ", ".join(f"{action} {self.count(action):,}" for action in ACTIONS) + " training texts"
+
+    def apply(self, train: Corpus) -> Corpus:
+        """The training set as the plan has it."""
+        labels = train.labels_in(train.class_names).copy()
+        dropped = {step.row for step in self.steps if step.action == DROP}
+        added = [step for step in self.steps if step.action == ADD]
+        for step in self.steps:
+            if step.action == RELABEL and step.row is not None:
+                labels[step.row] = train.class_names.index(step.label)
+        kept = np.array([row for row in range(len(train)) if row not in dropped], np.int64)
+        texts = (*(train.texts[row] for row in kept), *(step.text for step in added))
+        new_labels = np.array([train.class_names.index(step.label) for step in added], np.int64)
+        return Corpus(texts, np.append(labels[kept], new_labels), train.class_names, f"{train.name}, repaired")
+
+
+def relabelled(suspects: LabelErrors, least_doubt: float) -> list[PlanStep]:
+    """Take the likelier class where the doubt is large."""
+    return [
+        PlanStep(
+            RELABEL, each.row, each.text, each.likelier, f"network, automaton and a bag of words doubt {each.label!r}"
+        )
+        for each in suspects
+        if each.doubt >= least_doubt
+    ]
+
+
+def plan_for(
+    found: Blame,
+    model: PrefixClassifier,
+    how: Sequence[str],
+    *,
+    most: int = 1000,
+    pool: Corpus | None = None,
+    seed: int = 0,
+) -> Plan:
+    """What to do about blamed texts: drop them, swap the words on which errors turned, take texts from a pool.
+
+    swap  blamed texts whose class hangs on the turning word alone are dropped, the others lose the word; texts of other
+          classes are added that hold it, so that it says nothing any more
+    """
+    for each in how:
+        check_choice("way to repair", each, HOW)
+    if POOL in how and pool is None:
+        raise InputError("give the pool of texts to add from", code="no-pool")
+    rng = np.random.default_rng(seed)
+    steps: list[PlanStep] = []
+    if DROP in how:
+        steps += [
+            PlanStep(DROP, int(row), found.train.texts[row], found.label_of(int(row)), "it taught errors")
+            for row in found.ranked()[:most].tolist()
+        ]
+    if SWAP in how:
+        steps += _swaps(found, model, most, rng)
+    if POOL in how and pool is not None:
+        steps += _from_pool(found, model, pool.relabelled(found.train.class_names), most)
+    unique = {(step.action, step.row, step.text): step for step in steps}
+    return Plan(tuple(unique.values()))
+
+
+def turning_phrases(found: Blame) -> list[tuple[str, str]]:
+    """The words on which many errors turned and which the training set teaches, with the classes that they brought.
+
+    A word that is as frequent in other classes, such as "in", is not to blame, however many errors turn on it.
+    """
+    least = max(1.0, _OFTEN * len(found.errors))
+    often = [each for each in found.words if each.errors >= least]
+    taught = {each.word for each in often if _favours(found.train, each)}
+    return [(each.word, each.predicted) for each in often if each.word in taught]
+
+
+def _favours(train: Corpus, turned: TurningWord) -> bool:
+    """Whether training texts that hold the word are of the class that it brought more often than others are."""
+    own = train.class_counts[turned.predicted]
+    odds = (own + 0.5) / (len(train) - own + 0.5)
+    return (turned.taught + 0.5) / (turned.others + 0.5) >= _TAUGHT * odds
+
+
+def _swaps(found: Blame, model: PrefixClassifier, most: int, rng: np.random.Generator) -> list[PlanStep]:
+    train, encoder = found.train, model.encoder
+    labels, steps = train.labels_in(train.class_names), []
+    by_class: dict[str, list[str]] = {}
+    for word, predicted in turning_phrases(found):
+        by_class.setdefault(predicted, []).append(word)
+    for predicted, words in by_class.items():
+        label, planted = train.class_names.index(predicted), set(words)
+        rows = [row for row in found.ranked().tolist() if planted & set(encoder.tokens(train.texts[row]))][:most]
+        tokens_of = [encoder.tokens(train.texts[row]) for row in rows]
+        bare = [[word for word in tokens if word not in planted] for tokens in tokens_of]
+        held = [[word for word in tokens if word in planted] for tokens in tokens_of]  # a phrase keeps its order
+        outputs = final_outputs(model, encoder.vocabulary.encode(bare))
+        phrase = " and ".join(map(repr, words))
+        for row, left, output in zip(rows, bare, outputs, strict=True):
+            if labels[row] != label:
+                continue
+            steps.append(
+                PlanStep(DROP, row, train.texts[row], predicted, f"errors turned on {phrase}, which it taught")
+            )
+            if left and int(output.argmax()) == label:
+                steps.append(PlanStep(ADD, None, " ".join(left), predicted, f"the same without {phrase}"))
+        others = np.flatnonzero(labels != label)
+        chosen = rng.choice(others, min(len(others), _COPIES * len(rows)), replace=False).tolist()
+        for number, row in enumerate(chosen):
+            tokens = encoder.tokens(train.texts[row])
+            at = int(rng.integers(len(tokens) + 1))
+            text = " ".join([*tokens[:at], *held[number % len(rows)], *tokens[at:]])
+            name = train.class_names[int(labels[row])]
+            steps.append(PlanStep(ADD, None, text, name, f"{phrase} in a text of another class than {predicted!r}"))
+    return steps
+
+
+def _from_pool(found: Blame, model: PrefixClassifier, pool: Corpus, most: int) -> list[PlanStep]:
+    """Texts of a pool that hold a turning word and are of another class than it brought."""
+    phrases, steps = turning_phrases(found), []
+    for text, label in zip(pool.texts, pool.labels_in(pool.class_names), strict=True):
+        name = pool.class_names[int(label)]
+        others = {word for word, _ in phrases} - {word for word, predicted in phrases if predicted == name}
+        held = [word for word in model.encoder.tokens(text) if word in others]
+        if held:
+            steps.append(PlanStep(ADD, None, text, name, f"{held[0]!r} in a text of another class"))
+    return steps[:most]
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,13 +225,7 @@ class SliceChange(Result):
 
 
 def retrain(
-    model: PrefixClassifier,
-    train: Corpus,
-    plan: Plan,
-    *,
-    epochs: int = 4,
-    learning_rate: float = 1e-3,
-    seed: int = 0,
+    model: PrefixClassifier, train: Corpus, plan: Plan, *, epochs: int = 4, learning_rate: float = 1e-3, seed: int = 0
 ) -> RNNClassifier:
     """A network that continues training from this one with the repaired training set; this one is not changed."""
     from wfalens.models.rnn.classifier import RNNClassifier
@@ -81,21 +238,19 @@ def retrain(
         )
     if len(plan) == 0:
         raise InputError("the plan changes nothing; give more errors, or another way to repair", code="empty-plan")
-    repaired = plan.apply(with_labels(train, model.class_names))
+    repaired = plan.apply(train.relabelled(model.class_names))
     trainer = Trainer(config=model.config, epochs=epochs, patience=epochs, learning_rate=learning_rate, seed=seed)
     return trainer.train(repaired, start=model).model
 
 
 def compare_errors(before: PrefixClassifier, after: PrefixClassifier, corpus: Corpus, name: str) -> SliceChange:
     """Errors of two networks on labelled texts."""
-    labelled = with_labels(corpus, tuple(before.class_names))
-    worded, ids = before.encoder.encode(labelled.texts).nonempty()
-    assert labelled.labels is not None  # noqa: S101 - checked above
-    truth = labelled.labels[worded]
+    worded, ids = before.encoder.encode(corpus.texts).nonempty()
+    truth = corpus.labels_in(tuple(before.class_names))[worded]
     wrong = [final_outputs(model, ids).argmax(1) != truth for model in (before, after)]
 
     def some(chosen: Any) -> tuple[str, ...]:
-        return tuple(labelled.texts[int(worded[at])] for at in np.flatnonzero(chosen)[:_SHOWN])
+        return tuple(corpus.texts[int(worded[at])] for at in np.flatnonzero(chosen)[:_SHOWN])
 
     return SliceChange(
         name,
@@ -155,10 +310,9 @@ def plan_repair(
 ) -> Plan:
     """What to change in the training set so that errors like those on `texts` are not taught again."""
     options = RepairOptions() if options is None else options
-    train = with_labels(train, wfa.class_names)
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     if RELABEL in options.how:
-        steps += relabelled(label_suspects(wfa, model, train), options.least_doubt)[: options.most]
+        steps += relabelled(find_label_errors(wfa, model, train), options.least_doubt)[: options.most]
     others = tuple(each for each in options.how if each != RELABEL)
     if others:
         causes = blame(wfa, model, train, errors_of(model, texts))
@@ -206,7 +360,7 @@ def repair(
     """
     options = RepairOptions() if options is None else options
     with shown(progress):
-        train = with_labels(train, wfa.class_names)
+        train = train.relabelled(wfa.class_names)
         plan = plan_repair(wfa, model, train, texts, options, pool=pool, seed=seed)
         if folder is None:
             return RepairResult(plan)

@@ -12,22 +12,17 @@ from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.report.study import short
-from wfalens.report.views.state_map import StateMap
 from wfalens.text.tokenizers import CUSTOM, is_import_path
 from wfalens.text.vocabulary import UNKNOWN
 
 _MOST_BYTES = 2_400_000  # before they are written as text, which takes a third more
-_MOST_STATES = _MOST_CLUSTERS = 256  # a state's number is one byte, and a word cluster's
+_MOST_STATES = 256  # a state's number is one byte
 _ONE = 255  # weights are bytes
 _BLOCK = 256  # words whose matrices are held at once
 
 
-def embedded_runtime(wfa: WFA, state_map: StateMap | None = None, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
-    """As many of the most common words as fit; all others read as `<unk>`. The script of the page reads it.
-
-    With the map of a linear automaton, it can show how a word moves its regions.
-    """
+def embedded_runtime(wfa: WFA, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
+    """As many of the most common words as fit; all others read as `<unk>`. The script of the page reads it."""
     if wfa.encoder.tokenizer_name == CUSTOM or is_import_path(wfa.encoder.tokenizer_name):
         raise InputError("texts are split by a custom tokenizer, which a page cannot carry", code="not-embeddable")
     common = np.argsort(-wfa.word_counts[UNKNOWN + 1 :], kind="stable") + UNKNOWN + 1
@@ -45,8 +40,6 @@ def embedded_runtime(wfa: WFA, state_map: StateMap | None = None, most_bytes: in
         "words": wfa.encoder.vocabulary.decode(carried),
         "counts": wfa.word_counts[carried].tolist(),
         "of": int((wfa.word_counts[UNKNOWN + 1 :] > 0).sum()),
-        **_clusters(wfa, carried),
-        **({} if state_map is None else _regions(wfa, state_map)),
         "share": round(float(wfa.word_counts[carried[1:]].sum() / tokens), 4),
         **fields,
     }
@@ -109,19 +102,6 @@ def _linear(wfa: LinearWFA, ids: NDArray[np.int32], most_bytes: int) -> tuple[ND
             for name in ("expansion", "offset", "links", "start", "final", "bias")
         },
     }
-
-
-def _regions(wfa: WFA, state_map: StateMap) -> dict[str, Any]:
-    """The mean state of each region, without the constant 1 at its end."""
-    return {"regions": short(state_map.vectors[:, :-1])} if isinstance(wfa, LinearWFA) else {}
-
-
-def _clusters(wfa: WFA, ids: NDArray[np.int32]) -> dict[str, str]:
-    """The word clusters of the readable automaton, which the page carries itself; at most 256 fit."""
-    anatomy = None if wfa.readable is None else wfa.readable.anatomy
-    if anatomy is None or len(anatomy.matrices) > _MOST_CLUSTERS:
-        return {}
-    return {"clusters": _text(anatomy.word_class[ids].astype(np.uint8))}
 
 
 def _text(values: NDArray[Any]) -> str:

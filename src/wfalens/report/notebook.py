@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +16,10 @@ from wfalens.evaluation.comparison import check_pair
 from wfalens.explanation.attribution import PROBABILITY
 from wfalens.explanation.influence import influence
 from wfalens.explanation.shapley import network_shapley, shapley
-from wfalens.export import diagram_of, draw_diagram
+from wfalens.export import diagram_of
 from wfalens.html import figure_html, heat_html, table_html, text_html
 from wfalens.messages import percent
+from wfalens.report.study import records
 from wfalens.results import Result
 
 if TYPE_CHECKING:
@@ -26,26 +27,21 @@ if TYPE_CHECKING:
 
 _TOP_WORDS = 8
 _USUAL_COUNT = 5
-_MOVES = 16  # of the small diagram: it must be read in the width of a notebook
 _QUERIES = 256  # that the network is asked for its own Shapley values
 
 
 def automaton_html(wfa: WFA) -> str:
     """Size, fidelity on held-out texts where it was recorded, the strongest words, and the small diagram."""
-    rows = [[name, str(value)] for name, value in wfa.summary().items() if not isinstance(value, dict | list)]
-    found = recorded(wfa.provenance)
+    rows = [[name, str(value)] for name, value in wfa.summary().items() if isinstance(value, str | int | float)]
+    found, seen = recorded(wfa.provenance), int(wfa.word_counts[2:].max(initial=0))
     if found is not None:
-        rows.append(["agrees with the network", f"{found.cr:.1%} of {found.texts:,} held-out texts"])
-    return "".join([table_html(f"{wfa.kind} automaton", ["", ""], rows), _top_words(wfa), _diagram(wfa)])
-
-
-def _top_words(wfa: WFA) -> str:
-    seen = int(wfa.word_counts[2:].max(initial=0))
-    if seen == 0:
-        return ""
-    scores = influence(wfa, min(_USUAL_COUNT, seen))
-    rows = [[name, ", ".join(scores.top(name, _TOP_WORDS).words)] for name in wfa.class_names]
-    return table_html("Words with the largest influence on each class", ["class", "words"], rows)
+        rows.append(["agrees with the network", f"{found.cr:.1%} of {found.texts:,} extraction texts set aside"])
+    parts = [table_html(f"{wfa.kind} automaton", ["", ""], rows)]
+    if seen:
+        scores = influence(wfa, min(_USUAL_COUNT, seen))
+        words = [[name, ", ".join(scores.top(name, _TOP_WORDS).words)] for name in wfa.class_names]
+        parts.append(table_html("Words with the largest influence on each class", ["class", "words"], words))
+    return "".join([*parts, _diagram(wfa)])
 
 
 def _diagram(wfa: WFA) -> str:
@@ -53,7 +49,7 @@ def _diagram(wfa: WFA) -> str:
     if readable is None:
         return ""
     try:
-        drawing = draw_diagram(diagram_of(wfa, _MOVES), "svg", "down")
+        drawing = diagram_of(wfa).draw().to_svg().encode()
     except InputError as error:
         return text_html(f"There is no diagram: {error}")
     source = f"data:image/svg+xml;base64,{base64.b64encode(drawing).decode()}"
@@ -78,33 +74,24 @@ class SentenceCard(Result):
     def to_html(self) -> str:
         parts = [table_html("Outputs", ["model", "class", "probability"], self._outputs())]
         parts += [text_html(self._agreement())] if self.network is not None else []
-        values = self.automaton_values.tolist()
-        parts.append(heat_html(f"The automaton, for {self.shown_class}", self.words, values, self.unit))
-        if self.network_values is not None:
-            parts.append(
-                heat_html(f"The network, for {self.shown_class}", self.words, self.network_values.tolist(), PROBABILITY)
-            )
+        for name, values in (("automaton", self.automaton_values), ("network", self.network_values)):
+            if values is not None:
+                parts.append(heat_html(f"The {name}, for {self.shown_class}", self.words, values.tolist(), self.unit))
         return "".join(parts)
 
     def rows(self) -> list[dict[str, Any]]:
         network = [None] * len(self.words) if self.network_values is None else self.network_values.tolist()
-        return [
-            {"word": word, "automaton": ours, "network": theirs}
-            for word, ours, theirs in zip(self.words, self.automaton_values.tolist(), network, strict=True)
-        ]
+        return records(word=self.words, automaton=self.automaton_values.tolist(), network=network)
 
     def summary(self) -> str:
         return "; ".join(f"{name}: {label} ({share})" for name, label, share in self._outputs())
 
     def _outputs(self) -> list[list[str]]:
-        models = {"automaton": self.automaton, **({} if self.network is None else {"network": self.network})}
+        models = {"automaton": self.automaton, "network": self.network}
         return [
-            [
-                name,
-                self.class_names[int(output.argmax())] if output.any() else "undecided",
-                percent(float(output.max())),
-            ]
+            [name, self.class_names[output.argmax()] if output.any() else "undecided", percent(float(output.max()))]
             for name, output in models.items()
+            if output is not None
         ]
 
     def _agreement(self) -> str:
@@ -121,26 +108,17 @@ def sentence_card(wfa: WFA, text: str, model: PrefixClassifier | None = None) ->
     if not walk.words:
         raise InputError("the text has no words", code="no-words")
     output = wfa.probabilities(walk.weights[-1:])[0] if walk.label is not None else np.zeros(len(wfa.class_names))
+    rows, names = tuple(walk.row_kinds), wfa.class_names
     if model is None:
         column = int(output.argmax())
         values = shapley(wfa, text).values[:, column]
-        return SentenceCard(
-            walk.words, wfa.class_names, wfa.class_names[column], output, values, tuple(walk.row_kinds), wfa.unit
-        )
+        return SentenceCard(walk.words, names, names[column], output, values, rows, wfa.unit)
     check_pair(wfa, model)
     trace = model.trace(model.encoder.encode([text])).values.astype(np.float64)
     column = int(trace[-1].argmax())
     agree = wfa.trace([text]).values.argmax(1) == trace.argmax(1)
-    theirs = network_shapley(model, wfa, text, queries=max(_QUERIES, 4 * len(walk.words)), seed=0)
-    return SentenceCard(
-        walk.words,
-        wfa.class_names,
-        wfa.class_names[column],
-        output,
-        shapley(wfa, text, unit=PROBABILITY, seed=0).values[:, column],
-        tuple(walk.row_kinds),
-        PROBABILITY,
-        trace[-1],
-        theirs.values[:, column],
-        None if agree[-1] else int(np.flatnonzero(agree)[-1]) + 1 if agree.any() else 0,
-    )
+    values = shapley(wfa, text, unit=PROBABILITY, seed=0).values[:, column]
+    theirs = network_shapley(model, wfa, text, queries=_QUERIES, seed=0).values[:, column]
+    diverged = None if agree[-1] else int(np.flatnonzero(agree)[-1]) + 1 if agree.any() else 0
+    card = SentenceCard(walk.words, names, names[column], output, values, rows, PROBABILITY)
+    return replace(card, network=trace[-1], network_values=theirs, diverged=diverged)

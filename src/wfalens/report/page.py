@@ -12,36 +12,10 @@ from typing import Any
 from wfalens.html import escaped
 from wfalens.palette import as_style
 
-# in the order in which they build upon each other
-_SCRIPTS = (
-    "dom.js",
-    "format.js",
-    "terms.js",
-    "layer.js",
-    "save.js",
-    "chart.js",
-    "table.js",
-    "runtime.js",
-    "source.js",
-    "reader.js",
-    "diagram.js",
-    "states.js",
-    "statepanel.js",
-    "overview.js",
-    "automaton.js",
-    "chips.js",
-    "card.js",
-    "edits.js",
-    "counterfactuals.js",
-    "trace.js",
-    "texts.js",
-    "words.js",
-    "word_map.js",
-    "contrast.js",
-    "attacks.js",
-    "compare.js",
-    "main.js",
-)
+# in the order in which they build upon each other: tools, then views in the order of the page's menu
+_TOOLS = ("dom", "format", "terms", "layer", "save", "chart", "table", "runtime", "source", "reader")
+_PANELS = ("picture", "chips", "card", "edits", "counterfactuals")
+_VIEWS = ("overview", "trace", "texts", "words", "attacks", "automaton", "compare", "main")
 # styles of single elements are set by script only; charts are saved through blob: addresses
 LIVE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; "
@@ -52,7 +26,7 @@ LIVE_POLICY = (
 @cache
 def script() -> str:
     """All of the page's code: every file is a function of its own, and they share one object."""
-    functions = [f"(() => {{\n{_read(name)}\n}})();" for name in _SCRIPTS]
+    functions = [f"(() => {{\n{_read(f'{name}.js')}\n}})();" for name in (*_TOOLS, *_PANELS, *_VIEWS)]
     return "'use strict';\nconst lens = {};\n" + "\n".join(functions)
 
 

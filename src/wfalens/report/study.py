@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from wfalens import progress
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError, MissingDependencyError, naming_extras
 from wfalens.explanation.embeddings import nearness_of
+from wfalens.explanation.findings import Findings, findings
 from wfalens.explanation.influence import Influence, influence
 from wfalens.messages import printable
 from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, model_vectors
@@ -23,7 +24,7 @@ from wfalens.text.similar_words import Nearness
 from wfalens.text.word_vectors import WordVectors, read_vectors, wordllama_vectors
 
 _USUAL_COUNT = 5  # below it, what is known of a word is mostly noise
-SAMPLED_TEXTS = 1500  # that are traced for maps and examples
+SAMPLED_TEXTS = 1500  # that are traced for examples
 _SAMPLED_TOKENS = 60_000
 
 
@@ -95,6 +96,11 @@ class Study:
         return min(_USUAL_COUNT, int(self.wfa.word_counts[2:].max(initial=1)))
 
     @cached_property
+    def findings(self) -> Findings:
+        """What the network has learned and what not; needs it and texts."""
+        return findings(self.wfa, self.classifier, self.texts, train=self.reference, seed=self.seed)
+
+    @cached_property
     def influence(self) -> Influence:
         """Of every word seen in extraction."""
         return influence(self.wfa, min_count=1)
@@ -147,11 +153,7 @@ def study_of(
     *,
     name: str = "automaton",
     vectors: WordVectors | str | None = "wordllama",
-    other: WFA | None = None,
-    other_name: str = "",
-    other_model: PrefixClassifier | None = None,
-    reference: Corpus | None = None,
-    seed: int = 0,
+    **fields: Any,
 ) -> Study:
     """An automaton and what belongs to it, for a report or the live page.
 
@@ -161,15 +163,11 @@ def study_of(
         texts: texts to show: a corpus (best with labels), a list, a Series or an array.
         name: in titles.
         vectors: word vectors, "wordllama" (left out where that is not installed), "model" (its embedding), or a file.
-        other: an earlier automaton to compare with.
-        other_name: of the earlier automaton.
-        other_model: the model of the earlier automaton.
-        reference: texts that the bag-of-words baseline is fitted on, best the extraction texts.
-        seed: of samples.
+        fields: `other` (an earlier automaton to compare with), `other_name`, `other_model`, `reference` (texts that the
+            bag-of-words baseline is fitted on, best the extraction texts) and `seed` (of samples).
     """
     corpus = texts if texts is None or isinstance(texts, Corpus) else Corpus.of(list(as_texts(texts)))
-    found = _vectors(vectors, wfa.encoder.vocabulary.words[2:], model)
-    return Study(name, wfa, model, corpus, found, other, other_name, other_model, seed, reference)
+    return Study(name, wfa, model, corpus, _vectors(vectors, wfa.encoder.vocabulary.words[2:], model), **fields)
 
 
 def _vectors(
@@ -194,3 +192,16 @@ def _vectors(
 def short(values: NDArray[Any], digits: int = 4) -> Any:
     """An array as nested lists of short numbers, so that pages stay small."""
     return np.round(np.asarray(values, np.float64), digits).tolist()
+
+
+def records(**columns: Iterable[Any]) -> list[dict[str, Any]]:
+    """Columns of equal length as one dictionary per row."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def or_error(view: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """What a view returns, or `{"error": …}` with the reason why it cannot be made."""
+    try:
+        return view(*arguments, **options)
+    except InputError as error:
+        return {"error": str(error)}

@@ -5,22 +5,20 @@ Every view's data is sampled where there is too much of it, with notes on the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wfalens import progress
-from wfalens.errors import InputError
 from wfalens.report import views
 from wfalens.report.card import AutomatonCard
 from wfalens.report.embedded_runtime import embedded_runtime
 from wfalens.report.page import report_html, to_json
-from wfalens.report.study import Study
-from wfalens.report.views import StateMap, WordTable
+from wfalens.report.study import Study, or_error
+from wfalens.report.views import WordTable
 from wfalens.storage import write_atomically
 from wfalens.validation import check_choice
 
@@ -34,78 +32,47 @@ class Extent:
     sentences: int = 40  # of each sort: any, disagreeing, unsure
     words: int = 3000  # the most frequent
     strongest: int = 100  # words of each class in the table
-    pages: int = 25  # words of each class with a page of their own, and whose moves are carried
+    pages: int = 25  # words of each class with a page of their own
     attacked: int = 400  # texts
 
 
 _DEFAULT = Extent()
 
 
-def collect(
-    study: Study,
-    extent: Extent = _DEFAULT,
-) -> dict[str, Any]:
+def collect(study: Study, extent: Extent = _DEFAULT) -> dict[str, Any]:
     """The data of all views; a view that lacks something carries the reason instead."""
     table = WordTable(study)
-    state_map = _or_error(lambda: views.state_map(study))
-    shown = state_map if isinstance(state_map, StateMap) else None
     chosen = [study.influence.words[at] for at in table.strongest(extent.pages, study.usual_count)]
-    picked = _or_error(lambda: views.sentences(study, extent.sentences))
-    texts = [] if "error" in picked else _texts(picked)
-    contrast = _or_error(lambda: views.contrast(study))
+    options: dict[str, Any] = {"sentences": {"each": extent.sentences}, "attacks": {"texts": extent.attacked}}
+    made = {name: or_error(view, study, **options.get(name, {})) for name, view in views.JOBS.items()}
+    picked = [item["text"] for sort in ("any", "disagree", "unsure") for item in made["sentences"].get(sort, ())]
+    texts = [(text,) for text in dict.fromkeys(picked)]
     data = {
+        **made,
         "overview": views.overview(study),
-        "fidelity": _or_error(lambda: views.fidelity(study)),
-        "map": state_map if shown is None else shown.to_dict(),
-        "moves": {} if shown is None else {word: shown.word_moves(word) for word in chosen},
-        "sentences": picked,
-        "traces": {text: _or_error(partial(views.trace, study, text)) for text in texts},
-        "runtime": _or_error(lambda: embedded_runtime(study.wfa, shown)),
+        "traces": _each(views.trace, study, texts, "reading sentences"),
+        "runtime": or_error(embedded_runtime, study.wfa),
         "attributions": {}
         if study.model is None
-        else _each(texts, lambda text: _attribution(study, text), "Shapley values of the network"),
-        "counterfactuals": _each(texts, lambda text: views.counterfactuals(study, text), "searching counterfactuals"),
+        else _each(views.attribution, study, texts, "Shapley values of the network"),
+        "counterfactuals": _each(views.counterfactuals, study, texts, "searching counterfactuals"),
         "words": carried_words(study, extent),
         "word_pages": dict(zip(chosen, views.word_pages(study, chosen), strict=True)),
-        "word_map": _or_error(lambda: views.word_map(study)),
-        "contrast": contrast,
-        "swaps": {} if "error" in contrast else _swaps(study, contrast),
-        "attacks": _or_error(lambda: views.attacks(study, texts=extent.attacked)),
-        "comparison": _or_error(lambda: views.comparison(study)),
-        "texts": _or_error(lambda: views.texts(study)),
     }
     return {**data, "sampling": _sampling(study, data)}
 
 
-def _or_error(make: Callable[[], Any]) -> Any:
-    """What `make` returns, or `{"error": …}` with the reason why it cannot be made."""
-    try:
-        return make()
-    except InputError as error:
-        return {"error": str(error)}
-
-
-def _texts(picked: dict[str, Any]) -> list[str]:
-    return list(dict.fromkeys(item["text"] for sort in ("any", "disagree", "unsure") for item in picked[sort]))
-
-
 def _each(
-    keys: list[str],
-    make: Callable[[str], dict[str, Any]],
-    task: str,
+    view: Callable[..., dict[str, Any]], study: Study, arguments: Sequence[tuple[str, ...]], task: str
 ) -> dict[str, dict[str, Any]]:
-    progress.start(task, len(keys))
+    """A view of each of several texts."""
+    progress.start(task, len(arguments))
     found = {}
-    for key in keys:
-        found[key] = make(key)
+    for each in arguments:
+        found["\n".join(each)] = or_error(view, study, *each)
         progress.advance()
     progress.finish()
     return found
-
-
-def _attribution(study: Study, text: str) -> dict[str, Any]:
-    found: dict[str, Any] = _or_error(lambda: views.attribution(study, text))
-    return {name: value for name, value in found.items() if name != "text"}
 
 
 def carried_words(study: Study, extent: Extent) -> dict[str, Any]:
@@ -114,20 +81,6 @@ def carried_words(study: Study, extent: Extent) -> dict[str, Any]:
     frequent = np.argsort(-study.influence.counts, kind="stable")[: extent.words]
     chosen = np.union1d(frequent, table.strongest(extent.strongest, study.usual_count))
     return {"rows": table.rows(chosen), "of": len(study.influence.words)}
-
-
-def _swaps(
-    study: Study,
-    contrast: dict[str, Any],
-) -> dict[str, dict[str, Any]]:
-    if study.model is None or study.corpus is None:
-        return {}
-    pairs = {
-        f"{pair['first']}\n{pair['second']}": (pair["first"], pair["second"])
-        for kind in ("adversarial", "collaborative")
-        for pair in contrast[kind]["pairs"]
-    }
-    return _each(list(pairs), lambda key: views.swaps(study, *pairs[key]), "swapping pairs in texts")
 
 
 def _sampling(study: Study, data: dict[str, Any]) -> dict[str, str]:

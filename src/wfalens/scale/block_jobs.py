@@ -14,8 +14,9 @@ from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 from wfalens.storage import StoredFile
-from wfalens.text.blocks import Block, Place, Source, classes_of
+from wfalens.text.blocks import Block, Place, classes_of
 from wfalens.text.encoder import TextEncoder
+from wfalens.text.files import TextFiles
 
 _FIRST = 20  # of what was left out, that are named
 SkippedRow = tuple[int, int, int, str]  # file, block, number within the block, and the sentence that names it
@@ -80,10 +81,10 @@ class BlockJob(NamedTuple):
     blocks: int
     start: Place
 
-    def named(self, source: Source) -> str:
-        return f"{source.file_names[self.file]}, blocks {self.first}–{self.first + self.blocks - 1}"
+    def named(self, source: TextFiles) -> str:
+        return f"{source.paths[self.file]}, blocks {self.first}–{self.first + self.blocks - 1}"
 
-    def read(self, source: Source) -> Iterator[Block]:
+    def read(self, source: TextFiles) -> Iterator[Block]:
         return islice(source.blocks(self.file, self.start, self.first), self.blocks)
 
     def skipped(self, reason: str) -> RowCounts:
@@ -114,9 +115,7 @@ def encoded(
     texts = block.texts if chosen is None else block.texts.take(chosen)
     numbers = np.arange(len(block.texts)) if chosen is None else chosen
     ids = encoder.encode(texts)
-    cut = 0
-    if np.any(ids.lengths == encoder.max_length):
-        cut = encoder.count_cut(texts)
+    cut = encoder.count_cut(texts) if np.any(ids.lengths == encoder.max_length) else 0
     bad, truth = list(block.bad), None
     kept = ids.lengths > 0
     if classes is not None and block.labels is not None:
@@ -129,6 +128,6 @@ def encoded(
     if len(with_words) < len(ids):
         ids, numbers = ids.take(with_words), numbers[with_words]
         truth = None if truth is None else truth[with_words]
-    reasons = [*block.empty.first, *map(str, bad)]
-    left_out = RowCounts.without(block.file, block.number, reasons, block.empty.number + len(bad))
+    reasons = [*block.left_out(_FIRST), *map(str, bad)]
+    left_out = RowCounts.without(block.file, block.number, reasons, len(block.empty) + len(bad))
     return EncodedBlock(ids, numbers, truth, RowCounts.of([left_out, RowCounts(len(ids), len(ids.values), cut)]))

@@ -9,24 +9,24 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass
+from concurrent import futures
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import connection, resource_tracker
 from typing import Any, Generic, Protocol, TypeVar
 
 from wfalens import progress
 from wfalens.errors import InputError, ModelError, WfalensError
-from wfalens.scale.ray_executor import leave_cluster, run_on_ray
-from wfalens.scale.run_config import RAY, SERIAL, THREADS, FileRun, RunConfig, chosen_engine
-from wfalens.scale.worker import ATTEMPTS, Done, Failed, OnRetry, attempt
+from wfalens.scale.ray_executor import leave_cluster, ray_pool
+from wfalens.scale.run_config import PROCESSES, RAY, SERIAL, THREADS, FileRun, RunConfig, chosen_engine
+from wfalens.scale.worker import ATTEMPTS, Done, Failed, attempt
 from wfalens.storage import StoredFile, Tensors
 from wfalens.threads import THREADS_VARIABLE, work_alone
 
@@ -34,6 +34,9 @@ _THREAD_LIMITS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", 
 _SWITCH_INTERVAL = 5e-4  # seconds that a thread keeps the interpreter while another wants to continue its model
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+Outcome = Done[Job, Result] | Failed[Job]
+Attempts = tuple[Job, tuple[str, ...]]  # a job, and how attempts ended that took their worker along
+Submit = Callable[[Job], Future[Outcome[Job, Result]]]
 Job_contra = TypeVar("Job_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
@@ -53,7 +56,7 @@ class BlockTask(Generic[Job, Result]):
     title    what progress shows
     kind     of the checkpoints; "": results are not kept
     name     of a job, for people
-    number   of a job, for its checkpoint
+    number   of a job, for its checkpoint; a number is its own
     stored   a result as a header and tensors; restored: the way back
     skipped  the result of a job that failed, with the reason; None: a failure ends the run
     """
@@ -62,37 +65,40 @@ class BlockTask(Generic[Job, Result]):
     task: Task[Job, Result]
     name: Callable[[Job], str]
     kind: str = ""
-    number: Callable[[Job], int] | None = None
+    number: Callable[[Any], int] = int
     stored: Callable[[Result], tuple[dict[str, Any], Tensors]] | None = None
     restored: Callable[[StoredFile], Result] | None = None
     skipped: Callable[[Job, str], Result] | None = None
+
+    def checkpoint(self, job: Job) -> str:
+        """The name of its file."""
+        return f"{self.kind}-{self.number(job):08d}"
 
 
 def map_blocks(work: BlockTask[Job, Result], jobs: Sequence[Job], run: FileRun) -> Iterator[tuple[Job, Result]]:
     """The result of every job, in any order; those with a checkpoint are not done again."""
     folder, left = run.folder, list(jobs)
-    if folder is not None and work.number is not None and work.restored is not None:
+    if folder is not None and work.restored is not None:
         kept = set(folder.names(work.kind))
-        done = [job for job in jobs if _checkpoint(work, job) in kept]
-        left = [job for job in jobs if _checkpoint(work, job) not in kept]
+        done = [job for job in jobs if work.checkpoint(job) in kept]
+        left = [job for job in jobs if work.checkpoint(job) not in kept]
         if done:
             progress.say(f"continuing: {len(done):,} of {len(jobs):,} blocks are done already ({work.title})")
         for job in done:
-            yield job, work.restored(folder.read(_checkpoint(work, job)))
-
-    def on_retry(job: Job, reason: str, number: int) -> None:
-        run.record("retry", job=work.name(job), attempt=number, reason=reason)
+            yield job, work.restored(folder.read(work.checkpoint(job)))
 
     progress.start(work.title, len(left))
-    for outcome in run_jobs(work.task, left, run.engine, run.workers, run.config.address, on_retry):
+    for outcome in run_jobs(work.task, left, run.engine, run.workers, run.config.address):
         name = work.name(outcome.job)
+        for number, reason in enumerate(outcome.retries, 2):
+            run.record("retry", job=name, attempt=number, reason=reason)
         if isinstance(outcome, Done):
             result = outcome.result
         else:
             run.record("fail", name=name, reason=outcome.reason)
             result = _skipped(work, outcome)
         if folder is not None and work.stored is not None:
-            folder.write(_checkpoint(work, outcome.job), *work.stored(result))
+            folder.write(work.checkpoint(outcome.job), *work.stored(result))
         if isinstance(outcome, Done):  # the log names a block when it is kept
             run.record(work.kind or "job", name=name, seconds=round(outcome.seconds, 3))
         run.check_memory()
@@ -110,134 +116,106 @@ def map_jobs(work: BlockTask[Job, Result], jobs: Sequence[Job], config: RunConfi
         leave_cluster()
 
 
-def _checkpoint(work: BlockTask[Job, Result], job: Job) -> str:
-    assert work.number is not None  # noqa: S101 - kept results are numbered
-    return f"{work.kind}-{work.number(job):08d}"
-
-
 def _skipped(work: BlockTask[Job, Result], failure: Failed[Job]) -> Result:
     """The result of a job that failed; where nothing may be left out, the run ends."""
     name = work.name(failure.job)
     if work.skipped is None:
         if failure.fixable:
             raise InputError(failure.reason, code=failure.code)
-        raise ModelError(f"{name}: failed {failure.attempts} times: {failure.reason}", code="block-failed")
+        raise ModelError(f"{name}: failed {len(failure.retries) + 1} times: {failure.reason}", code="block-failed")
     reason = failure.reason if failure.reason.startswith(name) else f"{name}: {failure.reason}"
     progress.say(f"left out: {reason}")
     return work.skipped(failure.job, reason)
 
 
 def run_jobs(
-    task: Task[Job, Result],
-    jobs: Sequence[Job],
-    engine: str,
-    workers: int,
-    address: str | None = None,
-    on_retry: OnRetry[Job] | None = None,
-) -> Iterator[Done[Job, Result] | Failed[Job]]:
-    """One outcome for every job, as they come; only a few results wait at any time."""
-    on_retry = on_retry or _ignore_retry
-    if not jobs:
-        return iter(())
-    workers = min(workers, len(jobs))
-    if engine == RAY:
-        return run_on_ray(task, jobs, workers, address, on_retry)
-    if engine == SERIAL:
+    task: Task[Job, Result], jobs: Sequence[Job], engine: str, workers: int, address: str | None = None
+) -> Iterator[Outcome[Job, Result]]:
+    """One outcome for every job, as they come; only a few results wait at any time.
+
+    Jobs that were out when a worker ended are tried one by one in pools of their own, so that the one that ends its
+    worker is known.
+    """
+    if engine == SERIAL and jobs:
         function = task.prepare()
-        return (attempt(function, job, on_retry) for job in jobs)
-    return (_on_threads if engine == THREADS else _on_processes)(task, jobs, workers, on_retry)
-
-
-def _ignore_retry(job: Any, reason: str, number: int) -> None:
-    """A retry is not recorded."""
-
-
-def _on_threads(
-    task: Task[Job, Result], jobs: Sequence[Job], workers: int, on_retry: OnRetry[Job]
-) -> Iterator[Done[Job, Result] | Failed[Job]]:
-    """Threads that share one model: for models too large to load twice. Torch and the kernels release the GIL."""
-    function = task.prepare()
-    earlier = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH_INTERVAL)
-    try:
-        with ThreadPoolExecutor(workers, "wfalens-block", work_alone) as pool:
-            for future in _as_finished(pool, partial(attempt, function, on_retry=on_retry), jobs, workers + 1, {}):
-                yield future.result()
-    finally:
-        sys.setswitchinterval(earlier)
+        yield from (attempt(function, job) for job in jobs)
+        return
+    pools: dict[str, Callable[[Task[Job, Result], int], AbstractContextManager[Submit[Job, Result]]]]
+    pools = {THREADS: _thread_pool, PROCESSES: _process_pool, RAY: partial(ray_pool, address=address)}
+    waiting: list[Attempts[Job]] = [(job, ()) for job in jobs]
+    while waiting:
+        taken = 1 if waiting[0][1] else len(waiting)
+        fresh, waiting = deque(waiting[:taken]), waiting[taken:]
+        suspects: list[Attempts[Job]] = []
+        with pools[engine](task, min(workers, taken)) as submit:
+            for (job, lost), future in _as_finished(submit, fresh, workers + 1):
+                try:
+                    outcome = future.result()
+                except BrokenExecutor as error:
+                    outcome = Failed(job, f"the worker ended ({error})", ())
+                    if len(lost) + 1 < ATTEMPTS:
+                        suspects.append((job, (*lost, outcome.reason)))
+                        continue
+                yield replace(outcome, retries=lost + outcome.retries)
+        waiting = [*suspects, *fresh, *waiting]
 
 
 def _as_finished(
-    pool: Executor, function: Callable[[Job], Any], jobs: Sequence[Job], most: int, out: dict[Future[Any], int]
-) -> Iterator[Future[Any]]:
-    """Futures as they finish; at most so many jobs are out at a time. `out` gets the number of each future's job."""
-    waiting: set[Future[Any]] = set()
-    try:
-        for number, job in enumerate(jobs):
-            if len(waiting) >= most:
-                finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from finished
-            with _interrupts_held():
-                future = pool.submit(function, job)
-            waiting.add(future)
-            out[future] = number
-        while waiting:
-            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from finished
-    finally:
-        for future in waiting:
-            future.cancel()
-
-
-def _on_processes(
-    task: Task[Job, Result], jobs: Sequence[Job], workers: int, on_retry: OnRetry[Job]
-) -> Iterator[Done[Job, Result] | Failed[Job]]:
-    """Processes with one thread each: nothing is shared, so nothing waits.
-
-    A worker that dies breaks the pool. Jobs that were out then are done one by one in pools of their own, so that
-    the one that kills its worker is known.
-    """
-    try:
-        blob = pickle.dumps(task, protocol=pickle.HIGHEST_PROTOCOL)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InputError(
-            f"this model cannot be sent to another process ({error}); use one worker", code="not-picklable"
-        ) from None
-    waiting = [(job, 1) for job in jobs]  # with the number of the attempt
-    while waiting:
-        is_suspect = waiting[0][1] > 1
-        batch, waiting = (waiting[:1], waiting[1:]) if is_suspect else (waiting, [])
-        left = dict(enumerate(batch))
-        out: dict[Future[Any], int] = {}
-        with _pool(blob, 1 if is_suspect else workers) as pool:
-            try:
-                for future in _as_finished(pool, _do, [job for job, _ in batch], workers, out):
-                    outcome, retries = future.result()
-                    del left[out.pop(future)]
-                    for retry in retries:
-                        on_retry(*retry)
-                    yield outcome
-            except BrokenProcessPool:
-                suspects = []
-                for job, number in [left.pop(at) for at in out.values()]:
-                    reason = "the worker process ended"
-                    if number >= ATTEMPTS:
-                        yield Failed(job, reason, number, fixable=False)
-                    else:
-                        on_retry(job, reason, number + 1)
-                        suspects.append((job, number + 1))
-                waiting = [*suspects, *left.values(), *waiting]
+    submit: Submit[Job, Result], fresh: deque[Attempts[Job]], most: int
+) -> Iterator[tuple[Attempts[Job], Future[Outcome[Job, Result]]]]:
+    """Futures as they finish, at most so many at a time; what a broken pool does not take any more stays in `fresh`."""
+    out: dict[Future[Outcome[Job, Result]], Attempts[Job]] = {}
+    while out or (fresh and most):
+        try:
+            while fresh and len(out) < most:
+                out[submit(fresh[0][0])] = fresh[0]
+                fresh.popleft()
+        except BrokenExecutor:
+            most = 0
+        for future in futures.wait(out, return_when=futures.FIRST_COMPLETED).done:
+            yield out.pop(future), future
 
 
 @contextmanager
-def _pool(blob: bytes, workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that are started afresh: a fork of a process with threads may hang."""
+def _thread_pool(task: Task[Job, Result], workers: int) -> Iterator[Submit[Job, Result]]:
+    """Threads that share one model: for models too large to load twice. Torch and the kernels release the GIL."""
+    function, earlier = task.prepare(), sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    pool = ThreadPoolExecutor(workers, "wfalens-block", work_alone)
+
+    def submit(job: Job) -> Future[Outcome[Job, Result]]:
+        return pool.submit(attempt, function, job)
+
+    try:
+        yield submit
+    finally:
+        pool.shutdown(cancel_futures=True)
+        sys.setswitchinterval(earlier)
+
+
+@contextmanager
+def _process_pool(task: Task[Job, Result], workers: int) -> Iterator[Submit[Job, Result]]:
+    """Processes with one thread each: nothing is shared, so nothing waits. A worker that dies breaks the pool.
+
+    They are started afresh: a fork of a process with threads may hang.
+    """
     earlier = {name: os.environ.get(name) for name in _THREAD_LIMITS}
     os.environ.update(dict.fromkeys(_THREAD_LIMITS, "1"))  # read while the child's libraries load
     resource_tracker.ensure_running()
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start, (blob,))
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start, (task,))
+
+    def submit(job: Job) -> Future[Outcome[Job, Result]]:
+        try:
+            with _interrupts_held():
+                return pool.submit(_do, job)
+        except (BrokenExecutor, OSError):
+            raise
+        except Exception as error:  # of what cannot be sent
+            reason = f"this model cannot be sent to another process ({error}); use one worker"
+            raise InputError(reason, code="not-picklable") from None
+
     try:
-        yield pool
+        yield submit
     finally:
         for name, value in earlier.items():
             if value is None:
@@ -269,16 +247,16 @@ def _interrupts_held() -> Iterator[None]:
 _worker: dict[str, Any] = {}  # of a worker process: what does its jobs, or why it cannot
 
 
-def _start(blob: bytes) -> None:
+def _start(task: Task[Any, Any]) -> None:
     """Make a worker process ready; it ends with the driver, even if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
     try:
-        _worker["function"] = pickle.loads(blob).prepare()  # noqa: S301 - comes from our own driver over a pipe
+        _worker["function"] = task.prepare()
     except WfalensError as error:
-        _worker["error"] = error
+        _worker["error"] = InputError(str(error), code=error.code)
 
 
 def _end_with(sentinel: int) -> None:
@@ -286,10 +264,8 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _do(job: Any) -> tuple[Any, list[tuple[Any, str, int]]]:
-    """The outcome of a job in a worker process, and its retries."""
-    retries: list[tuple[Any, str, int]] = []
+def _do(job: Job) -> Outcome[Job, Any]:
+    """The outcome of a job in a worker process."""
     if "error" in _worker:
-        error = _worker["error"]
-        return Failed(job, str(error), 1, fixable=True, code=error.code), retries
-    return attempt(_worker["function"], job, lambda *retry: retries.append(retry)), retries
+        raise _worker["error"]
+    return attempt(_worker["function"], job)

@@ -5,24 +5,25 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import pickle
 import socket
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Future
+from dataclasses import replace
 from pathlib import Path
+from queue import Empty, Queue
 from textwrap import shorten
-from typing import Any
+from typing import Any, NamedTuple
 
 from wfalens import __version__
 from wfalens.errors import InputError, MissingDependencyError, ModelError, WfalensError
-from wfalens.scale.worker import ATTEMPTS, Done, Failed, OnRetry, attempt
+from wfalens.scale.worker import ATTEMPTS, Done, Failed, attempt
 from wfalens.threads import THREADS_VARIABLE
 
 EXTRA = "ray"
 _AUTO, _LOCAL = "auto", "local"
 _REACH = 5.0  # seconds; Ray itself would try for minutes
 _PATIENCE = 30.0  # seconds without any worker before we say so
+_SAME_PACKAGES = "; every machine needs what is installed here"
 _GIST = 120  # characters of what Ray reports of an end
 _LOG = logging.getLogger(__name__)
 _joined: list[Any] = []  # the ray module, if the cluster was joined here
@@ -33,7 +34,10 @@ def join_cluster(workers: int | None, address: str | None) -> Any:
 
     Without an address, $RAY_ADDRESS is one, as everywhere in Ray.
     """
-    ray = _imported()
+    try:
+        import ray
+    except ImportError:
+        raise MissingDependencyError("ray", EXTRA) from None
     if not ray.is_initialized():
         _join(ray, workers, address or os.environ.get("RAY_ADDRESS") or _LOCAL)
         _joined.append(ray)
@@ -52,23 +56,18 @@ def cluster_workers(workers: int | None, address: str | None) -> int:
     return workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a run comes from: what workers elsewhere must share with it."""
 
     version: str
     machine: str
     folder: str
 
-    @classmethod
-    def here(cls) -> Origin:
-        return cls(__version__, socket.gethostname(), str(Path.cwd()))
-
 
 class RayWorker:
     """What runs in an actor's process."""
 
-    def prepare(self, origin: Origin, shipped: list[Any]) -> WfalensError | None:
+    def prepare(self, origin: Origin, shipped: list[Any]) -> InputError | None:
         """Make ready for jobs; -> what a user has to fix first. The task is fetched when the versions agree."""
         import ray
 
@@ -85,117 +84,103 @@ class RayWorker:
         try:
             self._function = ray.get(shipped[0]).prepare()
         except WfalensError as error:
-            return error
+            return InputError(str(error), code=error.code)
         return None
 
-    def run(self, job: Any) -> tuple[Done[Any, Any] | Failed[Any], list[tuple[Any, str, int]]] | WfalensError:
-        """What became of a job and its retries, or why this machine can do none."""
-        retries: list[tuple[Any, str, int]] = []
-        outcome = attempt(self._function, job, lambda *retry: retries.append(retry))
+    def run(self, job: Any) -> Done[Any, Any] | Failed[Any] | InputError:
+        """What became of a job, or why this machine can do none."""
+        outcome = attempt(self._function, job)
         if self._elsewhere is None or isinstance(outcome, Done) or outcome.fixable:
-            return outcome, retries
+            return outcome
         if outcome.reason.startswith(FileNotFoundError.__name__):
             return InputError(f"{self._elsewhere} must see all files under the same names ({outcome.reason})")
-        return replace(outcome, reason=f"{outcome.reason} (on {self._elsewhere})"), retries
+        return replace(outcome, reason=f"{outcome.reason} (on {self._elsewhere})")
 
 
-def run_on_ray(
-    task: Any, jobs: Sequence[Any], workers: int, address: str | None, on_retry: OnRetry[Any]
-) -> Iterator[Done[Any, Any] | Failed[Any]]:
-    """A team of actors over jobs: whoever dies is replaced, and the job that it had is tried again."""
-    ray = join_cluster(workers, address)
-    actor_class = ray.remote(num_cpus=1)(RayWorker)
-    shipped = _put(ray, task)
-    origin = Origin.here()
-    waiting = deque((job, 1) for job in jobs)
-    asked: dict[Any, tuple[Any, Any, int]] = {}  # by the promised answer: actor, job (None: to prepare), attempt
-    idle: list[Any] = []
-    open_jobs, lost = len(jobs), 0
-    patience: float | None = _PATIENCE
+class _Team:
+    """Actors that do jobs; whoever ends is replaced."""
 
-    def hire() -> None:
-        actor = actor_class.remote()
-        asked[actor.prepare.remote(origin, [shipped])] = actor, None, 0
+    def __init__(self, task: Any, workers: int, address: str | None) -> None:
+        self._ray = join_cluster(workers, address)
+        self._actor_class = self._ray.remote(num_cpus=1)(RayWorker)
+        self._arguments = Origin(__version__, socket.gethostname(), str(Path.cwd())), [_put(self._ray, task)]
+        self._free: Queue[tuple[Any, Any, Future[Any]]] = Queue()  # an actor, its job if it had one, and its answer
+        self._lost = 0  # actors that ended before they were ready
+        self._patience: float | None = _PATIENCE
+        self.actors: list[Any] = []
+        for _ in range(workers):
+            self._hire()
 
-    def deal() -> None:
-        """Give jobs to all who have none: one that comes back may find the others idle, and no CPU for a new actor."""
-        while idle and waiting:
-            actor, (job, number) = idle.pop(), waiting.popleft()
-            asked[actor.run.remote(job)] = actor, job, number
+    def submit(self, job: Any) -> Future[Any]:
+        """Give a job to an actor that has none, and wait until there is one."""
+        actor, outcome = self._idle_actor(), Future[Any]()
 
-    try:
-        for _ in range(min(workers, open_jobs)):
-            hire()
-        while open_jobs:
-            answers, _ = ray.wait(list(asked), num_returns=1, timeout=patience)
-            if not answers:
-                _LOG.warning("note: no Ray worker is ready yet; the cluster's CPUs may be taken; waiting")
-                patience = None
-                continue
-            actor, job, number = asked.pop(answers[0])
+        def settle(answer: Future[Any]) -> None:
+            error = answer.exception()
+            if error is not None:
+                outcome.set_exception(BrokenExecutor(_gist(error)))
+            elif isinstance(answer.result(), InputError):
+                outcome.set_exception(answer.result())
+            else:
+                outcome.set_result(answer.result())
+            self._free.put((actor, job, answer))
+
+        actor.run.remote(job).future().add_done_callback(settle)
+        return outcome
+
+    def _hire(self) -> None:
+        actor = self._actor_class.remote()
+        self.actors.append(actor)
+        ready = actor.prepare.remote(*self._arguments).future()
+        ready.add_done_callback(lambda answer: self._free.put((actor, None, answer)))
+
+    def _idle_actor(self) -> Any:
+        while True:
             try:
-                answer = ray.get(answers[0])
-            except ray.exceptions.RayError as error:
-                ray.kill(actor)  # it may have lost its answer only
-                reason = f"the Ray worker ended ({_gist(error)})"
-                if job is None:
-                    lost += 1
-                    if lost >= ATTEMPTS:
-                        raise ModelError(f"{reason} while it loaded the model{_remedy(reason)}") from None
-                elif number < ATTEMPTS:
-                    on_retry(job, reason, number + 1)
-                    waiting.append((job, number + 1))
-                else:
-                    open_jobs -= 1
-                    yield Failed(job, reason, number, fixable=False)
-                if open_jobs:
-                    hire()
-                deal()
+                actor, job, answer = self._free.get(timeout=self._patience)
+            except Empty:
+                _LOG.warning("note: no Ray worker is ready yet; the cluster's CPUs may be taken; waiting")
+                self._patience = None
                 continue
-            idle.append(actor)
-            if isinstance(answer, WfalensError):
-                raise answer
-            if job is None:
-                lost, patience = 0, None
-                deal()
-                continue
-            outcome, retries = answer
-            for retry in retries:
-                on_retry(*retry)
-            open_jobs -= 1
-            deal()  # before the result is used, so that the worker does not wait for it
-            yield outcome
+            error = answer.exception()
+            if error is None:
+                if isinstance(answer.result(), InputError):
+                    raise answer.result()
+                self._lost, self._patience = 0, None
+                return actor
+            self._ray.kill(actor)  # it may have lost its answer only
+            self._lost += job is None
+            if self._lost == ATTEMPTS:
+                remedy = _SAME_PACKAGES if "ModuleNotFoundError" in _gist(error) else ""
+                raise ModelError(f"the Ray worker ended ({_gist(error)}) while it loaded the model{remedy}")
+            self._hire()
+
+
+@contextlib.contextmanager
+def ray_pool(task: Any, workers: int, address: str | None) -> Iterator[Callable[[Any], Future[Any]]]:
+    """A team of actors for the time of a run; a job that ends its actor raises BrokenExecutor."""
+    team = _Team(task, workers, address)
+    try:
+        yield team.submit
     finally:
-        for actor in [*idle, *(actor for actor, _, _ in asked.values())]:
-            ray.kill(actor)
+        for actor in team.actors:
+            team._ray.kill(actor)
 
 
 def _put(ray: Any, task: Any) -> Any:
     try:
         return ray.put(task)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
+    except Exception as error:  # of what cannot be sent
         reason = str(error.__cause__ or error).partition("\n")[0]
         raise InputError(
             f"this model cannot be sent to Ray's workers ({reason}); use the engine local", code="not-picklable"
         ) from None
 
 
-def _gist(error: Exception) -> str:
+def _gist(error: BaseException) -> str:
     """The gist of Ray's many lines: what kind of end, and from the last line, which tells the cause, its beginning."""
     *_, last = ["", *(line for line in str(error).splitlines() if line.strip())]
     return f"{type(error).__name__}: {shorten(last, _GIST, placeholder=' …')}"
-
-
-def _remedy(reason: str) -> str:
-    return "; every machine needs what is installed here" if "ModuleNotFoundError" in reason else ""
-
-
-def _imported() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise MissingDependencyError("ray", EXTRA) from None
-    return ray
 
 
 def _join(ray: Any, workers: int | None, address: str) -> None:

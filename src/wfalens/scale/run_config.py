@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +16,6 @@ from wfalens.models.contract import PrefixClassifier
 from wfalens.models.wrapping import wrap
 from wfalens.scale.checkpoints import Checkpoints
 from wfalens.scale.ray_executor import cluster_workers, leave_cluster
-from wfalens.text.blocks import Source
 from wfalens.text.files import TextFiles
 from wfalens.threads import thread_count
 from wfalens.validation import Bounds, Options, option, whole
@@ -57,16 +56,16 @@ class RunConfig(Options):
         16000000000
     """
 
-    memory: int | str | None = option(None, "memory of all workers of this machine together, such as 2GB")
-    engine: str | None = option(None, "where the work is done: serial, threads, processes, local or ray", ENGINES)
-    workers: int | None = option(None, "how many workers; default: one for each core", _COUNT)
-    address: str | None = option(None, "of a Ray cluster")
-    checkpoints: Path | None = option(None, "folder that keeps finished blocks, so that a stopped run can continue")
-    block_bytes: int | str | None = option(None, "text in a block of work, such as 16MB")
-    sample_tokens: int | None = option(None, "words of the sample on which states and settings are decided", _COUNT)
-    on_error: str = option(STOP, "stop at a row or block that cannot be read, or skip it", ON_ERROR)
-    model_file: Path | None = option(None, "where the model is stored, so that worker processes can load it")
-    log: Path | None = option(None, "file that gets one JSON line for every block")
+    memory: int | str | None = option(None)
+    engine: str | None = option(None, allowed=ENGINES)
+    workers: int | None = option(None, allowed=_COUNT)
+    address: str | None = option(None)
+    checkpoints: Path | None = option(None)
+    block_bytes: int | str | None = option(None)
+    sample_tokens: int | None = option(None, allowed=_COUNT)
+    on_error: str = option(STOP, allowed=ON_ERROR)
+    model_file: Path | None = option(None)
+    log: Path | None = option(None)
 
     def __post_init__(self) -> None:
         for name in ("memory", "block_bytes"):
@@ -80,37 +79,24 @@ class RunConfig(Options):
         if self.address is not None and self.engine != RAY:
             raise InputError("an address needs the engine ray", code="option-conflict")
 
-    def memory_for(self, source: Source) -> int | None:
-        """Bytes of memory that a run over a source may take."""
-        if self.memory is None:
-            return DEFAULT_MEMORY if isinstance(source, TextFiles) else None
-        return int(self.memory)
-
     @contextmanager
-    def opened(self, source: Source, about: Mapping[str, Any], sample_tokens: int | None) -> Iterator[FileRun]:
+    def opened(self, source: TextFiles, about: Mapping[str, Any], sample_tokens: int | None) -> Iterator[FileRun]:
         """Begin a run; `about` and the source are all that its result depends on. Call it when the model is loaded.
 
         `sample_tokens` is the size of the sample where the options name none; None: all texts.
         """
-        memory = self.memory_for(source)
-        check_memory(memory, _LEAST_MEMORY, "the program with its model")
         tokens = self.sample_tokens if self.sample_tokens is not None else sample_tokens
+        memory = DEFAULT_MEMORY if self.memory is None else int(self.memory)
+        run = FileRun(source, self, memory, tokens)
+        run.check_memory(_LEAST_MEMORY, "the program with its model")
         folder = None
         if self.checkpoints is not None:
             folder = Checkpoints(self.checkpoints, {**about, **source.identity(), "sample_tokens": tokens})
         try:
-            engine, workers = chosen_engine(self, memory)
-            run = FileRun(
-                source=source,
-                config=self,
-                memory=memory,
-                sample_tokens=tokens,
-                folder=folder,
-                engine=engine,
-                workers=workers,
-            )
+            engine, workers = chosen_engine(self, run.memory)
+            run = replace(run, folder=folder, engine=engine, workers=workers)
             resumed = folder is not None and folder.resumed
-            run.record("start", files=len(source.file_names), bytes=sum(source.sizes), resumed=resumed)
+            run.record("start", files=len(source.paths), bytes=sum(source.sizes), resumed=resumed)
             yield run
         finally:
             leave_cluster()
@@ -148,7 +134,7 @@ class WorkerModel:
         return cast(PrefixClassifier, wrap(str(self.path))) if self.model is None else self.model
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class FileRun:
     """A run over files: what it reads, where it works and what it keeps."""
 
@@ -180,7 +166,13 @@ class FileRun:
 
     def check_memory(self, needed: int = 0, what: str = "this run") -> None:
         """Raise an error where memory would not last."""
-        check_memory(self.memory, needed, what)
+        total = 0 if self.memory is None else resident_with_children() + needed
+        if self.memory is not None and total > self.memory:
+            raise InputError(
+                f"{what} needs {shown_size(total)}, more than the {shown_size(self.memory)} allowed; allow more "
+                "memory, or use fewer workers or states (finished blocks are kept)",
+                code="memory",
+            )
 
     def worker_model(self, model: PrefixClassifier) -> WorkerModel:
         """How the workers get the model."""
@@ -198,15 +190,3 @@ class FileRun:
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
         except OSError as error:
             raise InputError(f"cannot write the log {self.config.log}: {error.strerror or error}", code="log") from None
-
-
-def check_memory(memory: int | None, needed: int, what: str) -> None:
-    if memory is None:
-        return
-    total = resident_with_children() + needed
-    if total > memory:
-        raise InputError(
-            f"{what} needs {shown_size(total)}, more than the {shown_size(memory)} allowed; allow more memory, or use "
-            "fewer workers or states (finished blocks are kept)",
-            code="memory",
-        )

@@ -20,11 +20,13 @@ from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
 from wfalens.scale.map_blocks import BlockTask, map_blocks
 from wfalens.scale.run_config import PROCESSES, RAY, SERIAL, FileRun
 from wfalens.storage import StoredFile, Tensors
-from wfalens.text.blocks import Block, Place, Source
+from wfalens.text.blocks import Block, Place
 from wfalens.text.encoder import TextEncoder
+from wfalens.text.files import TextFiles
 
 _SCANNED_HERE = 1 << 28  # bytes that need no help from other processes
 _MOST_BLOCKS_IN_ONE = 4
+NO_LIMIT = np.uint64((1 << 64) - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,54 +49,45 @@ class TextSample:
     @classmethod
     def joined(cls, parts: Sequence[TextSample]) -> TextSample:
         """Samples one after the other, nothing left out."""
-        if len(parts) == 1:
-            return parts[0]
-        return cls(
-            np.concatenate([part.draw for part in parts]),
-            np.concatenate([part.address for part in parts]),
-            np.concatenate([part.truth for part in parts]),
-            concatenate([part.ids for part in parts]),
+        draw, address, truth = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("draw", "address", "truth")
         )
+        return cls(draw, address, truth, concatenate([part.ids for part in parts]))
 
     @classmethod
     def merged(cls, parts: Sequence[TextSample], tokens: int | None) -> TextSample:
         """The texts of the smallest draws that have at most so many words together, but one text at least."""
-        whole = cls.joined(parts)
-        if tokens is None:
-            return whole
-        whole = whole._by_draw()
-        kept = max(1, int(np.searchsorted(np.cumsum(whole.ids.lengths), tokens, side="right")))
-        return whole._first(kept)
+        whole, fitting = cls._by_draw(parts, tokens)
+        return whole._first(max(1, fitting))
 
     @classmethod
     def pruned(cls, parts: Sequence[TextSample], tokens: int | None) -> TextSample:
         """The merged sample and the one text behind it, which tells what cannot get in any more."""
+        whole, fitting = cls._by_draw(parts, tokens)
+        return whole._first(fitting + 1)
+
+    @classmethod
+    def _by_draw(cls, parts: Sequence[TextSample], tokens: int | None) -> tuple[TextSample, int]:
+        """Samples in the order of their draws, equal ones by their addresses, and how many texts fit into the words."""
         whole = cls.joined(parts)
         if tokens is None:
-            return whole
-        whole = whole._by_draw()
-        return whole._first(int(np.searchsorted(np.cumsum(whole.ids.lengths), tokens, side="right")) + 1)
+            return whole, len(whole)
+        file, block, text = whole.address.T
+        whole = whole._take(np.lexsort((text, block, file, whole.draw)))
+        return whole, int(np.searchsorted(np.cumsum(whole.ids.lengths), tokens, side="right"))
 
-    def limit(self, tokens: int | None) -> np.uint64 | None:
-        """The draw that a text must stay below to get into a pruned sample; None if any may."""
-        return np.uint64(self.draw[-1]) if tokens is not None and len(self.ids.values) > tokens else None
+    def limit(self, tokens: int | None) -> np.uint64:
+        """The draw that a text must stay below to get into a pruned sample; the largest if any may."""
+        return np.uint64(self.draw[-1]) if tokens is not None and len(self.ids.values) > tokens else NO_LIMIT
 
     def in_corpus_order(self) -> TextSample:
         file, block, text = self.address.T
         return self._take(np.lexsort((text, block, file)))
 
-    def _by_draw(self) -> TextSample:
-        address = self.address
-        return self._take(
-            np.lexsort((address[:, 2], address[:, 1], address[:, 0], self.draw))
-        )  # equal draws by their addresses
-
     def _first(self, texts: int) -> TextSample:
         return self if texts >= len(self) else self._take(np.arange(texts))
 
     def _take(self, items: NDArray[np.int64]) -> TextSample:
-        if np.array_equal(items, np.arange(len(self))):
-            return self
         return TextSample(self.draw[items], self.address[items], self.truth[items], self.ids.take(items))
 
 
@@ -146,29 +139,18 @@ class SampledFiles:
     scan: CorpusScan
 
 
-@dataclass(eq=False)
-class Bar:
-    """The lowest draw that is known to be out of the sample's reach, None at first; a worker's files share it."""
-
-    draw: np.uint64 | None = None
-
-    def lower(self, draw: np.uint64 | None) -> None:
-        if draw is not None and (self.draw is None or draw < self.draw):
-            self.draw = draw
-
-
 @dataclass(frozen=True, eq=False)
 class ScanTask:
     """Scans a file, the job being its number."""
 
-    source: Source
+    source: TextFiles
     encoder: TextEncoder
     classes: Mapping[str, int] | None  # of the labels; None: they are not read
     seed: int
     tokens: int | None  # of the sample; None: all texts
     block_bytes: int
     skips_errors: bool
-    bar: Bar = field(default_factory=Bar)
+    limit: list[np.uint64] = field(default_factory=lambda: [NO_LIMIT])  # of draws; a worker's files share it
 
     def prepare(self) -> Callable[[int], FileScan]:
         return self.scan
@@ -176,11 +158,10 @@ class ScanTask:
     def scan(self, file: int) -> FileScan:
         starts: list[tuple[int, Place]] = []
         sample, waiting, rows_read = TextSample.empty(), list[TextSample](), list[RowCounts]()
-        divisible = self.source.is_divisible(file)
+        divisible = self.source.reader(file).divisible
         blocks = size = rows = texts = wordless = 0
         for block in self.source.blocks(file):
-            lead = self.source.lead(file, block.start) if divisible and size >= self.block_bytes else 0
-            if not starts or (divisible and self._is_enough(size, rows, lead)):
+            if not starts or (divisible and self._is_enough(size, rows, block.start.skip)):
                 starts.append((block.number, block.start))
                 size = rows = 0
             size += block.size
@@ -192,9 +173,13 @@ class ScanTask:
             waiting.append(found)
             if self.tokens is not None and sum(len(part.ids.values) for part in waiting) > self.tokens:
                 sample, waiting = TextSample.pruned([sample, *waiting], self.tokens), []
-                self.bar.lower(sample.limit(self.tokens))
+                self.lower_limit(sample)
         sample = TextSample.pruned([sample, *waiting], self.tokens)
         return FileScan(blocks, starts, sample, texts, wordless, RowCounts.of(rows_read))
+
+    def lower_limit(self, sample: TextSample) -> None:
+        """Texts that cannot get into the sample any more need not be encoded."""
+        self.limit[0] = min(self.limit[0], sample.limit(self.tokens))
 
     def _is_enough(self, size: int, rows: int, lead: int) -> bool:
         """Whether a job may end where the next reads `lead` rows for nothing: few of them, unless it is large."""
@@ -202,8 +187,8 @@ class ScanTask:
 
     def _drawn(self, block: Block) -> tuple[TextSample, int, RowCounts]:
         """The texts of a block that may get into the sample, how many of those looked at have no word, and counts."""
-        draw, bar = draws(self.seed, block.file, block.number, len(block.texts)), self.bar.draw
-        chosen = None if bar is None else np.flatnonzero(draw < bar)
+        draw, limit = draws(self.seed, block.file, block.number, len(block.texts)), self.limit[0]
+        chosen = None if limit == NO_LIMIT else np.flatnonzero(draw < limit)
         found = encoded(block, self.encoder, self.classes, self.skips_errors, chosen)
         texts = found.texts
         address = np.column_stack([np.full(len(texts), block.file), np.full(len(texts), block.number), texts])
@@ -215,7 +200,7 @@ class ScanTask:
 def scan_files(run: FileRun, encoder: TextEncoder, seed: int, classes: Mapping[str, int] | None = None) -> CorpusScan:
     """Scan all files; those with a checkpoint are not read again."""
     source, tokens = run.source, run.sample_tokens
-    names, sizes = source.file_names, source.sizes
+    names, sizes = source.paths, source.sizes
     task = ScanTask(source, encoder, classes, seed, tokens, run.block_bytes, run.skips_errors)
     found: dict[int, FileScan] = {}
     sample = TextSample.empty()
@@ -228,7 +213,6 @@ def scan_files(run: FileRun, encoder: TextEncoder, seed: int, classes: Mapping[s
         task=task,
         name=lambda file: names[file],
         kind="scan",
-        number=lambda file: file,
         stored=_stored,
         restored=_restored,
         skipped=skipped if run.skips_errors else None,
@@ -238,9 +222,9 @@ def scan_files(run: FileRun, encoder: TextEncoder, seed: int, classes: Mapping[s
         nonlocal sample
         for file, result in map_blocks(work, files, run):
             found[file] = result
-            if tokens is not None:  # texts that cannot get into the sample any more need not be encoded
+            if tokens is not None:
                 sample = TextSample.pruned([sample, result.sample], tokens)
-                task.bar.lower(sample.limit(tokens))
+                task.lower_limit(sample)
 
     # before processes are started, some files are read here: that would take longer
     here, left = list[int](), list(range(len(names)))

@@ -12,7 +12,6 @@ from wfalens.errors import WfalensError
 ATTEMPTS = 3
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-OnRetry = Callable[[Job, str, int], None]  # a job, why it is tried again, and the number of the attempt
 
 
 @dataclass(frozen=True)
@@ -20,6 +19,7 @@ class Done(Generic[Job, Result]):
     job: Job
     result: Result
     seconds: float
+    retries: tuple[str, ...] = ()  # why it was tried again, each time
 
 
 @dataclass(frozen=True)
@@ -28,21 +28,21 @@ class Failed(Generic[Job]):
 
     job: Job
     reason: str
-    attempts: int
-    fixable: bool
+    retries: tuple[str, ...]
+    fixable: bool = False
     code: str = "error"
 
 
-def attempt(function: Callable[[Job], Result], job: Job, on_retry: OnRetry[Job]) -> Done[Job, Result] | Failed[Job]:
+def attempt(function: Callable[[Job], Result], job: Job) -> Done[Job, Result] | Failed[Job]:
     """Do a job, several times if need be."""
-    began, reason = time.perf_counter(), ""
-    for number in range(1, ATTEMPTS + 1):
-        if number > 1:
-            on_retry(job, reason, number)
+    began, reasons = time.perf_counter(), tuple[str, ...]()
+    while True:
         try:
-            return Done(job, function(job), time.perf_counter() - began)
+            return Done(job, function(job), time.perf_counter() - began, reasons)
         except WfalensError as error:
-            return Failed(job, str(error), number, fixable=True, code=error.code)
+            return Failed(job, str(error), reasons, fixable=True, code=error.code)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-    return Failed(job, reason, ATTEMPTS, fixable=False)
+            if len(reasons) + 1 == ATTEMPTS:
+                return Failed(job, reason, reasons)
+            reasons = (*reasons, reason)

@@ -7,27 +7,30 @@ every block goes through the model by itself, results depend neither on the form
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.messages import listed, quoted
-from wfalens.ragged import concatenate
+from wfalens.messages import listed, printable, quoted
+from wfalens.ragged import Ragged, concatenate
 from wfalens.text.packed import PackedTexts
 
 BLOCK_BYTES = 1 << 18  # of a block: some ten thousand words, enough for a network at a time
-MAX_NAMED = 20  # rows without text that a block names
+NO_LABEL = "the label is missing"
 _MAX_BAD = 100_000  # bad rows of a block: more are no corpus
+_END = sys.maxsize  # a row number behind all others
 
 
 class Place(NamedTuple):
-    """Where a block begins: a position that its reader understands, the number of its first row, and how many row
-    numbers lie between the two."""
+    """Where a block begins: its reader starts at an offset (a byte, row or file) and skips rows up to this one."""
 
     offset: int
     row: int
@@ -45,13 +48,6 @@ class BadRow(NamedTuple):
         return f"{self.path}: {self.place}: {self.reason}"
 
 
-class LeftOut(NamedTuple):
-    """Rows without text: how many, and the first of them as sentences."""
-
-    number: int = 0
-    first: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True)
 class RowNames:
     """How rows are called: by a unit and their number from 1 on, or each by a name."""
@@ -67,12 +63,168 @@ class RowNames:
     def bad(self, number: int, reason: str) -> BadRow:
         return BadRow(self.path, self.row(number), reason)
 
-    def empty(self, number: int) -> BadRow:
-        return self.bad(number, self.reasons.get(number, "empty text"))
+
+@dataclass(frozen=True, eq=False)
+class RowBatch:
+    """Neighbouring rows of a file; all numbers of rows rise."""
+
+    texts: PackedTexts  # those that are not empty
+    labels: Sequence[str] | None  # one for each text, where labels are read
+    rows: NDArray[np.int64]  # (texts,) numbers of their rows
+    empty: NDArray[np.int64]  # numbers of the rows without text
+    refused: Sequence[tuple[int, str]]  # numbers of the rows that cannot be read, and why
+
+    def between(self, first: int, behind: int) -> RowBatch:
+        """The rows from a number up to another; texts are not copied."""
+        start, stop = np.searchsorted(self.rows, (first, behind)).tolist()
+        labels = None if self.labels is None else self.labels[start:stop]
+        empty = self.empty[(self.empty >= first) & (self.empty < behind)]
+        refused = [row for row in self.refused if first <= row[0] < behind]
+        return RowBatch(self.texts.between(start, stop), labels, self.rows[start:stop], empty, refused)
+
+
+def checked_rows(
+    columns: Sequence[Any],
+    rows: NDArray[np.int64],
+    refused: Sequence[tuple[int, str]] = (),
+    encoding: str = "",
+) -> RowBatch:
+    """The batch of a column of texts, and of labels if there is one, as they stand in a file: arrow arrays or lists.
+
+    An InputError in the place of a text says why there is none. rows: their numbers. refused: numbers of other rows
+    that cannot be read, and why. encoding: of the file, if it has one.
+    """
+    texts, labels = columns[0], columns[1] if len(columns) > 1 else None
+    packed, names = _packed(texts), _label_names(labels)
+    if packed is not None and (labels is None or names is not None):
+        return RowBatch(packed, names, rows, np.zeros(0, np.int64), sorted(refused))
+    kept: list[tuple[int, str, str]] = []
+    empty: list[int] = []
+    bad = list(refused)
+    for at, row in enumerate(rows.tolist()):
+        try:
+            text = text_of(texts[at], "text", encoding)
+            if text.strip():
+                kept.append((row, text, "" if labels is None else _label(labels[at], encoding)))
+            else:
+                empty.append(row)
+        except InputError as error:
+            bad.append((row, str(error)))
+    return RowBatch(
+        PackedTexts.of([text for _, text, _ in kept]),
+        None if labels is None else [label for *_, label in kept],
+        np.array([row for row, *_ in kept], np.int64),
+        np.array(empty, np.int64),
+        sorted(bad),
+    )
+
+
+def _packed(values: Any) -> PackedTexts | None:
+    """Texts as they lie in memory, without a Python string for each; None where one is empty or cannot be read."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(values, list) or values.type != pa.large_binary() or values.null_count or not len(values):
+        return None
+    strings = values.view(pa.large_string())
+    try:
+        strings.validate(full=True)
+    except pa.ArrowInvalid:
+        return None
+    if pc.any(pc.or_(pc.utf8_is_space(strings), pc.equal(pc.binary_length(values), 0))).as_py():
+        return None
+    _, places, content = values.buffers()
+    offsets: NDArray[np.int64] = np.frombuffer(places, np.int64)[values.offset : values.offset + len(values) + 1]
+    return PackedTexts(Ragged(np.frombuffer(content, np.uint8)[offsets[0] : offsets[-1]], offsets - offsets[0]))
+
+
+def _label_names(labels: Any) -> list[str] | None:
+    """Labels of an arrow array; None where one is missing or cannot be read."""
+    if labels is None or isinstance(labels, list):
+        return None
+    values = labels.to_pylist()
+    try:
+        names = {value: _label(value, "") for value in set(values)}
+    except InputError:
+        return None
+    return [names[value] for value in values]
+
+
+def _label(value: Any, encoding: str) -> str:
+    """The label of a value; an InputError says why there is none."""
+    label = text_of(value, "label", encoding).strip()
+    if not label:
+        raise InputError(NO_LABEL)
+    return label
+
+
+def text_of(value: Any, what: str, encoding: str) -> str:
+    """A value of a list or an arrow array as text, "" where it is missing; an InputError says why it cannot be one."""
+    value = value.as_py() if hasattr(value, "as_py") else value
+    if isinstance(value, InputError):
+        raise value
+    if isinstance(value, list | dict):
+        raise InputError(f"the {what} is {'a list' if isinstance(value, list) else 'an object'}, not a text")
+    if value is None or value != value:  # NaN is no text
+        return ""
+    try:
+        text = value.decode() if isinstance(value, bytes) else str(value)
+        text.isascii() or text.encode()
+    except UnicodeDecodeError as error:
+        raise InputError(wrong_byte(error, encoding)) from None
+    except UnicodeEncodeError:
+        raise InputError("half of a surrogate pair, which is not text") from None
+    return text
+
+
+def wrong_byte(error: UnicodeDecodeError, encoding: str) -> str:
+    """Which byte of UTF-8, or of what was escaped in another encoding, is none."""
+    byte = error.object[error.start]
+    if not encoding:
+        return f"byte 0x{byte:02x} is not utf-8"
+    if encoding != "utf-8":
+        byte = ord(error.object[error.start :].decode("utf-8", "surrogatepass")[0]) & 0xFF
+    return f'byte 0x{byte:02x} is not {encoding}; give the file\'s encoding, for example encoding="latin-1"'
+
+
+class RowReader(ABC):
+    """A file whose rows can be read from any batch on."""
+
+    unit = "row"  # how a row is called
+    columns: Sequence[str] = ()  # what the rows hold, by name
+    start = Place(0, 1)
+    divisible = True  # whether reading can begin in the middle without decoding what is before
+
+    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
+        self.path, self.encoding = path, encoding
+        self.text_column, self.label_column = text_column, label_column
+        self.used = [name for name in (text_column, label_column) if name is not None]
+        self.naming = RowNames(printable(str(path)), self.unit)
+        self.open()
+
+    @abstractmethod
+    def open(self) -> None:
+        """Look at the file: its columns, and where its rows begin."""
+
+    def find_columns(self) -> list[int]:
+        """The positions of texts and labels; an InputError names a column that is missing or stands twice."""
+        for option, name in (("text_column", self.text_column), ("label_column", self.label_column)):
+            if name is None or self.columns.count(name) == 1:
+                continue
+            reason = f"the column {quoted(name)} stands twice in the header"
+            if name not in self.columns:
+                names = listed(self.columns)
+                reason = f"no column {quoted(name)}; the columns are {names}: name one of them with {option}="
+            raise InputError(f"{self.naming.path}: {reason}", code="column")
+        return [self.columns.index(name) for name in self.used]
+
+    @abstractmethod
+    def batches(self, start: Place) -> Iterator[tuple[Place, RowBatch]]:
+        """All rows from a place on, each batch with the place where its reading begins; the first may begin before."""
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(RowBatch):
     """Neighbouring texts of one file, in order; closed as soon as its texts have enough bytes.
 
     Rows without text and bad rows belong to the block of the text before them.
@@ -81,176 +233,67 @@ class Block:
     file: int  # within the source
     number: int  # within the file, from 0
     start: Place
-    behind: Place  # where the next block begins
-    texts: PackedTexts  # those that are not empty
-    labels: Sequence[str] | None  # one for each text, where labels are read
-    size: int  # Σ (UTF-8 bytes + 1) of the texts
-    empty: LeftOut
-    bad: tuple[BadRow, ...]
     naming: RowNames
-    rows: NDArray[np.int64]  # (texts,) numbers of their rows
+
+    @property
+    def size(self) -> int:
+        """Σ (UTF-8 bytes + 1) of the texts"""
+        return len(self.texts.content.values) + len(self.texts)
+
+    @property
+    def bad(self) -> list[BadRow]:
+        """The rows that cannot be read."""
+        return [self.naming.bad(row, reason) for row, reason in self.refused]
+
+    def left_out(self, most: int) -> list[str]:
+        """The first rows without text, in a sentence each."""
+        rows = self.empty[:most].tolist()
+        return [str(self.naming.bad(row, self.naming.reasons.get(row, "empty text"))) for row in rows]
 
     def place(self, text: int) -> str:
         """The file and the row of a text, for people."""
         return f"{self.naming.path}: {self.naming.row(int(self.rows[text]))}"
 
 
-class Source(Protocol):
-    """A corpus of any size: files of texts that can be read from any block on. It can be sent to other processes."""
-
-    @property
-    def name(self) -> str:
-        """What the corpus is called."""
-        ...
-
-    @property
-    def file_names(self) -> Sequence[str]:
-        """One for each file, for people."""
-        ...
-
-    @property
-    def sizes(self) -> list[int]:
-        """Bytes of each file, about."""
-        ...
-
-    @property
-    def has_labels(self) -> bool:
-        """Whether blocks carry labels."""
-        ...
-
-    def identity(self) -> dict[str, Any]:
-        """What distinguishes this source from others, or from itself before a change, in JSON."""
-        ...
-
-    def is_divisible(self, file: int) -> bool:
-        """Whether reading can begin in the middle of a file without decoding what is before."""
-        ...
-
-    def lead(self, file: int, start: Place) -> int:
-        """Rows that a reader beginning at a place decodes in vain."""
-        ...
-
-    def blocks(self, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:
-        """The blocks of a file, from a place on where block `first` begins."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class RowBatch:
-    """Neighbouring rows as a reader gives them; numbers of rows rise."""
-
-    texts: PackedTexts  # that are not empty
-    labels: Sequence[str] | None
-    sizes: NDArray[np.int64]  # (texts,) bytes and one
-    rows: NDArray[np.int64]  # (texts,) numbers of their rows
-    empty: Sequence[int]  # rows without text
-    bad: Sequence[tuple[int, str]]  # rows that cannot be read, and why
-    end: Place  # of the next batch
-    start: Place | None = None  # where reading can begin for a row of this batch; None: at the row itself
-
-    def place(self, row: int) -> Place:
-        """Where reading can begin for a row."""
-        return Place(row - 1, row) if self.start is None else Place(self.start.offset, row, row - self.start.row)
-
-
-class RowReader(Protocol):
-    """A file that can be read from any batch of rows on."""
-
-    naming: RowNames
-    start: Place
-    divisible: bool  # whether reading can begin in the middle
-
-    def columns(self) -> list[str]:
-        """What the rows hold, by name."""
-        ...
-
-    def lead(self, start: Place) -> int:
-        """Rows that a reader beginning at a place decodes in vain."""
-        ...
-
-    def batches(self, start: Place) -> Iterator[RowBatch]:
-        """All rows from a place on; the first batch may hold rows before it."""
-        ...
-
-
-def cut_blocks(
-    reader: RowReader, file: int, start: Place | None, first: int, enough: int, max_named: int
-) -> Iterator[Block]:
+def cut_blocks(reader: RowReader, file: int, start: Place | None, first: int, enough: int) -> Iterator[Block]:
     """The rows of a file from a place on, cut into blocks of enough bytes."""
     here = reader.start if start is None else start
-    block = _OpenBlock(file, first, here, reader.naming, max_named)
-    for batch in reader.batches(here):
-        ends = np.cumsum(batch.sizes)
-        text = int(np.searchsorted(batch.rows, block.start.row))
-        while text < len(ends):
-            if block.size >= enough:
-                here = batch.place(int(batch.rows[text]))
-                block.leave_out(batch, here.row)
-                yield block.closed(here)
-                block = _OpenBlock(file, block.number + 1, here, reader.naming, max_named)
-            before = int(ends[text - 1]) if text else 0
-            behind = min(int(np.searchsorted(ends, before + enough - block.size)) + 1, len(ends))
-            block.add(batch, text, behind, int(ends[behind - 1]) - before)
-            text = behind
-        block.leave_out(batch)
-        here = batch.end
-    if block.holds_rows:
-        yield block.closed(here)
+    held: list[RowBatch] = []
+    size, number = 0, first
+    for place, batch in reader.batches(here):
+        rest = batch.between(here.row, _END)
+        while True:
+            ends = np.cumsum(rest.texts.content.lengths + 1)
+            following = 0 if size >= enough else int(np.searchsorted(ends, enough - size)) + 1
+            if following >= len(ends):
+                break
+            row = int(rest.rows[following])
+            yield _closed([*held, rest.between(0, row)], file, number, here, reader.naming)
+            held, size, number = [], 0, number + 1
+            here, rest = Place(place.offset, row, row - place.row), rest.between(row, _END)
+        held.append(rest)
+        size += int(ends[-1]) if len(ends) else 0
+        refused = [row for part in held for row in part.refused]
+        if len(refused) > _MAX_BAD:
+            more = f"more than {_MAX_BAD:,} rows near it cannot be read either"
+            raise InputError(f"{reader.naming.bad(*refused[0])}; {more}", code="bad-rows")
+    if any(len(part.rows) or len(part.empty) or part.refused for part in held):
+        yield _closed(held, file, number, here, reader.naming)
 
 
-class _OpenBlock:
-    """A block that still grows."""
-
-    def __init__(self, file: int, number: int, start: Place, naming: RowNames, max_named: int) -> None:
-        self.file, self.number, self.start, self.naming, self.max_named = file, number, start, naming, max_named
-        self.size = 0
-        self._texts: list[PackedTexts] = []
-        self._labels: list[str] = []
-        self._has_labels = False
-        self._rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-        self._empty = 0
-        self._named: list[str] = []
-        self._bad: list[BadRow] = []
-
-    @property
-    def holds_rows(self) -> bool:
-        return bool(self._texts or self._bad or self._empty)
-
-    def add(self, batch: RowBatch, first: int, behind: int, size: int) -> None:
-        """Take some texts of a batch."""
-        self._texts.append(batch.texts.between(first, behind))
-        if batch.labels is not None:
-            self._labels += batch.labels[first:behind]
-        self._rows.append(batch.rows[first:behind])
-        self.size += size
-
-    def leave_out(self, batch: RowBatch, behind: int | None = None) -> None:
-        """Count the rows of a batch without text or use, up to a row at which the next block begins."""
-        self._has_labels = batch.labels is not None
-        first, last = self.start.row, batch.end.row + 1 if behind is None else behind
-        rows = batch.empty[bisect_left(batch.empty, first) : bisect_left(batch.empty, last)]
-        self._empty += len(rows)
-        self._named += [str(self.naming.empty(row)) for row in rows[: self.max_named - len(self._named)]]
-        self._bad += [self.naming.bad(row, reason) for row, reason in batch.bad if first <= row < last]
-        if len(self._bad) > _MAX_BAD:
-            raise InputError(
-                f"{self._bad[0]}; more than {_MAX_BAD:,} rows near it cannot be read either", code="bad-rows"
-            )
-
-    def closed(self, behind: Place) -> Block:
-        return Block(
-            self.file,
-            self.number,
-            self.start,
-            behind,
-            PackedTexts(concatenate(texts.content for texts in self._texts or [PackedTexts.of([])])),
-            self._labels if self._has_labels else None,
-            self.size,
-            LeftOut(self._empty, tuple(self._named)),
-            tuple(self._bad),
-            self.naming,
-            np.concatenate(self._rows),
-        )
+def _closed(parts: Sequence[RowBatch], file: int, number: int, start: Place, naming: RowNames) -> Block:
+    """A block of batches."""
+    return Block(
+        texts=PackedTexts(concatenate(part.texts.content for part in parts)),
+        labels=None if parts[0].labels is None else list(chain.from_iterable(part.labels or () for part in parts)),
+        rows=np.concatenate([part.rows for part in parts]),
+        empty=np.concatenate([part.empty for part in parts]),
+        refused=[row for part in parts for row in part.refused],
+        file=file,
+        number=number,
+        start=start,
+        naming=naming,
+    )
 
 
 def classes_of(

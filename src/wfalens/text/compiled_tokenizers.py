@@ -29,16 +29,10 @@ def _roles(alone: bytes, dropped: bytes, apart: bytes) -> NDArray[np.uint8]:
     return roles
 
 
-def _lower() -> NDArray[np.uint8]:
-    table = np.arange(128, dtype=np.uint8)
-    table[ord("A") : ord("Z") + 1] += 32
-    return table
-
-
 # what each character is to a tokenizer, how it is spelled, and whether <br /> is a space
 _RULES = {
     "whitespace": (_roles(b"", b"", b""), np.arange(128, dtype=np.uint8), False),
-    "basic_english": (_roles(b".,()!?'", b'"', b";:"), _lower(), True),
+    "basic_english": (_roles(b".,()!?'", b'"', b";:"), np.array(list(bytes(range(128)).lower()), np.uint8), True),
 }
 
 

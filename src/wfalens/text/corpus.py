@@ -150,6 +150,13 @@ class Corpus:
         second = rank_in_class < np.floor(share * size + 0.5)
         return self.subset(np.flatnonzero(~second)), self.subset(np.flatnonzero(second))
 
+    def labels_in(self, class_names: tuple[str, ...]) -> NDArray[np.int64]:
+        """The labels as indices into a model's `class_names`; refused if there are none."""
+        labels = self.relabelled(class_names).labels
+        if labels is None:
+            raise InputError(f"{self.name} has no labels; the true classes must be known", code="no-labels")
+        return labels
+
     def relabelled(self, class_names: tuple[str, ...]) -> Corpus:
         """The same texts with labels as indices into another model's `class_names`."""
         if self.labels is None or self.class_names == class_names:

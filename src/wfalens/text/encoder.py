@@ -12,27 +12,17 @@ from numpy.typing import NDArray
 
 from wfalens.errors import InputError, WfalensError
 from wfalens.messages import quoted
-from wfalens.ragged import Ragged, concatenate, offsets_of
+from wfalens.ragged import Ragged, concatenate
 from wfalens.storage import StoredFile, Tensors, compact
+from wfalens.text import tokenizers
 from wfalens.text.corpus import as_texts
 from wfalens.text.packed import PackedTexts
-from wfalens.text.tokenizers import (
-    CUSTOM,
-    KNOWN,
-    Tokenizer,
-    checked_tokens,
-    is_allowed,
-    is_import_path,
-    joined,
-    path_of,
-    stored_tokenizer,
-    tokenizer_named,
-)
+from wfalens.text.tokenizers import CUSTOM, KNOWN, LENGTHS, Tokenizer
 from wfalens.text.vocabulary import UNKNOWN, Vocabulary
-from wfalens.validation import Bounds, check_choice, check_numbers, whole
+from wfalens.text.word_forms import WordForms
+from wfalens.validation import check_choice, check_numbers
 
 SIDES = RIGHT, LEFT = ("right", "left")
-LENGTHS = Bounds(whole, 1, 1 << 40, (None,))  # at which texts may be cut
 _COMPILED = ("whitespace", "basic_english")
 _MANY = 64  # texts for which it pays to index the words
 
@@ -50,6 +40,7 @@ class TextEncoder:
         truncation_side: where a text that is too long loses tokens: "right" keeps its beginning, "left" its end.
         closed: every token that there is stands in the vocabulary: a text with another one is refused, and a model
             is never shown `<unk>` or `<pad>`.
+        forms: how an unknown word is read by its form, in automata of models that read words of any spelling.
 
     Examples:
         >>> encoder = TextEncoder.of_texts(["The film , in short"], max_length=3)
@@ -63,6 +54,7 @@ class TextEncoder:
     max_length: int | None = None
     truncation_side: str = RIGHT
     closed: bool = False
+    forms: WordForms | None = field(default=None, compare=False, repr=False)
     _tokenize: Tokenizer | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -75,11 +67,13 @@ class TextEncoder:
             raise InputError("a closed alphabet has at least one symbol")
         if callable(self.tokenizer):
             tokenize: Tokenizer | None = self.tokenizer
-            object.__setattr__(self, "tokenizer", path_of(self.tokenizer) or self.tokenizer)
-        elif self.tokenizer == CUSTOM or (is_import_path(self.tokenizer) and not is_allowed(self.tokenizer)):
+            object.__setattr__(self, "tokenizer", tokenizers.path_of(self.tokenizer) or self.tokenizer)
+        elif self.tokenizer == CUSTOM or (
+            tokenizers.is_import_path(self.tokenizer) and not tokenizers.is_allowed(self.tokenizer)
+        ):
             tokenize = None
         else:
-            tokenize = tokenizer_named(self.tokenizer)
+            tokenize = tokenizers.tokenizer_named(self.tokenizer)
         object.__setattr__(self, "_tokenize", tokenize)
 
     @classmethod
@@ -146,24 +140,51 @@ class TextEncoder:
         tokens, most = self._all_tokens(text), self.max_length
         return tokens[-most:] if most is not None and self.truncation_side == LEFT else tokens[:most]
 
+    def pieces(self, text: str) -> list[str]:
+        """A text as it is written, one piece for each of its tokens: the token, and what stands before it.
+
+        The last piece has what is behind it, too, so that all pieces together are the text, unless it was cut at
+        `max_length`. Tokens that do not stand in the text as they are read are pieces themselves, behind a blank.
+
+        Args:
+            text: any text
+
+        Examples:
+            >>> encoder.pieces('Not  "a good" film!')
+            ['Not', '  "a', ' good', '" film', '!']
+        """
+        tokens, ends = self.tokens(text), [0]
+        lowered = text.lower() if len(text.lower()) == len(text) else text
+        bare = [self.joined(("", token)) for token in tokens]
+        if self.max_length is not None and self.truncation_side == LEFT:
+            return bare
+        for token in tokens:
+            found = [text.find(token, ends[-1]), lowered.find(token.lower(), ends[-1])]
+            if max(found) < 0:
+                return bare
+            ends.append(min(place for place in found if place >= 0) + len(token))
+        if self.max_length is None:
+            ends[-1] = len(text)
+        return [text[start:end] for start, end in pairwise(ends)]
+
     def joined(self, tokens: Sequence[str]) -> str:
         """The text that tokens stand for."""
-        return joined(tokens, self.tokenizer_name)
+        return tokenizers.joined(tokens, self.tokenizer_name)
 
     def _all_tokens(self, text: str) -> list[str]:
         if self._tokenize is None and isinstance(self.tokenizer, str) and self.tokenizer != CUSTOM:
-            tokenizer_named(self.tokenizer)  # says how it is allowed
+            tokenizers.tokenizer_named(self.tokenizer)  # says how it is allowed
         if self._tokenize is None:
             raise InputError(
                 "this file was made with a tokenizer of one's own; give it with tokenizer= where the file is loaded, "
                 f"or pass token ids (built-in ones: {KNOWN})",
                 code="tokenizer",
             )
-        return self._tokenize(text) if self._is_built_in else checked_tokens(self._tokenize, text)
+        return self._tokenize(text) if self._is_built_in else tokenizers.checked_tokens(self._tokenize, text)
 
     @property
     def _is_built_in(self) -> bool:
-        return isinstance(self.tokenizer, str) and not is_import_path(self.tokenizer)
+        return isinstance(self.tokenizer, str) and not tokenizers.is_import_path(self.tokenizer)
 
     def encode(self, texts: Sequence[str]) -> Ragged[np.int32]:
         """Word ids of texts, cut at `max_length`; 1 stands for words that are not known.
@@ -177,12 +198,41 @@ class TextEncoder:
         """
         if not isinstance(texts, PackedTexts):
             texts = as_texts(texts)
-        if self.tokenizer_name in _COMPILED and (len(texts) >= _MANY or self.vocabulary.has_table):
-            ids = self._encode_many(texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts))
-        else:
-            ids = self.vocabulary.encode([self.tokens(text) for text in texts])
+        ids = self._known_words(texts)
         if self.closed and np.any(ids.values == UNKNOWN):
             self._refuse_unknown(texts, ids)
+        if self.forms is not None and np.any(ids.values == UNKNOWN):
+            return self.encode_tokens([self.tokens(text) for text in texts])
+        return ids
+
+    def _known_words(self, texts: Sequence[str]) -> Ragged[np.int32]:
+        """Ids of the words that the vocabulary has, and of `<unk>` for all others."""
+        if self.tokenizer_name in _COMPILED and (len(texts) >= _MANY or self.vocabulary.has_table):
+            return self._encode_many(texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts))
+        return self.vocabulary.encode([self.tokens(text) for text in texts])
+
+    def has_unknown(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which texts have a word that the vocabulary does not have; (texts,)"""
+        ids = self._known_words(texts)
+        found = np.zeros(len(ids), bool)
+        found[ids.item_of_value()[ids.values == UNKNOWN]] = True
+        return found
+
+    def encode_tokens(self, tokens: Sequence[Sequence[str]]) -> Ragged[np.int32]:
+        """Word ids of texts that are tokens already.
+
+        Args:
+            tokens: a list of tokens for each text
+
+        Examples:
+            >>> encoder.encode_tokens([["a", "film"], []]).lengths
+            array([2, 0])
+        """
+        ids = self.vocabulary.encode(tokens)
+        if self.forms is not None:
+            words = [word for text in tokens for word in text]
+            for place in np.flatnonzero(ids.values == UNKNOWN).tolist():
+                ids.values[place] = self.forms.nearest(words[place])
         return ids
 
     def _refuse_unknown(self, texts: Sequence[str], ids: Ragged[np.int32]) -> None:
@@ -217,7 +267,7 @@ class TextEncoder:
     def checked(self, ids: Ragged[np.int32]) -> Ragged[np.int32]:
         """Ids that are given already, refused where they are not words of the vocabulary."""
         lowest = self.lowest_id if self.closed else 0
-        if len(ids.values) and not lowest <= ids.values.min() <= ids.values.max() < len(self.vocabulary):
+        if len(ids.values) and not lowest <= ids.values.min() <= ids.values.max() < len(self.vocabulary.words):
             raise InputError(f"word ids must lie between {lowest} and {len(self.vocabulary) - 1}")
         return ids
 
@@ -234,7 +284,8 @@ class TextEncoder:
 def store_encoder(encoder: TextEncoder) -> tuple[dict[str, Any], Tensors]:
     """Header entries and tensors of an encoder."""
     spelled = encoder.vocabulary.packed.content
-    return encoder.settings, {"alphabet_bytes": spelled.values, "alphabet_lengths": compact(spelled.lengths)}
+    forms = {} if encoder.forms is None else encoder.forms.tensors()
+    return encoder.settings, {"alphabet_bytes": spelled.values, "alphabet_lengths": compact(spelled.lengths)} | forms
 
 
 def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> TextEncoder:
@@ -243,21 +294,24 @@ def restore_encoder(file: StoredFile, tokenizer: Tokenizer | None = None) -> Tex
     limit, stored = file.header.get("max_length"), file.field("tokenizer", str)
     side, closed = file.header.get("truncation_side", RIGHT), file.header.get("closed", False)
     if not isinstance(closed, bool):
-        raise file.fail("the header entry 'closed' is neither true nor false")
+        raise file.fail("a header entry is neither true nor false")
     if values.dtype != np.uint8:
         raise file.fail("its words are not bytes")
     try:
-        spelled = Ragged(values, _offsets(file))
-        blob, places = spelled.values.tobytes(), spelled.offsets.tolist()
-        words = [blob[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(places)]
-        known = tokenizer if tokenizer and stored == CUSTOM else stored_tokenizer(stored)
-        return TextEncoder(Vocabulary(words), known, limit, side, closed)
+        lengths = file.tensor("alphabet_lengths", "u").astype(np.int64)
+        words = list(PackedTexts(Ragged.from_lengths(values, lengths)))
+        known = tokenizer if tokenizer and stored == CUSTOM else tokenizers.stored_tokenizer(stored)
+        return TextEncoder(Vocabulary(words), known, limit, side, closed, WordForms.restored(file, len(words)))
     except (WfalensError, UnicodeDecodeError) as error:
         raise file.fail(str(error)) from None
 
 
-def _offsets(file: StoredFile) -> NDArray[np.int64]:
-    """Where the words begin; files of earlier versions hold just that in place of the words' lengths."""
-    if "alphabet_offsets" in file.tensors:
-        return file.tensor("alphabet_offsets", "i").astype(np.int64)
-    return offsets_of(file.tensor("alphabet_lengths", "u").astype(np.int64))
+def require_words(ids: Ragged[np.int32], name: str = "") -> tuple[NDArray[np.int64], Ragged[np.int32]]:
+    """The positions of the texts that have a word, and their ids; refused if none has.
+
+    name  how the error calls the texts
+    """
+    worded, ids = ids.nonempty()
+    if len(worded) == 0:
+        raise InputError(f"{name}: there is no text with a word in it".removeprefix(": "), code="no-words")
+    return worded, ids

@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from glob import glob, has_magic
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from wfalens.errors import InputError
 from wfalens.messages import printable
-from wfalens.text.blocks import BLOCK_BYTES, MAX_NAMED, Block, Place, RowBatch, RowNames, RowReader, cut_blocks
+from wfalens.text import row_readers
+from wfalens.text.blocks import BLOCK_BYTES, NO_LABEL, Block, Place, RowReader, cut_blocks
 from wfalens.text.corpus import Corpus
-from wfalens.text.rows import (
-    LABEL_COLUMN,
-    NO_LABEL,
-    TEXT_COLUMN,
-    DelimitedRows,
-    JsonRows,
-    ParquetRows,
-    PlainRows,
-    RowValues,
-    known_encoding,
-)
+from wfalens.text.row_readers import LABEL_COLUMN, TEXT_COLUMN, known_encoding
 
 MISSING = "(missing)"
-_FORMATS: dict[str, Callable[[Path, str, str, str | None], RowReader]] = {
-    ".csv": DelimitedRows,
-    ".tsv": partial(DelimitedRows, delimiters="\t,;"),
-    ".jsonl": JsonRows,
-    ".parquet": ParquetRows,
-    ".txt": PlainRows,
+_FORMATS: dict[str, type[RowReader]] = {
+    ".csv": row_readers.DelimitedRows,
+    ".tsv": row_readers.TabRows,
+    ".jsonl": row_readers.JsonRows,
+    ".parquet": row_readers.ParquetRows,
+    ".txt": row_readers.PlainRows,
 }
-_ROWS, _BYTES = 1000, 1 << 18  # of a batch of files in a folder, about
 
 
 def is_pattern(spec: str) -> bool:
@@ -55,7 +42,6 @@ class TextFiles:
         name: how messages and files call the corpus.
         block_bytes: text in a block, the unit in which models are asked. Results may depend on it in the last bit.
         label_column: column that holds the labels; None: they are not read (`with_labels` looks for them).
-        max_named: rows without text that a block names at most.
 
     Examples:
         >>> from wfalens import TextFiles
@@ -71,7 +57,6 @@ class TextFiles:
     name: str = ""
     block_bytes: int = BLOCK_BYTES
     label_column: str | None = None
-    max_named: int = MAX_NAMED
 
     def __post_init__(self) -> None:
         paths = (self.paths,) if isinstance(self.paths, str | Path) else self.paths
@@ -111,41 +96,34 @@ class TextFiles:
         return cls(tuple(sorted(found)), text_column, encoding, "" if len(found) == 1 else " ".join(specs))
 
     @property
-    def file_names(self) -> Sequence[str]:
-        return self.paths
-
-    @property
     def sizes(self) -> list[int]:
-        paths = map(Path, self.paths)
-        return [_ClassFolder(path).size if path.is_dir() else path.stat().st_size for path in paths]
+        """Bytes of each file, about."""
+        return [sum(size for _, size, _ in _stats(Path(path))) for path in self.paths]
 
     @property
     def has_labels(self) -> bool:
+        """Whether blocks carry labels."""
         return self.label_column is not None
 
     def identity(self) -> dict[str, Any]:
-        """Of each file name, size and time; of a folder name, number of files and a digest of the same."""
+        """What distinguishes these files from others, or from themselves before a change, in JSON."""
         return {
-            "files": [_identity(Path(path)) for path in self.paths],
+            "files": [[path, sha256(repr(_stats(Path(path))).encode()).hexdigest()] for path in self.paths],
             "text_column": self.text_column,
             "label_column": self.label_column,
             "encoding": self.encoding,
             "block_bytes": self.block_bytes,
         }
 
-    def is_divisible(self, file: int) -> bool:
-        return self.reader(file).divisible
-
-    def lead(self, file: int, start: Place) -> int:
-        return self.reader(file).lead(start)
-
     def blocks(self, file: int, start: Place | None = None, first: int = 0) -> Iterator[Block]:
-        return cut_blocks(self.reader(file), file, start, first, self.block_bytes, self.max_named)
+        """The blocks of a file, from a place on where block `first` begins."""
+        return cut_blocks(self.reader(file), file, start, first, self.block_bytes)
 
     def reader(self, file: int) -> RowReader:
+        """How the rows of a file are read."""
         path = Path(self.paths[file])
         path.stat()  # a file that is missing may be on another machine
-        kind = FolderRows if path.is_dir() else _FORMATS[_suffix(path)]
+        kind = row_readers.FolderRows if path.is_dir() else _FORMATS[_suffix(path)]
         try:
             return kind(path, self.text_column, known_encoding(self.encoding), self.label_column)
         except PermissionError as error:
@@ -170,11 +148,11 @@ def with_labels(files: TextFiles, column: str | None = None) -> tuple[TextFiles,
     return files, f"labels are not used: {printable(without[0])}{others} no column {LABEL_COLUMN!r}"
 
 
-def _columns(files: TextFiles, number: int) -> list[str]:
+def _columns(files: TextFiles, number: int) -> Sequence[str]:
     try:
-        return files.reader(number).columns()
+        return files.reader(number).columns
     except InputError:
-        return []  # it cannot be read at all, which reading reports
+        return ()  # it cannot be read at all, which reading reports
 
 
 def _matches(pattern: str) -> list[str]:
@@ -203,116 +181,11 @@ def _suffix(path: Path) -> str:
     return endings[-1] if endings else ""
 
 
-def _identity(path: Path) -> list[Any]:
-    if path.is_dir():
-        return _ClassFolder(path).identity()
-    stat = path.stat()
-    return [str(path), stat.st_size, stat.st_mtime_ns]
-
-
-class _ClassFolder:
-    """What lies in a folder with one subfolder per class; names with a dot in front are hidden."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        found: dict[Path, str] = {}  # relative path -> why it is left out; "" if it is not
-        for entry in _entries(path):
-            found |= _inside(path, entry)
-        if "" not in found.values():
-            name = printable(str(path))
-            raise InputError(
-                f"{name}: expected one subfolder per class with text files in it; files side by side are given by a "
-                f"pattern, for example '{name}/*.csv'",
-                code="folder",
-            )
-        self.files = tuple(sorted(found))
-        self.reasons = {number: found[file] for number, file in enumerate(self.files, 1) if found[file]}
-
-    @property
-    def size(self) -> int:
-        """Bytes"""
-        return sum(stat.st_size for _, stat in self._stats())
-
-    def identity(self) -> list[Any]:
-        """Name, number of files, and a digest of their names, sizes and times."""
-        digest = sha256()
-        for file, stat in self._stats():
-            digest.update(b"%s\0%d\0%d\0" % (os.fsencode(file), stat.st_size, stat.st_mtime_ns))
-        return [str(self.path), len(self.files), digest.hexdigest()]
-
-    def _stats(self) -> Iterator[tuple[Path, os.stat_result]]:
-        return ((file, (self.path / file).stat()) for file in self.files if (self.path / file).exists())
-
-
-def _inside(path: Path, entry: os.DirEntry[str]) -> dict[Path, str]:
-    """The files of a class folder; else the entry itself. Each with the reason why it is left out."""
-    name = Path(entry.name)
-    if entry.is_dir():
-        files = _entries(path / name)
-        return {
-            name / file.name: "a folder within the folder of a class" if file.is_dir() else "" for file in files
-        } or {name: "a class without a file"}
-    if entry.is_file():
-        return {name: "not in the folder of a class"}
-    reason = "neither a class folder nor a file; is it a link to nothing?"
-    raise InputError(f"{printable(str(path / name))}: {reason}", code="folder")
-
-
-def _entries(path: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(path) as entries:
-            return [entry for entry in entries if not entry.name.startswith(".")]
-    except FileNotFoundError:
-        raise  # it may be on another machine
-    except OSError as error:
-        reason = f"the folder cannot be read ({error.strerror or error})"
-        raise InputError(f"{printable(str(path))}: {reason}", code="folder") from None
-
-
-class FolderRows:
-    """Rows of a folder with one subfolder per class: every file in a subfolder is a row."""
-
-    start, divisible = Place(0, 1), True
-
-    def __init__(self, path: Path, text_column: str, encoding: str, label_column: str | None = None) -> None:
-        self.text_column, self.encoding, self.label_column = text_column, encoding, label_column
-        self.folder = _ClassFolder(path)
-        names = [printable(str(file)) for file in self.folder.files]
-        self.naming = RowNames(printable(str(path)), "file", names, self.folder.reasons)
-
-    def columns(self) -> list[str]:
-        return [self.text_column, LABEL_COLUMN]
-
-    def lead(self, start: Place) -> int:  # noqa: ARG002
-        return 0
-
-    def batches(self, start: Place) -> Iterator[RowBatch]:
-        texts: list[object] = []
-        first, size = start.offset, 0
-        for at in range(first, len(self.folder.files)):
-            texts.append(None if at + 1 in self.folder.reasons else self._text(self.folder.files[at]))
-            size += len(text) if isinstance(text := texts[-1], str) else 0
-            if len(texts) >= _ROWS or size >= _BYTES:
-                yield self._batch(texts, first)
-                texts, first, size = [], at + 1, 0
-        yield self._batch(texts, first)
-
-    def _batch(self, texts: list[object], first: int) -> RowBatch:
-        files = self.folder.files[first : first + len(texts)]
-        labels = None if self.label_column is None else [file.parent.name for file in files]
-        return RowValues(texts, labels, len(texts)).numbered_batch(first)
-
-    def _text(self, file: Path) -> str | InputError:
-        """The content of a file, or why it cannot be read."""
-        path = self.folder.path / file
-        try:
-            if not path.is_file():
-                return InputError("not a file that can be read")  # a pipe, or a link to nothing
-            return path.read_text(self.encoding).removeprefix("\ufeff")
-        except UnicodeError:
-            return InputError(f'not {self.encoding} text; give the files\' encoding, for example encoding="latin-1"')
-        except PermissionError as error:
-            return InputError(f"cannot be read ({error.strerror})")
+def _stats(path: Path) -> list[tuple[str, int, int]]:
+    """Name, size and time of a file, or of the files in a folder of classes."""
+    files = [path / file for file in row_readers.class_files(path)] if path.is_dir() else [path]
+    stats = [(str(file), file.stat()) for file in files if file.exists() or file == path]
+    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
 
 
 def read_corpus(
@@ -341,7 +214,7 @@ def read_corpus(
         >>> read_corpus("mail.csv").class_names
         ('ham', 'spam')
     """
-    files = replace(TextFiles.find(str(path), text_column, encoding), max_named=sys.maxsize)
+    files = TextFiles.find(str(path), text_column, encoding)
     if labels:
         files, remark = with_labels(files, label_column)
         if remark:
@@ -357,11 +230,11 @@ def read_corpus(
             for bad in block.bad:
                 hint = "; read the texts alone with labels=False" if bad.reason == NO_LABEL else ""
                 raise InputError(f"{bad}{hint}", code="bad-row")
-            texts += cast(Sequence[str], block.texts)
+            texts += block.texts
             names += block.labels or ()
-            skipped += block.empty.first
+            skipped += block.left_out(len(block.empty))
     if not texts:
-        is_empty = not any(files.reader(file).columns() for file in range(len(files.paths)))
+        is_empty = not any(files.reader(file).columns for file in range(len(files.paths)))
         where = files.paths[0] if len(files.paths) == 1 else files.name
         raise InputError(f"{where}: {'the file is empty' if is_empty else 'no text in it'}", code="empty-file")
     return Corpus.of(texts, names if files.has_labels else None, name=files.name, skipped=skipped)

@@ -10,9 +10,11 @@ import importlib
 import re
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
+from typing import Any
 
 from wfalens.errors import InputError
 from wfalens.messages import quoted, reason_of, shortened
+from wfalens.validation import Bounds, whole
 
 Tokenizer = Callable[[str], list[str]]
 
@@ -46,6 +48,7 @@ def quotes(text: str) -> str:
     return text.translate(_QUOTES)
 
 
+LENGTHS = Bounds(whole, 1, 1 << 40, (None,))  # at which texts may be cut
 CUSTOM = "custom"  # the name of a function, that files cannot store
 TOKENIZERS: dict[str, Tokenizer] = {
     "basic_english": basic_english,
@@ -104,17 +107,22 @@ def allow_tokenizer(path: str) -> Tokenizer:
         >>> allow_tokenizer("shlex:split")("two 'three four'")
         ['two', 'three four']
     """
+    _ALLOWED[path] = imported(path, "the tokenizer")
+    return _ALLOWED[path]
+
+
+def imported(path: str, what: str) -> Callable[..., Any]:
+    """The function of an import path, package.module:function; importing it runs its code."""
     module, _, name = path.partition(":")
     if not is_import_path(path):
-        raise InputError(f"{path!r} is not an import path; write package.module:function")
+        raise InputError(f"{path!r} is not an import path; write package.module:function", code="import-path")
     try:
         found = reduce(getattr, name.split("."), importlib.import_module(module))
     except Exception as error:  # it is somebody's code
-        raise InputError(f"the tokenizer {path} cannot be imported ({reason_of(error)})") from None
+        raise InputError(f"{what} {path} cannot be imported ({reason_of(error)})", code="import-path") from None
     if not callable(found):
-        raise InputError(f"the tokenizer {path} is not a function")
-    _ALLOWED[path] = found
-    return _ALLOWED[path]
+        raise InputError(f"{what} {path} is not a function", code="import-path")
+    return found
 
 
 def path_of(tokenizer: Tokenizer) -> str | None:

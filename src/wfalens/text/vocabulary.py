@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, repeat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import InputError
+from wfalens.errors import FormatError, InputError
+from wfalens.messages import quoted, reason_of
 from wfalens.ragged import Ragged, offsets_of
 from wfalens.text.packed import PackedTexts
 
 if TYPE_CHECKING:
     from wfalens.text.compiled_tokenizers import WordHashTable
-
-
-import csv
-import json
-from pathlib import Path
-
-from wfalens.errors import FormatError
-from wfalens.messages import quoted, reason_of
 
 PADDING, UNKNOWN = 0, 1
 PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unk>"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -134,8 +133,8 @@ def read_vectors(path: str | Path, words: Collection[str] | None = None) -> Word
     if not path.exists():
         raise InputError(f"{path}: no such file")
     selected = None if words is None else frozenset(words)
-    with _open(path) as handle:
-        entries = _binary_entries if _is_binary(path) else _text_entries
+    entries = _binary_entries if ".bin" in map(str.lower, path.suffixes) else _text_entries
+    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as handle:
         found: dict[str, NDArray[np.float32]] = {}
         for word, vector in entries(handle, path, selected):
             found.setdefault(word, vector)
@@ -143,14 +142,6 @@ def read_vectors(path: str | Path, words: Collection[str] | None = None) -> Word
         which = "any word" if selected is None else f"any of the {len(selected)} words asked for"
         raise InputError(f"{path}: no vector for {which}")
     return WordVectors(list(found), np.stack(list(found.values())), path.name)
-
-
-def _is_binary(path: Path) -> bool:
-    return ".bin" in [suffix.lower() for suffix in path.suffixes]
-
-
-def _open(path: Path) -> IO[bytes] | gzip.GzipFile:
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _text_entries(
@@ -229,35 +220,20 @@ def wordllama_vectors(words: Sequence[str]) -> WordVectors:
         model.tokenizer.encode_batch([spelling(word) for word in words], add_special_tokens=False)
         for spelling in _SPELLINGS
     ]
-    split = [min((_WordPieces(each.tokens, each.ids) for each in same), key=len) for same in zip(*spelt, strict=True)]
+    split = [min(same, key=lambda pieces: len(pieces.ids)) for same in zip(*spelt, strict=True)]
     asked = frozenset(words)
-    known = [at for at, pieces in enumerate(split) if pieces.have_meaning(asked)]
+    known = [at for at, pieces in enumerate(split) if _have_meaning(pieces.tokens, asked)]
     vectors = np.zeros((len(known), model.embedding.shape[1]), np.float32)
-    for row, at in enumerate(known):
-        vectors[row] = split[at].vector(model.embedding)
+    for row, at in enumerate(known):  # the mean of the pieces, each by its letters
+        letters = np.array([len(token.removeprefix(_WORD_START)) for token in split[at].tokens], np.float32)
+        vectors[row] = letters @ model.embedding[split[at].ids] / letters.sum()
     return WordVectors([words[at] for at in known], vectors, NAME)
 
 
-@dataclass(frozen=True)
-class _WordPieces:
-    """A word as WordLlama reads it."""
-
-    tokens: list[str]
-    ids: list[int]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def have_meaning(self, words: Collection[str]) -> bool:
-        """Whether it is one piece, or a stem that is itself one of the words, with an ending: not "feder" and "er"."""
-        stem = self.tokens[0].removeprefix(_WORD_START) if self.tokens else ""
-        if len(self) == 1:
-            return bool(stem)
-        known = len(stem) >= _SHORTEST_STEM and stem.lower() in words
-        return known and "".join(self.tokens[1:]).lower() in ENDINGS
-
-    def vector(self, embedding: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The mean of the pieces, each by its letters; embedding: (pieces, width) -> (width,)"""
-        letters = np.array([len(token.removeprefix(_WORD_START)) for token in self.tokens], np.float32)
-        mean: NDArray[np.float32] = letters @ embedding[self.ids] / letters.sum()
-        return mean
+def _have_meaning(pieces: Sequence[str], words: Collection[str]) -> bool:
+    """Whether a word is one piece, or a stem that is itself one of the words, with an ending: not "feder" and "er"."""
+    stem = pieces[0].removeprefix(_WORD_START) if pieces else ""
+    if len(pieces) == 1:
+        return bool(stem)
+    known = len(stem) >= _SHORTEST_STEM and stem.lower() in words
+    return known and "".join(pieces[1:]).lower() in ENDINGS

@@ -1,6 +1,5 @@
 """A headless browser that watches: no error on any page, no dialog, and no request to anywhere else."""
 
-import re
 import shutil
 import socket
 import threading
@@ -19,10 +18,10 @@ from playwright.sync_api import expect, sync_playwright
 from tests.studies import hostile_study
 from tests.waiting import wait_until
 from wfalens.report import Extent, write_report
-from wfalens.report.server import app as application
-from wfalens.report.server.app import create_app
+from wfalens.report.server import web_app as application
+from wfalens.report.server.web_app import create_app
 
-PATIENCE = 600_000  # milliseconds: only a page that hangs takes that long, however busy the machine
+PATIENCE = 120_000  # milliseconds: only a page that hangs takes that long, however busy the machine
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 EXTENT = Extent(sentences=12, words=150, strongest=10, pages=5, attacked=200)
 SWITCHES = (
@@ -146,10 +145,3 @@ def go(page, address, view):
 def drawn(page):
     """Waits until what was changed is on the screen."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-
-def finest(page):
-    """The map with every state by itself."""
-    slider = page.get_by_label(re.compile("^From groups to all"))
-    slider.evaluate("each => { each.value = each.max; each.dispatchEvent(new Event('input')); }")
-    drawn(page)

@@ -102,7 +102,7 @@ def test_flips_are_of_the_reader_that_is_asked_for(visit, doubtful, disputed, we
     expect(page.locator(".changes li")).to_have_count(len(there))
 
 
-def test_stepper_chips_and_diagram_are_on_one_screen(visit, explorer):
+def test_stepper_chips_and_chart_are_on_one_screen(visit, explorer):
     page = visit(explorer, "trace?text=coach%20says%20players%20win", width=1400)
     expect(page.locator("[data-reader=network] .chip")).to_have_count(4)
     figure = page.locator(".onescreen figure")

@@ -12,14 +12,12 @@ from tests.studies import HOSTILE, HOSTILE_CLASS, SCRIPT, TURNED, visible
 
 VIEWS = {
     "overview": [HOSTILE_CLASS, 'news"><script>alert(2)</script>.wfa'],
-    "map?state=1&word=" + quote(SCRIPT): [HOSTILE_CLASS, SCRIPT],
     "trace": [],  # of each page's own sentences
     "texts": [HOSTILE_CLASS, SCRIPT, visible(TURNED)],
     "words": [SCRIPT, visible(TURNED), HOSTILE_CLASS],
     "word?word=" + quote(SCRIPT): [SCRIPT],
-    "word_map": [HOSTILE_CLASS],
-    "contrast": [],
     "attacks": [],
+    "automaton": [],
     "compare": [HOSTILE_CLASS, "early<b>.wfa"],
 }
 MARKUP = "document.querySelectorAll('img, iframe, object, embed, main script, main style, [onerror]').length"

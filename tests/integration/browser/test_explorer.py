@@ -6,11 +6,12 @@ from urllib.parse import quote
 import numpy as np
 from playwright.sync_api import expect
 
-from tests.integration.browser.conftest import finest, go
+from tests.integration.browser.conftest import go
 from tests.language.grammar import Grammar
 from tests.studies import visible
 from wfalens.extraction import Stochastic, extract
 from wfalens.language import sample
+from wfalens.messages import percent
 from wfalens.report import Study, views
 from wfalens.report.views import WordTable
 from wfalens.text import Corpus
@@ -39,53 +40,59 @@ def shown_class(page, reader="Automaton"):
     return re.search(r"(.+?) \d+\s%", cell.locator("b").inner_text())[1]
 
 
-def test_the_overview_tells_what_it_is_and_how_faithful(visit, explorer, study):
+def test_the_overview_is_a_picture_and_five_answers(visit, explorer, study):
     page = visit(explorer)
     measured = views.fidelity(study, 3000)["overall"]
+    answers = page.locator(".answer")
+    assert answers.locator("h2").all_inner_texts() == [
+        "What has it learned?",
+        "Where is it wrong?",
+        "Which words are dangerous?",
+        "How far can I trust this?",
+        "What next?",
+    ]
+    expect(answers.nth(3)).to_contain_text(f"{100 * measured['cr']['value']:.1f}\N{NO-BREAK SPACE}%")
+    expect(answers.nth(3)).to_contain_text("a weak baseline here: the extraction texts were not given")
+    for command in [command for _, command in views.overview(study)["next"]]:
+        expect(answers.nth(4)).to_contain_text(visible(command))
+    page.get_by_text("How faithful the automaton is").click()
     text = page.locator("main").inner_text()
-    assert f"{measured['cr']['value']:.3f}" in text
     assert f"{measured['cr']['low']:.3f}–{measured['cr']['high']:.3f}" in text
     assert study.model.fingerprint in text
-    assert f"{len(study.corpus)} texts" in text
-    first = page.locator("main p").nth(1).inner_text()  # after the lead
-    assert f"{100 * measured['cr']['value']:.1f}\N{NO-BREAK SPACE}%" in first
-    assert "bag of words" in first
-    assert "a weak baseline here: the extraction texts were not given" in first
-    for words in views.overview(study)["top_words"]:
-        assert visible(words[0]) in text
-    expect(page.locator("main .chip").first).to_be_visible()  # one example
-    assert page.locator("pre").inner_text() == views.overview(study)["command"]
     assert page.title() == f"Overview – {study.name} – wfalens"
 
 
-def test_a_state_tells_what_it_stands_for(visit, explorer, study):
-    page = visit(explorer, "map")
-    data = views.state_map(study).to_dict()["levels"][-1]
-    finest(page)
-    expect(page.locator("[data-state]")).to_have_count(len(data["states"]))
-    chosen = max(data["states"][1:], key=lambda state: state["frequency"])
-    page.locator(f'[data-state="{chosen["id"]}"]').click()
-    panel = page.locator(".panel")
-    expect(panel.get_by_role("heading", level=2)).to_contain_text(f"State {chosen['id']}")
-    for word, _ in chosen["words_in"][:3]:
-        expect(panel).to_contain_text(word)
-    expect(page).to_have_url(re.compile(f"state={chosen['id']}"))
-    other = page.locator(f'[data-state="{(chosen["id"] + 1) % len(data["states"])}"]')
-    other.focus()
-    page.keyboard.press("Enter")
-    expect(other).to_have_attribute("aria-pressed", "true")
-    expect(panel.get_by_role("heading", level=2)).to_contain_text(re.compile("State|The start"))
+def test_the_picture_is_the_networks_and_its_words_open(visit, explorer, study):
+    page = visit(explorer)
+    found = views.opinion(study)
+    picture = page.locator(".picture .wide-form")
+    expect(picture).to_be_visible()
+    shown = picture.locator("text").all_text_contents()
+    for line in found["lines"]:
+        assert any(visible(line["label"]).startswith(each.removesuffix("…")) for each in shown if len(each) > 1)
+        assert percent(line["stays"][-1]) in shown
+    word = next(each["word"] for each in found["lines"][0]["towards"] if each["word"].isalpha())  # none that is cut
+    picture.locator("a").filter(has_text=re.compile(f"^{re.escape(word)}$")).first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("One word")
+    expect(page.get_by_role("heading", level=2).first).to_have_text(word)
 
 
-def test_a_word_moves_the_states(visit, explorer, study):
-    page = visit(explorer, "map")
-    page.get_by_label("How does this word move the states?").fill("match")
-    moved = views.state_map(study).word_moves("match")
-    status = page.get_by_role("status").filter(has_text="moves the output")
-    expect(status).to_contain_text(f"{100 * moved['mean_change']:.0f} %")
-    expect(page).to_have_url(re.compile("word=match"))
-    page.get_by_label("How does this word move the states?").fill("neverseenword")
-    expect(page.locator("main")).to_contain_text("is not known")
+def test_a_narrow_page_has_the_upright_picture(visit, explorer):
+    page = visit(explorer, width=390)
+    expect(page.locator(".picture .narrow-form")).to_be_visible()
+    expect(page.locator(".picture .wide-form")).to_be_hidden()
+
+
+def test_a_new_text_ends_the_requests_of_the_one_before(visit, explorer):
+    page = visit(explorer, "trace?text=coach%20says%20match")
+    ended = []
+    page.on("requestfailed", lambda request: ended.append(request.url))
+    page.route("**/api/attribution", lambda route: None)  # an answer that never comes
+    with page.expect_request("**/api/attribution"):
+        page.get_by_label("Your sentence").fill("coach wins")
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("/api/attribution")):
+        page.get_by_label("Your sentence").fill("coach wins match")
+    page.unroute("**/api/attribution")
 
 
 def test_typing_shows_automaton_and_network(visit, explorer, study):
@@ -99,6 +106,7 @@ def test_typing_shows_automaton_and_network(visit, explorer, study):
     expect(verdict).to_contain_text(f"{100 * max(played['automaton'][-1]):.0f} %")
     expect(verdict).to_contain_text(f"{100 * max(played['model'][-1]):.0f} %")
     expect(verdict).to_contain_text("they agree" if played["agrees"] else "they disagree")
+    page.get_by_text("After each word, in figures").click()
     steps = page.get_by_role("table").filter(has_text="After each word")
     expect(steps.locator("tbody tr")).to_have_count(6)
     for row, kind in zip(steps.locator("tbody tr").all(), played["rows"], strict=True):
@@ -181,6 +189,7 @@ def test_a_word_being_edited_stays_when_the_networks_values_arrive(visit, explor
     page.route("**/api/attribution", lambda route: held.append(route))
     with page.expect_request("**/api/attribution"):
         go(page, explorer, f"trace?text={quote('the embassy says')}")
+    page.get_by_text("After each word, in figures").click()
     chips(page).nth(1).dblclick()
     editor = page.get_by_label("Change word 2")
     editor.fill("vaccine")
@@ -261,51 +270,6 @@ def test_a_word_has_a_page(visit, explorer, study):
     expect(page.get_by_label("Your sentence")).to_have_value(data["sentences"][0])
 
 
-def test_one_selection_in_both_word_maps(visit, explorer):
-    page = visit(explorer, "word_map")
-    maps = page.locator("figure svg")
-    expect(maps).to_have_count(2)
-
-    def chosen():
-        return [
-            each.locator("circle[r='7']").evaluate_all("all => all.map(c => c.dataset.word)") for each in maps.all()
-        ]
-
-    page.get_by_label("Find a word").fill("embassy")
-    expect(page.get_by_role("status").get_by_role("link", name="embassy")).to_be_visible()
-    assert chosen() == [["embassy"], ["embassy"]]
-    maps.nth(1).locator("circle[data-word='vaccine']").click(force=True)
-    assert len({word for each in chosen() for word in each}) == 1
-    assert chosen()[0] != ["embassy"]
-    before = maps.first.locator("circle").count()
-    page.get_by_role("button", name="health").click()
-    assert maps.first.locator("circle").count() < before
-    expect(page.get_by_role("button", name="health")).to_have_attribute("aria-pressed", "false")
-
-
-def test_pairs_are_filtered_and_swapped(visit, explorer, study):
-    page = visit(explorer, "contrast")
-    rows = page.get_by_role("table").locator("tbody tr")
-    found = views.contrast(study)["adversarial"]["pairs"]
-    expect(rows).to_have_count(len(found))
-    for pair in found:
-        data = views.swaps(study, pair["first"], pair["second"])
-        if data["changed"]:
-            break
-    page.get_by_role("button", name=f"Swap {pair['first']} for {pair['second']} in sentences").click()
-    expect(page.locator(".panel")).to_contain_text(f"in {data['changed']} of {data['texts']} text")
-    assert page.locator(".panel ins").all_inner_texts().count(pair["second"]) >= min(1, data["changed"])
-    names = study.wfa.class_names
-    page.get_by_label("Class of the first word").select_option("sport")
-    of_class = [each for each in found if each["first_influence"].index(max(each["first_influence"])) == 0]
-    if of_class:
-        expect(rows).to_have_count(len(of_class))
-    else:
-        expect(page.locator("main")).to_contain_text("no pair of this class")
-    page.get_by_role("combobox", name="Pairs").select_option("collaborative")
-    expect(page).to_have_url(re.compile(f"kind=collaborative.*class={names[0]}"))
-
-
 def test_attacks_are_filtered(visit, explorer, study):
     page = visit(explorer, "attacks")
     data = views.attacks(study)
@@ -373,6 +337,7 @@ def test_a_language_model_is_measured_on_all_beginnings_beside_ngrams(visit, ser
         page = visit(address)
         expect(page.locator(".headline")).to_contain_text("likeliest next symbol in 100.0")
         expect(page.locator(".headline")).to_contain_text("the closest simple rival")
+        page.get_by_text("How faithful the automaton is").click()
         table = page.get_by_role("table").filter(has_text="beginnings")
         expect(table).to_contain_text("5-gram")
         text = page.locator("body").inner_text()

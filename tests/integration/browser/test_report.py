@@ -6,11 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.automata import sample
-from tests.export.test_diagram import HOSTILE, HOSTILE_CLASSES
 from tests.integration.browser.conftest import EXTENT, go
 from tests.readable import negation
-from tests.studies import visible
-from wfalens.explanation import describe
+from tests.studies import HOSTILE, HOSTILE_CLASS, visible
 from wfalens.report import Study, views, write_report
 from wfalens.report.write_report import carried_words
 
@@ -26,6 +24,7 @@ def wfa_alone(tmp_path):
 
 def test_the_report_tells_what_it_is_how_faithful_and_what_it_leaves_out(visit, report, study):
     page = visit(report)
+    page.get_by_text("How faithful the automaton is").click()
     measured = views.fidelity(study)["overall"]
     main = page.locator("main")
     expect(main).to_contain_text(f"{measured['cr']['value']:.3f}")
@@ -33,21 +32,16 @@ def test_the_report_tells_what_it_is_how_faithful_and_what_it_leaves_out(visit, 
     expect(main).to_contain_text(f"of {len(study.influence.words)}")
 
 
-def test_the_report_of_a_readable_automaton_begins_with_its_story_and_diagram(visit, tmp_path):
-    groups = {"good": HOSTILE[:3], "bad": HOSTILE[3:5], "not": HOSTILE[5:8], "the": HOSTILE[8:]}
-    wfa = negation(words=groups, class_names=HOSTILE_CLASSES).wfa
+def test_the_report_of_a_readable_automaton_has_its_diagram(visit, tmp_path):
+    groups = {"good": [*HOSTILE], "bad": [HOSTILE_CLASS], "not": ["not"], "the": ["the"]}
+    wfa = negation(words=groups, class_names=(HOSTILE_CLASS, "b")).wfa
     write_report(Study("a.wfa", wfa), tmp_path / "report.html", EXTENT)
-    address = (tmp_path / "report.html").as_uri()
     for width in (1280, 400):
-        page = visit(address, "map", width=width)
-        told = page.locator(".story li")
-        assert sorted(told.all_text_contents()) == sorted(visible(each.text) for each in describe(wfa).sentences)
-        expect(page.locator("[data-node]")).to_have_count(wfa.states)
+        page = visit((tmp_path / "report.html").as_uri(), "automaton", width=width)
+        expect(page.locator(".picture svg")).to_be_visible()
+        expect(page.locator("main")).to_contain_text("the automaton's own read-out")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        expect(page.get_by_role("heading", level=2).first).to_have_text("What it does")
         assert page.evaluate("document.querySelectorAll('main img, main script, [onerror]').length") == 0
-    go(page, address, "overview")
-    expect(page.locator("figure [data-node]")).to_have_count(wfa.states)
 
 
 def test_a_carried_sentence_is_picked_stepped_and_flipped(visit, report):
@@ -80,16 +74,8 @@ def test_words_are_searched_and_have_pages(visit, report, study):
     expect(page.locator("main")).to_contain_text("in extraction")
 
 
-def test_states_pairs_attacks_and_changes_are_there(visit, report, study):
-    page = visit(report, "map?state=1")
-    expect(page.locator(".panel").get_by_role("heading", level=2)).to_contain_text("State 1")
-    go(page, report, "word_map")
-    page.get_by_label("Find a word").fill("match")
-    expect(page.locator("circle[r='7']")).to_have_count(2)
-    go(page, report, "contrast")
-    page.get_by_role("button", name=re.compile("^Swap")).first.click()
-    expect(page.locator(".panel")).to_contain_text("in place of")
-    go(page, report, "attacks")
+def test_attacks_and_changes_are_there(visit, report):
+    page = visit(report, "attacks")
     expect(page.get_by_role("table").first.locator("tbody tr")).to_have_count(5)
     go(page, report, "compare")
     expect(page.locator("main")).to_contain_text("early<b>.wfa")
@@ -98,8 +84,6 @@ def test_states_pairs_attacks_and_changes_are_there(visit, report, study):
 def test_what_is_not_carried_is_said(visit, report):
     page = visit(report, "word?word=neverseen")
     expect(page.get_by_role("alert")).to_contain_text("not among those that the report carries")
-    go(page, report, "map?word=neverseen")
-    expect(page.locator("main")).to_contain_text("is not carried by this page")
 
 
 def test_work_that_was_stopped_is_said_to_be(visit, wfa_alone):
@@ -107,7 +91,7 @@ def test_work_that_was_stopped_is_said_to_be(visit, wfa_alone):
 
 
 def test_a_figure_is_saved_without_a_server(visit, report):
-    page = visit(report, "map")
+    page = visit(report)
     with page.expect_download() as drawn:
         page.get_by_role("button", name=re.compile("^Save .* as PNG$")).first.click()
     assert drawn.value.suggested_filename.endswith(".png")

@@ -6,31 +6,20 @@ from playwright.sync_api import expect
 
 from tests.automata import linear_sample, sample
 from tests.integration.browser.conftest import go
-from tests.readable import negation
 from wfalens.explanation import shapley
 from wfalens.extraction import Paper, extract
 from wfalens.models import wrap
 from wfalens.report import Extent, Study, write_report
-from wfalens.report.views import state_map
-from wfalens.text import Corpus, TextEncoder
+from wfalens.text import TextEncoder
 
 READ = """texts => {
   const data = JSON.parse(document.getElementById('data').textContent);
-  const read = lens.runtime(data.runtime, data.overview, data.map);
+  const read = lens.runtime(data.runtime, data.overview);
   return texts.map((text) => {
     const found = read.trace(text);
     const changes = lens.changes(found.automaton, found.words.length);
     return [found.words, found.automaton.at(-1), found.contributions, changes];
   });
-}"""
-MOVES = """word => {
-  const data = JSON.parse(document.getElementById('data').textContent);
-  return lens.runtime(data.runtime, data.overview, data.map).moves(word);
-}"""
-WAY = """text => {
-  const data = JSON.parse(document.getElementById('data').textContent);
-  const found = lens.runtime(data.runtime, data.overview, data.map).trace(text);
-  return lens.way(data.overview.reading, found.clusters).places;
 }"""
 SMALL = Extent(sentences=2, words=20, strongest=2, pages=1, attacked=1)
 
@@ -79,30 +68,3 @@ def test_a_sentence_is_typed_into_the_report(visit, report, study):
     expect(page.locator(".verdict")).to_contain_text("the text is unlike those")
     go(page, report, "overview")
     expect(page.locator("main")).to_contain_text("what you type is read by the automaton alone")
-
-
-@pytest.mark.parametrize("kind", ["fit", "shared", "linear"])
-def test_the_page_tells_how_any_word_moves_the_states(visit, tmp_path, kind):
-    """Also a word whose moves the report does not carry."""
-    wfa = (linear_sample(2) if kind == "linear" else sample(kind, 5)).wfa
-    words = wfa.encoder.vocabulary.words
-    corpus = Corpus(tuple(" ".join(words[2 + at : 5 + at]) for at in range(4)))
-    path = tmp_path / "report.html"
-    study = Study("a.wfa", wfa, corpus=corpus)
-    write_report(study, path, SMALL)
-    word = words[int(wfa.word_counts[2:].argmax()) + 2]
-    found = visit(path.as_uri()).evaluate(MOVES, word)
-    expected = state_map(study).word_moves(word)
-    assert [label for label, _ in found["to"]] == [label for label, _ in expected["to"]]
-    np.testing.assert_allclose(found["change"], expected["change"], atol=0.02)
-    assert found["mean_change"] == pytest.approx(expected["mean_change"], abs=0.02)
-    assert found["count"] == expected["count"]
-
-
-def test_the_clusters_of_typed_words_are_known(visit, tmp_path):
-    made = negation()
-    path = tmp_path / "report.html"
-    write_report(Study("a.wfa", made.wfa), path, SMALL)
-    text = " ".join(made.texts[0])
-    places = visit(path.as_uri()).evaluate(WAY, text)
-    np.testing.assert_allclose(places, made.wfa.walk(text).states, atol=2e-3)

@@ -6,6 +6,8 @@ import sys
 import joblib
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -15,6 +17,8 @@ from tests.errors import raises
 from tests.models.conformance import PrefixConformance
 from tests.models.toy import CLASSES, ENCODER, extracted_fidelity, texts
 from wfalens.models import wrap
+from wfalens.progress import shown
+from wfalens.ragged import Ragged
 
 LETTERS = ["a b", "b c a", "c d", "d d e", "e f a", "g h", "h h b"]
 
@@ -105,3 +109,66 @@ def test_a_given_prior_takes_the_place_of_the_answer_for_an_empty_text(letters):
     model = wrap(Spy(), vocab=letters, name="spy", initial_output=[0.5, 0.25, 0.25])
     np.testing.assert_allclose(model.initial_output, [0.5, 0.25, 0.25])
     assert asked == []
+
+
+def seen_by(tokenizer):
+    """A model that keeps the texts that it is asked about."""
+    asked = []
+
+    def even(texts: list[str]):
+        asked.extend(texts)
+        return np.full((len(texts), 2), 0.5)
+
+    texts = ["a good film, really!", "bad film ; so bad", "not good at all"]
+    return asked, wrap(even, texts=texts, classes=("neg", "pos"), reads="text", tokenizer=tokenizer, name="even")
+
+
+@pytest.mark.parametrize("tokenizer", ["whitespace", "basic_english", "characters", str.split])
+@given(text=st.text(max_size=40) | st.sampled_from(['A "Good" film: Ünseen, really?!', "bad  film\t; so", "<br />İ a"]))
+def test_a_text_is_put_together_as_it_was_written(tokenizer, text):
+    _, model = seen_by(tokenizer)
+    ids = model.encode([text])
+    dropped = tokenizer == "basic_english" and '"' in text.replace(' "', "").replace('" ', "")  # within a word
+    if tokenizer == "characters" or (len(text.lower()) == len(text) and not dropped):
+        written = text if tokenizer == "characters" else text.strip()
+        assert model.text_of(ids[0]) == (written if len(ids.values) else "")
+    np.testing.assert_array_equal(model.folded(ids).values, model.encoder.encode([text]).values)
+    np.testing.assert_array_equal(ids.lengths, model.encoder.encode([text]).lengths)
+
+
+def test_texts_are_shown_as_they_stand():
+    asked, model = seen_by("basic_english")
+    raw = ['A "Good" film: unseen, really?!', "", "bad  film"]
+    model.predict_proba(raw)
+    assert sorted(asked[-3:]) == sorted(raw)
+    asked.clear()
+    ids = model.encode(raw[:1])
+    model.final(ids)
+    model.final(Ragged(ids.values[[0, 1, 3]], np.array([0, 3])))  # some of its words
+    assert asked == [raw[0], 'A "Good: unseen']
+
+
+def test_equal_texts_are_asked_once():
+    asked, model = seen_by("whitespace")
+    model.predict_proba(["a film"] * 5 + ["b"])
+    assert sorted(asked) == ["a film", "b"]
+
+
+def halves(texts):
+    return np.full((len(texts), 2), 0.5)
+
+
+@pytest.mark.parametrize("tokenizer", ["whitespace", "basic_english", "characters", "lower+characters", "bigrams"])
+def test_nothing_is_said_of_a_tokenizer_whose_words_can_be_joined_again(tokenizer, capsys):
+    with shown(True):
+        wrap(halves, texts=["Don't  stop, film!", "a b"], tokenizer=tokenizer, classes=CLASSES, reads="text")
+    assert "joined again" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "tokenizer", [lambda text: [word[:3] + "~" for word in text.split()], lambda text: text.split(" and ")]
+)
+def test_a_tokenizer_whose_words_cannot_be_joined_again_is_said(tokenizer, capsys):
+    with shown(True):
+        wrap(halves, texts=["actors and music", "one"], tokenizer=tokenizer, classes=CLASSES, reads="text")
+    assert "joined again" in " ".join(capsys.readouterr().err.split())

@@ -15,8 +15,10 @@ from transformers import (
     PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaForSequenceClassification,
+    pipeline,
 )
 
+from tests.errors import raises
 from tests.models.conformance import PrefixConformance
 from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, texts
@@ -203,10 +205,48 @@ def test_folders_of_other_things_are_refused_in_one_sentence(letters, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("change", [{"problem_type": "multi_label_classification"}, {"problem_type": "regression"}])
-def test_models_that_do_not_choose_a_class_are_refused(letters, change):
-    with pytest.raises(ModelError, match="does not choose one of several classes"):
-        wrap((bert(0, LETTERS, **change), LETTERS), vocab=letters)
+def test_models_that_do_not_choose_a_class_are_refused(letters):
+    with raises("not-single-label"):
+        wrap((bert(0, LETTERS, problem_type="regression"), LETTERS), vocab=letters)
+    with raises("not-single-label"):
+        wrap((bert(0, LETTERS), LETTERS), vocab=letters, label="x")
+
+
+@torch.inference_mode()
+def own_probability(model, text, label):
+    return float(model(**LETTERS(text, return_tensors="pt")).logits.sigmoid()[0, label])
+
+
+class TestOneOfSeveralLabels(PrefixConformance):
+    @pytest.fixture
+    def make(self):
+        def make(seed, encoder):
+            network = bert(seed, LETTERS, problem_type="multi_label_classification")
+            return wrap((network, LETTERS), vocab=encoder, label="y")
+
+        return make
+
+
+def test_one_label_of_several_is_studied_against_the_rest(letters):
+    network = bert(0, LETTERS, problem_type="multi_label_classification")
+    models = {name: wrap((network, LETTERS), vocab=letters, label=name) for name in CLASSES}
+    assert models["y"].class_names == ("not y", "y")
+    assert len({model.fingerprint for model in models.values()}) == len(CLASSES)
+    for number, name in enumerate(CLASSES):
+        expected = own_probability(network, "a b c", number)
+        np.testing.assert_allclose(models[name].predict_proba(["a b c"])[0], [1 - expected, expected], atol=1e-6)
+    for label in (None, "unheard"):
+        with raises("label-needed", match="x, y, z"):
+            wrap((network, LETTERS), vocab=letters, label=label)
+
+
+def test_a_pipeline_that_applies_sigmoids_has_several_labels(letters):
+    network = bert(0, LETTERS).eval()
+    applied = pipeline("text-classification", model=network, tokenizer=LETTERS, function_to_apply="sigmoid")
+    with raises("label-needed"):
+        wrap(applied, vocab=letters)
+    expected = own_probability(network, "a b", 2)
+    assert wrap(applied, vocab=letters, label="z").predict_proba(["a b"])[0, 1] == pytest.approx(expected, abs=1e-6)
 
 
 def test_missing_transformers_names_the_extra(letters, tmp_path, monkeypatch):

@@ -19,9 +19,8 @@ from tests.models.conformance import PrefixConformance, StatefulConformance
 from wfalens.errors import FormatError, InputError, ModelError, WfalensError
 from wfalens.models import Preprocessing, wrap
 from wfalens.models.inference import last_outputs
-from wfalens.models.keras.keras_file import read_keras
-from wfalens.models.keras.keras_network import plain_network
-from wfalens.models.keras.legacy import load_old
+from wfalens.models.keras.keras_file import load_in_keras, read_keras
+from wfalens.models.keras.keras_recurrent import plain_network
 
 CLASSES = ("x", "y", "z")
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # Keras' own
@@ -58,6 +57,16 @@ def network(kind="lstm", words=10, seed=0, width=None, masks=False, layers=1, he
 def saved(path, model):
     model.save(path)
     return path
+
+
+@pytest.mark.parametrize("ending", ["h5", "keras"])
+def test_an_activation_that_stands_alone_belongs_to_the_layer_before_it(tmp_path, ending):
+    plain = network(head="linear")
+    model = keras.Sequential([keras.Input((7,), dtype="int32"), *plain.layers, keras.layers.Activation("softmax")])
+    own = plain_network(read_keras(saved(tmp_path / f"m.{ending}", model)))
+    table = np.random.default_rng(1).integers(1, 10, (20, 7))
+    np.testing.assert_allclose(own.batch_outputs(table), keras.ops.convert_to_numpy(model(table)), atol=1e-5)
+    assert own.outputs == "probabilities"
 
 
 @pytest.mark.parametrize("ending", ["h5", "keras"])
@@ -267,7 +276,7 @@ def test_keras_3_reads_what_older_versions_wrote(tmp_path):
     path = old_file(tmp_path / "old.h5", network("lstm", width=6))
     stored = read_keras(path)
     table = np.random.default_rng(0).integers(0, 10, (9, 6))
-    ours, theirs = plain_network(stored).batch_outputs(table), load_old(stored)(table)
+    ours, theirs = plain_network(stored).batch_outputs(table), load_in_keras(stored)(table)
     np.testing.assert_allclose(ours, keras.ops.convert_to_numpy(theirs), atol=1e-5)
     new = plain_network(read_keras(old_file(tmp_path / "new.h5", network("lstm", width=6), "3.8.0")))
     assert np.abs(ours - new.batch_outputs(table)).max() > 1e-3  # Keras 3 has another hard_sigmoid
@@ -367,7 +376,7 @@ def test_a_file_without_a_card_says_what_is_missing(tmp_path):
 
 def test_a_vocabulary_larger_than_the_embedding_is_refused_when_wrapping(letters):
     model = network("lstm", words=6)
-    with pytest.raises(ModelError, match=r"ids up to 9, but the model's embedding has 6 rows; .*word_ids"):
+    with pytest.raises(ModelError, match=r"cannot read the id 9: its embedding has 6 rows; .*word_ids"):
         wrap(model, vocab=letters, classes=CLASSES)
     wrap(model, vocab=letters, classes=CLASSES, word_ids=np.arange(10) % 6)
 

@@ -12,9 +12,8 @@ import keras
 from tests.models.zoo import PACKAGES, PUBLISHED, folder_of, is_installed, published, published_texts
 from wfalens.models import StatefulClassifier, check_preprocessing
 from wfalens.models.inference import last_outputs
-from wfalens.models.keras.keras_file import read_keras
-from wfalens.models.keras.keras_network import plain_network
-from wfalens.models.keras.legacy import load_old
+from wfalens.models.keras.keras_file import load_in_keras, read_keras
+from wfalens.models.keras.keras_recurrent import plain_network
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning", "ignore:The structure of")
 MISSING = {name: not is_installed(name) for name in PUBLISHED}
@@ -33,7 +32,7 @@ NAMES = [needs(name) for name in ("census", "wiki", "florida")]
 @pytest.mark.parametrize("path", FILES or [None], ids=lambda path: getattr(path, "stem", ""))
 def test_every_published_file_opens_and_says_what_keras_says(path):
     stored = read_keras(path)
-    model, own = load_old(stored), plain_network(stored)
+    model, own = load_in_keras(stored), plain_network(stored)
     rows = next(layer.weights[0].shape[0] for layer in stored.layers if layer.kind == "Embedding")
     table = np.random.default_rng(0).integers(0, rows, (5, model.input_shape[1]))
     answers = keras.ops.convert_to_numpy(model({model.inputs[0].name: table}))
@@ -75,6 +74,6 @@ def test_a_network_with_a_closed_alphabet_is_asked_by_its_letters(name):
     table = np.zeros((len(ids), 82), int)
     for row, text in enumerate(texts.texts):
         table[row, : len(text)] = ["-.0123456789_abcdefghijklmnopqrstuvwxyz".index(letter) for letter in text]
-    network = load_old(read_keras(published(name).path))
+    network = load_in_keras(read_keras(published(name).path))
     expected = keras.ops.convert_to_numpy(network({network.inputs[0].name: table}))[:, 0]
     np.testing.assert_allclose(last_outputs(model, ids)[:, 1], expected, atol=1e-5)

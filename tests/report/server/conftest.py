@@ -5,8 +5,8 @@ pytest.importorskip("fastapi", reason="needs the explorer's packages: pip instal
 from starlette.testclient import TestClient
 
 from tests.studies import hostile_study
-from wfalens.report.server import app as application
-from wfalens.report.server.app import create_app
+from wfalens.report.server import web_app as application
+from wfalens.report.server.web_app import create_app
 
 
 @pytest.fixture(scope="session", autouse=True)

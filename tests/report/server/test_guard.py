@@ -10,10 +10,10 @@ from starlette.testclient import TestClient
 
 from tests.studies import HOSTILE, SCRIPT
 from wfalens.report import views
-from wfalens.report.server.app import MAX_TEXT, create_app
 from wfalens.report.server.guard import MAX_BODY
+from wfalens.report.server.web_app import MAX_TEXT, create_app
 
-VIEWS = ("/", "/page.js", "/page.css", "/api/overview", "/api/map", "/api/words", "/api/job/fidelity")
+VIEWS = ("/", "/page.js", "/page.css", "/api/overview", "/api/words", "/api/job/fidelity")
 NASTY = [
     *HOSTILE,
     '"><img src=x onerror=alert(1)>',
@@ -102,7 +102,7 @@ def test_other_origins_are_refused(client, origin):
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
 def test_requests_that_other_sites_send_are_refused(client, site):
     refused(trace(client, "a", headers={"sec-fetch-site": site}), 403)
-    refused(client.get("/api/map", headers={"sec-fetch-site": site}), 403)
+    refused(client.get("/api/overview", headers={"sec-fetch-site": site}), 403)
 
 
 def test_our_own_page_may_ask(client):
@@ -129,7 +129,7 @@ def test_lengths_that_are_none_or_too_large_are_refused(client, length):
 def test_long_texts_and_words_are_refused(client):
     assert trace(client, "a" * MAX_TEXT).status_code == 200
     assert "10000" in refused(trace(client, "a" * (MAX_TEXT + 1)), 422)
-    for path in ("/api/moves?word=", "/api/word?word=", "/api/swaps?first=a&second=", "/api/words?query="):
+    for path in ("/api/word?word=", "/api/words?query="):
         refused(client.get(path + "w" * 201), 422)
     refused(client.get("/api/words?query=" + "w" * 60_000), 422)
     refused(client.post("/api/trace", content=json.dumps({"text": "a" * 10**6})), 413)
@@ -183,11 +183,9 @@ def test_forms_of_other_sites_cannot_be_sentences(client, kind):
         "/api/words?falling=perhaps",
         "/api/words?sort=nothing",
         "/api/words?sort=" + SCRIPT,
-        "/api/moves",
-        "/api/moves?word=",
         "/api/word?word=neverseen",
         "/api/word",
-        "/api/swaps?first=match",
+        "/api/opinion",
     ],
 )
 def test_bad_parameters_are_refused(client, path):
@@ -240,10 +238,6 @@ def test_hostile_text_is_answered_as_text(client, study, text):
 
 @pytest.mark.parametrize("word", [word for word in NASTY if "\ud800" not in word])
 def test_hostile_words_are_answered_as_words(client, study, word):
-    moved = client.get("/api/moves", params={"word": word})
-    assert moved.status_code == 200
-    assert moved.json()["word"] == word
-    assert moved.json()["known"] == (word in study.wfa.encoder.vocabulary)
     page = client.get("/api/word", params={"word": word})
     if word in study.influence.words:
         assert page.json()["word"] == word
@@ -251,11 +245,7 @@ def test_hostile_words_are_answered_as_words(client, study, word):
         refused(page, 400)
     found = client.get("/api/words", params={"query": word})
     assert found.json()["total"] == sum(word.lower() in each.lower() for each in study.influence.words)
-    swapped = client.get("/api/swaps", params={"first": word, "second": "match"})
-    if word in study.wfa.encoder.vocabulary:
-        assert swapped.json()["first"] == word
-    else:
-        refused(swapped, 400)
+    refused(client.get("/api/opinion", params={"name": word}), 400)  # no class
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=300))
@@ -271,7 +261,7 @@ def test_any_bytes_are_answered_or_refused(client, body, path):
     assert answer.status_code in (200, 400, 422)
 
 
-@given(st.binary(max_size=60), st.sampled_from(["moves", "word", "words", "swaps"]))
+@given(st.binary(max_size=60), st.sampled_from(["word", "words"]))
 def test_any_query_is_answered_or_refused(client, query, path):
     raw = "".join(f"%{byte:02x}" for byte in query)
     for name in ("word", "query", "first", "sort", "offset"):

@@ -13,10 +13,10 @@ from tests.waiting import wait_until
 from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.report import views
-from wfalens.report.server import app as application
-from wfalens.report.server.app import create_app
+from wfalens.report.server import web_app as application
 from wfalens.report.server.jobs import Jobs
 from wfalens.report.server.serve import _bind
+from wfalens.report.server.web_app import create_app
 
 
 class Gate(threading.Event):
@@ -76,7 +76,7 @@ def finished(jobs, name):
 def test_slow_requests_do_not_block_others(study, held):
     with opened(study) as client, ThreadPoolExecutor(8) as pool, held:
         slow = [pool.submit(counterfactuals, client, f"text {number}") for number in range(8)]
-        for path in ("/", "/api/overview", "/api/map", "/api/words", "/api/job/fidelity"):
+        for path in ("/", "/api/overview", "/api/words", "/api/job/fidelity"):
             assert client.get(path).status_code == 200
         assert trace(client).status_code == 200
         assert not any(each.done() for each in slow)
@@ -158,7 +158,7 @@ def test_a_job_that_fails_tells_a_sentence_and_the_next_one_runs(caplog):
         raise RuntimeError("a secret of ours")
 
     jobs = Jobs({"refused": refuse, "broken": broken, "fine": lambda: {"found": 1}})
-    for name in jobs.names:
+    for name in jobs.tasks:
         jobs.begin(name)
     assert finished(jobs, "fine") == {"found": 1}
     assert jobs.answer("refused") == {"state": "failed", "error": "this view needs texts"}
@@ -185,7 +185,7 @@ def test_a_job_does_not_outlive_the_server():
 
 
 def test_views_that_take_seconds_are_jobs(study):
-    names = ("fidelity", "sentences", "word_map", "contrast", "attacks", "comparison")
+    names = ("fidelity", "sentences", "opinion", "findings", "attacks", "comparison")
     with opened(study) as client:
         for name in names:
             wait_until(lambda name=name: client.get(f"/api/job/{name}").json()["state"] != "working")

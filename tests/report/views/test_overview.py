@@ -1,59 +1,57 @@
-"""The page begins with the story and the diagram of a readable automaton."""
-
-import itertools
-from dataclasses import replace
+"""The readable automaton in the page's details, and what the overview suggests next."""
 
 import numpy as np
 import pytest
 
 from tests.automata import linear_sample, sample
+from tests.errors import raises
 from tests.readable import negation
-from wfalens.explanation import describe, moves
 from wfalens.report import Study
 from wfalens.report.page import to_json
-from wfalens.report.views import overview
+from wfalens.report.views import overview, states
+from wfalens.text import Corpus
 
 
-def test_a_readable_automaton_is_told_and_drawn():
+def test_a_readable_automaton_is_drawn_with_its_moves_and_clusters():
     made = negation()
-    reading = overview(Study("a.wfa", made.wfa))["reading"]
-    to_json(reading)
-    table = moves(made.wfa)
-    assert [each["text"] for each in reading["story"]] == [each.text for each in describe(made.wfa).sentences]
-    assert [each["name"] for each in reading["states"]] == list(table.names.states)
-    for at, state in enumerate(reading["states"]):
-        assert state["mix"] == pytest.approx(made.centres[at], abs=1e-4)
-        assert state["stays"] == pytest.approx(table.rates[at, at], abs=1e-4)
-    for move in reading["moves"]:
-        assert move["rate"] == pytest.approx(table.rates[move["from"], move["to"]], abs=1e-4)
-        assert move["from"] != move["to"]
-    assert np.allclose(reading["matrices"], made.matrices, atol=1e-3)
+    found = states(Study("a.wfa", made.wfa))
+    to_json(found)
+    assert len(found["states"]) == made.wfa.states
+    assert len(found["clusters"]) == len(made.matrices)
+    assert found["drawing"].startswith("<svg")
 
 
-def test_the_first_moves_lead_to_every_state_that_can_be_reached():
-    reading = overview(Study("a.wfa", negation().wfa))["reading"]
-    reached = {move["to"] for move in reading["moves"]}
-    assert {move["to"] for move in reading["moves"][: len(reached)]} == reached
+def test_states_are_placed_and_named_by_the_network_while_the_automaton_is_there():
+    """The network here is another than the copy believes: the figures are the network's."""
+    made = negation()
+    corpus = Corpus(tuple(" ".join(text) for text in made.texts))
+
+    class Network:
+        class_names, encoder, fingerprint = made.wfa.class_names, made.wfa.encoder, "blurred"
+
+        def trace(self, ids):
+            blurred = made.wfa.trace(ids)
+            return type(blurred)((0.5 * blurred.values + 0.25).astype(np.float32), blurred.offsets)
+
+    study = Study("a.wfa", made.wfa, Network(), corpus)
+    ids = study.encoded.take(study.sample)
+    places, outputs = made.wfa.state_vectors(ids, every=True), Network().trace(ids).values
+    found = {tuple(np.round(each["output"], 6)) for each in states(study)["states"]}
+    for state in range(1, made.wfa.states):
+        weights = places[:, state]
+        if weights.sum() > 0.5:
+            mean = weights @ outputs / weights.sum()
+            assert any(np.allclose(mean, each, atol=1e-4) for each in found)
+    shares = [each["output"][1] for each in states(study)["states"]]
+    assert shares == sorted(shares)
 
 
-def test_boxes_of_a_column_do_not_lie_on_each_other():
-    places = sorted(
-        (each["column"], each["row"]) for each in overview(Study("a.wfa", negation().wfa))["reading"]["states"]
-    )
-    for (column, row), (other, next_row) in itertools.pairwise(places):
-        assert column != other or next_row - row >= 0.999
+@pytest.mark.parametrize("wfa", [sample("fit", 0).wfa, linear_sample(0).wfa], ids=["stochastic", "linear"])
+def test_an_automaton_without_a_readable_one_says_so(wfa):
+    with raises("not-readable"):
+        states(Study("a.wfa", wfa))
 
 
-def test_what_cannot_be_told_says_why(monkeypatch):
-    made = negation().wfa
-    silent = replace(made.completion, visits=np.zeros_like(made.completion.visits))
-    monkeypatch.setattr(made, "completion", silent)
-    made.__dict__.pop("anatomy", None)
-    reading = overview(Study("a.wfa", made))["reading"]
-    assert list(reading) == ["error"]
-    assert "extract it again" in reading["error"]
-
-
-def test_other_automata_have_no_story():
-    for wfa in (sample("fit", 0).wfa, linear_sample(0).wfa):
-        assert overview(Study("a.wfa", wfa))["reading"] is None
+def test_commands_to_copy_quote_names_of_files():
+    commands = [command for _, command in overview(Study("my films'.wfa", negation().wfa))["next"]]
+    assert all("'my films'\"'\"'.wfa'" in command for command in commands)

@@ -7,7 +7,7 @@ from tests.studies import counting_model, letter_texts
 from wfalens.extraction import Paper, extract
 from wfalens.report import Study
 from wfalens.report.views import texts
-from wfalens.report.views.problems import AGAINST, broken_texts, disagreement_rows, disagreements, label_errors
+from wfalens.report.views.problems import broken_texts, disagreement_rows, disagreements, surest_mistakes
 from wfalens.report.views.texts_view import confusion
 from wfalens.text import Corpus
 
@@ -43,16 +43,16 @@ def test_the_table_says_what_truth_network_and_automaton_say(counting):
                 assert count == sum(each[one] == at and each[other] == column for each in found["rows"])
 
 
-def test_a_label_is_doubted_where_the_network_is_as_sure_of_another_class_as_on_its_own_texts():
-    truth = np.array([0, 0, 0, 1, 1, 1])
-    outputs = np.array([[0.9, 0.1], [0.8, 0.2], [0.05, 0.95], [0.1, 0.9], [0.3, 0.7], [0.45, 0.55]])
-    found = label_errors(truth, outputs)
-    assert [(each["text"], each["label"], each["probable"]) for each in found] == [(2, 0, 1)]
-    assert label_errors(None, outputs) is None
-    assert label_errors(truth, None) is None
+def test_the_surest_mistakes_come_first():
+    truth = np.array([0, 0, 0, 1, 1])
+    outputs = np.array([[0.9, 0.1], [0.4, 0.6], [0.05, 0.95], [0.1, 0.9], [0.3, 0.7]])
+    found = surest_mistakes(truth, outputs)
+    assert [(each["text"], each["label"], each["predicted"]) for each in found] == [(2, 0, 1), (1, 0, 1)]
+    assert surest_mistakes(None, outputs) is None
+    assert surest_mistakes(truth, None) is None
 
 
-def test_a_planted_label_error_comes_first(counting):
+def test_a_planted_mistake_comes_first(counting):
     model = counting.model
     said = model.trace(model.encoder.encode(counting.corpus.texts)).last()
     labels = said.argmax(1)
@@ -60,7 +60,7 @@ def test_a_planted_label_error_comes_first(counting):
     labels[surest] = (labels[surest] + 1) % 3
     corpus = Corpus(counting.corpus.texts, labels, counting.corpus.class_names, "planted")
     found = texts(Study("letters.wfa", counting.wfa, model, corpus))
-    first = found["problems"]["label_errors"][0]
+    first = found["problems"]["mistakes"][0]
     assert found["rows"][first["text"]][0] == corpus.texts[surest]
 
 
@@ -96,22 +96,10 @@ def test_rows_that_cost_agreement_are_where_the_two_part_for_good(counting):
     assert disagreements(counting, ids, said, said) == []
 
 
-def test_strong_words_against_their_labels_are_named(counting):
-    """The strongest letter speaks for a class; here no text with it is labelled so."""
-    strongest = counting.influence.by_strength(1)
-    word, label = strongest.words[0], int(strongest.scores[0].argmax())
-    labels = np.array([(label + 1) % 3 if word in text.split() else label for text in counting.corpus.texts])
-    corpus = Corpus(counting.corpus.texts, labels, counting.corpus.class_names, "turned")
-    found = texts(Study("letters.wfa", counting.wfa, counting.model, corpus))["problems"]["words"]
-    against = [each for each in found if each["kind"] == AGAINST]
-    assert [(each["word"], each["class"]) for each in against] == [(word, f"c{label}")]
-    assert against[0]["labelled"].startswith("0 of ")
-
-
 def test_without_labels_and_network_the_rest_remains(counting):
     found = texts(Study("letters.wfa", counting.wfa, None, Corpus.of(counting.corpus.texts)))
     assert found["confusions"] == {"network": None, "automaton": None}
-    assert found["problems"]["label_errors"] is None
+    assert found["problems"]["mistakes"] is None
     assert found["problems"]["phrases"] is None
     assert found["problems"]["disagreements"] is None
     assert found["rows"][0][1:3] == [None, None]

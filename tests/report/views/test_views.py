@@ -1,7 +1,7 @@
-"""The other views: overview, fidelity, sentences, word map, contrast, attacks, comparison; and JSON for all."""
+"""The other views: overview, fidelity, sentences, opinion, attacks, comparison; and JSON for all."""
 
+import ast
 import json
-import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -24,8 +24,8 @@ from wfalens.text import Corpus
 NEEDS = {
     "fidelity": ("corpus", "model"),
     "sentences": ("corpus",),
-    "word_map": ("vectors",),
-    "contrast": ("vectors",),
+    "opinion": ("corpus", "model"),
+    "findings": ("corpus", "model"),
     "attacks": ("corpus", "model", "vectors"),
     "texts": ("corpus",),
     "comparison": ("other",),
@@ -54,31 +54,41 @@ def test_the_overview_tells_a_language_model_from_a_classifier(study):
     assert not views.overview(study)["next_symbol"]
 
 
-def test_the_command_is_safe_to_paste(study):
-    """Names come from files that others made; in a shell they are one word each."""
-    words = shlex.split(views.overview(study)["command"])
-    assert words[:4] == ["wfalens", "extract", "MODEL", "--corpus"]
-    assert words[4] == "headlines </title>"
-    assert words[words.index("--states") + 1] == "12"
-    assert words[-2:] == ["--out", study.name]
+def called(study):
+    """The call of `extract` on the page: its positional arguments, its keywords, and where the result is saved."""
+    saved = ast.parse(views.overview(study)["call"], mode="eval").body
+    assert (saved.func.attr, len(saved.args)) == ("save", 1)
+    extracted = saved.func.value
+    assert ast.unparse(extracted.func) == "wl.extract"
+    return extracted.args, {each.arg: ast.literal_eval(each.value) for each in extracted.keywords}, saved.args[0].value
 
 
-def test_a_limit_of_time_belongs_to_the_command():
+def test_the_call_that_makes_it_again_is_safe_to_paste(study):
+    """Names come from files that others made; in the call they are literals."""
+    (model, texts, method), options, name = called(study)
+    assert (model.id, texts.id, ast.unparse(method.func)) == ("model", "texts", "wl.Stochastic")
+    made = Stochastic(**{each.arg: ast.literal_eval(each.value) for each in method.keywords})
+    assert (made.states, made.completion, made.representatives) == (12, "probe", 3)
+    assert (options["seed"], name) == (0, study.name)
+
+
+def test_a_limit_of_time_belongs_to_the_call():
     wfa = sample("empirical", 0).wfa
     wfa.provenance["time"] = {"limit": 60.0, "used": 61.2}
-    words = shlex.split(views.overview(Study("a.wfa", wfa))["command"])
-    assert words[words.index("--time") + 1] == "60s"
+    _, options, _ = called(Study("a.wfa", wfa))
+    assert options["time"] == 60
 
 
 @pytest.mark.parametrize("kind", ["readable", "linear"])
-def test_the_command_has_no_option_that_its_kind_refuses(kind):
+def test_the_call_has_the_options_of_its_method(kind):
     wfa = sample("empirical", 0).wfa
-    wfa.provenance["parameters"] = {"kind": kind, "completion": "shared", "alpha": 0.0, "seed": 3}
-    words = shlex.split(views.overview(Study("a.wfa", wfa))["command"])
-    assert words[words.index("--kind") + 1] == kind
-    assert not {"--completion", "--alpha", "--beta", "--abstraction"} & set(words)
-    options = {name[2:]: words[at + 1] for at, name in enumerate(words) if name in ("--kind", "--seed")}
-    assert options == {"kind": kind, "seed": "3"}
+    hostile = {"states=1); evil(": 1, "kind": kind, "clusters": {"nested": 1}, "states": 7, "seed": 3}
+    wfa.provenance["parameters"] = hostile
+    arguments, options, _ = called(Study("a.wfa", wfa))
+    assert ast.unparse(arguments[2]) == f"wl.{kind.title()}(states=7)"
+    assert options == {"seed": 3}
+    wfa.provenance["choice"] = {"chosen": kind}
+    assert len(called(Study("a.wfa", wfa))[0]) == 2
 
 
 def test_fidelity_is_the_measured_one(study):
@@ -130,30 +140,6 @@ def test_sentences_are_of_the_sort_that_they_are_offered_as(study):
     alone = views.sentences(replace(study, model=None), 5)
     assert alone["disagree"] == []
     assert all(item["model_label"] is None for item in alone["any"])
-
-
-def test_the_word_map_holds_the_strongest_words_twice(study):
-    data = views.word_map(study, per_class=8)
-    assert len(data["words"]) == len(set(data["words"])) == len(data["classes"])
-    assert len(data["spaces"]) == 2
-    for space in data["spaces"]:
-        assert len(space["points"]) == len(data["words"])
-        assert 0 <= space["purity"] <= 1
-    for word, at in zip(data["words"], data["classes"], strict=True):
-        assert study.influence.of(word).argmax() == at
-
-
-def test_pairs_keep_their_bounds(study):
-    data = views.contrast(study, per_class=5)
-    for kind in ("adversarial", "collaborative"):
-        part = data[kind]
-        near, far = ("d_S", "d_T") if kind == "adversarial" else ("d_T", "d_S")
-        assert part["pairs"]
-        assert len(part["pairs"]) <= part["total"]
-        for pair in part["pairs"]:
-            assert pair[near] <= part["epsilon"] + 1e-5
-            assert pair[far] >= part["delta"] - 1e-5
-            assert pair["first_influence"] == pytest.approx(study.influence.of(pair["first"]), abs=6e-4)
 
 
 def test_attacks_turn_the_model_over(study):
@@ -235,17 +221,12 @@ def test_every_view_of_every_kind(kind, classes):
         )
         corpus = Corpus(("w0 w1", "w2", "w1 w1 w3"))
     study = Study("a.wfa", wfa, model, corpus)
-    found = views.state_map(study)
-    data = found.to_dict()
-    assert all(len(level["bands"]) == len(wfa.class_names) for level in data["levels"])
     text = corpus.texts[0]
     played = views.trace(study, text)
     assert np.allclose(np.sum(played["contributions"], 0), np.sum(explain(wfa, text).values, 0), atol=1e-3)
-    to_json(
-        [data, played, views.sentences(study), views.counterfactuals(study, text), found.word_moves(text.split()[0])]
-    )
+    to_json([played, views.sentences(study), views.counterfactuals(study, text)])
     if model is not None:
-        to_json(views.fidelity(study))
+        to_json([views.fidelity(study), views.opinion(study)])
 
 
 JSON = st.recursive(

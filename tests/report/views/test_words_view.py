@@ -123,7 +123,7 @@ def test_a_hundred_thousand_words_are_searched_at_a_keystroke(large):
             found.append(table.find(query, sort="c3", offset=200))
         steps.append(len(calls))
     assert steps[0] < 1000  # nothing is searched
-    assert max(steps) < 250_000  # one step of a generator for a word is a call and a return
+    assert max(steps) < 300_000  # a step of a generator for a word is a call and a return; one found is ranked
     assert found[0]["total"] == 99_998
     assert found[1]["total"] == sum("a" in word for word in large.encoder.vocabulary.words[2:])
     assert len(found[0]["rows"]) == 100

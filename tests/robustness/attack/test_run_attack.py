@@ -11,7 +11,7 @@ from wfalens.automaton import WFA
 from wfalens.errors import InputError
 from wfalens.explanation import nearness_of
 from wfalens.extraction import Paper, Stochastic, extract
-from wfalens.models import RNNClassifier, RNNConfig, Trainer
+from wfalens.models import RNNClassifier, RNNConfig, Trainer, wrap
 from wfalens.robustness.attack import RECIPES, AttackContext, AttackOptions, attack, near_candidates, run_attack
 from wfalens.robustness.attack.attack_result import (
     FAILED,
@@ -21,9 +21,12 @@ from wfalens.robustness.attack.attack_result import (
     Example,
     RecipeResult,
 )
+from wfalens.robustness.attack.recipes import Search
 from wfalens.scale import RunConfig
-from wfalens.text import Corpus, load_dataset
+from wfalens.text import Corpus, TextEncoder, load_dataset
 from wfalens.text.datasets import newsroom
+
+BOUNDS = AttackOptions(weak=0.2, strong=0.3, min_transition=0.001)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +48,7 @@ def near(setting):
 
 @pytest.fixture(scope="module")
 def context(setting, near):
-    return AttackContext.prepare(setting[1], near, 0.2, 0.3, 0.001)
+    return AttackContext.prepare(setting[1], near, BOUNDS)
 
 
 def msq(first, second):
@@ -100,7 +103,7 @@ def test_pairs_are_compared_in_small_blocks(setting, near, monkeypatch):
     whole = near_candidates(wfa, near)
     made = []
     matrices = type(wfa).matrices
-    monkeypatch.setattr("wfalens.robustness.attack.attack_candidates._FLOATS", 8 * wfa.states**2)
+    monkeypatch.setattr("wfalens.robustness.attack.recipes._FLOATS", 8 * wfa.states**2)
     monkeypatch.setattr(type(wfa), "matrices", lambda self, ids: made.append(len(ids)) or matrices(self, ids))
     np.testing.assert_array_equal(near_candidates(wfa, near).transition, whole.transition)
     assert max(made) <= 8
@@ -225,9 +228,9 @@ def test_bad_input_is_refused(setting, context):
     with raises("option-value"):
         context.recipe("weak", 0)
     with raises("attack-bounds"):
-        AttackContext.prepare(wfa, nearness_of(wfa, vectors), 0.9, 0.5)
+        AttackContext.prepare(wfa, nearness_of(wfa, vectors), AttackOptions(weak=0.9, strong=0.5))
     with pytest.raises(InputError):
-        AttackContext.prepare(wfa, nearness_of(wfa, vectors), "weak")
+        AttackContext.prepare(wfa, nearness_of(wfa, vectors), AttackOptions(weak="weak"))
     search = context.recipe("weak", 1)
     with raises("no-labels"):
         run_attack("weak", 1, search, model, Corpus.of(corpus.texts))
@@ -253,8 +256,37 @@ def test_the_door_runs_recipes_and_uses_the_models_classes_where_there_are_no_la
 def test_a_recipe_without_a_candidate_says_that_nothing_was_tried(setting, near):
     model, wfa, _, _ = setting
     corpus = Corpus.of(["zzzz senate zzzz"], ["us"], model.class_names)
-    outcome = run_attack("guided", 2, AttackContext.prepare(wfa, near, 0, 0).recipe("guided", 2), model, corpus)
+    outcome = run_attack(
+        "guided",
+        2,
+        AttackContext.prepare(wfa, near, AttackOptions(weak=0, strong=0)).recipe("guided", 2),
+        model,
+        corpus,
+    )
     assert (outcome.examples[0].status, outcome.examples[0].queries) == (FAILED, 0)
     total = outcome.rates
     assert (total.tried, total.asr_all, total.asr_correct, total.accuracy_after) == (0, None, None, None)
     assert "no text has an allowed change" in repr(outcome)
+
+
+def test_a_model_of_strings_reads_unchanged_words_as_they_were_written():
+    class First(Search):
+        """Puts "bad" in the first place."""
+
+        rounds = 1
+
+        def proposals(self, target, rng):
+            return [[(0, encoder.vocabulary.encode([["bad"]]).values[0])]]
+
+    asked = []
+
+    def scored(texts: list[str]):
+        asked.extend(texts)
+        good = np.array([0.1 if text.startswith("bad") else 0.9 for text in texts])
+        return np.stack([1 - good, good], 1)
+
+    encoder = TextEncoder.of_texts(["a good film", "bad"], "basic_english")
+    model = wrap(scored, vocab=encoder, classes=("no", "yes"), reads="text", name="scored")
+    result = run_attack("first", 1, First(), model, Corpus.of(["A  GOOD, unheard film!"], ["yes"], ("no", "yes")))
+    assert asked == ["A  GOOD, unheard film!", "bad  GOOD, unheard film!"]
+    assert [each.status for each in result.examples] == [SUCCEEDED]

@@ -19,7 +19,6 @@ from wfalens.robustness.certify.edits import (
     every_pick,
     in_words,
     random_picks,
-    some_picks,
     spelled,
 )
 from wfalens.text import TextEncoder, Vocabulary, load_dataset
@@ -157,10 +156,6 @@ def test_variants_are_all_of_the_allowed_texts(question):
     assert {tuple(row) for row in drawn} <= {tuple(row) for row in table}
     if changes == 0:
         assert len(table) == 1
-    few, exhaustive = some_picks(choices, len(table) - 1, np.random.default_rng(0), changes)
-    assert not exhaustive
-    assert len(few) == len(table) - 1
-    assert some_picks(choices, len(table), np.random.default_rng(0), changes)[1]
 
 
 def edited(words, edits):
@@ -231,6 +226,11 @@ def test_greedy_variants_are_tried_beside_random_ones(newsroom_wfa, newsroom_mod
     choices = Edits(substitutes).choices(newsroom_wfa.encoder.encode([text]).values)
     assert count_variants(choices) > 10
     assert trial.variants == 10 + len(choices) * (len(newsroom_wfa.class_names) - 1)
+    assert not trial.exhaustive
+    for most, exhaustive in ((count_variants(choices, 1), True), (count_variants(choices, 1) - 1, False)):
+        (trial,) = certify_texts(newsroom_wfa, [text], Edits(substitutes), changes=1, samples=most).trials
+        assert trial.exhaustive == exhaustive
+        assert not exhaustive or trial.variants == most
     greedy = ChangeEffects.of(newsroom_wfa, choices, 0).greedy(2)
     assert {tuple(row) for row in greedy} <= {tuple(row) for row in every_pick(choices, 2)}
 

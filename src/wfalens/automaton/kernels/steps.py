@@ -30,6 +30,7 @@ _REASSOCIATE = {"reassoc", "contract", "nsz"}  # lets sums be vectorised; NaN an
 _TOKENS_PER_THREAD = 4096
 _KEPT_FLOATS = 1 << 23  # of the table of scales
 _IDENTITY = -1
+FIRST = np.int64(0)  # a plain 0 would have functions compiled again for that constant
 _LANES, _CHAINS, _WIDE = 16, 4, 48  # of a product with a matrix; wide ones take three vectors at a time
 _one, _two, _three = (matrix_products(_LANES, vectors, _CHAINS) for vectors in (1, 2, 3))
 _fetch_line, _fetch_scales, _fetch_matrix = fetches(1), fetches(48), fetches(256)  # what the next word will need
@@ -198,7 +199,7 @@ def _run(words, offsets, first, last, initial, rows, rule, matrices, every, resu
                         scale = rule.kept
                     else:
                         scale, kept = scratch, 0
-                        word_scales(scratch, 0, word, rows, rule)
+                        word_scales(scratch, FIRST, word, rows, rule)
                     for i in range(n):
                         value, mass = scale[kept, i], d[at, i]
                         missing = value < none
@@ -259,9 +260,11 @@ def distributions(
     """
     shape = len(words) if every else len(offsets) - 1, initial.shape[1]
     result = np.empty(shape, np.float64 if matrices is None else np.float32)
+    start = initial.view()
+    start.setflags(write=False)  # the kernel is compiled for one kind of array, whoever owns it
 
     def work(first: int, last: int) -> None:
-        _run(words, offsets, first, last, initial, rows, rule, matrices or _NO_MATRICES, every, result)
+        _run(words, offsets, first, last, start, rows, rule, matrices or _NO_MATRICES, every, result)
 
     in_parallel(work, offsets, _TOKENS_PER_THREAD)
     return result

@@ -7,6 +7,8 @@ ones.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,14 +18,17 @@ from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.explanation.shapley.panels import IDENTITY, MEAN, LayeredSteps, SparseSteps, Steps
-from wfalens.explanation.shapley.shapley_kernels import transposed_mean
+from wfalens.explanation.shapley.shapley_kernels import IDENTITY, MEAN, LayeredSteps, SparseSteps, Steps
 from wfalens.ragged import Ragged
+from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import UNKNOWN
+from wfalens.validation import check_choice
 
 ABSENCES = DELETE, HIDE, BACKGROUND = ("delete", "unknown", "background")
-_WORDS_AT_ONCE = 1 << 12
-_VECTOR_FLOATS = 1 << 22  # of coalitions read at a time
+PLAYERS = WORD, PHRASE, SENTENCE = ("word", "phrase", "sentence")
+_ENDS = {PHRASE: re.compile(r"[.!?…,;:)–—]\S*\s|\s[(–—-]\s?"), SENTENCE: re.compile(r"[.!?…]\S*\s")}
+_PHRASE_WORDS = 5
+_VECTOR_FLOATS = 1 << 22  # of state vectors or matrices held at a time
 
 
 def checked_absence(absence: str) -> str:
@@ -35,27 +40,18 @@ def checked_absence(absence: str) -> str:
 def compiled_game(wfa: WFA, ids: NDArray[np.int32], absence: str) -> tuple[Steps, NDArray[np.int64], int]:
     """What the kernels need: the steps, the step of every word, and that of an absent word. ids: (tokens,)"""
     if isinstance(wfa, StochasticWFA):
-        return _sparse_game(wfa, ids, absence)
-    if isinstance(wfa, LinearWFA):
-        return _layered_game(wfa, ids, absence)
-    raise InputError(f"automata of the kind {wfa.kind!r} have no exact Shapley values")
-
-
-def _sparse_game(wfa: StochasticWFA, ids: NDArray[np.int32], absence: str) -> tuple[Steps, NDArray[np.int64], int]:
-    mean = mean_matrix(wfa) if absence == BACKGROUND else np.zeros((0, 0))
-    absent = {DELETE: IDENTITY, HIDE: int(wfa.row_set[UNKNOWN]), BACKGROUND: MEAN}[absence]
-    return SparseSteps(wfa.rows, wfa.rule, mean, np.ascontiguousarray(mean.T)), wfa.row_set[ids], absent
-
-
-def _layered_game(wfa: LinearWFA, ids: NDArray[np.int32], absence: str) -> tuple[Steps, NDArray[np.int64], int]:
+        mean = mean_matrix(wfa) if absence == BACKGROUND else np.zeros((0, 0))
+        absent = {DELETE: IDENTITY, HIDE: int(wfa.row_set[UNKNOWN]), BACKGROUND: MEAN}[absence]
+        return SparseSteps(wfa.rows, wfa.rule, mean, np.ascontiguousarray(mean.T)), wfa.row_set[ids], absent
+    if not isinstance(wfa, LinearWFA):
+        raise InputError(f"automata of the kind {wfa.kind!r} have no exact Shapley values")
     distinct, words = np.unique(ids, return_inverse=True)
-    parts = wfa.layers.parts(distinct).astype(np.float64)
-    absent = IDENTITY
+    parts, absent = wfa.layers.parts(distinct).astype(np.float64), IDENTITY
     if absence != DELETE:
         one = wfa.layers.parts(np.array([UNKNOWN], np.int32)) if absence == HIDE else _mean_parts(wfa)[:, None]
         parts, absent = np.concatenate([parts, one], 1), len(distinct)
     links = np.array(wfa.links)
-    decay, gate, entry = parts
+    decay, gate, entry = np.ascontiguousarray(parts)  # one layout: kernels are compiled for each
     return LayeredSteps(decay, gate, entry, links, np.ascontiguousarray(links.T), wfa.factors.width), words, absent
 
 
@@ -64,46 +60,31 @@ _MEANS: WeakKeyDictionary[WFA, NDArray[np.float64]] = WeakKeyDictionary()  # com
 
 def mean_matrix(wfa: WFA) -> NDArray[np.float64]:
     """`B = Σσ p(σ)·Êσ`, p the frequencies in the extraction corpus. -> (n, n)"""
-    return _layered_mean(wfa) if isinstance(wfa, LinearWFA) else _sparse_mean(wfa)
-
-
-def _frequencies(wfa: WFA) -> NDArray[np.float64]:
-    """p(σ): (V,)"""
-    total = wfa.word_counts.sum()
-    if total == 0:
-        raise InputError(
-            "no word was counted in extraction, so there is no random word; choose another absence",
-            code="no-word-counts",
-        )
-    return np.asarray(wfa.word_counts / total)
-
-
-def _sparse_mean(wfa: WFA) -> NDArray[np.float64]:
-    if wfa not in _MEANS:
-        shares = _frequencies(wfa)
-        ids = np.flatnonzero(shares).astype(np.int32)
-        steps, words, _ = compiled_game(wfa, ids, DELETE)
-        _MEANS[wfa] = np.ascontiguousarray(transposed_mean(words, shares[ids], steps, wfa.states).T)
-    return _MEANS[wfa]
-
-
-def _mean_parts(wfa: LinearWFA) -> NDArray[np.float64]:
-    """The mean decays, gates and entries: Êσ is linear in them. -> (3, n − 1)"""
-    if wfa not in _MEANS:
-        shares = _frequencies(wfa)
-        parts = np.zeros((3, wfa.states - 1))
-        for ids in np.array_split(np.flatnonzero(shares).astype(np.int32), 1 + len(shares) // _WORDS_AT_ONCE):
-            parts += np.einsum("w,pwn->pn", shares[ids], wfa.layers.parts(ids))
-        _MEANS[wfa] = parts
-    return _MEANS[wfa]
-
-
-def _layered_mean(wfa: LinearWFA) -> NDArray[np.float64]:
+    if not isinstance(wfa, LinearWFA):
+        return _word_mean(wfa, wfa.matrices)
     decay, gate, entry = _mean_parts(wfa)
     matrix = np.zeros((wfa.states, wfa.states))
     matrix[:-1, :-1] = np.diag(decay) + wfa.links * gate
     matrix[-1] = np.append(entry, 1.0)
     return matrix
+
+
+def _mean_parts(wfa: LinearWFA) -> NDArray[np.float64]:
+    """The mean decays, gates and entries: Êσ is linear in them. -> (3, n − 1)"""
+    return _word_mean(wfa, lambda ids: np.moveaxis(wfa.layers.parts(ids), 1, 0))
+
+
+def _word_mean(wfa: WFA, tables: Callable[[NDArray[np.int32]], NDArray[np.floating]]) -> NDArray[np.float64]:
+    """`Σσ p(σ)·T(σ)` of a table T for each of some words."""
+    if wfa not in _MEANS:
+        ids, counts = np.flatnonzero(wfa.word_counts).astype(np.int32), wfa.word_counts
+        if len(ids) == 0:
+            message = "no word was counted in extraction, so there is no random word; choose another absence"
+            raise InputError(message, code="no-word-counts")
+        step = max(1, _VECTOR_FLOATS // wfa.states**2)
+        chunks = [ids[at : at + step] for at in range(0, len(ids), step)]
+        _MEANS[wfa] = np.sum([np.tensordot(counts[part] / counts.sum(), tables(part), 1) for part in chunks], 0)
+    return _MEANS[wfa]
 
 
 def absent_step(wfa: WFA, vectors: NDArray[np.float64], absence: str) -> NDArray[np.float64]:
@@ -128,11 +109,38 @@ def coalition_weights(
     wfa: WFA, ids: NDArray[np.int32], present: NDArray[np.bool_], absence: str
 ) -> NDArray[np.float64]:
     """Class weights of some coalitions of one text; present: (N, L) -> (N, classes)"""
-    if absence == BACKGROUND:
-        step = max(1, _VECTOR_FLOATS // wfa.states)
-        parts = [_mixed_weights(wfa, ids, present[at : at + step]) for at in range(0, len(present), step)]
-        return np.concatenate([np.zeros((0, len(wfa.class_names))), *parts])
-    return wfa.weights(coalition_texts(ids, present, absence))
+    if absence != BACKGROUND:
+        return wfa.weights(coalition_texts(ids, present, absence))
+    step = max(1, _VECTOR_FLOATS // wfa.states)
+    parts = [np.zeros((0, len(wfa.class_names)))]
+    for at in range(0, len(present), step):
+        vectors = np.tile(wfa.initial, (len(present[at : at + step]), 1))
+        for word, there in zip(ids, present[at : at + step].T, strict=True):
+            after = absent_step(wfa, vectors, BACKGROUND)
+            after[there] = wfa.advance(vectors[there], np.full(there.sum(), word, np.int32))
+            vectors = after
+        parts.append(wfa.read_out(vectors))
+    return np.concatenate(parts)
+
+
+def players_of(encoder: TextEncoder, text: str, by: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Words, phrases or sentences as they are written, and of which of them every word is one; -> (words,)
+
+    A sentence ends at a full stop or another of its marks, a phrase also at a comma and the like, and after five words.
+    """
+    check_choice("by", by, PLAYERS)
+    pieces = encoder.pieces(text)
+    if by == WORD:
+        return tuple(encoder.tokens(text)), np.arange(len(pieces))
+    player, length = np.zeros(len(pieces), np.int64), 0
+    for at in range(1, len(pieces)):
+        gap = re.search(r"\W*$", pieces[at - 1])[0] + re.match(r"\W*", pieces[at])[0]  # type: ignore[index]
+        length += 1
+        is_word = re.search(r"\w", pieces[at]) is not None  # marks belong to what they end
+        starts = is_word and (_ENDS[by].search(gap) is not None or (by == PHRASE and length >= _PHRASE_WORDS))
+        player[at], length = player[at - 1] + starts, 0 if starts else length
+    groups = np.split(np.array(pieces, object), np.flatnonzero(np.diff(player)) + 1)
+    return tuple("".join(group).strip() for group in groups), player
 
 
 def coalition_texts(ids: NDArray[np.int32], present: NDArray[np.bool_], absence: str) -> Ragged[np.int32]:
@@ -141,16 +149,6 @@ def coalition_texts(ids: NDArray[np.int32], present: NDArray[np.bool_], absence:
         return Ragged.from_lengths(np.broadcast_to(ids, present.shape)[present], present.sum(1))
     table = np.where(present, ids, np.int32(UNKNOWN)).astype(np.int32)
     return Ragged.from_lengths(table.ravel(), np.full(len(present), len(ids)))
-
-
-def _mixed_weights(wfa: WFA, ids: NDArray[np.int32], present: NDArray[np.bool_]) -> NDArray[np.float64]:
-    vectors = np.tile(wfa.initial, (len(present), 1))
-    for position, word in enumerate(ids):
-        there = np.flatnonzero(present[:, position])
-        away = absent_step(wfa, vectors, BACKGROUND)
-        away[there] = wfa.advance(vectors[there], np.full(len(there), word, np.int32))
-        vectors = away
-    return wfa.read_out(vectors)
 
 
 def every_coalition_weights(wfa: WFA, ids: NDArray[np.int32], absence: str) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ bounded beforehand (`quadrature_error`).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import lru_cache
 
 import numpy as np
@@ -96,15 +97,9 @@ def gauss_legendre(nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 def node_count(length: int, tolerance: float, scale: float) -> int:
     """The fewest nodes with an error of at most `tolerance`; ⌈L/2⌉ are exact."""
-    high = (length + 1) // 2
-    low = min(1, high)
-    while low < high:
-        middle = (low + high) // 2
-        if quadrature_error(length, middle, scale) <= tolerance:
-            high = middle
-        else:
-            low = middle + 1
-    return high
+    exact = (length + 1) // 2
+    fewer = range(min(1, exact), exact)
+    return fewer.start + bisect_left(fewer, True, key=lambda n: quadrature_error(length, n, scale) <= tolerance)
 
 
 def quadrature_error(length: int, nodes: int, scale: float) -> float:

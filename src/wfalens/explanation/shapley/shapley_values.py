@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,21 +10,35 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA, Texts
 from wfalens.errors import InputError
-from wfalens.explanation.attribution import BANZHAF, LOG_ODDS, PROBABILITY, SHAPLEY, Attribution, class_column
+from wfalens.explanation.attribution import (
+    BANZHAF,
+    LOG_ODDS,
+    PROBABILITY,
+    SHAPLEY,
+    Attribution,
+    class_column,
+    import_shapiq,
+)
+from wfalens.explanation.shapley.coalition_regression import (
+    Estimates,
+    draw_coalitions,
+    enumerated_shapley,
+    estimate_shapley,
+)
 from wfalens.explanation.shapley.game import (
     checked_absence,
     coalition_weights,
     empty_weights,
     every_coalition_weights,
 )
-from wfalens.explanation.shapley.permutation_sampling import Estimates, enumerated_shapley, sampled_shapley
 from wfalens.explanation.shapley.quadrature import TOLERANCE, exact_banzhaf, exact_interactions, exact_shapley
 from wfalens.ragged import Ragged
 from wfalens.results import Result
+from wfalens.text.encoder import TextEncoder
 
 MOST_WORDS, MOST_SAMPLED, MOST_PAIRED = 20_000, 1_000, 500  # words of a text, see `check_length`
 ENUMERATED = 12  # words up to which all coalitions are read
-PAIRS = 64  # antithetic pairs of permutations where values are sampled
+SAMPLED = 1024  # coalitions that are read for values in probabilities where there are more words or groups
 
 
 def shapley(
@@ -35,7 +48,6 @@ def shapley(
     absence: str = "delete",
     unit: str | None = None,
     tolerance: float = TOLERANCE,
-    pairs: int = PAIRS,
     seed: int = 0,
 ) -> Attribution:
     """Shapley values of every word of a text for every class; the model is not asked.
@@ -47,9 +59,8 @@ def shapley(
             the extraction corpus).
         unit: "probability" or "log-odds"; by default the automaton's own, in which values are exact.
         tolerance: for long texts: the largest error of quadrature; 0 for none. The result has its bound.
-        pairs: antithetic pairs of random permutations, where values must be sampled: linear automata in probabilities,
-            beyond 12 words. The result then has standard errors.
-        seed: of these permutations.
+        seed: of coalitions that are drawn, where values are estimated: of linear automata in probabilities, beyond 12
+            words. The result then has standard errors.
 
     Examples:
         >>> from wfalens.explanation import shapley
@@ -57,7 +68,7 @@ def shapley(
         >>> found.values.shape, bool(abs(found.gap).max() < 1e-9)  # a value for each word and class; they add up
         ((4, 2), True)
     """
-    (found,) = shapley_each(wfa, [text], absence=absence, unit=unit, tolerance=tolerance, pairs=pairs, seed=seed)
+    (found,) = shapley_each(wfa, [text], absence=absence, unit=unit, tolerance=tolerance, seed=seed)
     return found
 
 
@@ -68,87 +79,65 @@ def shapley_each(
     absence: str = "delete",
     unit: str | None = None,
     tolerance: float = TOLERANCE,
-    pairs: int = PAIRS,
     seed: int = 0,
 ) -> list[Attribution]:
     """The same for many texts at once, or for word ids; the options are those of `shapley`."""
     absence, unit = checked_absence(absence), checked_unit(wfa, unit)
     if not 0 <= tolerance < np.inf:
         raise InputError(f"the tolerance must be 0 or a positive number, not {tolerance}", code="tolerance")
-    if pairs < 2:
-        raise InputError(f"a standard error needs at least 2 pairs of permutations, not {pairs}", code="few-samples")
-    words, ids = _read(wfa, texts)
-    if unit != wfa.unit:
-        rng = np.random.default_rng(seed)
-        return [_in_probabilities(wfa, each, text, absence, pairs, rng) for each, text in zip(words, ids, strict=True)]
-    check_length(ids, MOST_WORDS, "explained word by word")
-    values, errors = exact_shapley(wfa, ids, absence, tolerance)
+    words, ids = _read(wfa.encoder, texts)
+    is_exact = unit == wfa.unit
+    check_length(ids, *((MOST_WORDS, "explained word by word") if is_exact else (MOST_SAMPLED, "sampled")))
     base, output = empty_weights(wfa, ids.lengths, absence), wfa.weights(ids)
+    if is_exact:
+        values, errors = exact_shapley(wfa, ids, absence, tolerance)
+        found = [Estimates.exact(each) for each in values]
+    else:
+        base, output, errors = wfa.probabilities(base), wfa.probabilities(output), np.zeros(len(ids))
+        found = [probability_values(wfa, text, absence, seed) for text in ids]
+    about: dict[str, Any] = {"class_names": wfa.class_names, "unit": unit, "method": SHAPLEY, "absence": absence}
     return [
         Attribution(
-            words=words[at],
-            class_names=wfa.class_names,
-            base=base[at],
-            output=output[at],
-            values=values[at],
-            unit=unit,
-            method=SHAPLEY,
-            absence=absence,
-            error=float(errors[at]),
+            words=words[at], base=base[at], output=output[at], error=float(errors[at]), **each.fields(), **about
         )
-        for at in range(len(ids))
+        for at, each in enumerate(found)
     ]
 
 
-def _in_probabilities(
-    wfa: WFA, words: tuple[str, ...], ids: NDArray[np.int32], absence: str, pairs: int, rng: np.random.Generator
-) -> Attribution:
-    """Values of a linear automaton after the softmax, which is not linear in the words: enumerated or sampled."""
-    found = probability_values(wfa, ids, absence, pairs, rng)
-    ends = coalition_weights(wfa, ids, np.array([[False], [True]]).repeat(len(ids), 1), absence)
-    base, output = wfa.probabilities(ends)
-    return Attribution(
-        words=words,
-        class_names=wfa.class_names,
-        base=base,
-        output=output,
-        values=found.mean,
-        unit=PROBABILITY,
-        method=SHAPLEY,
-        absence=absence,
-        standard_error=found.standard_error if found.samples else None,
-        samples=found.samples,
-    )
-
-
 def probability_values(
-    wfa: WFA, ids: NDArray[np.int32], absence: str, pairs: int, rng: np.random.Generator
+    wfa: WFA, ids: NDArray[np.int32], absence: str, seed: int, player: NDArray[np.int64] | None = None
 ) -> Estimates:
-    """Shapley values of one text in probabilities, with standard errors, 0 where values are exact; -> (L, C) each"""
-    if wfa.unit == PROBABILITY:
+    """Shapley values of one text in probabilities, with standard errors, 0 where values are exact; -> (players, C) each
+
+    The softmax of a linear automaton is not linear in the words: values are enumerated or, of longer texts, estimated.
+    So are those of groups of words; player: (L,) the group of every word
+    """
+    if player is None and wfa.unit == PROBABILITY:
         values, _ = exact_shapley(wfa, Ragged(ids, np.array([0, len(ids)])), absence)
         return Estimates.exact(values.values)
-    if len(ids) <= ENUMERATED:
+    player = np.arange(len(ids)) if player is None else player
+    players = int(player[-1]) + 1
+    if players == len(ids) <= ENUMERATED:
         return Estimates.exact(enumerated_shapley(wfa.probabilities(every_coalition_weights(wfa, ids, absence))))
-    check_length(Ragged(ids, np.array([0, len(ids)])), MOST_SAMPLED, "sampled")
-    return sampled_shapley(
-        lambda present: wfa.probabilities(coalition_weights(wfa, ids, present, absence)), len(ids), pairs, rng
-    )
+    count = 1 << players if players <= ENUMERATED else SAMPLED
+    present = draw_coalitions(players, count, np.random.default_rng(seed))
+    return estimate_shapley(present, coalition_probabilities(wfa, ids, present[:, player], absence))
+
+
+def coalition_probabilities(
+    wfa: WFA, ids: NDArray[np.int32], present: NDArray[np.bool_], absence: str
+) -> NDArray[np.float64]:
+    """Outputs of some coalitions of one text as the Shapley values have them; present: (N, L) -> (N, classes)"""
+    weights = coalition_weights(wfa, ids, present, absence)
+    return weights if wfa.unit == PROBABILITY else wfa.probabilities(weights)
 
 
 def banzhaf(wfa: WFA, text: str, *, absence: str = "delete") -> Attribution:
     """Banzhaf values of every word of a text: its mean marginal over all coalitions, each as likely as the other."""
-    words, ids = read_text(wfa, text)
-    return Attribution(
-        words=words,
-        class_names=wfa.class_names,
-        base=empty_weights(wfa, ids.lengths, checked_absence(absence))[0],
-        output=wfa.weights(ids)[0],
-        values=exact_banzhaf(wfa, ids, absence).values,
-        unit=wfa.unit,
-        method=BANZHAF,
-        absence=absence,
-    )
+    words, ids = read_text(wfa.encoder, text)
+    base, values = empty_weights(wfa, ids.lengths, checked_absence(absence))[0], exact_banzhaf(wfa, ids, absence).values
+    about: dict[str, Any] = {"class_names": wfa.class_names, "unit": wfa.unit, "method": BANZHAF, "absence": absence}
+    return Attribution(words=words, base=base, output=wfa.weights(ids)[0], values=values, **about)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,6 +166,14 @@ class Interactions(Result):
         order = np.argsort(-np.abs(table[first, second]), kind="stable")[:k]
         return [(self.words[first[at]], self.words[second[at]], float(table[first[at], second[at]])) for at in order]
 
+    def to_shapiq(self, class_name: str) -> Any:
+        """The pairs for one class as `shapiq.InteractionValues`, which the plots of shapiq draw; needs shapiq."""
+        table = self.of_class(class_name)
+        pairs = {(int(a), int(b)): float(table[a, b]) for a, b in zip(*np.triu_indices(len(table), 1), strict=True)}
+        return import_shapiq().InteractionValues(
+            pairs, index="SII", min_order=2, max_order=2, n_players=len(table), estimated=False
+        )
+
     def rows(self) -> list[dict[str, Any]]:
         """A row for every pair of words."""
         return [
@@ -188,7 +185,7 @@ class Interactions(Result):
 
 def interactions(wfa: WFA, text: str, *, absence: str = "delete") -> Interactions:
     """Interactions of all pairs of words of a text, exact, in the automaton's unit."""
-    words, ids = read_text(wfa, text, MOST_PAIRED, "explained by pairs of words")
+    words, ids = read_text(wfa.encoder, text, MOST_PAIRED, "explained by pairs of words")
     (values,) = exact_interactions(wfa, ids, checked_absence(absence))
     return Interactions(words, wfa.class_names, values, wfa.unit, absence)
 
@@ -202,27 +199,27 @@ def checked_unit(wfa: WFA, unit: str | None) -> str:
 
 
 def read_text(
-    wfa: WFA, text: str, most: int = MOST_WORDS, done: str = "explained word by word"
+    encoder: TextEncoder, text: str, most: int = MOST_WORDS, done: str = "explained word by word"
 ) -> tuple[tuple[str, ...], Ragged[np.int32]]:
     """The words of one text, of which there are some but not more than `most`, and their ids."""
-    (words,), ids = _read(wfa, [text])
+    (words,), ids = _read(encoder, [text])
     check_length(ids, most, done)
     return words, ids
 
 
-def _read(wfa: WFA, texts: Texts) -> tuple[list[tuple[str, ...]], Ragged[np.int32]]:
+def _read(encoder: TextEncoder, texts: Texts) -> tuple[list[tuple[str, ...]], Ragged[np.int32]]:
     """Words and ids of texts, none of them empty."""
     if isinstance(texts, str):
         raise InputError("give a list of texts; put a single text in a list", code="texts-not-list")
     if isinstance(texts, Ragged):
-        ids = wfa.ids(texts)
-        words: Sequence[Sequence[str]] = [wfa.encoder.vocabulary.decode(text) for text in ids]
+        ids = encoder.checked(texts)
+        words = [tuple(encoder.vocabulary.decode(text)) for text in ids]
     else:
-        words = [wfa.encoder.tokens(text) for text in texts]
-        ids = wfa.encoder.vocabulary.encode(words)
+        words = [tuple(encoder.tokens(text)) for text in texts]
+        ids = encoder.encode_tokens(words)
     if np.any(ids.lengths == 0):
         raise InputError("the text has no words" if len(ids) == 1 else "one of the texts has no words", code="no-words")
-    return [tuple(each) for each in words], ids
+    return words, ids
 
 
 def check_length(ids: Ragged[np.int32], most: int, done: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +16,6 @@ from wfalens.text.word_vectors import WordVectors
 from wfalens.validation import Bounds, Options, option, real, whole
 
 _COUNT, _CHANCE = Bounds(whole, 1, 1 << 20), Bounds(real, 0, 1)
-
-
-class Chances(NamedTuple):
-    """Of a word to be replaced, and of one that was not to be dropped."""
-
-    replace: float
-    drop: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,10 +48,6 @@ class Augmentation(Options):
     weight: float = option(1.0, "of a new transition beside an observed one", Bounds(real, 0, 1e6, excluded=(0,)))
 
     @property
-    def chances(self) -> Chances:
-        return Chances(self.replace, self.drop)
-
-    @property
     def parameters(self) -> dict[str, object]:
         return self.to_dict() | {"vectors": self.vectors.source}
 
@@ -78,25 +66,13 @@ class Augmentation(Options):
         return table
 
 
-def augmented(
-    ids: Ragged[np.int32], synonyms: NDArray[np.int32], chances: Chances, rng: np.random.Generator
-) -> Ragged[np.int32]:
-    """One epoch of new sentences."""
-    words = ids.values
-    has_synonym = synonyms[words, 0] != words
-    choice = synonyms[words, rng.integers(synonyms.shape[1], size=len(words))]
-    replaced = (rng.random(len(words)) < chances.replace) & has_synonym
-    dropped = (rng.random(len(words)) < chances.drop) & ~replaced
-    fresh = np.where(replaced, choice, np.where(dropped, np.int32(UNKNOWN), words))
-    return Ragged(fresh.astype(np.int32, copy=False), ids.offsets)
-
-
 @dataclass(frozen=True, eq=False)
 class Resampling:
     """Augmentation of blocks: each draws by its own number, so that it does not matter who reads it."""
 
     synonyms: NDArray[np.int32]  # (V, k)
-    chances: Chances
+    replace: float
+    drop: float
     epochs: int
     seed: int
 
@@ -105,11 +81,20 @@ class Resampling:
         """For texts of an encoder; a closed alphabet has no `<unk>` to drop words to."""
         if augmentation is None:
             return None
-        chances = augmentation.chances._replace(drop=0.0) if encoder.closed else augmentation.chances
-        return cls(augmentation.synonyms(encoder.vocabulary), chances, augmentation.epochs, seed)
+        drop = 0.0 if encoder.closed else augmentation.drop
+        return cls(augmentation.synonyms(encoder.vocabulary), augmentation.replace, drop, augmentation.epochs, seed)
 
     def texts(self, ids: Ragged[np.int32], file: int = 0, block: int = 0) -> Iterator[Ragged[np.int32]]:
         """One set of new texts for each epoch."""
         for epoch in range(self.epochs):
-            rng = np.random.default_rng([self.seed, file, block, epoch])
-            yield augmented(ids, self.synonyms, self.chances, rng)
+            yield self.augmented(ids, np.random.default_rng([self.seed, file, block, epoch]))
+
+    def augmented(self, ids: Ragged[np.int32], rng: np.random.Generator) -> Ragged[np.int32]:
+        """One epoch of new texts."""
+        words = ids.values
+        has_synonym = self.synonyms[words, 0] != words
+        choice = self.synonyms[words, rng.integers(self.synonyms.shape[1], size=len(words))]
+        replaced = (rng.random(len(words)) < self.replace) & has_synonym
+        dropped = (rng.random(len(words)) < self.drop) & ~replaced
+        fresh = np.where(replaced, choice, np.where(dropped, np.int32(UNKNOWN), words))
+        return Ragged(fresh.astype(np.int32, copy=False), ids.offsets)

@@ -6,17 +6,18 @@ itself, and `Paper(completion=NAME)` finds it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from wfalens.automaton.completion import Completion, Empirical, Null, Uniform
 from wfalens.errors import InputError
-from wfalens.extraction.counts.statistics import ObservedRows
+from wfalens.extraction.transitions import ObservedRows
 
 CORPUS = "corpus"
 COMPLETION_RULES: dict[str, CompletionRule] = {}  # by name; subclasses of `CompletionRule` enter themselves
 
 
-class CompletionRule:
+class CompletionRule(ABC):
     """How missing rows are completed; `name` is what `Paper(completion=…)` calls it."""
 
     name: ClassVar[str] = ""
@@ -28,9 +29,9 @@ class CompletionRule:
             raise InputError(f"there is a completion rule {cls.name!r} already", code="duplicate-rule")
         COMPLETION_RULES[cls.name] = cls()
 
+    @abstractmethod
     def complete(self, method: Any, observed: ObservedRows) -> Completion:
         """The automaton's completion; `method` has the options (`Paper`), `observed` what was counted."""
-        raise NotImplementedError
 
 
 class NullRule(CompletionRule):

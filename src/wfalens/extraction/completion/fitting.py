@@ -9,7 +9,7 @@ Rows start from the probed ones and keep their support, so all work is linear in
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -20,6 +20,7 @@ from wfalens.automaton.kernels.steps import Rows
 from wfalens.automaton.rows import entries_per_row, make_rows
 from wfalens.extraction.deadline import INTERRUPT, NEVER, TIME, Deadline, Stop
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
+from wfalens.extraction.stochastic.paper import Stochastic
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import output_traces
 from wfalens.ragged import Ragged
@@ -31,39 +32,17 @@ _LEVELS = 255  # weights of a row are stored as whole numbers up to this
 _NEGLIGIBLE = 1e-6  # mass of a state that is passed over
 
 
-class FitOptions(Protocol):
-    """How long and on what rows are fitted; `Stochastic` has these."""
-
-    @property
-    def rounds(self) -> int | str: ...
-
-    @property
-    def tokens(self) -> int: ...
-
-    @property
-    def replaced(self) -> float: ...
-
-    @property
-    def memory(self) -> float: ...
-
-    @property
-    def prior(self) -> float: ...
-
-
-Fitting = TypeVar("Fitting", bound=FitOptions)
-
-
-def affordable_rounds(fitting: Fitting, queries: int | None, ids: Ragged[np.int32]) -> Fitting:
+def affordable_rounds(method: Stochastic, queries: int | None, ids: Ragged[np.int32]) -> Stochastic:
     """The same for a number of queries: fewer tokens in a round, then fewer rounds."""
-    longest, rounds = int(ids.lengths.max()), int(fitting.rounds)  # a round ends with a whole text
-    if queries is None or rounds * min(fitting.tokens + longest, len(ids.values)) <= queries:
-        return fitting
+    longest, rounds = int(ids.lengths.max()), int(method.rounds)  # a round ends with a whole text
+    if queries is None or rounds * min(method.tokens + longest, len(ids.values)) <= queries:
+        return method
     rounds = min(rounds, queries // (2 * longest))
     if not rounds:
         raise TooFewQueriesError(
             f"{queries:,} queries are too few for fitting, which takes at least {2 * longest:,}; allow more"
         )
-    return replace(fitting, rounds=rounds, tokens=min(fitting.tokens, queries // rounds - longest))  # type: ignore[type-var]
+    return replace(method, rounds=rounds, tokens=min(method.tokens, queries // rounds - longest))
 
 
 class FittedRows(NamedTuple):
@@ -79,7 +58,7 @@ def fit_rows(
     ids: Ragged[np.int32],
     probed: Rows,
     centres: NDArray[np.float64],
-    fitting: FitOptions,
+    method: Stochastic,
     rng: np.random.Generator,
     budget: QueryBudget,
     deadline: Deadline = NEVER,
@@ -94,18 +73,18 @@ def fit_rows(
     emitted, fitted = np.zeros_like(centres), centres.copy()
     words = np.flatnonzero(np.diff(probed.row_start)).astype(np.int32)
     every = 2 / ids.lengths.mean()  # all prefixes of a text count twice as much as its end
-    rounds = int(fitting.rounds)
+    rounds = int(method.rounds)
     progress.start("fitting the rows", rounds)
     number, by = 0, None
     try:
         while number < rounds and not (number and deadline.is_over):
-            texts = _perturbed(ids, words, fitting, rng)
+            texts = _perturbed(ids, words, method, rng)
             budget.enter(FITTING, len(texts.values))
             targets = output_traces(model, texts).values
-            expected *= np.float32(fitting.memory)
-            emitted *= fitting.memory
+            expected *= np.float32(method.memory)
+            emitted *= method.memory
             aim = _expectations(texts, targets, probed, weights, fitted, every, expected, emitted)
-            mixed = expected + np.float32(fitting.prior) * prior
+            mixed = expected + np.float32(method.prior) * prior
             weights = (mixed / np.bincount(row_of, mixed)[row_of]).astype(np.float32)
             sums = emitted.sum(1, keepdims=True)
             fitted = np.where(sums > 0, emitted / np.where(sums > 0, sums, 1), fitted)
@@ -117,24 +96,22 @@ def fit_rows(
             raise
         by = INTERRUPT
     progress.finish()
-    if by is None and number < rounds:
-        by = TIME
-    stop = None if by is None else Stop(by, number, rounds)
-    return FittedRows(_stored(probed, weights, row_of), fitted, stop)
+    by = by or (TIME if number < rounds else None)
+    return FittedRows(_stored(probed, weights, row_of), fitted, None if by is None else Stop(by, number, rounds))
 
 
 def _perturbed(
-    ids: Ragged[np.int32], words: NDArray[np.int32], fitting: FitOptions, rng: np.random.Generator
+    ids: Ragged[np.int32], words: NDArray[np.int32], method: Stochastic, rng: np.random.Generator
 ) -> Ragged[np.int32]:
     """A random part of the texts with some words replaced by any that has rows.
 
     Words without rows become `<unk>`; where that has none either, as in a closed alphabet, any word with rows.
     """
     order = rng.permutation(len(ids))
-    kept = np.searchsorted(np.cumsum(ids.lengths[order]), fitting.tokens) + 1
+    kept = np.searchsorted(np.cumsum(ids.lengths[order]), method.tokens) + 1
     texts = ids.take(np.sort(order[:kept]))
     drawn = words[rng.integers(len(words), size=len(texts.values))]
-    changed = np.where(rng.random(len(texts.values)) < fitting.replaced, drawn, texts.values)
+    changed = np.where(rng.random(len(texts.values)) < method.replaced, drawn, texts.values)
     instead = UNKNOWN if UNKNOWN in words else drawn
     return Ragged(np.where(np.isin(changed, words), changed, instead).astype(np.int32), texts.offsets)
 
@@ -155,22 +132,12 @@ def _expectations(
     moved = np.zeros((_PARTS, len(weights)), np.float32)
     shown = np.zeros((_PARTS, *centres.shape))
     aims = np.zeros(_PARTS)
+    chain = rows.entry_start, rows.source, rows.target, weights, centres
 
     def work(first: int, last: int) -> None:
         for part in range(first, last):
-            aims[part] = _expect(
-                ids.values,
-                ids.offsets[cuts[part] : cuts[part + 1] + 1],
-                targets,
-                rows.entry_start,
-                rows.source,
-                rows.target,
-                weights,
-                centres,
-                every,
-                moved[part],
-                shown[part],
-            )
+            offsets = ids.offsets[cuts[part] : cuts[part + 1] + 1]
+            aims[part] = _expect(ids.values, offsets, targets, *chain, every, moved[part], shown[part])
 
     in_parallel(work, np.arange(_PARTS + 1), 1)
     for part in range(_PARTS):

@@ -1,4 +1,4 @@
-"""Probing: rows learned by asking the model what every word does in every state."""
+"""Probing: rows learned by asking the model what every word does in every state, as far as the queries pay for it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.extraction.counts.transitions import TransitionCounts
-from wfalens.extraction.query_budget import TooFewQueriesError
+from wfalens import progress
+from wfalens.extraction.query_budget import FITTING_SHARE, SEARCH, SEARCH_SHARE, QueryBudget, TooFewQueriesError
 from wfalens.extraction.states.abstraction import States
-from wfalens.extraction.states.continuations import Continuations
-from wfalens.extraction.states.views import View, continuations_of
+from wfalens.extraction.states.views import EMPTY_TEXT, Continuations, View, appended, continuations_of, prefixes_to
+from wfalens.extraction.transitions import TransitionCounts
 from wfalens.models.contract import (
     PrefixClassifier,
     State,
     StatefulClassifier,
-    asks_every_prefix,
     checked_probabilities,
 )
-from wfalens.models.inference import last_outputs, prefix_tree, state_grid, states_after, step_grid
-from wfalens.ragged import Ragged, offsets_of, positions
-from wfalens.text.vocabulary import UNKNOWN
+from wfalens.models.inference import asks_every_prefix, last_outputs, prefix_tree, state_grid, states_after, step_grid
+from wfalens.ragged import Ragged, concatenate, offsets_of
+from wfalens.text.vocabulary import UNKNOWN, UNKNOWN_WORD
 from wfalens.threads import passes_of_model
 
 _ANSWERS_PER_BATCH = 100_000
@@ -53,11 +52,8 @@ def choose_representatives(
     sizes = np.bincount(path, minlength=1)
     rank = np.arange(len(tokens)) - offsets_of(sizes)[path[tokens]]
     chosen = tokens[rank < per_state]
-    starts = ids.offsets[ids.item_of_value()[chosen]]
-    lengths = np.concatenate([[0], chosen + 1 - starts])
-    words = ids.values[positions(np.concatenate([[0], starts]), lengths)]
-    state = np.concatenate([np.zeros(1, np.int32), path[chosen]])
-    return Representatives(Ragged.from_lengths(words, lengths), state, per_state)
+    prefixes = concatenate([EMPTY_TEXT, prefixes_to(ids, chosen)])
+    return Representatives(prefixes, np.concatenate([np.zeros(1, np.int32), path[chosen]]), per_state)
 
 
 def probing_queries(
@@ -150,11 +146,7 @@ def probe_rows(
 
     size = words_per_call(representatives)
     batches = [words[start : start + size] for start in range(0, len(words), size)]
-    parts = list(passes_of_model(model, probed, batches))
-    # batches hold rising words, so their keys follow each other
-    return TransitionCounts(
-        n, np.concatenate([part.keys for part in parts]), np.concatenate([part.counts for part in parts])
-    )
+    return TransitionCounts.in_order(n, list(passes_of_model(model, probed, batches)))  # of rising words
 
 
 def points_after(
@@ -192,16 +184,57 @@ def ask(
 def _longer(representatives: Representatives, words: NDArray[np.int32]) -> tuple[Ragged[np.int32], NDArray[np.int64]]:
     """Every word behind every distinct prefix, and the prefix of each representative: equal ones are asked once."""
     first, inverse = _first_ones(representatives)
-    prefixes = representatives.prefixes.take(first)
-    lengths = np.repeat(prefixes.lengths + 1, len(words))
-    longer = Ragged.from_lengths(np.empty(int(lengths.sum()), np.int32), lengths)
-    repeated = prefixes.take(np.repeat(np.arange(len(prefixes)), len(words)))
-    longer.values[positions(longer.offsets[:-1], lengths - 1)] = repeated.values
-    longer.values[longer.offsets[1:] - 1] = np.tile(words, len(prefixes))
-    return longer, inverse
+    behind = np.tile(words, len(first))
+    each = Ragged(behind, np.arange(len(behind) + 1))
+    return appended(representatives.prefixes.take(np.repeat(first, len(words))), each), inverse
 
 
 def _first_ones(representatives: Representatives) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The first of equal prefixes, and for every representative which of these it equals."""
     _, first, inverse = np.unique(representatives.prefixes.padded(), axis=0, return_index=True, return_inverse=True)
     return first, inverse.ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What an automaton that is only tried in a search has: rows for some words, none of them fitted."""
+
+    words: NDArray[np.int32]  # rising
+    share: float  # of the query budget, that it may cost
+
+
+def affordable_questions(
+    model: PrefixClassifier,
+    word_counts: NDArray[np.int64],
+    candidates: Representatives,
+    budget: QueryBudget,
+    asked: Continuations | None,
+    attempt: Attempt | None,
+    *,
+    fits: bool,
+) -> tuple[NDArray[np.int32], Representatives]:
+    """The words and representatives that the queries of a budget pay for; what is fitted later has a part of them.
+
+    An attempt asks about its own words, from what the whole automaton could afford. word_counts: (V,)
+    """
+    rest = 1 - FITTING_SHARE if fits else 1.0
+    queries = budget.left(rest) if attempt is None else budget.share((1 - SEARCH_SHARE) * rest)
+    everything = np.arange(model.encoder.lowest_id, len(word_counts), dtype=np.int32)
+    words, found = affordable(model, everything, word_counts, candidates, queries, asked)
+    if len(words) < len(everything):
+        instead = "if they were not there" if model.encoder.closed else UNKNOWN_WORD
+        paid = f"{queries:,} queries pay for {len(words):,} of {len(everything):,} words"
+        progress.say(f"{paid}; the others act as {instead}")
+    elif found.per_state < candidates.per_state:
+        progress.say(
+            f"{queries:,} queries pay for {found.per_state} of {candidates.per_state} representatives per state"
+        )
+    if attempt is None:
+        return words, found
+    tried = attempt.words
+    if len(words) < len(everything):
+        tried = np.union1d(np.intersect1d(tried, words), words[words == UNKNOWN]).astype(np.int32)
+    allowed = budget.share(attempt.share)
+    if allowed is not None and allowed < probing_queries(model, found.first(1), 1, asked):
+        allowed = budget.unspent(SEARCH, SEARCH_SHARE)  # a small budget tries fewer numbers of states
+    return affordable(model, tried, word_counts, found, allowed, asked)

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from wfalens.automaton.linear import Factors
 from wfalens.extraction.linear.linear_options import Linear
-from wfalens.extraction.linear.scan import States
+from wfalens.extraction.linear.scan import PrefixStates
 from wfalens.ragged import Ragged
 
 _SHORTEST = 2  # words that a number of the state remembers at the beginning; the longest remember a whole text
@@ -21,10 +21,13 @@ _SHORTEST = 2  # words that a number of the state remembers at the beginning; th
 class Generator(nn.Module):
     """The automaton in training: factors of words from what is known of them.
 
-    inputs: (V, ·); `longest` is the length of the longest text, in words.
+    inputs: (V, ·); `longest` is the length of the longest text, in words. `learns_words` adds factors of its own to
+    each word, where little is known of the words beforehand: one output of a model that pays for every call.
     """
 
-    def __init__(self, shape: Linear, inputs: NDArray[np.float32], classes: int, longest: int) -> None:
+    def __init__(
+        self, shape: Linear, inputs: NDArray[np.float32], classes: int, longest: int, *, learns_words: bool = False
+    ) -> None:
         super().__init__()
         self.shape, self.width = shape, int(shape.width)
         n, m = shape.layers * self.width, self.width
@@ -32,6 +35,7 @@ class Generator(nn.Module):
         self.inner = nn.Linear(inputs.shape[1], shape.hidden)
         self.outer = nn.Linear(shape.hidden, shape.factors)
         self.skip = nn.Linear(inputs.shape[1], shape.factors, bias=False)
+        self.own = nn.Parameter(torch.zeros(len(inputs), shape.factors)) if learns_words else None
         self.expansion = nn.Linear(shape.factors, 3 * n - m)
         self.links = nn.ParameterList(
             nn.Parameter(torch.randn(layer * m, m) / math.sqrt(layer * m)) for layer in range(1, shape.layers)
@@ -58,6 +62,8 @@ class Generator(nn.Module):
         """The factors z of words; (N,) -> (N, R)"""
         known = self.inputs[words]
         result: Tensor = self.outer(functional.gelu(self.inner(known))) + self.skip(known)
+        if self.own is not None:
+            result = result + self.own[words]
         return result
 
     def states(self, ids: Ragged[np.int32]) -> Tensor:
@@ -65,7 +71,7 @@ class Generator(nn.Module):
         distinct, inverse = np.unique(ids.values, return_inverse=True)
         steps = self._steps(self.expansion(self.describe(torch.from_numpy(distinct))))
         places = Ragged(inverse.astype(np.int64), ids.offsets)
-        result: Tensor = States.apply(places, *steps, self.start, *self.links)  # type: ignore[no-untyped-call]
+        result: Tensor = PrefixStates.apply(places, *steps, self.start, *self.links)  # type: ignore[no-untyped-call]
         return result
 
     def _steps(self, described: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -79,9 +85,12 @@ class Generator(nn.Module):
         decay = torch.cat([along, along, self.shape.decay * stays.tanh()], -1)
         return decay, torch.cat([-across, across, odd, gate], -1), entry.contiguous()
 
-    def forward(self, ids: Ragged[np.int32]) -> Tensor:
-        """Class weights after every word of the texts; -> (tokens, classes)"""
-        return self.states(ids) @ self.final + self.bias
+    def forward(self, ids: Ragged[np.int32], places: NDArray[np.int64]) -> Tensor:
+        """Class weights behind the given tokens of the texts; (places,) -> (places, classes)"""
+        states = self.states(ids)
+        if len(places) < len(states):
+            states = states[torch.from_numpy(places)]
+        return states @ self.final + self.bias
 
     def before_any_word(self) -> Tensor:
         """Class weights of the empty text; -> (classes,)"""

@@ -13,19 +13,21 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.automaton.linear import LinearWFA
 from wfalens.errors import InputError
-from wfalens.extraction.balance import groups_of
 from wfalens.extraction.completion.probing import choose_representatives
-from wfalens.extraction.cost_estimate import most_probing, most_training, say_cost, within
+from wfalens.extraction.cost_estimate import limit_calls, most_probing, most_training, say_cost, within
 from wfalens.extraction.deadline import INTERRUPT, TIME, Stop
-from wfalens.extraction.held_out import comparison_prefixes, divided
+from wfalens.extraction.held_out import comparison_prefixes, divided, groups_of
 from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.linear_options import Linear
-from wfalens.extraction.linear.linear_training import Training
+from wfalens.extraction.linear.linear_training import LinearTraining
+from wfalens.extraction.linear.unknown_words import read_unknown_words
 from wfalens.extraction.linear.word_inputs import prefixes_read, word_inputs
 from wfalens.extraction.method import Request
 from wfalens.extraction.perturbed_batches import PerturbedBatches
+from wfalens.extraction.query_budget import HELD_OUT, QueryBudget, call_limit
+from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.checks import check_causal
-from wfalens.models.inference import initial_output, last_outputs
+from wfalens.models.inference import asks_every_prefix, initial_output, last_outputs
 
 _BATCHES, _PREFIXES = 1, 1 << 32  # random streams beside those of the batches
 _TRAINED = 0.95  # share of the time; the rest is for making the automaton
@@ -40,13 +42,17 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
     """
     method = method.resolved(request)
     model, ids, seed, checkpoint = request.model, request.ids, request.seed, request.checkpoint
-    check_causal(model, ids)
-    budget = request.new_budget()
+    pays, budget = asks_every_prefix(model), QueryBudget(call_limit(request.queries, model, len(ids)), model)
+    if pays:
+        limit_calls(model, ids, budget, request.deadline)
+    else:
+        check_causal(model, ids)
     groups = groups_of(request, budget)
     if len(ids) < 2:
         raise InputError("training needs at least two texts", code="too-few-texts")
-    held, fit = divided(ids, seed, groups)
-    tests = comparison_prefixes(model, held)
+    held, shown = divided(ids if request.texts.shown is None else request.texts.shown, seed, groups)
+    held = comparison_prefixes(model, held)
+    tests, fit = (model.folded(each) if isinstance(model, BlackBoxClassifier) else each for each in (held, shown))
     words, classes = len(model.encoder.vocabulary), len(model.class_names)
     counts = np.bincount(fit.values, minlength=words)
     rng = np.random.default_rng([seed, _PREFIXES])
@@ -54,33 +60,27 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
         fit, np.zeros(len(fit.values), np.int32), prefixes_read(model, method.prefixes), rng
     )
     representatives = replace(chosen, per_state=len(chosen.state))  # the empty prefix stands for the same state
-    budget.texts += len(tests.values)
-    most = most_probing(model, len(chosen.state), words, int(fit.lengths.max()))
-    most += most_training(method.passes, method.tokens, fit)
-    say_cost(model, fit, len(tests.values), within(budget, most))
+    if not pays:
+        budget.texts += len(tests.values)
+        most = most_probing(model, len(chosen.state), words, int(fit.lengths.max()))
+        most += most_training(method.passes, method.tokens, fit)
+        say_cost(model, fit, len(tests.values), within(budget, most))
+    targets = request.held_outputs
+    if targets is None:
+        if pays:
+            budget.enter(HELD_OUT, len(tests))
+        targets = last_outputs(model, held)
     inputs = word_inputs(model, representatives, method.vectors, counts, method.inputs, budget)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
-        generator = Generator(method, inputs, classes, int(fit.lengths.max()))
-    targets = last_outputs(model, tests)
-    run = Training(
+        generator = Generator(method, inputs, classes, int(fit.lengths.max()), learns_words=pays)
+    run = LinearTraining(
         generator,
         initial_output(model),
-        PerturbedBatches(model, fit, method, seed, budget),
+        PerturbedBatches(model, fit, method, seed, budget, shown),
         request.deadline.part(_TRAINED),
     )
-    manifest = {
-        "shape": {name: value for name, value in method.to_dict().items() if name != "vectors"},
-        "seed": seed,
-        "model": model.fingerprint,
-        "texts": _digest(ids.values, ids.offsets),
-        "queries": budget.limit,
-        "time": request.deadline.seconds is not None,
-    }
-    if groups is not None:
-        manifest["groups"] = _digest(groups)
-    if method.vectors is not None:
-        manifest["vectors"] = [method.vectors.source, _digest(method.vectors.matrix)]
+    manifest = _manifest(method, request, None if pays else budget.limit, groups)
     run.resume(checkpoint, manifest)
     progress.start("training the automaton", method.passes)
     progress.advance(len(run.history))
@@ -114,9 +114,28 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
             **({} if ended is None else {"stopped": Stop(ended, len(run.history), method.passes).to_dict()}),
         },
     )
+    if isinstance(model, BlackBoxClassifier) and model.reads_texts:
+        read_unknown_words(wfa, counts, tests, targets)
     if checkpoint is not None and ended != INTERRUPT:
         checkpoint.unlink(missing_ok=True)
     return wfa
+
+
+def _manifest(method: Linear, request: Request, limit: int | None, groups: NDArray[np.int64] | None) -> dict[str, Any]:
+    """What a stopped training must have in common with the one that continues it."""
+    manifest = {
+        "shape": {name: value for name, value in method.to_dict().items() if name != "vectors"},
+        "seed": request.seed,
+        "model": request.model.fingerprint,
+        "texts": _digest(request.ids.values, request.ids.offsets),
+        "queries": limit,
+        "time": request.deadline.seconds is not None,
+    }
+    if groups is not None:
+        manifest["groups"] = _digest(groups)
+    if method.vectors is not None:
+        manifest["vectors"] = [method.vectors.source, _digest(method.vectors.matrix)]
+    return manifest
 
 
 def _digest(*arrays: NDArray[Any]) -> str:

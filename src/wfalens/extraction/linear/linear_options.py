@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.rows import MAX_STATES
@@ -21,6 +25,8 @@ _MOST_SYMBOLS = 256  # of a language model whose automaton is made wider: of mor
 _WIDTH, _LANGUAGE_MODEL_WIDTH = 32, 128  # what comes next takes more memory than a class
 _EPOCHS, _PATIENCE = {LOW: 12, NORMAL: 40, HIGH: 100}, {LOW: 12, NORMAL: 12, HIGH: 30}
 _WIDER = 2  # with high effort
+_RANDOM_TEXTS = 1 / 3  # share, where the texts themselves are nearly random
+_NEARLY_RANDOM = 0.75  # of the largest possible entropy of a symbol given the one before; names have .69
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +58,8 @@ class Linear(Method):
         following: share of words of a perturbed text that are replaced by one that follows the same word elsewhere;
             auto: .2, of fewer than 64 symbols 0.
         uniform: share of the replacements drawn evenly from the vocabulary, not by frequency.
+        random: share of the texts that are replaced by random ones of the same length; auto: a third where the texts
+            of a classifier are themselves nearly random sequences of at most 256 symbols, else 0.
         unknown: share of words that become `<unk>`.
         prefixes: prefixes from which every word is read once, to learn what it does (five times as many where the
             model cannot be stepped and shows its outputs only).
@@ -89,6 +97,7 @@ class Linear(Method):
         AUTO, "share of words replaced by one that follows the same word elsewhere", _SHARE_OR_AUTO
     )
     uniform: float = option(0.3, "share of the replacements drawn evenly from the vocabulary", _SHARE)
+    random: float | str = option(AUTO, "share of texts replaced by random ones of the same length", _SHARE_OR_AUTO)
     unknown: float = option(0.03, "share of words that become <unk>", _SHARE)
     prefixes: int = option(3, "prefixes from which every word is read once", _COUNT)
     patience: int | str = option(AUTO, "epochs without improvement before training ends", _COUNT_OR_AUTO)
@@ -110,6 +119,7 @@ class Linear(Method):
             temperature=temperature,
             clean=clean,
             following=following,
+            random=_RANDOM_TEXTS if symbols <= _MOST_SYMBOLS and _is_formal(request) else 0.0,
         )
         if filled.states == AUTO:
             return filled
@@ -123,5 +133,31 @@ class Linear(Method):
     @property
     def perturbation(self) -> Perturbation:
         return Perturbation(
-            self.replaced, float(self.clean), self.uniform, self.unknown, following=float(self.following)
+            self.replaced,
+            float(self.clean),
+            self.uniform,
+            self.unknown,
+            following=float(self.following),
+            random=float(self.random),
         )
+
+
+def _is_formal(request: Request) -> bool:
+    """Whether the texts of a classifier are nearly random sequences: the last symbol hardly predicts the next.
+
+    Then any sequence may be asked about, as of a formal language, and not only what looks like the texts.
+    """
+    if is_language_model(request.model):
+        return False
+    ids, symbols = request.ids, len(request.model.encoder.vocabulary)
+    follows = np.ones(len(ids.values), bool)
+    follows[ids.offsets[:-1]] = False
+    pairs = (np.roll(ids.values, 1)[follows].astype(np.int64) * symbols) + ids.values[follows]
+    table = np.bincount(pairs, minlength=symbols**2).reshape(symbols, symbols)
+    entropy = _entropy(table.ravel()) - _entropy(table.sum(1))  # of a symbol, given the one before
+    return entropy > _NEARLY_RANDOM * math.log(max(2, int(np.count_nonzero(table.sum(0)))))
+
+
+def _entropy(counts: NDArray[np.int64]) -> float:
+    shares = counts[counts > 0] / max(1, counts.sum())
+    return float(-(shares * np.log(shares)).sum())

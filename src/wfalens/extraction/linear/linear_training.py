@@ -13,13 +13,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wfalens.divergence import jensen_shannon
 from wfalens.errors import InputError, WfalensError
 from wfalens.extraction.deadline import Deadline
 from wfalens.extraction.linear.generator import Generator
 from wfalens.extraction.linear.linear_options import Linear
 from wfalens.extraction.perturbation import length_buckets
 from wfalens.extraction.perturbed_batches import PerturbedBatches, TrainingBatch
+from wfalens.models.inference import jensen_shannon
 from wfalens.ragged import Ragged
 from wfalens.storage import read_file, write_file
 
@@ -44,7 +44,7 @@ class Pass:
     jsd: float
 
 
-class Training:
+class LinearTraining:
     """The network, its optimiser, its history and its best epoch; it ends with the epochs, or with the time.
 
     What is measured and kept is the mean of the weights over the last steps: long before the learning rate has fallen,
@@ -100,18 +100,20 @@ class Training:
             done = max((epoch + number / len(found)) / shape.passes, self.deadline.share_used)
             if done >= 1 and tokens:
                 break
-            steps, texts = epoch * len(found) + number + 1, ids.take(batch)
+            steps, part = epoch * len(found) + number + 1, data.take(batch)
             warm = min(1.0, max(steps / _WARM_UP, done / _WARM_UP_SHARE))
             temperature = float(shape.temperature) + min(1.0, done) * (1 - float(shape.temperature))
-            loss = self._step(texts, data.outputs.take(batch).values, temperature, rate * warm * _cosine_decay(done))
-            total, tokens = total + loss * len(texts.values), tokens + len(texts.values)
+            loss = self._step(part, temperature, rate * warm * _cosine_decay(done))
+            total, tokens = total + loss * len(part.asked.values), tokens + len(part.asked.values)
         return total / tokens
 
-    def _step(self, texts: Ragged[np.int32], targets: NDArray[np.float32], temperature: float, rate: float) -> float:
-        """Descend along the slope of the divergence over all prefixes, the empty one included. targets: (tokens, C)"""
-        words = divergence(self.generator(texts), torch.from_numpy(targets), temperature).sum()
+    def _step(self, batch: TrainingBatch, temperature: float, rate: float) -> float:
+        """Descend along the gradient of the divergence after all words asked, and before any word."""
+        outputs = self.generator(batch.texts, batch.places)
+        words = divergence(outputs, torch.from_numpy(batch.outputs.values), temperature).sum()
         nothing = divergence(self.generator.before_any_word(), self.prior, temperature)
-        loss = (words + len(texts) * nothing) / (len(texts.values) + len(texts))
+        weight = len(batch.texts) * len(outputs) / len(batch.texts.values)  # that of one word of each text
+        loss = (words + weight * nothing) / (len(outputs) + weight)
         self.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         norm = nn.utils.clip_grad_norm_(self.generator.parameters(), 1.0)
@@ -163,7 +165,7 @@ class Training:
         if file.header.get("manifest") != json.loads(json.dumps(manifest)):
             raise InputError(f"{path} is a training with other texts, model, vectors or settings; remove it first")
         history, asked = file.field("history", list), file.field("asked", dict)
-        self.deadline = self.deadline.after(file.number(file.header, "seconds"))
+        self.deadline = self.deadline.after(file.number("seconds"))
         try:
             state: dict[int, dict[str, Tensor]] = {}
             for name, value in file.tensors.items():
@@ -206,7 +208,7 @@ def divergence(weights: Tensor, targets: Tensor, temperature: float) -> Tensor:
 def measured(generator: Generator, ids: Ragged[np.int32], targets: NDArray[np.float32]) -> tuple[float, float]:
     """CR and JSD on whole texts. targets: (texts, C)"""
     parts = ids.chunks(_TOKENS_AT_ONCE)
-    predicted = np.concatenate([generator(part)[part.offsets[1:] - 1].double().softmax(-1).numpy() for part in parts])
+    predicted = np.concatenate([generator(part, part.offsets[1:] - 1).double().softmax(-1).numpy() for part in parts])
     return float(np.mean(predicted.argmax(1) == targets.argmax(1))), float(jensen_shannon(predicted, targets).mean())
 
 

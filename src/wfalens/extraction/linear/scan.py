@@ -17,7 +17,7 @@ from torch import Tensor
 from wfalens.ragged import Ragged
 
 
-class States(torch.autograd.Function):
+class PrefixStates(torch.autograd.Function):
     """States after every word. d, s, b: (W, n) of the batch's distinct words; start: (n,); links: (earlier, m) each.
 
     `places` says for every word of the texts which of the distinct ones it is. -> (tokens, n)

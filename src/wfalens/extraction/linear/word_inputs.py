@@ -9,19 +9,21 @@ from wfalens import progress
 from wfalens.extraction.completion.probing import Representatives, affordable, ask, probing_queries, words_per_call
 from wfalens.extraction.query_budget import PROBING, QueryBudget
 from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, StatefulClassifier
-from wfalens.models.inference import states_after
+from wfalens.models.inference import asks_every_prefix, states_after
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.text.word_vectors import WordVectors
 
 _WORDS_PER_BATCH = 1024
-_QUERY_SHARE = 0.5  # of what is left
+_QUERY_SHARE, _CALL_SHARE = 0.5, 0.2  # of what is left; of a model that pays for every call
 _TIMES_OUTPUTS = 5
 _LEAST_SPREAD, _FARTHEST = 1e-3, 10.0
 _FLOOR = 1e-4  # below it, probabilities are told apart no further
 
 
 def prefixes_read(model: PrefixClassifier, prefixes: int) -> int:
-    """After how many prefixes every word is read: more if the model shows nothing but its outputs there."""
+    """After how many prefixes every word is read beside the empty one: none if each of them costs a call."""
+    if asks_every_prefix(model):
+        return 0
     return prefixes if isinstance(model, StatefulClassifier) else _TIMES_OUTPUTS * prefixes
 
 
@@ -42,7 +44,8 @@ def word_inputs(
     """
     alphabet = len(model.encoder.vocabulary)
     everything = np.arange(model.encoder.lowest_id, alphabet, dtype=np.int32)
-    words, chosen = affordable(model, everything, counts, representatives, budget.left(_QUERY_SHARE))
+    share = _CALL_SHARE if asks_every_prefix(model) else _QUERY_SHARE
+    words, chosen = affordable(model, everything, counts, representatives, budget.left(share))
     budget.enter(PROBING, probing_queries(model, chosen, len(words)))
     columns = [_reactions(model, chosen, words)]
     if isinstance(model, EmbeddingClassifier):

@@ -153,12 +153,12 @@ class _Training:
 
     def learn(self, data: TrainingBatch, number: int, rng: np.random.Generator) -> None:
         """One pass over texts and the model's outputs on their prefixes."""
-        texts, outputs = data
+        texts = data.texts
         every = self.method.prefix_weight / float(texts.lengths.mean())
         parts = length_buckets(texts.lengths, self.method.batch, rng)
         for at, batch in enumerate(parts):
             done = self.done(number + at / len(parts))
-            self._step(texts.take(batch), outputs.take(batch).values, every, done)
+            self._step(texts.take(batch), data.outputs.take(batch).values, every, done)
 
     def _step(self, texts: Ragged[np.int32], targets: NDArray[np.float32], every: float, done: float) -> None:
         mixtures, method = self.mixtures, self.method

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wfalens import progress
-from wfalens.automaton.course import Course
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.errors import InputError, WfalensError
-from wfalens.extraction.balance import groups_of
-from wfalens.extraction.comparing import Rates, rates
 from wfalens.extraction.cost_estimate import most_probing, most_training, say_cost, within
 from wfalens.extraction.deadline import INTERRUPT, TIME, Deadline, Stop
-from wfalens.extraction.held_out import comparison_prefixes, divided
-from wfalens.extraction.method import Request
+from wfalens.extraction.held_out import Rates, comparison_prefixes, divided, groups_of, rates
+from wfalens.extraction.linear.linear_options import Linear
+from wfalens.extraction.method import Request, provenance
 from wfalens.extraction.perturbed_batches import PerturbedBatches
 from wfalens.extraction.query_budget import QueryBudget
 from wfalens.extraction.readable.fit import Fit, fit, merged, started
@@ -26,35 +24,51 @@ from wfalens.extraction.readable.readable_automaton import automaton_of
 from wfalens.extraction.readable.readable_options import Readable, Size, Sizes, SizeTrial
 from wfalens.extraction.readable.start import Effects, effects, views
 from wfalens.models.checks import check_causal
-from wfalens.models.inference import last_outputs
+from wfalens.models.inference import asks_every_prefix, last_outputs
 from wfalens.threads import model_threads_limited
 
 _PASSES_PER_LOOK = 5  # at held-out texts
 _FORMING = 0.15  # share of the time for each start
+_TEACHING = 0.7  # share of the time for a linear automaton that is asked in place of the model
 _FITTED = 0.95  # share of the rest; what is left is for making the automaton
 
 
 def extract_readable(method: Readable, request: Request) -> StochasticWFA:
-    """An extraction from end to end: of files, the automaton is fitted to a sample of their texts."""
+    """An extraction from end to end: of files, the automaton is fitted to a sample of their texts.
+
+    A model that pays for every call is asked for whole texts only, by a linear automaton (the request's `teacher`, else
+    a new one); the readable automaton is fitted to that one, which answers for all prefixes, and measured on the model.
+    """
     method = method.resolved(request)
-    model, ids, sizes = request.model, request.ids, method.sizes
+    name, ids = request.texts.corpus["name"], request.ids
     if len(ids) < 2:
-        name = request.texts.corpus["name"]
         raise InputError(f"{name}: fitting needs at least two texts with words in them", code="too-few-texts")
-    with model_threads_limited():
-        check_causal(model, ids)
-        budget, words, longest = request.new_budget(), len(model.encoder.vocabulary), int(ids.lengths.max())
-        budget.texts += len(ids.values)
-        most = sum(most_probing(model, method.prefixes * size.states + 1, words, longest) for size in sizes.tried)
-        most += most_training(method.passes, method.tokens, ids)
-        say_cost(model, ids, len(ids.values), within(budget, most))
-        with budget.recording_errors():
-            fitter = _ReadableFitter(method, request, budget)
-            wfa = fitter.smallest(sizes, method.provenance(request))
-        wfa.provenance["queries"] = budget.to_dict()
-        if wfa.anatomy is not None:
-            wfa.provenance["course"] = Course.of(wfa, ids, wfa.anatomy.word_class).to_json()
-        return wfa
+    if not asks_every_prefix(request.model):
+        with model_threads_limited():
+            return _fitted(method, request, request.new_budget())
+    teacher = request.teacher
+    if teacher is None:
+        teacher = Linear().extract(replace(request, deadline=request.deadline.part(_TEACHING)))
+    taught = replace(request, model=teacher, queries=None, deadline=request.deadline.part(1))
+    wfa = _fitted(method, taught, QueryBudget())
+    asked = teacher.provenance["queries"] if request.teacher is None else QueryBudget().to_dict()
+    wfa.provenance |= {"model": provenance(request.model, {})["model"], "queries": asked, "teacher": teacher.kind}
+    return wfa
+
+
+def _fitted(method: Readable, request: Request, budget: QueryBudget) -> StochasticWFA:
+    model, ids, sizes = request.model, request.ids, method.sizes
+    check_causal(model, ids)
+    words, longest = len(model.encoder.vocabulary), int(ids.lengths.max())
+    budget.texts += len(ids.values)
+    most = sum(most_probing(model, method.prefixes * size.states + 1, words, longest) for size in sizes.tried)
+    most += most_training(method.passes, method.tokens, ids)
+    say_cost(model, ids, len(ids.values), within(budget, most))
+    with budget.recording_errors():
+        fitter = _ReadableFitter(method, request, budget)
+        wfa = fitter.smallest(sizes, method.provenance(request))
+    wfa.provenance["queries"] = budget.to_dict()
+    return wfa
 
 
 class _Ended(NamedTuple):
@@ -78,7 +92,8 @@ class _ReadableFitter:
         self.budget, self.deadline = budget, request.deadline
         held, self.known = divided(self.ids, seed, groups_of(request, budget))
         self.held = comparison_prefixes(model, held)
-        self.targets = last_outputs(model, self.held)
+        given = request.held_outputs
+        self.targets = last_outputs(model, self.held) if given is None else given
         self.batches = PerturbedBatches(model, self.known, method, seed, budget)
 
     def smallest(self, sizes: Sizes, provenance: dict[str, Any]) -> StochasticWFA:

@@ -1,18 +1,17 @@
-"""Extraction that asks back: texts of our own on which automaton and model differ are added until fresh ones agree.
+"""Counterexample refinement: texts of our own on which automaton and model differ are added until fresh ones agree.
 
 In every round the model is asked about fresh texts (edited ones, random ones) and about near decisions, where the
 automaton is least sure. Texts on which the two differ join the texts of the extraction, beside as many others, and a
 new automaton is extracted from all of them. Where the number of states is open, one is tried whose states are split
 where the model contradicts them, and one with twice as many states. A new automaton replaces the old one only if it
 agrees with the model on at least as many of all texts asked so far. In the end a last sample, which nothing was chosen
-by, proves a bound.
+by, proves a lower bound of the agreement with a given confidence (Clopper and Pearson).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,14 +24,11 @@ from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction.extract import extract
 from wfalens.extraction.method import AUTO, NORMAL, Method
-from wfalens.extraction.refinement.boundary_search import boundary_texts
-from wfalens.extraction.refinement.guarantee import CONFIDENCE, Guarantee
-from wfalens.extraction.refinement.query_sampler import QuerySampler
+from wfalens.extraction.refinement.query_sampler import QuerySampler, boundary_texts
+from wfalens.extraction.refinement.splitting import Splitting
 from wfalens.extraction.selection import CandidateMethods
 from wfalens.extraction.states.abstraction import ABSTRACTIONS, TooFewOutputsError
-from wfalens.extraction.states.splitting import Splitting
 from wfalens.extraction.stochastic.paper import StateMethod, Stochastic
-from wfalens.extraction.stochastic.tuning import Tuning
 from wfalens.models.contract import PrefixClassifier, is_language_model
 from wfalens.models.inference import last_outputs
 from wfalens.progress import shown
@@ -40,9 +36,47 @@ from wfalens.ragged import Ragged, concatenate
 from wfalens.text.corpus import Corpus
 from wfalens.validation import Bounds, Options, option, real, whole
 
+CONFIDENCE = 0.95
 _SPLITTING = 300  # texts at most by which states are split in a round
 _PROOF = 10**6  # random stream of the last sample
 _COMPARED = "; compared is the likeliest next symbol after each"  # of a language model
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Of `texts` fresh texts automaton and model agree on `agreed`; the bound holds for all texts drawn like these."""
+
+    agreed: int
+    texts: int
+    about: str  # which texts
+    confidence: float = CONFIDENCE
+
+    @property
+    def rate(self) -> float:
+        return self.agreed / self.texts
+
+    @property
+    def bound(self) -> float:
+        """The least agreement that is compatible with the sample at this confidence."""
+        return lower_bound(self.agreed, self.texts, self.confidence)
+
+    def sentence(self, who: str = "the network") -> str:
+        percent = int(self.bound * 1000) / 10  # never rounded up
+        return (
+            f"agrees with {who} on ≥ {percent:.1f} % of texts like these, with {self.confidence:.0%} confidence "
+            f"({self.texts:,} fresh samples: {self.about})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "rate": self.rate, "bound": self.bound}
+
+
+def lower_bound(hits: int, total: int, confidence: float = CONFIDENCE) -> float:
+    """The one-sided Clopper-Pearson bound of a share: exact, whatever the share is."""
+    from scipy.stats import beta
+
+    return 0.0 if hits == 0 else float(beta.ppf(1 - confidence, hits, total - hits + 1))
+
 
 # Extracts an automaton from texts with a number of states; None: as it was chosen.
 Extract = Callable[[Ragged[np.int32], int | None], WFA]
@@ -120,7 +154,7 @@ class Refiner:
 
     def refined(self, wfa: WFA) -> WFA:
         """The automaton after all rounds; what was done stands in its provenance, the proof in `["guarantee"]`."""
-        progress.start("asking back", self.how.rounds)
+        progress.start("refining by counterexamples", self.how.rounds)
         for better in self.rounds(wfa):
             wfa = better
             last = self.history[-1]
@@ -170,12 +204,9 @@ class Refiner:
         found = [self._extracted(known, size) for size in sizes]
         if self.grows and self.split is not None:
             found.insert(1, self.split(known, wfa, differing.between(0, _SPLITTING)))
-        made = [each for each in found if each is not None]
-        if not made:
-            return None
-        rates = [float(seen.agrees(each).mean()) for each in made]
-        best = int(np.argmax(rates))
-        return made[best] if rates[best] >= seen.agrees(wfa).mean() else None
+        made = [(float(seen.agrees(each).mean()), each) for each in found if each is not None]
+        rate, best = max(made, key=lambda each: each[0], default=(-1.0, None))
+        return best if rate >= seen.agrees(wfa).mean() else None
 
     def _extracted(self, known: Ragged[np.int32], states: int | None) -> WFA | None:
         """A new automaton; None if the model does not tell so many states apart."""
@@ -250,31 +281,28 @@ def refine(
         def run(method: Method, known: Ragged[np.int32]) -> WFA:
             return extract(model, known, method, **bounds)
 
+        def again(known: Ragged[np.int32], states: int | None) -> WFA:
+            sized: Any = {} if states is None else {"states": states}
+            return run(replace(chosen, **sized), known)
+
         is_open = isinstance(chosen, StateMethod) and (method is None or getattr(method, "states", None) == AUTO)
+        refiner = Refiner(model, ids, again, how, seed, is_open)
         if is_open and isinstance(chosen, StateMethod) and chosen.abstraction in tuple(ABSTRACTIONS):
             splitting = Splitting(model, chosen, run, ids, how.most_states)
-            again, split = splitting.extract, splitting.split
-        else:
-            again, split = partial(_again, run, chosen), None
-        wfa = Refiner(model, ids, again, how, seed, is_open, split).refined(first)
+            refiner = replace(refiner, extract=splitting.extract, split=splitting.split)
+        wfa = refiner.refined(first)
     carried = first.attached_readable
     return wfa if carried is None or wfa.attached_readable is not None else wfa.with_readable(carried)
-
-
-def _again(
-    run: Callable[[Any, Ragged[np.int32]], WFA], method: Any, known: Ragged[np.int32], states: int | None
-) -> WFA:
-    return run(method if states is None else replace(method, states=states), known)
 
 
 def _chosen(method: Method | None, wfa: WFA, bounds: dict[str, Any]) -> tuple[Method, dict[str, Any]]:
     """The method and bounds of further extractions, with what the first automaton has chosen."""
     if isinstance(wfa, StochasticWFA) and not isinstance(wfa.completion, Shared):
-        tuning = Tuning.from_dict(wfa.provenance.get("tuning"))
+        tuning = wfa.provenance.get("tuning")
         start = method if isinstance(method, StateMethod) else Stochastic()
         fixed: dict[str, Any] = {"states": wfa.states - 1, "max_bytes": None}
         if tuning is not None:
-            fixed["abstraction"] = tuning.chosen.abstraction
+            fixed["abstraction"] = tuning["chosen"]["abstraction"]
         if isinstance(start, Stochastic):
             fits = isinstance(wfa.completion, Fitted)
             fixed |= {"completion": wfa.completion.name, "alpha": AUTO if fits else wfa.alpha}

@@ -1,6 +1,7 @@
 """In which space prefixes are compared when states are formed: the contract and its two kinds.
 
-A view turns what the model shows of a prefix into a point; prefixes with near points become one state.
+A view turns what the model shows of a prefix into a point; prefixes with near points become one state. What a model
+that cannot be stepped shows of a prefix beside its output are its answers after a few continuations.
 """
 
 from __future__ import annotations
@@ -16,15 +17,29 @@ from numpy.typing import NDArray
 from wfalens import progress
 from wfalens.errors import InputError, ModelError
 from wfalens.extraction.query_budget import LOOK_AHEAD, LOOK_AHEAD_SHARE, QueryBudget
-from wfalens.extraction.states.continuations import MOST_ASKED, Continuations, drawn, most_informative, regression
-from wfalens.models.contract import PrefixClassifier, State, StatefulClassifier, checked_probabilities
-from wfalens.models.inference import output_traces, state_traces, states_after
+from wfalens.models.contract import (
+    PrefixClassifier,
+    State,
+    StatefulClassifier,
+    checked_probabilities,
+)
+from wfalens.models.inference import (
+    asks_every_prefix,
+    last_outputs,
+    output_traces,
+    prefix_tree,
+    state_traces,
+    states_after,
+)
 from wfalens.ragged import Ragged, positions
 from wfalens.threads import passes_of_model
 
-_TOKENS_PER_CALL = 50_000
+MOST_ASKED = 4  # continuations behind every prefix
+EMPTY_TEXT = Ragged(np.zeros(0, np.int32), np.zeros(2, np.int64))
+_TOKENS_PER_CALL, _PREFIXES_PER_CALL = 50_000, 20_000
 _SAMPLE, _SAMPLE_ASKED = 4000, 1000  # prefixes from which the look-ahead is learned, stepped or asked
 _CONTINUATIONS, _CONTINUATION = 32, 4  # how many, and how many words each
+_RIDGE, _LEAST_RIDGE = 1e-3, 1e-6
 
 
 class View(Protocol):
@@ -46,6 +61,45 @@ class Outputs:
 
     def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:  # noqa: ARG002
         return outputs
+
+
+@dataclass(frozen=True, eq=False)
+class Continuations:
+    """Texts that are put behind prefixes."""
+
+    texts: Ragged[np.int32]
+
+    @classmethod
+    def drawn(cls, ids: Ragged[np.int32], number: int, longest: int, rng: np.random.Generator) -> Continuations:
+        """So many runs of one to `longest` words from the texts, ends of texts crossed."""
+        lengths = rng.integers(1, min(longest, len(ids.values)) + 1, number)
+        return cls(cut_out(ids, rng.integers(0, len(ids.values) - lengths + 1), lengths))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def queries(self, model: PrefixClassifier, lengths: NDArray[np.int64]) -> int:
+        """What asking them behind prefixes of these lengths costs: a model that traces scores all words of a text."""
+        if asks_every_prefix(model):
+            return len(self) * len(lengths)
+        return len(self) * int(lengths.sum()) + len(lengths) * len(self.texts.values)
+
+    def answers(self, model: PrefixClassifier, prefixes: Ragged[np.int32]) -> NDArray[np.float32]:
+        """Outputs after every continuation of every prefix, side by side; -> (prefixes, continuations · C)"""
+
+        def asked(part: Ragged[np.int32]) -> NDArray[np.float32]:
+            each = (self.texts.take(np.full(len(part), at)) for at in range(len(self)))
+            return np.hstack([last_outputs(model, appended(part, behind)) for behind in each])
+
+        starts = range(0, len(prefixes), _PREFIXES_PER_CALL)
+        parts = [prefixes.between(first, first + _PREFIXES_PER_CALL) for first in starts]
+        nothing = np.empty((0, len(self) * len(model.class_names)), np.float32)
+        return np.concatenate([nothing, *passes_of_model(model, asked, parts)])
+
+    def after_every_word(self, model: PrefixClassifier, ids: Ragged[np.int32]) -> NDArray[np.float32]:
+        """The same of every prefix of texts, equal ones asked once; -> (tokens, continuations · C)"""
+        tree = prefix_tree(ids)
+        return np.asarray(self.answers(model, tree.spelled(np.arange(len(tree))))[tree.of_token])
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,50 +127,32 @@ class LookAhead:
         rng: np.random.Generator,
         budget: QueryBudget,
     ) -> LookAhead:
-        if isinstance(model, StatefulClassifier):
-            return cls._of_states(model, ids, components, rng, budget)
-        return cls._of_answers(model, ids, components, rng, budget)
+        """Learn from some prefixes how states foretell what follows; all that is asked is entered.
 
-    @classmethod
-    def _of_states(
-        cls,
-        model: StatefulClassifier,
-        ids: Ragged[np.int32],
-        components: int,
-        rng: np.random.Generator,
-        budget: QueryBudget,
-    ) -> LookAhead:
-        prefixes = _some_prefixes(ids, _SAMPLE, rng)
-        length = min(_CONTINUATION, len(ids.values))
-        budget.enter(LOOK_AHEAD, len(prefixes.values) + len(prefixes) * _CONTINUATIONS * length)
-        states = states_after(model, prefixes)
-        starts = rng.integers(0, len(ids.values) - length + 1, _CONTINUATIONS)
-        futures = _futures(model, states, [ids.values[start : start + length] for start in starts])
-        targets = principal(futures, _CONTINUATIONS * length, components)
-        return cls(*_foretelling(states, targets))
-
-    @classmethod
-    def _of_answers(
-        cls,
-        model: PrefixClassifier,
-        ids: Ragged[np.int32],
-        components: int,
-        rng: np.random.Generator,
-        budget: QueryBudget,
-    ) -> LookAhead:
-        """Learn from a few prefixes which continuations to ask, and how their answers tell those of the others.
-
-        What looking at the texts will cost is entered, too; as many are asked as can be paid for.
+        Of a model that cannot be stepped: which continuations to ask, as many as can be paid for, and how their
+        answers tell those of the others. What looking at the texts will cost is entered, too.
         """
-        prefixes, tried = _some_prefixes(ids, _SAMPLE_ASKED, rng), drawn(ids, _CONTINUATIONS, _CONTINUATION, rng)
-        number = affordable_continuations(model, ids, budget.left(LOOK_AHEAD_SHARE))
-        budget.enter(LOOK_AHEAD, tried.queries(model, prefixes.lengths))
-        answers = tried.answers(model, prefixes).reshape(len(prefixes), len(tried), -1)
-        targets = principal(answers.swapaxes(0, 1), len(tried), components)
-        chosen = most_informative(answers, targets, max(1, number))
-        asked = Continuations(tried.texts.take(chosen))
-        budget.enter(LOOK_AHEAD, asked.queries(model, _prefix_lengths(ids)))
-        return cls(*_foretelling(answers[:, chosen].reshape(len(prefixes), -1), targets), asked)
+        is_stateful = isinstance(model, StatefulClassifier)
+        most = min(_SAMPLE if is_stateful else _SAMPLE_ASKED, len(ids.values))
+        prefixes = prefixes_to(ids, rng.choice(len(ids.values), most, replace=False))
+        if isinstance(model, StatefulClassifier):
+            length = min(_CONTINUATION, len(ids.values))
+            budget.enter(LOOK_AHEAD, len(prefixes.values) + len(prefixes) * _CONTINUATIONS * length)
+            states, asked = states_after(model, prefixes), None
+            starts = rng.integers(0, len(ids.values) - length + 1, _CONTINUATIONS)
+            futures = _futures(model, states, [ids.values[start : start + length] for start in starts])
+            targets = principal(futures, _CONTINUATIONS * length, components)
+        else:
+            tried = Continuations.drawn(ids, _CONTINUATIONS, _CONTINUATION, rng)
+            number = affordable_continuations(model, ids, budget.left(LOOK_AHEAD_SHARE))
+            budget.enter(LOOK_AHEAD, tried.queries(model, prefixes.lengths))
+            answers = tried.answers(model, prefixes).reshape(len(prefixes), len(tried), -1)
+            targets = principal(answers.swapaxes(0, 1), len(tried), components)
+            chosen = most_informative(answers, targets, max(1, number))
+            states, asked = answers[:, chosen].reshape(len(prefixes), -1), Continuations(tried.texts.take(chosen))
+            budget.enter(LOOK_AHEAD, asked.queries(model, _prefix_lengths(ids)))
+        centre = states.mean(0)
+        return cls(centre, _regression(states - centre, targets).astype(np.float32), asked)
 
     def points(self, outputs: NDArray[np.float32], states: State | None) -> NDArray[np.float32]:
         if states is None:
@@ -124,23 +160,36 @@ class LookAhead:
         return np.hstack([outputs, (states - self.centre) @ self.basis]).astype(np.float32)
 
 
-def _foretelling(
-    states: NDArray[np.float32], targets: NDArray[np.float64]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Centre and basis by which states predict the targets. (N, width), (N, components)"""
-    centre = states.mean(0)
-    return centre, regression(states - centre, targets).astype(np.float32)
+VIEWS = (Outputs.name, LookAhead.name)
 
 
-def _some_prefixes(ids: Ragged[np.int32], most: int, rng: np.random.Generator) -> Ragged[np.int32]:
-    chosen = rng.choice(len(ids.values), min(most, len(ids.values)), replace=False)
-    starts = ids.offsets[ids.item_of_value()[chosen]]
-    lengths = chosen + 1 - starts
-    return Ragged.from_lengths(ids.values[positions(starts, lengths)], lengths)
+def make_view(
+    name: str, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, budget: QueryBudget
+) -> View:
+    if name == Outputs.name:
+        return Outputs()
+    return LookAhead.learned(model, ids, len(model.class_names) + 3, rng, budget)
 
 
-def _prefix_lengths(ids: Ragged[np.int32]) -> NDArray[np.int64]:
-    return np.arange(1, len(ids.values) + 1) - np.repeat(ids.offsets[:-1], ids.lengths)
+def continuations_of(view: View) -> Continuations | None:
+    """What has to be asked behind every prefix for its point in a view; None: nothing."""
+    return getattr(view, "continuations", None)
+
+
+def affordable_continuations(model: PrefixClassifier, ids: Ragged[np.int32], queries: int | None) -> int:
+    """How many continuations queries pay for behind every prefix of texts, learning which included; 0: none.
+
+    For a model that can be stepped, which is asked none: 1 if they pay for learning to look ahead.
+    """
+    if isinstance(model, StatefulClassifier):
+        most = min(_SAMPLE, len(ids.values)) * (int(ids.lengths.max()) + _CONTINUATIONS * _CONTINUATION)
+        return int(queries is None or most <= queries)
+    if queries is None:
+        return MOST_ASKED
+    longest = Continuations(Ragged.from_lengths(np.zeros(_CONTINUATION, np.int32), np.array([_CONTINUATION])))
+    sample = np.full(min(_SAMPLE_ASKED, len(ids.values)), int(ids.lengths.max()))
+    learning = _CONTINUATIONS * longest.queries(model, sample)
+    return max(0, min(MOST_ASKED, (queries - learning) // longest.queries(model, _prefix_lengths(ids))))
 
 
 def _futures(
@@ -177,43 +226,29 @@ def principal(tables: Iterable[NDArray[np.float32]], number: int, components: in
     return np.asarray((vectors * np.sqrt(values.clip(0)))[:, ::-1])
 
 
-VIEWS = (Outputs.name, LookAhead.name)
+def most_informative(answers: NDArray[np.float32], targets: NDArray[np.float64], number: int) -> NDArray[np.int64]:
+    """The continuations whose answers together explain most of the targets, chosen one after the other.
 
-
-def continuations_of(view: View) -> Continuations | None:
-    """What has to be asked behind every prefix for its point in a view; None: nothing."""
-    return getattr(view, "continuations", None)
-
-
-def affordable_continuations(model: PrefixClassifier, ids: Ragged[np.int32], queries: int | None) -> int:
-    """How many continuations queries pay for behind every prefix of texts, learning which included; 0: none.
-
-    For a model that can be stepped, which is asked none: 1 if they pay for learning to look ahead.
+    answers: (N, continuations, C), targets: (N, ·), both of the same prefixes -> (number,)
     """
-    if isinstance(model, StatefulClassifier):
-        most = min(_SAMPLE, len(ids.values)) * (int(ids.lengths.max()) + _CONTINUATIONS * _CONTINUATION)
-        return int(queries is None or most <= queries)
-    if queries is None:
-        return MOST_ASKED
-    longest = Continuations(Ragged.from_lengths(np.zeros(_CONTINUATION, np.int32), np.array([_CONTINUATION])))
-    sample = np.full(min(_SAMPLE_ASKED, len(ids.values)), int(ids.lengths.max()))
-    learning = _CONTINUATIONS * longest.queries(model, sample)
-    return max(0, min(MOST_ASKED, (queries - learning) // longest.queries(model, _prefix_lengths(ids))))
+
+    def unexplained(continuations: list[int]) -> float:
+        known = answers[:, continuations].reshape(len(answers), -1)
+        centred = known - known.mean(0)
+        return float(np.square(targets - centred @ _regression(centred, targets)).sum())
+
+    chosen: list[int] = []
+    for _ in range(min(number, answers.shape[1])):
+        rest = [each for each in range(answers.shape[1]) if each not in chosen]
+        chosen.append(min(rest, key=lambda each: unexplained([*chosen, each])))
+    return np.array(chosen)
 
 
-def make_view(
-    name: str, model: PrefixClassifier, ids: Ragged[np.int32], rng: np.random.Generator, budget: QueryBudget
-) -> View:
-    if name == Outputs.name:
-        return Outputs()
-    return LookAhead.learned(model, ids, len(model.class_names) + 3, rng, budget)
-
-
-def steppable(model: PrefixClassifier) -> StatefulClassifier:
-    """The model, if it can show its internal states; else refused."""
-    if not isinstance(model, StatefulClassifier):
-        raise InputError(f"this abstraction needs a model that can be stepped; choose {Outputs.name!r}")
-    return model
+def _regression(known: NDArray[np.floating], targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    """B that makes `known·B` nearest to the targets; known, centred: (N, a), targets: (N, b) -> (a, b)"""
+    table = known.astype(np.float64)
+    damping = (_RIDGE * len(table) * float(table.var()) + _LEAST_RIDGE) * np.eye(table.shape[1])
+    return np.asarray(np.linalg.solve(table.T @ table + damping, table.T @ targets))
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,27 +277,30 @@ class PrefixOutputs:
         return PrefixOutputs(ids, self.outputs[tokens], self.points[tokens])
 
 
-def trace_prefixes(
-    model: PrefixClassifier,
-    ids: Ragged[np.int32],
-    view: View,
-) -> PrefixOutputs:
+def trace_prefixes(model: PrefixClassifier, ids: Ragged[np.int32], view: View) -> PrefixOutputs:
     """One pass of the model over the texts."""
     return trace_prefixes_in(model, ids, [view])[0]
 
 
-def trace_prefixes_in(
-    model: PrefixClassifier,
-    ids: Ragged[np.int32],
-    views: Sequence[View],
-) -> list[PrefixOutputs]:
+def trace_prefixes_in(model: PrefixClassifier, ids: Ragged[np.int32], views: Sequence[View]) -> list[PrefixOutputs]:
     """One pass of the model over the texts, in several views at once."""
-    if not any(view.needs_states for view in views):
-        outputs = output_traces(model, ids).values
-        return [PrefixOutputs(ids, outputs, view.points(outputs, None)) for view in views]
-    if any(continuations_of(view) is not None for view in views):
-        return _trace_with_continuations(model, ids, views)
-    model = steppable(model)
+    if any(view.needs_states and continuations_of(view) is None for view in views):
+        return _trace_states(model, ids, views)
+    outputs, found = output_traces(model, ids).values, []
+    for view in views:
+        asked, answers = continuations_of(view), None
+        if asked is not None:
+            progress.start("looking ahead")
+            answers = asked.after_every_word(model, ids)
+            progress.finish()
+        found.append(PrefixOutputs(ids, outputs, view.points(outputs, answers)))
+    return found
+
+
+def _trace_states(model: PrefixClassifier, ids: Ragged[np.int32], views: Sequence[View]) -> list[PrefixOutputs]:
+    """The same in views of the model's internal states."""
+    if not isinstance(model, StatefulClassifier):
+        raise InputError(f"this abstraction needs a model that can be stepped; choose {Outputs.name!r}")
     outputs = np.empty((len(ids.values), len(model.class_names)), np.float32)
     points: list[NDArray[np.float32]] = []
 
@@ -273,10 +311,8 @@ def trace_prefixes_in(
         ]
 
     progress.start("running the model", len(ids.values))
-    start = 0
-    for part, found in zip(
-        ids.chunks(_TOKENS_PER_CALL), passes_of_model(model, look, ids.chunks(_TOKENS_PER_CALL)), strict=True
-    ):
+    start, parts = 0, list(ids.chunks(_TOKENS_PER_CALL))
+    for part, found in zip(parts, passes_of_model(model, look, parts), strict=True):
         for tokens, traced, seen in found:
             outputs[start + tokens] = checked_probabilities(traced, len(tokens), outputs.shape[1], "the model")
             points = points or [np.empty((len(ids.values), each.shape[1]), np.float32) for each in seen]
@@ -288,18 +324,26 @@ def trace_prefixes_in(
     return [PrefixOutputs(ids, outputs, table) for table in points]
 
 
-def _trace_with_continuations(
-    model: PrefixClassifier,
-    ids: Ragged[np.int32],
-    views: Sequence[View],
-) -> list[PrefixOutputs]:
-    """The same where views ask for what follows."""
-    outputs = output_traces(model, ids).values
-    found = []
-    for view in views:
-        asked = continuations_of(view)
-        progress.start("looking ahead" if asked else "looking")
-        states = None if asked is None else asked.after_every_word(model, ids)
-        progress.finish()
-        found.append(PrefixOutputs(ids, outputs, view.points(outputs, states)))
-    return found
+def _prefix_lengths(ids: Ragged[np.int32]) -> NDArray[np.int64]:
+    return np.arange(1, len(ids.values) + 1) - np.repeat(ids.offsets[:-1], ids.lengths)
+
+
+def prefixes_to(ids: Ragged[np.int32], tokens: NDArray[np.int64]) -> Ragged[np.int32]:
+    """The prefixes of texts that end with the given tokens."""
+    starts = ids.offsets[ids.item_of_value()[tokens]]
+    return cut_out(ids, starts, tokens + 1 - starts)
+
+
+def cut_out(ids: Ragged[np.int32], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Ragged[np.int32]:
+    """Runs of tokens as texts."""
+    return Ragged.from_lengths(ids.values[positions(starts, lengths)], lengths)
+
+
+def appended(first: Ragged[np.int32], second: Ragged[np.int32]) -> Ragged[np.int32]:
+    """Each text of the first with that of the second behind it."""
+    lengths = first.lengths + second.lengths
+    starts = np.cumsum(lengths) - lengths
+    values = np.empty(int(lengths.sum()), np.int32)
+    values[positions(starts, first.lengths)] = first.values
+    values[positions(starts + first.lengths, second.lengths)] = second.values
+    return Ragged.from_lengths(values, lengths)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,17 @@ from wfalens import progress
 from wfalens.automaton.completion import Completion, Fitted, Probe
 from wfalens.automaton.rows import rows_from_keys
 from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.extraction.balance import balanced
-from wfalens.extraction.comparing import Rates
+from wfalens.extraction.completion import fitting, probing
 from wfalens.extraction.completion.completion_rule import COMPLETION_RULES
-from wfalens.extraction.completion.fitting import affordable_rounds, fit_rows
-from wfalens.extraction.completion.probing import probe_rows
-from wfalens.extraction.completion.questions import Attempt, Questions
-from wfalens.extraction.counts.statistics import ObservedRows, TextStatistics, observed_rows
-from wfalens.extraction.method import Request
+from wfalens.extraction.completion.probing import Attempt
+from wfalens.extraction.held_out import Rates, balanced, rates, select_best
+from wfalens.extraction.method import Request, Step, stream_of
 from wfalens.extraction.query_budget import PROBING, SEARCH
-from wfalens.extraction.randomness import Step, stream_of
 from wfalens.extraction.states.views import continuations_of
 from wfalens.extraction.stochastic.count_files import probe_on_workers
 from wfalens.extraction.stochastic.paper import Stochastic
-from wfalens.extraction.stochastic.state_space import StateSpace
-from wfalens.extraction.stochastic.tuning import Delivered, Tuning
+from wfalens.extraction.stochastic.tuning import StateSpace
+from wfalens.extraction.transitions import ObservedRows, TextStatistics, observed_rows
 from wfalens.ragged import Ragged
 
 
@@ -68,12 +63,11 @@ def build(
     )
     if attempt is not None:
         return wfa
-    tuning = space.tuning
+    if space.tuning is not None:
+        wfa.provenance["tuning"] = space.tuning.to_dict()
     if isinstance(method, Stochastic) and method.fits and isinstance(completion, Probe):
         with space.budget.recording_errors():
-            wfa, tuning = _fitted(wfa, completion, method, space, request, groups, rng)
-    if tuning is not None:
-        wfa.provenance["tuning"] = tuning.to_dict()
+            wfa = _fitted(wfa, completion, method, space, request, groups, rng)
     wfa.provenance["queries"] = space.budget.to_dict()
     return wfa
 
@@ -88,31 +82,19 @@ def _probed(
     attempt: Attempt | None,
 ) -> tuple[Probe, NDArray[np.int32] | None]:
     """The completion by what the model answered, and the words that it was asked about (None: all)."""
-    model, words = request.model, len(observed.word_counts)
-    questions = Questions.chosen(
-        method.representatives,
-        method.hardness if method.fits else None,
-        model,
-        ids,
-        space.path,
-        observed.word_counts,
-        rng,
-        space.budget,
-        attempt,
-        continuations_of(space.view),
-    )
-    space.budget.enter(PROBING if attempt is None else SEARCH, questions.queries(model))
+    model, counts, budget, behind = request.model, observed.word_counts, space.budget, continuations_of(space.view)
+    candidates = probing.choose_representatives(ids, space.path, method.representatives, rng)
+    words, chosen = probing.affordable_questions(model, counts, candidates, budget, behind, attempt, fits=method.fits)
+    budget.enter(PROBING if attempt is None else SEARCH, probing.probing_queries(model, chosen, len(words), behind))
+    hardness = method.hardness if method.fits else None
     if request.files is None or attempt is not None:
         progress.start("probing the model")
-        answers = probe_rows(
-            model, questions.representatives, space.states, space.view, questions.words, questions.hardness
-        )
+        answers = probing.probe_rows(model, chosen, space.states, space.view, words, hardness)
         progress.finish()
     else:
-        answers = probe_on_workers(questions, space.states, space.view, model, request.files)
-    rows = rows_from_keys(answers.keys, answers.counts, words, answers.states)
-    asked = questions.words if len(questions.words) < words - 1 else None
-    return Probe(method.strength, questions.representatives.per_state, rows), asked
+        answers = probe_on_workers(model, chosen, space.states, space.view, words, hardness, request.files.run)
+    rows = rows_from_keys(answers.keys, answers.counts, len(counts), answers.states)
+    return Probe(method.strength, chosen.per_state, rows), words if len(words) < len(counts) - 1 else None
 
 
 def _fitted(
@@ -123,27 +105,33 @@ def _fitted(
     request: Request,
     groups: NDArray[np.int64] | None,
     rng: np.random.Generator,
-) -> tuple[StochasticWFA, Tuning | None]:
-    """The automaton with fitted rows, or as it is where these were worse on held-out texts; and how they compared."""
-    held, tuning, ids = space.held, space.tuning, request.ids
-    known = np.arange(len(ids)) if held is None else held.others(len(ids))
+) -> StochasticWFA:
+    """The automaton with fitted rows, or as it is where these were worse on held-out texts."""
+    tuning, ids, known = space.tuning, request.ids, np.arange(len(request.ids))
+    if tuning is not None:
+        known = np.setdiff1d(known, tuning.held.numbers)
     texts = balanced(ids.take(known), None if groups is None else groups[known])
-    within = affordable_rounds(method, space.budget.left(), texts)
-    found = fit_rows(request.model, texts, probe.rows, start.centres, within, rng, space.budget, request.deadline)
+    within = fitting.affordable_rounds(method, space.budget.left(), texts)
+    found = fitting.fit_rows(
+        request.model, texts, probe.rows, start.centres, within, rng, space.budget, request.deadline
+    )
     drift = float(np.abs(found.centres - start.centres).sum(1).mean())
     wfa = start.with_rule(0.0, Fitted(found.rows, drift), found.centres)
+    delivered = wfa
+    if tuning is not None:
+        held, texts_held = tuning.held, len(tuning.held.numbers)
+        fit, probed = rates(wfa, held.ids, held.targets), Rates(tuning.chosen.cr, tuning.chosen.jsd)
+        delivered = (wfa, start)[select_best([fit, probed], texts_held, tuning.aim)]
+        record = {"rows": delivered.completion.name, "fit": fit._asdict(), "probe": probed._asdict()}
+        delivered.provenance["tuning"]["delivered"] = record
+        if delivered is start:
+            progress.say(
+                f"fitted rows have a CR of {fit.cr:.3f} on {texts_held:,} held-out texts, less faithful than the "
+                f"probed ones that they began from ({probed.cr:.3f}), which are kept"
+            )
     if found.stop is not None:
-        start.provenance["stopped"] = wfa.provenance["stopped"] = found.stop.to_dict()
-    if held is None or tuning is None:
-        return wfa, tuning
-    chosen = Rates(tuning.chosen.cr, tuning.chosen.jsd)
-    delivered = Delivered.better(held.measured(wfa, ids), chosen, tuning.texts, tuning.aim)
-    if delivered.rows == Probe.name:
-        progress.say(
-            f"fitted rows have a CR of {delivered.fit.cr:.3f} on {tuning.texts:,} held-out texts, less faithful than "
-            f"the probed ones that they began from ({chosen.cr:.3f}), which are kept"
-        )
-    return wfa if delivered.rows == Fitted.name else start, replace(tuning, delivered=delivered)
+        delivered.provenance["stopped"] = found.stop.to_dict()
+    return delivered
 
 
 def _centres(statistics: TextStatistics, visits: NDArray[np.int64], space: StateSpace) -> NDArray[np.float64]:

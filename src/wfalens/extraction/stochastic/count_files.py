@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,21 +13,19 @@ from numpy.typing import NDArray
 from wfalens.errors import InputError
 from wfalens.extraction.completion.augmentation import Resampling
 from wfalens.extraction.completion.probing import Representatives, probe_rows, words_per_call
-from wfalens.extraction.completion.questions import Questions
-from wfalens.extraction.counts.statistics import TextStatistics
-from wfalens.extraction.counts.transitions import TransitionCounts
 from wfalens.extraction.method import Request
 from wfalens.extraction.query_budget import AUGMENTATION
 from wfalens.extraction.states.abstraction import States
 from wfalens.extraction.states.views import View, continuations_of, trace_prefixes
-from wfalens.extraction.stochastic.state_space import StateSpace
+from wfalens.extraction.stochastic.tuning import StateSpace
+from wfalens.extraction.transitions import TextStatistics, TransitionCounts
 from wfalens.models.contract import PrefixClassifier
 from wfalens.scale.block_jobs import BlockJob, RowCounts, encoded
 from wfalens.scale.map_blocks import BlockTask, map_blocks
-from wfalens.scale.run_config import WorkerModel
+from wfalens.scale.run_config import FileRun, WorkerModel
 from wfalens.scale.sample import SampledFiles
 from wfalens.storage import StoredFile, Tensors, compact
-from wfalens.text.blocks import Source
+from wfalens.text.files import TextFiles
 from wfalens.threads import limit_model_threads
 
 _CALLS = 8  # of the model in a job of probing
@@ -35,8 +33,7 @@ _BYTES_PER_ROW = 250  # of a probed row while it is made, by experience
 _BYTES_PER_ENTRY, _BYTES_PER_WORD = 40, 64  # of the automaton while it is put together and written
 
 
-@dataclass(frozen=True, eq=False)
-class BlockCounts:
+class BlockCounts(NamedTuple):
     """The statistics of a block, and how much of it was read."""
 
     statistics: TextStatistics
@@ -47,7 +44,7 @@ class BlockCounts:
 class CountTask:
     """Counts a block: every text goes through the model, its transitions are counted, it is forgotten."""
 
-    source: Source
+    source: TextFiles
     model: WorkerModel
     states: States
     view: View
@@ -101,7 +98,7 @@ def count_files(space: StateSpace, request: Request, files: SampledFiles, resamp
             run.source, run.worker_model(request.model), space.states, space.view, resampling, run.skips_errors
         ),
         name=lambda job: job.named(run.source),
-        kind=f"counts-{_digest(space, resampling)}",
+        kind=f"counts-{sha256(space.states.seeds.tobytes()).hexdigest()[:12]}",  # states may depend on time
         number=lambda job: job.number,
         stored=_stored,
         restored=_restored,
@@ -118,12 +115,6 @@ def count_files(space: StateSpace, request: Request, files: SampledFiles, resamp
     words, entries = len(request.model.encoder.vocabulary), len(total.counts) + len(total.augmented)
     run.check_memory(_BYTES_PER_ENTRY * entries + _BYTES_PER_WORD * words, "the automaton")
     return BlockCounts(total, read)
-
-
-def _digest(space: StateSpace, resampling: Resampling | None) -> str:
-    """What counts depend on beside the run's manifest: the states, which may depend on time."""
-    content = space.states.seeds.tobytes() + repr(resampling and (resampling.chances, resampling.epochs)).encode()
-    return sha256(content).hexdigest()[:12]
 
 
 def _stored(found: BlockCounts) -> tuple[dict[str, Any], Tensors]:
@@ -150,7 +141,7 @@ def _restored(file: StoredFile) -> BlockCounts:
 
 @dataclass(frozen=True, eq=False)
 class ProbeTask:
-    """Asks the model what some words do, the job being the number of the range."""
+    """Asks the model what some words do; a job is a range of the words."""
 
     model: WorkerModel
     representatives: Representatives
@@ -158,41 +149,36 @@ class ProbeTask:
     view: View
     words: NDArray[np.int32]
     hardness: float | None
-    words_per_job: int
 
-    def prepare(self) -> Callable[[int], TransitionCounts]:
+    def prepare(self) -> Callable[[range], TransitionCounts]:
         model = self.model.open()
         limit_model_threads()
-
-        def probe(number: int) -> TransitionCounts:
-            words = self.words[number * self.words_per_job : (number + 1) * self.words_per_job]
-            return probe_rows(model, self.representatives, self.states, self.view, words, self.hardness)
-
-        return probe
+        reps, states, view = self.representatives, self.states, self.view
+        return lambda job: probe_rows(model, reps, states, view, self.words[job.start : job.stop], self.hardness)
 
 
 def probe_on_workers(
-    questions: Questions, states: States, view: View, model: PrefixClassifier, files: SampledFiles
+    model: PrefixClassifier,
+    representatives: Representatives,
+    states: States,
+    view: View,
+    words: NDArray[np.int32],
+    hardness: float | None,
+    run: FileRun,
 ) -> TransitionCounts:
-    """The answers to all questions, a range of words at a time; ranges with a checkpoint are not asked again."""
-    words, run = questions.words, files.run
+    """The same as `probe_rows`, a range of words at a time; ranges with a checkpoint are not asked again."""
     run.check_memory(_BYTES_PER_ROW * len(words) * len(states), f"probing {len(words):,} words")
-    per_job = _CALLS * words_per_call(questions.representatives)
-    jobs = range(-(-len(words) // per_job))
-    digest = sha256(states.seeds.tobytes() + words.tobytes() + questions.representatives.prefixes.values.tobytes())
+    size = _CALLS * words_per_call(representatives)
+    jobs = [range(first, first + size) for first in range(0, len(words), size)]
+    digest = sha256(states.seeds.tobytes() + words.tobytes() + representatives.prefixes.values.tobytes())
     work = BlockTask(
         title="probing the model",
-        task=ProbeTask(
-            run.worker_model(model), questions.representatives, states, view, words, questions.hardness, per_job
-        ),
-        name=lambda job: f"probing, part {job + 1} of {len(jobs)}",
+        task=ProbeTask(run.worker_model(model), representatives, states, view, words, hardness),
+        name=lambda job: f"probing, part {job.start // size + 1} of {len(jobs)}",
         kind=f"probe-{digest.hexdigest()[:12]}",
-        number=lambda job: job,
+        number=lambda job: job.start // size,
         stored=lambda answers: ({}, {"keys": answers.keys, "counts": answers.counts}),
         restored=lambda file: TransitionCounts(len(states), file.tensor("keys", "i"), file.tensor("counts", "i")),
     )
     found = dict(map_blocks(work, jobs, run))
-    ordered: Iterator[TransitionCounts] = (found[job] for job in jobs)  # rising words: their keys follow each other
-    parts = list(ordered)
-    keys, counts = (np.concatenate([getattr(part, name) for part in parts]) for name in ("keys", "counts"))
-    return TransitionCounts(len(states), keys, counts)
+    return TransitionCounts.in_order(len(states), [found[job] for job in jobs])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from wfalens.automaton.completion import DISTANCES, Empirical, Fitted, Probe
@@ -18,33 +18,40 @@ from wfalens.models.inference import INITIAL, MODEL
 from wfalens.scale.run_config import DEFAULT_SAMPLE
 from wfalens.validation import Bounds, check_choice, option, real, whole
 
-_STATES = Bounds(whole, 1, MAX_STATES - 1, (AUTO,))
-_COUNT = Bounds(whole, 1, 1 << 40)
+_STATES = (
+    "K, the number of clusters of prefixes; the automaton has one state more, the initial one",
+    Bounds(whole, 1, MAX_STATES - 1, (AUTO,)),
+)
+_ABSTRACTION = (
+    "what makes two prefixes alike: outputs (the paper's), lookahead (also what the model would answer after "
+    "continuations), auto, or an Abstraction"
+)
+_ALPHA = "static probability α: how much of each step stays where it is"
+_COUNT, _SHARE = Bounds(whole, 1, 1 << 40), Bounds(real, 0, 1)
 _PER_OUTPUT = 8  # words of a sample of files for every output that k-means sees
 _ROUNDS = {LOW: 8, NORMAL: 16, HIGH: 32}
-_HELP = {
-    "states": "K, the number of clusters of prefixes; the automaton has one state more, the initial one",
-    "abstraction": "what makes two prefixes alike: outputs (the paper's), lookahead (also what the model would answer "
-    "after continuations), auto, or an Abstraction",
-    "initial": "output of the state before any word: the model's own where it has one, or uniform",
-    "sample": "outputs per state that k-means sees at most (None: all)",
-    "augmentation": "synonym replacement and dropout on the extraction texts",
-    "max_bytes": "size of the file at most, by an estimate, where the number of states is chosen",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
 class StateMethod(Method):
     """What the two methods share: states are clusters of prefixes."""
 
-    states: int | str
-    abstraction: str | Abstraction
+    states: int | str = option(40, *_STATES)
+    abstraction: str | Abstraction = option("outputs", _ABSTRACTION)
     completion: str
-    alpha: float | str
-    augmentation: Augmentation | None
-    initial: str
-    sample: int | None
-    max_bytes: int | None
+    alpha: float | str = option(0.4, _ALPHA, replace(_SHARE, words=(AUTO,)))
+    augmentation: Augmentation | None = option(None, "synonym replacement and dropout on the extraction texts")
+    initial: str = option(
+        MODEL, "output of the state before any word: the model's own where it has one, or uniform", INITIAL
+    )
+    sample: int | None = option(
+        256, "outputs per state that k-means sees at most (None: all)", replace(_COUNT, words=(None,))
+    )
+    max_bytes: int | None = option(
+        None,
+        "size of the file at most, by an estimate, where the number of states is chosen",
+        Bounds(whole, 1, 1 << 60, (None,)),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,11 +61,6 @@ class StateMethod(Method):
             raise InputError(
                 "max_bytes bounds the choice of the number of states, which is given here", code="option-conflict"
             )
-
-    @property
-    def asks_model(self) -> bool:
-        """Whether rows are learned from the model."""
-        return self.completion in (Probe.name, Fitted.name)
 
     @property
     def fits(self) -> bool:
@@ -76,7 +78,7 @@ class StateMethod(Method):
 
     @property
     def sample_tokens(self) -> int:
-        if self.asks_model or self.is_open or self.sample is None:
+        if isinstance(self, Stochastic) or self.is_open or self.sample is None:
             return DEFAULT_SAMPLE
         return _PER_OUTPUT * self.sample * int(self.states)
 
@@ -115,24 +117,15 @@ class Paper(StateMethod):
 
     name = "paper"
 
-    states: int | str = option(40, _HELP["states"], _STATES)
-    alpha: float | str = option(
-        0.4, "static probability α: how much of each step stays where it is", Bounds(real, 0.0, 1.0, (AUTO,))
-    )
+    completion: str = option(Empirical.name, "rule for missing rows: null, uniform or empirical", COMPLETION_RULES)
     beta: float | str = option(
         0.3,
         'reference rate β of empirical completion; "corpus": 1 − the share of self-transitions',
-        Bounds(real, 0.0, 1.0, (AUTO, CORPUS)),
+        replace(_SHARE, words=(AUTO, CORPUS)),
     )
-    completion: str = option(Empirical.name, "rule for missing rows: null, uniform or empirical", COMPLETION_RULES)
     distance: str = option(
         "euclidean", "between centres in empirical completion: euclidean (paper) or squared (authors' code)", DISTANCES
     )
-    abstraction: str | Abstraction = option("outputs", _HELP["abstraction"])
-    augmentation: Augmentation | None = option(None, _HELP["augmentation"])
-    initial: str = option(MODEL, _HELP["initial"], INITIAL)
-    sample: int | None = option(256, _HELP["sample"], Bounds(whole, 1, 1 << 40, (None,)))
-    max_bytes: int | None = option(None, _HELP["max_bytes"], Bounds(whole, 1, 1 << 60, (None,)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,30 +164,24 @@ class Stochastic(StateMethod):
 
     name = "stochastic"
 
-    states: int | str = option(AUTO, _HELP["states"], _STATES)
-    abstraction: str | Abstraction = option(AUTO, _HELP["abstraction"])
+    states: int | str = option(AUTO, *_STATES)
+    abstraction: str | Abstraction = option(AUTO, _ABSTRACTION)
     completion: str = option(
         AUTO,
         "probe: rows counted by asking the model; fit: rows fitted by EM; auto: fit, of language models probe",
         (AUTO, Probe.name, Fitted.name),
     )
-    alpha: float | str = option(
-        AUTO, "(probe) static probability α: how much of each step stays where it is", Bounds(real, 0.0, 1.0, (AUTO,))
-    )
+    alpha: float | str = option(AUTO, f"(probe) {_ALPHA}", replace(_SHARE, words=(AUTO,)))
     representatives: int = option(
         10, "occurrences that represent a state where the model is asked", Bounds(whole, 1, 1 << 20)
     )
     strength: float = option(
         2.0, "(probe) number of observations that a probed row counts for", Bounds(real, 1e-9, 1e9)
     )
-    augmentation: Augmentation | None = option(None, _HELP["augmentation"])
-    initial: str = option(MODEL, _HELP["initial"], INITIAL)
-    sample: int | None = option(256, _HELP["sample"], Bounds(whole, 1, 1 << 40, (None,)))
-    max_bytes: int | None = option(None, _HELP["max_bytes"], Bounds(whole, 1, 1 << 60, (None,)))
-    rounds: int | str = option(AUTO, "(fit) rounds of expectation-maximisation", Bounds(whole, 1, 1 << 40, (AUTO,)))
+    rounds: int | str = option(AUTO, "(fit) rounds of expectation-maximisation", replace(_COUNT, words=(AUTO,)))
     tokens: int = option(300_000, "(fit) words in a round at most, of texts drawn again each time", _COUNT)
-    replaced: float = option(0.2, "(fit) share of words replaced at random", Bounds(real, 0, 1))
-    memory: float = option(0.8, "(fit) weight of earlier rounds' expectations", Bounds(real, 0, 1))
+    replaced: float = option(0.2, "(fit) share of words replaced at random", _SHARE)
+    memory: float = option(0.8, "(fit) weight of earlier rounds' expectations", _SHARE)
     prior: float = option(0.1, "(fit) transitions that a probed row counts for", Bounds(real, 0, 1e6, excluded=(0,)))
     hardness: float = option(
         0.5, "(fit) of the assignment of probed answers to near states", Bounds(real, 0, 1e6, excluded=(0,))

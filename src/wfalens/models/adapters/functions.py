@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -13,18 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from wfalens import progress
 from wfalens.errors import ModelError
-from wfalens.messages import reason_of
+from wfalens.messages import quoted, reason_of
+from wfalens.models.adapter_registry import WrapArguments, adapter, packages_of
 from wfalens.models.base import BlackBoxClassifier
-from wfalens.models.contract import checked_probabilities
-from wfalens.models.registry import WrapArguments, adapter, packages_of
+from wfalens.models.contract import fingerprint_of
 from wfalens.ragged import Ragged
 from wfalens.text.corpus import as_texts
 from wfalens.text.encoder import TextEncoder
+from wfalens.text.tokenizers import characters_each
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.validation import check_choice
 
 READS = TOKENS, TEXT = ("tokens", "text")
-_PROBES = 256  # words whose outputs identify a model
+_PROBES = 16  # words whose outputs identify a model
+_REJOINED = 200  # texts that are split into words and joined again
 _TRIED = 5  # words of the text that a function is tried on: tokenizers take two for a pair of texts
 _NETWORKS = {"torch", "keras", "transformers", "tokenizers"}  # packages whose objects are no functions of texts
 
@@ -38,12 +40,11 @@ class FunctionClassifier(BlackBoxClassifier):
         encoder: TextEncoder,
         class_names: Sequence[object],
         *,
-        batch_size: int = 1024,
-        name: str | None = None,
-        initial_output: ArrayLike | None = None,
+        fingerprint: str | None = None,
+        **common: Any,
     ) -> None:
-        called = name or str(getattr(predict_proba, "__name__", type(predict_proba).__name__))
-        super().__init__(encoder, class_names, batch_size=batch_size, fingerprint=called, initial_output=initial_output)
+        called = fingerprint or str(getattr(predict_proba, "__name__", type(predict_proba).__name__))
+        super().__init__(encoder, class_names, fingerprint=called, **common)
         self.predict_tokens = predict_proba
 
     def answers(self, prefixes: Ragged[np.int32]) -> object:
@@ -53,10 +54,14 @@ class FunctionClassifier(BlackBoxClassifier):
 class TextClassifier(BlackBoxClassifier):
     """Wraps `predict_proba(list of texts) -> (n, classes)`.
 
-    The words of a prefix are joined to a text (`TextEncoder.joined`); `unknown` takes the place of words that the
-    vocabulary does not have ("": they are left out). Its output for an empty text is the output before any word, unless
-    an `initial_output` is given, for a model that cannot read one or answers it at random.
+    The model reads texts as they stand: `predict_proba` passes them on, and `encode` numbers what is not written as in
+    the vocabulary (other words, capitals, marks, blanks) from the size of the vocabulary on, so that `final` and
+    `trace` put any choice of words together as they were written. Other word ids stand for the vocabulary's words, and
+    that of `<unk>` for `unknown` ("": it is left out). The output for an empty text is the output before any word,
+    unless an `initial_output` is given, for a model that cannot read one or answers it at random.
     """
+
+    reads_texts = True  # with words of any spelling
 
     def __init__(
         self,
@@ -65,21 +70,20 @@ class TextClassifier(BlackBoxClassifier):
         class_names: Sequence[object],
         *,
         unknown: str = "",
-        batch_size: int = 1024,
         fingerprint: str | None = None,
         initial_output: ArrayLike | None = None,
+        **common: Any,
     ) -> None:
-        super().__init__(
-            encoder,
-            class_names,
-            batch_size=batch_size,
-            fingerprint=fingerprint or "the model",
-            initial_output=initial_output,
-        )
+        common |= {"fingerprint": fingerprint or "the model", "initial_output": initial_output}
+        super().__init__(encoder, class_names, **common)
         self._has_prior = initial_output is not None
         self.predict_texts = predict_proba
-        self._spelled = list(encoder.vocabulary.words)
-        self._spelled[UNKNOWN] = unknown
+        self._known = list(encoder.vocabulary.words)
+        self._known[UNKNOWN] = unknown
+        self._gap = encoder.joined(("", ""))  # what stands between two words
+        self._written: list[str] = []  # beyond the vocabulary
+        self._number: dict[tuple[str, int], int] = {}
+        self._word_of: list[int] = []  # as which word of the vocabulary each is read
         if fingerprint is None:
             self.fingerprint = self._output_hash()
 
@@ -88,73 +92,101 @@ class TextClassifier(BlackBoxClassifier):
 
     def text_of(self, ids: NDArray[np.int32]) -> str:
         """The text that the model is given for word ids."""
-        return self.encoder.joined([word for word in (self._spelled[word] for word in ids) if word])
+        size = len(self._known)
+        if not len(ids) or ids.max() < size:
+            return self.encoder.joined([word for word in (self._known[word] for word in ids) if word])
+        pieces = [self._written[number - size] if number >= size else self._gap + self._known[number] for number in ids]
+        return "".join(pieces).strip() if self._gap else "".join(pieces)
 
-    @property
+    def encode(self, texts: Sequence[str]) -> Ragged[np.int32]:
+        closed = self.encoder.encode(texts)
+        if characters_each(self.encoder.tokenizer_name) not in (None, 1):
+            return closed  # n-grams overlap: they are no pieces of a text
+        values = closed.values.copy()
+        for text, start in zip(as_texts(texts), closed.offsets.tolist(), strict=False):
+            for place, piece in enumerate(self.encoder.pieces(text), start):
+                word = self._known[values[place]]
+                if piece != (word if place == start else self._gap + word):
+                    values[place] = self._number_of(piece, int(values[place]))
+        return Ragged(values, closed.offsets)
+
+    def _number_of(self, piece: str, word: int) -> int:
+        if (piece, word) not in self._number:
+            self._number[piece, word] = len(self._known) + len(self._written)
+            self._written.append(piece)
+            self._word_of.append(word)
+        return self._number[piece, word]
+
+    def folded(self, ids: Ragged[np.int32]) -> Ragged[np.int32]:
+        size, values = len(self._known), ids.values.copy()
+        beyond = values >= size
+        values[beyond] = np.array(self._word_of, np.int32)[values[beyond] - size]
+        return Ragged(values, ids.offsets)
+
+    def predict_proba(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The model's output for texts as they stand; equal ones are asked once. -> (texts, classes)
+
+        Args:
+            texts: a list of strings, a pandas Series, a numpy array or a Corpus
+        """
+        if self.encoder.max_length is not None:
+            return super().predict_proba(texts)  # of which it shall read the beginning only
+        strings = as_texts(texts)
+        distinct = sorted(dict.fromkeys(strings), key=len)  # a model that pads reads texts of like length together
+        outputs = np.empty((len(distinct), len(self.class_names)), np.float32)
+        for first in range(0, len(distinct), self.batch_size):
+            batch = distinct[first : first + self.batch_size]
+            outputs[first : first + len(batch)] = self._ask_texts(batch)
+        place = {text: at for at, text in enumerate(distinct)}
+        return outputs[[place[text] for text in strings]]
+
+    def say_rejoined(self, texts: object) -> None:
+        """Say if some texts are others after they were split into words and joined again."""
+        some = [] if texts is None else as_texts(texts)[:_REJOINED]
+        words = [self.encoder.tokens(text) for text in some]
+        shown = [self.text_of(ids) for ids in self.encode(some)] if self.encoder.max_length is None else some
+        apart = [
+            text
+            for text, own, after in zip(some, words, shown, strict=True)
+            if after.strip() != text.strip() or self.encoder.tokens(self.encoder.joined(own)) != own
+        ]
+        if apart:
+            progress.say(
+                f"{len(apart)} of {len(some)} texts are not the same after the tokenizer "
+                f"({self.encoder.tokenizer_name}) has split them and their words are joined again, such as "
+                f"{quoted(apart[0])}: where words are replaced, the model is shown other texts than were meant"
+            )
+
+    def _ask_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self.paid(len(texts), texts.__getitem__, lambda items: self.predict_texts([texts[at] for at in items]))
+
+    @cached_property
     def initial_output(self) -> NDArray[np.float32]:
         """As it was given, else the model's output for an empty text; (classes,)"""
-        if self._has_prior:
-            return self._prior
-        answer = self.predict_texts([""])
-        (prior,) = checked_probabilities(answer, 1, len(self.class_names), f"{self.fingerprint}()")
-        return np.array(prior)
+        return self._prior if self._has_prior else self._ask_texts([""])[0]
 
     def _output_hash(self) -> str:
         """A hash of the outputs for frequent words, alone and in pairs: equal after saving and loading."""
-        words = [word for word in self._spelled[1 : _PROBES + 1] if word]
+        words = [word for word in self._known[1 : _PROBES + 1] if word]
         pairs = [self.encoder.joined(pair) for pair in pairwise(words)]
-        texts = ["", *words, *pairs]
-        answers = checked_probabilities(self.predict_texts(texts), len(texts), len(self.class_names), "the model")
-        return hashlib.sha256(np.round(answers, 6).tobytes()).hexdigest()[:16]
-
-
-@adapter
-class PipelineAdapter:
-    """A fitted scikit-learn pipeline whose first step reads texts, or anything else with `predict_proba`."""
-
-    kind = "a scikit-learn pipeline"
-
-    def accepts(self, model: Any) -> bool:
-        is_classifier = callable(getattr(model, "predict_proba", None)) or "sklearn" in packages_of(model)
-        return is_classifier and not isinstance(model, type) and not packages_of(model) & _NETWORKS
-
-    def wrap(
-        self,
-        model: Any,
-        given: WrapArguments,
-        *,
-        unknown: str = "",
-        batch_size: int = 1024,
-        name: str | None = None,
-        initial_output: ArrayLike | None = None,
-    ) -> TextClassifier:
-        if not callable(getattr(model, "predict_proba", None)):
-            raise ModelError(
-                f"{type(model).__name__} has no predict_proba; end the pipeline with a classifier that has, "
-                "or calibrate it (CalibratedClassifierCV)",
-                code="no-probabilities",
-            )
-        own = getattr(model, "classes_", None)
-        return TextClassifier(
-            model.predict_proba,
-            given.encoder("whitespace"),
-            given.class_names(None if own is None else list(own)),
-            unknown=unknown,
-            batch_size=batch_size,
-            fingerprint=name,
-            initial_output=initial_output,
-        )
+        return fingerprint_of(np.round(self._ask_texts(["", *words, *pairs]), 6))
 
 
 @adapter
 class FunctionAdapter:
-    """A function from n token lists, or from n strings, to class probabilities (n, classes)."""
+    """A function from n token lists, or from n strings, to class probabilities (n, classes).
 
-    kind = "a function of token lists or of texts"
+    Anything with `predict_proba`, such as a fitted scikit-learn pipeline whose first step reads texts, is one of
+    strings.
+    """
+
+    kind = "a function of token lists or of texts, or a scikit-learn pipeline"
     is_general = True
 
     def accepts(self, model: Any) -> bool:
-        return callable(model) and not isinstance(model, type) and not packages_of(model) & _NETWORKS
+        packages = packages_of(model)
+        is_function = callable(model) or hasattr(model, "predict_proba") or "sklearn" in packages
+        return is_function and not isinstance(model, type) and not packages & _NETWORKS
 
     def wrap(
         self,
@@ -167,27 +199,34 @@ class FunctionAdapter:
         name: str | None = None,
         initial_output: ArrayLike | None = None,
     ) -> BlackBoxClassifier:
-        owner = getattr(model, "__self__", None)  # of a bound method, such as pipeline.predict_proba
-        own = getattr(owner, "classes_", None)
         if reads is not None:
             check_choice("reads", reads, READS)
-        outputs = None
-        if reads is None or (own is None and given.classes is None):
+        has_method = hasattr(model, "predict_proba") or not callable(model)
+        owner = model if has_method else getattr(model, "__self__", None)  # of pipeline.predict_proba
+        own, outputs = getattr(owner, "classes_", None), None
+        if has_method:
+            model, reads = _predict_proba(model), reads or TEXT
+        elif reads is None or (own is None and given.classes is None):
             reads, outputs = _tried(model, given, reads)
         names = given.class_names(None if own is None else list(own), outputs)
+        common: dict[str, Any] = {"batch_size": batch_size, "fingerprint": name, "initial_output": initial_output}
         if reads == TOKENS:
-            return FunctionClassifier(
-                model, given.encoder(), names, batch_size=batch_size, name=name, initial_output=initial_output
-            )
-        return TextClassifier(
-            model,
-            given.encoder("whitespace"),
-            names,
-            unknown=unknown,
-            batch_size=batch_size,
-            fingerprint=name,
-            initial_output=initial_output,
+            return FunctionClassifier(model, given.encoder(), names, **common)
+        wrapped = TextClassifier(model, given.encoder(), names, unknown=unknown, **common)
+        wrapped.say_rejoined(given.texts)
+        return wrapped
+
+
+def _predict_proba(model: Any) -> Callable[[list[str]], object]:
+    function = getattr(model, "predict_proba", None)
+    if not callable(function):
+        raise ModelError(
+            f"{type(model).__name__} has no predict_proba; end the pipeline with a classifier that has, "
+            "or calibrate it (CalibratedClassifierCV)",
+            code="no-probabilities",
         )
+    found: Callable[[list[str]], object] = function
+    return found
 
 
 def _tried(function: Callable[[Any], object], given: WrapArguments, reads: str | None) -> tuple[str, int]:
@@ -196,7 +235,7 @@ def _tried(function: Callable[[Any], object], given: WrapArguments, reads: str |
     found: dict[str, int] = {}
     failure = ""
     for form in tried:
-        encoder = given.encoder() if form == TOKENS else given.encoder("whitespace")
+        encoder = given.encoder()
         texts = [] if given.texts is None else as_texts(given.texts)[:_TRIED]
         words = [token for text in texts for token in encoder.tokens(text)] or list(encoder.vocabulary.words[2:])
         words = (words * _TRIED)[:_TRIED]

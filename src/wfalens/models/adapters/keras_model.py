@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,21 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wfalens.errors import MissingDependencyError, ModelError
-from wfalens.models.checks import BINARY, PROBABILITIES
-from wfalens.models.contract import PrefixClassifier
-from wfalens.models.keras.keras_file import ENDINGS, read_keras
-from wfalens.models.keras.legacy import last_activation, load_old
-from wfalens.models.padded import (
-    PaddedForm,
-    PaddedTextClassifier,
-    PaddedTokenClassifier,
-    check_outputs,
-    checked_word_ids,
-    token_classifier,
-)
+from wfalens.messages import reason_of
+from wfalens.models.adapter_registry import WrapArguments, adapter, packages_of
+from wfalens.models.checks import PROBABILITIES
+from wfalens.models.contract import fingerprint_of
+from wfalens.models.keras.keras_file import ENDINGS, last_activation, load_in_keras, read_keras, weight_parts
+from wfalens.models.padded import IdClassifier, checked_classes, id_classifier, reading_of
 from wfalens.models.preprocessing import preprocessing_of
-from wfalens.models.registry import WrapArguments, adapter, packages_of
-from wfalens.text.encoder import RIGHT, TextEncoder
 
 if TYPE_CHECKING:
     import keras
@@ -54,26 +45,27 @@ class KerasAdapter:
         word_ids: Sequence[int] | NDArray[np.integer] | None = None,
         batch_size: int = 1024,
         initial_output: ArrayLike | None = None,
-    ) -> PaddedTextClassifier | PaddedTokenClassifier:
+    ) -> IdClassifier:
         """Options: what the last layer gives (probabilities, logits, or binary: the second class's probability); the
         number of words that the model reads, where that is fixed and it does not say so itself; the sides on which
         texts are padded and truncated to it; the model's own id of every word of the vocabulary."""
-        encoder, ids = given.encoder_and_ids()
-        if word_ids is not None:
-            ids = checked_word_ids(word_ids, encoder)
-        if truncation_side is not None:
-            encoder = replace(encoder, truncation_side=truncation_side)
-        stored = given.preprocessing
-        if stored is not None:
-            outputs, padding_side = outputs or stored.outputs, padding_side or stored.padding_side
-            initial_output = stored.initial_output if initial_output is None else initial_output
-        outputs = outputs or PROBABILITIES
-        form = PaddedForm(ids, width or _width(model), padding_side or RIGHT)
-        _check_rows(model, int(form.translated(np.arange(len(encoder.vocabulary), dtype=np.int32)).max()))
-        tried = _rows(model, form.translated(np.full((1, form.width or 1), encoder.lowest_id, np.int32)))
-        names = given.class_names(None, 2 if outputs == BINARY else tried.shape[-1])
-        options = {"outputs": outputs, "form": form, "fingerprint": _fingerprint(model)}
-        return _wrapped(model, encoder, names, tried.ndim, batch_size, {**options, "initial_output": initial_output})
+        encoder, form = reading_of(
+            given,
+            PROBABILITIES,
+            outputs=outputs,
+            width=width or _width(model),
+            padding_side=padding_side,
+            truncation_side=truncation_side,
+            word_ids=word_ids,
+        )
+        if initial_output is None and given.preprocessing is not None:
+            initial_output = given.preprocessing.initial_output
+        rows = next((layer.input_dim for layer in getattr(model, "layers", ()) if hasattr(layer, "input_dim")), None)
+        run = partial(_rows, model, rows)
+        names, has_row_per_word = checked_classes(run, given, encoder, form, "the Keras model", rows)
+        fingerprint = fingerprint_of(type(model).__name__, *weight_parts(model.get_weights()))
+        common: dict[str, Any] = {"form": form, "fingerprint": fingerprint, "initial_output": initial_output}
+        return id_classifier(run, encoder, names, has_row_per_word, batch_size=batch_size, **common)
 
 
 @adapter
@@ -96,7 +88,7 @@ class KerasFileAdapter:
         *,
         padding_side: str | None = None,
         truncation_side: str | None = None,
-    ) -> PrefixClassifier:
+    ) -> IdClassifier:
         from wfalens.models.keras.keras_recurrent import recurrent_classifier  # needs torch
 
         path = Path(model)
@@ -105,46 +97,27 @@ class KerasFileAdapter:
         recurrent = recurrent_classifier(stored, read)
         if recurrent is not None:
             return recurrent
-        loaded: Any = load_old(stored)
-        stored.check_rows(read)
+        loaded = load_in_keras(stored)
         side = stored.checked_side(read, stored.width)
         outputs = read.outputs or last_activation(loaded, path)
         return KerasAdapter().wrap(loaded, WrapArguments(preprocessing=read), outputs=outputs, padding_side=side)
 
 
-def _wrapped(
-    model: keras.Model,
-    encoder: TextEncoder,
-    class_names: tuple[str, ...],
-    axes: int,
-    batch_size: int,
-    options: dict[str, Any],
-) -> PaddedTextClassifier | PaddedTokenClassifier:
-    """axes: of the model's output, 3 where it has a row for every word"""
-
-    def run(ids: NDArray[np.int64]) -> NDArray[Any]:
-        return _rows(model, ids)
-
-    check_outputs(run, encoder, options["form"], options["outputs"], len(class_names), "the Keras model")
-    if axes == 3:
-        return token_classifier(run, encoder, class_names, **options)
-    return PaddedTextClassifier(run, encoder, class_names, batch_size=batch_size, **options)
-
-
-def _rows(model: keras.Model, ids: NDArray[np.int64]) -> NDArray[Any]:
-    """The model's output, as it is."""
+def _rows(model: keras.Model, rows: int | None, ids: NDArray[np.int64]) -> NDArray[Any]:
+    """The model's output, as it is; rows: of its embedding, where they are known"""
     try:
         from keras import ops
     except ImportError:
         raise MissingDependencyError("keras", "keras") from None
+    if rows is not None and ids.max() >= rows:  # not every backend says so
+        raise ModelError(f"the Keras model cannot read the id {ids.max():,}", code="vocabulary-size")
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The structure of `inputs`")  # an array for its one named input
             answer = model(ids, training=False)
     except Exception as error:  # each backend has its own
-        reason = str(error).strip().partition("\n")[0]
         raise ModelError(
-            f"the Keras model cannot read texts of {ids.shape[1]} words ({reason}); "
+            f"the Keras model cannot read texts of {ids.shape[1]} words ({reason_of(error)}); "
             "give the width that shorter texts are to be padded to (width)",
             code="cannot-read",
         ) from None
@@ -153,16 +126,6 @@ def _rows(model: keras.Model, ids: NDArray[np.int64]) -> NDArray[Any]:
             "the Keras model gives several outputs; wrap a model that gives the classes only", code="output-shape"
         )
     return np.asarray(ops.convert_to_numpy(answer))
-
-
-def _check_rows(model: keras.Model, highest: int) -> None:
-    """Refuse ids that the first embedding layer has no vector for."""
-    rows = next((layer.input_dim for layer in getattr(model, "layers", ()) if hasattr(layer, "input_dim")), None)
-    if rows is not None and highest >= rows:
-        raise ModelError(
-            f"the vocabulary has ids up to {highest:,}, but the model's embedding has {rows:,} rows; "
-            "give the words of the model, or its own ids of them (word_ids)"
-        )
 
 
 def _width(model: keras.Model) -> int | None:
@@ -175,12 +138,3 @@ def _width(model: keras.Model) -> int | None:
             code="input-shape",
         )
     return None if read is None else read[1]
-
-
-def _fingerprint(model: keras.Model) -> str:
-    """A hash of the weights in their order; their names count up within a process and are left out."""
-    digest = hashlib.sha256(type(model).__name__.encode())
-    for weight in model.get_weights():
-        digest.update(f"{weight.shape}{weight.dtype}".encode())
-        digest.update(np.ascontiguousarray(weight).tobytes())
-    return digest.hexdigest()[:16]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from wfalens.errors import InputError
+from wfalens.models.adapter_registry import WrapArguments, adapter
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.registry import WrapArguments, adapter
 
 _PICKLE = "loading a pickle runs code that is in it; load it yourself in Python and wrap the object"
 _IN_PYTHON = {

@@ -1,29 +1,31 @@
-"""ONNX graphs as classifiers."""
+"""ONNX graphs, run by onnxruntime: which of their ports are ids, states and outputs, and how they are read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import copy
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import InputError, ModelError
-from wfalens.models.base import Classifier
-from wfalens.models.checks import readout_named
-from wfalens.models.contract import PrefixClassifier, State, checked_probabilities
-from wfalens.models.inference import state_traces
-from wfalens.models.onnx.graph_ports import OnnxGraph, StatePort, stored_metadata
-from wfalens.models.padded import PaddedForm, PaddedTextClassifier, check_outputs, token_classifier
-from wfalens.models.preprocessing import Preprocessing, preprocessing_of
-from wfalens.models.registry import WrapArguments, adapter
-from wfalens.ragged import Ragged
-from wfalens.text.encoder import RIGHT
+from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError
+from wfalens.messages import reason_of
+from wfalens.models.adapter_registry import WrapArguments, adapter
+from wfalens.models.contract import State, fingerprint_of
+from wfalens.models.padded import IdClassifier, StepClassifier, checked_classes, id_classifier, reading_of
+from wfalens.models.preprocessing import METADATA, preprocessing_of
+from wfalens.threads import thread_count
 
-_TRIED = 12  # words of a text that is tried
+_INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+_FLOATS = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16}
+# how an output that holds the new value of the state input X may be called
+_NEW_STATES = ("new_{}", "next_{}", "{}_new", "{}_next", "{}_out", "out_{}", "{}n")
+_OLD_ENDINGS = (("_in", "_out"), ("in_", "out_"), ("past_", "present_"), ("old_", "new_"), ("prev_", "next_"))
+_WEIGHTS_BESIDE = (".data", "_data")  # where exporters put the weights of large graphs
+_READOUTS = {"probabilities": "probabilities", "probs": "probabilities", "logits": "logits", "scores": "logits"}
 
 
 @adapter
@@ -48,118 +50,196 @@ class OnnxAdapter:
         *,
         padding_side: str | None = None,
         truncation_side: str | None = None,
-    ) -> PrefixClassifier:
+    ) -> IdClassifier:
         path = Path(model)
-        read = given.preprocessing or preprocessing_of(path, stored_metadata)
-        return _opened(path, read.read_as(padding_side, truncation_side))
+        read = (given.preprocessing or preprocessing_of(path, stored_metadata)).read_as(padding_side, truncation_side)
+        graph, given = OnnxGraph(path, read.state, read.outputs), WrapArguments(preprocessing=read)
+        width = None if graph.states else graph.ids.shape[1]
+        encoder, form = reading_of(given, graph.readout, outputs=graph.readout, width=width)
+        start = np.zeros((1, sum(port.width for port in graph.states)), np.float32)
+
+        def first_step(ids: NDArray[np.int64]) -> NDArray[Any]:
+            return graph.step(np.repeat(start, len(ids), 0), ids[:, 0])[1]
+
+        run = first_step if graph.states else graph.read
+        names, has_row_per_word = checked_classes(run, given, encoder, form, str(path))
+        common: dict[str, Any] = {"form": form, "fingerprint": graph.fingerprint, "initial_output": read.initial_output}
+        if graph.states:
+            return StepClassifier(graph.step, start, encoder, names, **common)
+        return id_classifier(run, encoder, names, has_row_per_word, **common)
 
 
-def _opened(path: Path, read: Preprocessing) -> PrefixClassifier:
-    graph = OnnxGraph(path, read.state, read.outputs)
-    if graph.states:
-        stepped = OnnxStepClassifier(graph, read)
-        start = stepped.initial_state(1)
-        _check_preprocessing(path, read, lambda word: stepped.rows_after(start, np.array([word]))[1])
-        return stepped
-    if len(graph.ids.shape) != 2:
-        raise ModelError(f"{path}: the ids {graph.ids.shown} must be (batch, time) in a graph without states")
+@dataclass(frozen=True)
+class Port:
+    """A named input or output."""
 
-    def run(table: NDArray[np.int64]) -> NDArray[Any]:
-        return graph.run({graph.ids.name: table.astype(graph.ids.dtype)})[0]
-
-    form = PaddedForm(read.word_ids, graph.ids.shape[1], read.padding_side or RIGHT)
-    width = form.width or min(_TRIED, read.max_length or _TRIED)
-    read_out = readout_named(graph.readout)
-    _check_preprocessing(path, read, lambda word: read_out(run(np.full((1, width), read.word_ids[word]))))
-    check_outputs(run, read.encoder, form, graph.readout, len(read.class_names), str(path))
-    wrapped = token_classifier if graph.output_axes == 3 else PaddedTextClassifier
-    return wrapped(
-        run,
-        read.encoder,
-        read.class_names,
-        form=form,
-        outputs=graph.readout,
-        fingerprint=graph.fingerprint,
-        initial_output=read.prior,
-    )
-
-
-def _check_preprocessing(path: Path, read: Preprocessing, rows_of: Callable[[int], NDArray[Any]]) -> None:
-    """Refuse preprocessing that contradicts the graph; `rows_of` gives the classes' row of a text of one word of it."""
-    order = np.argsort(read.word_ids[read.encoder.lowest_id :]) + read.encoder.lowest_id
-    classes = rows_of(int(order[0])).shape[-1]
-    if classes != len(read.class_names):
-        raise InputError(f"{path} has {classes} classes, but its preprocessing names {len(read.class_names)}")
-    try:
-        rows_of(int(order[-1]))
-    except ModelError:
-        raise ModelError(
-            f"{path} cannot read the id {read.word_ids[order[-1]]:,}, although its preprocessing lists "
-            f"{len(read.words):,} words: they are not the words of this model"
-        ) from None
-
-
-class OnnxStepClassifier(Classifier):
-    """White box: the graph continues from a state, which starts at zero."""
-
-    def __init__(self, graph: OnnxGraph, read: Preprocessing) -> None:
-        if len(graph.ids.shape) == 2 and graph.ids.shape[1] not in (1, None):
-            raise ModelError(f"{graph.path}: a graph with states reads one word at a time, not {graph.ids.shown}")
-        self.graph = graph
-        self.encoder = read.encoder
-        self.class_names = read.class_names
-        self.fingerprint = graph.fingerprint
-        self.initial_output = read.prior
-        self._word_ids = read.word_ids.astype(graph.ids.dtype)
-        self._read_out = readout_named(graph.readout)
+    name: str
+    shape: tuple[int | None, ...]  # None: free
+    dtype: Any
 
     @property
-    def form(self) -> PaddedForm:
-        return PaddedForm(self._word_ids.astype(np.int64))
-
-    def reread(self, form: PaddedForm, truncation_side: str) -> OnnxStepClassifier:
-        """The same graph with other ids."""
-        other = copy(self)
-        other.encoder = replace(self.encoder, truncation_side=truncation_side)
-        other._word_ids = np.asarray(form.word_ids, self._word_ids.dtype)
-        return other
-
-    def initial_state(self, batch: int) -> State:
-        return np.zeros((batch, sum(port.width for port in self.graph.states)), np.float32)
-
-    def step(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
-        after, rows = self.rows_after(state, ids)
-        return after, checked_probabilities(rows, len(state), len(self.class_names), "the graph")
-
-    def rows_after(self, state: State, ids: NDArray[np.integer]) -> tuple[State, NDArray[np.floating]]:
-        """The new state, and the classes' rows as they come."""
-        words = self._word_ids[ids]
-        feeds = {self.graph.ids.name: words if len(self.graph.ids.shape) == 1 else words[:, None]}
-        first = 0
-        for port in self.graph.states:
-            feeds[port.before.name] = _unpacked(port, state[:, first : first + port.width])
-            first += port.width
-        output, states = self.graph.run(feeds)
-        rows = self._read_out(output[:, -1] if output.ndim == 3 else output)
-        after = np.concatenate([_packed(port, new) for port, new in zip(self.graph.states, states, strict=True)], 1)
-        return after, rows
-
-    def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
-        values = np.empty((len(ids.values), len(self.class_names)), np.float32)
-        for places, _, outputs in state_traces(self, ids):
-            values[places] = outputs
-        return Ragged(values, ids.offsets)
+    def shown(self) -> str:
+        return f"{self.name!r} {tuple('free' if size is None else size for size in self.shape)}"
 
 
-def _unpacked(port: StatePort, part: State) -> NDArray[Any]:
-    # (batch, width) -> the port's shape
-    return np.moveaxis(part.reshape(len(part), *port.sizes), 0, port.axis).astype(port.before.dtype)
+@dataclass(frozen=True)
+class StatePort:
+    """A state input, the output that replaces it, and its one free axis: the batch."""
+
+    before: Port
+    after: str
+    axis: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(size for size in self.before.shape if size is not None)
+
+    @property
+    def width(self) -> int:
+        return int(np.prod(self.sizes, dtype=np.int64))
+
+    def unpacked(self, part: State) -> NDArray[Any]:
+        # (batch, width) -> the port's shape
+        return np.moveaxis(part.reshape(len(part), *self.sizes), 0, self.axis).astype(self.before.dtype)
+
+    def packed(self, new: NDArray[Any]) -> State:
+        if new.ndim != len(self.before.shape) or np.delete(new.shape, self.axis).tolist() != list(self.sizes):
+            raise ModelError(
+                f"the new state {self.after!r} is {new.shape} and cannot take the place of {self.before.shown}"
+            )
+        rows = np.moveaxis(new, self.axis, 0)
+        return rows.reshape(len(rows), self.width).astype(np.float32)
 
 
-def _packed(port: StatePort, new: NDArray[Any]) -> State:
-    if new.ndim != len(port.before.shape) or np.delete(new.shape, port.axis).tolist() != list(port.sizes):
+class OnnxGraph:
+    """A loaded graph whose ports are recognised, by their names or as they are given."""
+
+    def __init__(self, path: str | Path, state: Mapping[str, str] | None, outputs: str | None) -> None:
+        self.path = Path(path)
+        self._session = _session(self.path)
+        inputs = [_port(self.path, node) for node in self._session.get_inputs()]
+        given = {node.name: len(node.shape) for node in self._session.get_outputs()}
+        self.ids = _ids(self.path, inputs)
+        others = [port for port in inputs if port is not self.ids]
+        for name in state or {}:
+            if name not in [port.name for port in others]:
+                raise InputError(f"{path}: the preprocessing names a state {name!r}, but the graph has no such input")
+        self.states = [_state_port(self.path, port, given, state or {}) for port in others]
+        answers = [name for name in given if name not in {port.after for port in self.states}]
+        self.output = _output(self.path, answers)
+        self.readout = outputs or _readout(self.path, self.output)
+        if self.states and len(self.ids.shape) == 2 and self.ids.shape[1] not in (1, None):
+            raise ModelError(f"{path}: a graph with states reads one word at a time, not {self.ids.shown}")
+        if not self.states and len(self.ids.shape) != 2:
+            raise ModelError(f"{path}: the ids {self.ids.shown} must be (batch, time) in a graph without states")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        beside = [self.path.with_name(self.path.name + ending) for ending in _WEIGHTS_BESIDE]
+        return fingerprint_of(*(path.read_bytes() for path in (self.path, *beside) if path.is_file()))
+
+    def run(self, feeds: Mapping[str, NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+        """The output and the new states."""
+        try:
+            output, *states = self._session.run([self.output, *(port.after for port in self.states)], dict(feeds))
+        except Exception as error:  # onnxruntime's errors have no base class of their own
+            raise ModelError(f"{self.path}: onnxruntime could not run the graph: {reason_of(error)}") from None
+        return output, states
+
+    def read(self, ids: NDArray[np.int64]) -> NDArray[Any]:
+        """The output for whole texts, of a graph without states; ids: (batch, time)"""
+        return self.run({self.ids.name: ids.astype(self.ids.dtype)})[0]
+
+    def step(self, state: State, ids: NDArray[np.int64]) -> tuple[State, NDArray[Any]]:
+        """The new states, one beside the other, and the classes' rows; (batch, width), (batch,)"""
+        words = ids.astype(self.ids.dtype)
+        feeds = {self.ids.name: words if len(self.ids.shape) == 1 else words[:, None]}
+        parts = np.split(state, np.cumsum([port.width for port in self.states])[:-1], 1)
+        feeds |= {port.before.name: port.unpacked(part) for port, part in zip(self.states, parts, strict=True)}
+        output, states = self.run(feeds)
+        after = np.concatenate([port.packed(new) for port, new in zip(self.states, states, strict=True)], 1)
+        return after, output[:, -1] if output.ndim == 3 else output
+
+
+def stored_metadata(path: str | Path) -> str | None:
+    """The entry that an export by wfalens leaves in the file."""
+    found: str | None = _session(Path(path)).get_modelmeta().custom_metadata_map.get(METADATA)
+    return found
+
+
+def _session(path: Path) -> Any:
+    try:
+        import onnxruntime
+    except ImportError:
+        raise MissingDependencyError("onnxruntime", "onnx") from None
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = thread_count()
+    options.log_severity_level = 4  # its complaints come as exceptions, too
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # see above
+        raise FormatError(f"{path}: not a graph that onnxruntime can run: {reason_of(error)}") from None
+
+
+def _port(path: Path, node: Any) -> Port:
+    dtype = {**_INTEGERS, **_FLOATS}.get(node.type)
+    if dtype is None:
+        raise ModelError(f"{path}: the input {node.name!r} is {node.type}; word ids and float states are expected")
+    return Port(node.name, tuple(size if isinstance(size, int) else None for size in node.shape), dtype)
+
+
+def _ids(path: Path, inputs: list[Port]) -> Port:
+    found = [port for port in inputs if port.dtype in _INTEGERS.values()]
+    if len(found) != 1:
+        names = ", ".join(port.name for port in found) or "none"
+        raise ModelError(f"{path}: one integer input (the word ids) is expected, not {names}")
+    (ids,) = found
+    if len(ids.shape) not in (1, 2) or ids.shape[0] is not None:
         raise ModelError(
-            f"the new state {port.after!r} is {new.shape} and cannot take the place of {port.before.shown}"
+            f"{path}: the ids {ids.shown} must be (batch,) or (batch, time) with a free batch; "
+            "export the graph with a dynamic batch axis"
         )
-    rows = np.moveaxis(new, port.axis, 0)
-    return rows.reshape(len(rows), port.width).astype(np.float32)
+    return ids
+
+
+def _state_port(path: Path, port: Port, outputs: Mapping[str, Any], given: Mapping[str, str]) -> StatePort:
+    after = given.get(port.name) or next((name for name in _successors(port.name) if name in outputs), None)
+    if after is None or after not in outputs:
+        raise ModelError(
+            f"{path}: no output is known to hold the new value of the input {port.name!r} (outputs: "
+            f'{", ".join(outputs)}); name it in the preprocessing ("state")'
+        )
+    free = [axis for axis, size in enumerate(port.shape) if size is None]
+    if len(free) != 1:
+        raise ModelError(
+            f"{path}: the state {port.shown} must have one free axis, its batch; export it with that dynamic axis alone"
+        )
+    return StatePort(port, after, free[0])
+
+
+def _successors(name: str) -> list[str]:
+    renamed = [name.replace(old, new) for old, new in _OLD_ENDINGS if old in name]
+    ended = [f"{name[:-1]}n"] if name.endswith("0") else []
+    return [*(pattern.format(name) for pattern in _NEW_STATES), *renamed, *ended]
+
+
+def _output(path: Path, answers: list[str]) -> str:
+    named = [name for name in answers if name.lower() in _READOUTS]
+    chosen = named or answers
+    if len(chosen) != 1:
+        raise ModelError(
+            f"{path}: one output is expected beside new states, not {', '.join(chosen) or 'none'}; "
+            "call it probabilities or logits"
+        )
+    return chosen[0]
+
+
+def _readout(path: Path, output: str) -> str:
+    if output.lower() not in _READOUTS:
+        raise InputError(
+            f"{path}: what the output {output!r} holds is not known by its name; say probabilities, logits or binary "
+            'in the preprocessing ("outputs")'
+        )
+    return _READOUTS[output.lower()]

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wfalens.errors import InputError, MissingDependencyError, ModelError
+from wfalens.models.adapter_registry import WrapArguments, adapter, packages_of
 from wfalens.models.adapters.functions import TextClassifier
 from wfalens.models.adapters.torch_module import weights_fingerprint
 from wfalens.models.inference import TOKENS_PER_BATCH
-from wfalens.models.registry import WrapArguments, adapter, packages_of
 from wfalens.ragged import Ragged, concatenate
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+SubWords = tuple[int, ...]
 HUGGING_FACE = "hf:"
 _TRIED = 16  # sub-words of the sequence that shows whether a model is causal
 _NO_LIMIT = 1 << 30  # tokenizers without a limit have a huge one
@@ -53,33 +54,58 @@ class TransformerAdapter:
         batch_size: int = 1024,
         tokens_per_batch: int = TOKENS_PER_BATCH,
         initial_output: ArrayLike | None = None,
+        label: str | None = None,
     ) -> TextClassifier:
+        """Options: the label to study, of a model that gives a text several; it is one of two classes then."""
         if given.tokenizer is not None and packages_of(given.tokenizer) & {"transformers", "tokenizers"}:
             model, given = (model, given.tokenizer), replace(given, tokenizer=None)  # the model's, not the automaton's
         network, tokenizer = _loaded(model) if isinstance(model, str) else _pair(model)
         config: Any = network.config
-        if config.problem_type in ("multi_label_classification", "regression") or config.num_labels < 2:
+        names = [str(config.id2label[number]) for number in range(config.num_labels)]
+        chosen = _label_index(names, label) if _is_multi_label(model, config) else None
+        if chosen is None and (config.problem_type == "regression" or len(names) < 2 or label is not None):
             raise ModelError(
-                "the model does not choose one of several classes; a single-label classifier is needed",
+                "the model does not choose one of several classes"
+                if label is None
+                else "the model gives a text one label, so there is none to choose",
                 code="not-single-label",
             )
         spare = tokenizer.unk_token_id is not None and tokenizer.unk_token_id != config.pad_token_id
-        reader = _Reader(network, tokenizer, tokens_per_batch)
+        reader = _Reader(network, tokenizer, tokens_per_batch, chosen)
         kind = SharedPassClassifier if reader.is_causal else TextClassifier
-        return kind(
+        wrapped = kind(
             reader.predict_proba,
             given.encoder(),
-            given.class_names([config.id2label[number] for number in range(config.num_labels)]),
+            given.class_names(names if chosen is None else [f"not {names[chosen]}", names[chosen]]),
             unknown=str(tokenizer.unk_token) if spare else "",
             batch_size=batch_size,
-            fingerprint=weights_fingerprint(network, _tokenizer_text(tokenizer)),
+            fingerprint=weights_fingerprint(network, f"{_tokenizer_text(tokenizer)}{'' if chosen is None else chosen}"),
             initial_output=initial_output,
         )
+        wrapped.say_rejoined(given.texts)
+        return wrapped
 
 
-def reads_texts(spec: str | Path) -> bool:
-    """Whether a model reads texts of any words, so that the words of its automaton must be given."""
-    return str(spec).startswith(HUGGING_FACE)
+def _is_multi_label(model: Any, config: Any) -> bool:
+    """Whether every label has a probability of its own, by the model's or the pipeline's settings."""
+    function = getattr(model, "_postprocess_params", {}).get("function_to_apply") or getattr(
+        config, "function_to_apply", None
+    )
+    applied = str(getattr(function, "value", function) or "").lower()
+    return config.problem_type == "multi_label_classification" or applied == "sigmoid"
+
+
+def _label_index(names: list[str], label: str | None) -> int:
+    """The place of the label to study, among those of a model that gives a text several."""
+    if label in names:
+        return names.index(label)
+    if label is None and len(names) == 1:
+        return 0
+    raise ModelError(
+        "the model gives every label a probability of its own; an automaton is of one label against the rest: name it "
+        f"(label=…), one of {', '.join(names)}",
+        code="label-needed",
+    )
 
 
 def _pair(model: Any) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -140,8 +166,12 @@ class _Reader:
     A causal model reads a sequence that begins another one along with it.
     """
 
-    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, tokens_per_batch: int) -> None:
+    def __init__(
+        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, tokens_per_batch: int, label: int | None
+    ) -> None:
+        """label: the only one whose probability is asked for, of a model that gives a text several"""
         self.model: Any = model.train(False)
+        self.label, self.classes = label, int(self.model.config.num_labels) if label is None else 2
         self.tokenizer = tokenizer
         self.longest = _longest(model, tokenizer)
         # decoders refuse batches as long as nobody says which token pads
@@ -151,30 +181,40 @@ class _Reader:
         """Class probabilities of texts; -> (texts, classes)"""
         import torch
 
-        with torch.inference_mode():
-            return self._outputs(texts)
+        read = self.tokenizer(texts, truncation=self.longest is not None, max_length=self.longest)
+        sequences: list[SubWords] = [tuple(ids) for ids in read["input_ids"]]
+        place = {ids: at for at, ids in enumerate(sequences) if ids}
+        owner = _owners(place) if self.is_causal else {ids: ids for ids in place}
+        outputs: dict[SubWords, NDArray[np.float32]] = {}
+        for batch in self._batches(dict.fromkeys(owner.values())):
+            with torch.inference_mode():
+                if self.is_causal:
+                    logits = self._all_logits(torch.tensor(batch))
+                else:
+                    columns = {name: torch.tensor([rows[place[ids]] for ids in batch]) for name, rows in read.items()}
+                    moved = {name: column.to(self.model.device) for name, column in columns.items()}
+                    logits = self.model(**moved).logits.float()
+            outputs |= zip(batch, self._probabilities(logits).cpu().numpy(), strict=True)
+        found = np.full((len(texts), self.classes), 1 / self.classes, np.float32)
+        for at, ids in enumerate(sequences):
+            if ids:  # a model cannot read nothing
+                rows = outputs[owner[ids]]
+                found[at] = rows[self._last(ids)] if self.is_causal else rows
+        return found
 
-    def _outputs(self, texts: list[str]) -> NDArray[np.float32]:
+    def _probabilities(self, logits: torch.Tensor) -> torch.Tensor:
+        """(…, labels) -> (…, classes)"""
         import torch
 
-        read = self.tokenizer(texts, truncation=self.longest is not None, max_length=self.longest)
-        if self.is_causal:
-            return self._shared(read["input_ids"])
-        first: dict[tuple[int, ...], int] = {}
-        item_of_text = np.array([first.setdefault(tuple(ids), at) for at, ids in enumerate(read["input_ids"])])
-        lengths = np.array([len(ids) for ids in read["input_ids"]])
-        classes = self.model.config.num_labels
-        outputs = np.full((len(texts), classes), 1 / classes, np.float32)  # a model cannot read nothing
-        distinct = np.array(list(first.values()), np.int64)
-        for length in np.unique(lengths[distinct[lengths[distinct] > 0]]):
-            items, rows = distinct[lengths[distinct] == length], max(1, self.tokens_per_batch // int(length))
-            for start in range(0, len(items), rows):
-                batch = items[start : start + rows]
-                tables = {name: torch.tensor([column[at] for at in batch]) for name, column in read.items()}
-                logits = self.model(**{name: table.to(self.model.device) for name, table in tables.items()}).logits
-                outputs[batch] = logits.float().softmax(-1).cpu().numpy()
-        answers: NDArray[np.float32] = outputs[item_of_text]
-        return answers
+        if self.label is None:
+            return logits.softmax(-1)
+        one = logits[..., self.label]
+        return torch.stack([(-one).sigmoid(), one.sigmoid()], -1)
+
+    def _batches(self, sequences: Iterable[SubWords]) -> Iterator[list[SubWords]]:
+        for length, same in groupby(sorted(sequences, key=len), len):
+            equal, rows = list(same), max(1, self.tokens_per_batch // length)
+            yield from (equal[start : start + rows] for start in range(0, len(equal), rows))
 
     @cached_property
     def is_causal(self) -> bool:
@@ -203,33 +243,21 @@ class _Reader:
         hidden = base(ids.to(self.model.device)).last_hidden_state
         return torch.as_tensor(self.model.score(hidden)).float()
 
-    def _shared(self, sequences: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """Only sequences that begin no other one are read, each with all that begin it; -> (texts, classes)"""
-        import torch
-
-        classes = self.model.config.num_labels
-        order = sorted({tuple(ids) for ids in sequences if len(ids)})
-        owner: dict[tuple[int, ...], tuple[int, ...]] = {}
-        for ids, after in zip(reversed(order), [(), *reversed(order)], strict=False):  # what it begins stands behind it
-            owner[ids] = owner[after] if after[: len(ids)] == ids else ids
-        outputs: dict[tuple[int, ...], NDArray[np.float32]] = {}
-        whole = sorted(set(owner.values()), key=len)
-        for length in sorted({len(ids) for ids in whole}):
-            some, rows = [ids for ids in whole if len(ids) == length], max(1, self.tokens_per_batch // length)
-            for start in range(0, len(some), rows):
-                logits = self._all_logits(torch.tensor(some[start : start + rows]))
-                outputs |= zip(some[start : start + rows], logits.softmax(-1).cpu().numpy(), strict=True)
-        nothing = np.full(classes, 1 / classes, np.float32)  # a model cannot read nothing
-        return np.array(
-            [outputs[owner[tuple(ids)]][self._last(ids)] if len(ids) else nothing for ids in sequences], np.float32
-        )
-
-    def _last(self, ids: Sequence[int]) -> int:
+    def _last(self, ids: SubWords) -> int:
         """The place whose logits count: decoders overlook padding at the end."""
         end = len(ids) - 1
         while end and ids[end] == self.model.config.pad_token_id:
             end -= 1
         return end
+
+
+def _owners(sequences: Iterable[SubWords]) -> dict[SubWords, SubWords]:
+    """For every sequence the one that it begins and that begins no other: one pass over it scores both."""
+    order = sorted(sequences, reverse=True)
+    owner: dict[SubWords, SubWords] = {}
+    for ids, after in zip(order, [(), *order], strict=False):  # what a sequence begins stands right before it
+        owner[ids] = owner[after] if after[: len(ids)] == ids else ids
+    return owner
 
 
 def _longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int | None:

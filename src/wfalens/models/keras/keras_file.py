@@ -1,31 +1,45 @@
-"""A Keras file (.h5 or .keras) without Keras: the layers that it names, one after the other, and their weights."""
+"""A Keras file (.h5 or .keras): the layers and weights that it names, without Keras, and the model run by Keras 3.
+
+What Keras 3 no longer understands in files of older versions is replaced before it reads them.
+"""
 
 from __future__ import annotations
 
-import hashlib
+import importlib.util
 import io
 import json
+import os
 import re
+import shutil
+import sys
+import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError
-from wfalens.messages import quoted, reason_of
+from wfalens.errors import FormatError, InputError, MissingDependencyError
+from wfalens.messages import reason_of
+from wfalens.models.checks import BINARY, LOGITS, PROBABILITIES
+from wfalens.models.contract import fingerprint_of
 from wfalens.models.preprocessing import Preprocessing
 from wfalens.text.encoder import LEFT
 
 ENDINGS = (".h5", ".hdf5", ".keras")
+ACTIVATED_OUTPUTS = {"softmax": PROBABILITIES, "sigmoid": BINARY, "linear": LOGITS}  # by the last activation
 _CONFIG, _METADATA, _WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 _PLACES = ("cell/vars", "vars")  # of weights within a layer
 _MOST_BYTES = 1 << 34  # of one file within an archive
+_CODE = {"Lambda", "TFOpLambda", "SlicingOpLambda"}
+_SHAPE = "batch_input_shape"
+_REMOVED = ("time_major", "implementation", "input_length", _SHAPE)  # which Keras 3 refuses, or takes amiss
 
 
 @dataclass(frozen=True)
@@ -50,13 +64,8 @@ class StoredModel:
     @property
     def fingerprint(self) -> str:
         """A hash of the weights, the same whenever and under whatever names they were saved."""
-        digest = hashlib.sha256()
-        for layer in self.layers or ():
-            digest.update(layer.kind.encode())
-            for array in layer.weights:
-                digest.update(f"{array.shape}{array.dtype}".encode())
-                digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()[:16]
+        layers = ((layer.kind, *weight_parts(layer.weights)) for layer in self.layers or ())
+        return fingerprint_of(*chain.from_iterable(layers))
 
     @property
     def is_old(self) -> bool:
@@ -67,7 +76,7 @@ class StoredModel:
     def width(self) -> int | None:
         """How many words the first layer reads, where that is fixed."""
         for layer in self.layers or ():
-            shape = layer.config.get("batch_shape") or layer.config.get("batch_input_shape")
+            shape = layer.config.get("batch_shape") or layer.config.get(_SHAPE)
             if isinstance(shape, list) and len(shape) == 2 and isinstance(shape[1], int):
                 return shape[1]
         return None
@@ -83,21 +92,10 @@ class StoredModel:
             )
         return read.padding_side or LEFT
 
-    def check_rows(self, read: Preprocessing, rows: int | None = None) -> None:
-        """Refuse more words than the model has vectors for."""
-        found = (layer.weights[0].shape[0] for layer in self.layers or () if layer.kind == "Embedding")
-        rows = next(found, None) if rows is None else rows
-        if rows is not None and len(read.words) > rows:
-            raise ModelError(
-                f"{self.path} has vectors for {rows:,} words, but its preprocessing lists {len(read.words):,}: they "
-                "are not the words of this model",
-                code="vocabulary-size",
-            )
 
-    @property
-    def kinds(self) -> set[str]:
-        """The classes of all layers, nested ones too."""
-        return set(_class_names(self.config))
+def weight_parts(weights: Iterable[NDArray[Any]]) -> list[str | bytes]:
+    """What a fingerprint of weights is made of; their names, which count up within a process, are left out."""
+    return [part for array in weights for part in (f"{array.shape}{array.dtype}", array.tobytes())]
 
 
 def read_keras(path: str | Path) -> StoredModel:
@@ -172,8 +170,9 @@ def _is_layer(entry: object) -> bool:
 
 
 def _in_a_row(listed: list[dict[str, Any]]) -> bool:
+    """Whether every layer reads the one before it, and no other."""
     names = [_name(each) for each in listed]
-    parents = [set(_histories(each.get("inbound_nodes", []))) for each in listed]
+    parents = [set(_values(each.get("inbound_nodes"), str)) & set(names) for each in listed]
     return not parents[0] and all(parents[at] == {names[at - 1]} for at in range(1, len(names)))
 
 
@@ -181,20 +180,13 @@ def _name(entry: Mapping[str, Any]) -> str:
     return str(entry["config"].get("name") or entry.get("name"))
 
 
-def _histories(node: Any) -> Iterator[str]:
-    """The names of the layers that a node reads, in the old notation or in that of Keras 3."""
-    if isinstance(node, dict):
-        history = node.get("keras_history")
-        if isinstance(history, list) and history:
-            yield str(history[0])
-        for value in node.values():
-            yield from _histories(value)
-    elif isinstance(node, list):
-        if len(node) >= 3 and isinstance(node[0], str) and isinstance(node[1], int):
-            yield node[0]
-        else:
-            for value in node:
-                yield from _histories(value)
+def _values(config: Any, kind: type) -> Iterator[Any]:
+    """All values of a type within a configuration, nested ones too."""
+    if isinstance(config, kind):
+        yield config
+    inner = config.values() if isinstance(config, dict) else config if isinstance(config, list) else ()
+    for value in inner:
+        yield from _values(value, kind)
 
 
 def _legacy_weights(listed: list[dict[str, Any]], file: Any) -> Iterator[tuple[NDArray[Any], ...]]:
@@ -226,23 +218,97 @@ def _text(name: object) -> str:
     return name.decode() if isinstance(name, bytes) else str(name)
 
 
-def _class_names(config: Any) -> Iterator[str]:
-    if isinstance(config, dict):
-        if isinstance(config.get("class_name"), str):
-            yield config["class_name"]
-        for value in config.values():
-            yield from _class_names(value)
-    elif isinstance(config, list):
-        for value in config:
-            yield from _class_names(value)
+def load_in_keras(stored: StoredModel) -> Any:
+    """The model of a file, run by Keras 3; layers that are code are refused."""
+    if any(str(each.get("class_name")) in _CODE for each in _values(stored.config, dict)):
+        raise InputError(
+            f"{stored.path}: the model has a Lambda layer, which is code that would run; load it yourself in Python "
+            "and wrap the model",
+            code="lambda-layer",
+        )
+    is_open = "KERAS_BACKEND" not in os.environ and "keras" not in sys.modules
+    if is_open and importlib.util.find_spec("tensorflow") is None:
+        os.environ["KERAS_BACKEND"] = "torch"
+    try:
+        import keras
+    except ImportError:
+        raise MissingDependencyError("keras", "keras") from None
+    with tempfile.TemporaryDirectory() as folder:
+        path = _migrated(stored, Path(folder))
+        try:
+            model = keras.models.load_model(path, compile=False, safe_mode=True)
+        except Exception as error:  # Keras has many
+            raise FormatError(f"{stored.path}: Keras cannot load the model ({reason_of(error)})") from None
+    if stored.is_old:
+        _old_activations(model)
+    return model
 
 
-def check_layer(path: Path, layer: Layer, *shapes: tuple[int | None, ...]) -> None:
-    """Refuse a layer whose weights are not of the given shapes (None: any size)."""
-    got = [array.shape for array in layer.weights]
-    fits = len(got) == len(shapes) and all(
-        len(one) == len(other) and all(size in (None, real) for real, size in zip(one, other, strict=True))
-        for one, other in zip(got, shapes, strict=True)
-    )
-    if not fits or not all(np.all(np.isfinite(array)) for array in layer.weights):
-        raise FormatError(f"{path}: the weights of the layer {quoted(layer.name)} do not fit its configuration")
+def last_activation(model: Any, path: Path) -> str:
+    """What the last layer gives, as the name of a readout."""
+    activation = getattr(model.layers[-1], "activation", None)
+    found = ACTIVATED_OUTPUTS.get(getattr(activation, "__name__", ""))
+    if found is None:
+        raise InputError(
+            f"{path}: what its last layer gives is not known; say probabilities, logits or binary in its preprocessing "
+            '("outputs")'
+        )
+    return found
+
+
+def _migrated(stored: StoredModel, folder: Path) -> Path:
+    """The file itself, or a copy whose configuration Keras 3 understands."""
+    config = _modern(stored.config)
+    if config == stored.config:
+        return stored.path
+    copy = folder / stored.path.name
+    text = json.dumps(config)
+    if zipfile.is_zipfile(stored.path):
+        with zipfile.ZipFile(stored.path) as old, zipfile.ZipFile(copy, "w") as new:
+            for name in old.namelist():
+                new.writestr(name, text if name == _CONFIG else old.read(name))
+    else:
+        import h5py
+
+        shutil.copyfile(stored.path, copy)
+        with h5py.File(copy, "r+") as file:
+            file.attrs["model_config"] = text
+    return copy
+
+
+def _modern(config: Any) -> Any:
+    """A configuration without options that Keras 3 refuses, and with the input layer that it expects."""
+    if isinstance(config, list):
+        return [_modern(each) for each in config]
+    if not isinstance(config, Mapping):
+        return config
+    if config.get("class_name") == "InputLayer":
+        return config
+    if config.get("class_name") == "Sequential":
+        config = _with_input(config)
+    return {name: _modern(value) for name, value in config.items() if name not in _REMOVED}
+
+
+def _with_input(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A sequence of layers with the input layer in front that old files leave out."""
+    inner = config["config"] if isinstance(config["config"], dict) else {"layers": config["config"]}
+    first = inner["layers"][0]
+    shape = first["config"].get(_SHAPE)
+    if first["class_name"] == "InputLayer" or shape is None:
+        return config
+    front = {"class_name": "InputLayer", "config": {"batch_shape": shape, "dtype": "int32", "name": "table"}}
+    return {**config, "config": {**inner, "layers": [front, *inner["layers"]]}}
+
+
+def _old_activations(model: Any) -> None:
+    """Before Keras 3, hard_sigmoid had the slope 1/5; since then it has 1/6."""
+    from keras import ops
+
+    def old_hard_sigmoid(values: Any) -> Any:
+        return ops.clip(0.2 * values + 0.5, 0.0, 1.0)
+
+    for layer in model.layers:
+        owner = getattr(layer, "cell", layer)
+        for name in ("activation", "recurrent_activation"):
+            if getattr(getattr(owner, name, None), "__name__", "") == "hard_sigmoid":
+                setattr(owner, name, old_hard_sigmoid)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -16,37 +15,20 @@ from torch import Tensor, nn
 from wfalens.errors import InputError
 from wfalens.memory import check_in_use
 from wfalens.models.base import Classifier
-from wfalens.models.contract import State, checked_probabilities, is_language_model
+from wfalens.models.contract import State, checked_probabilities, fingerprint_of, is_language_model
 from wfalens.models.inference import TOKENS_PER_BATCH, trace_padded
-from wfalens.models.rnn.gates import GATES, grid
+from wfalens.models.rnn.gates import GATES, GridSteps, Parts, grid, last_hidden, recurrent_step, zero_state
+from wfalens.models.rnn.rnn_options import CELL_NAMES, RNNConfig
 from wfalens.ragged import Ragged
 from wfalens.storage import StoredFile, read_file, write_file
 from wfalens.text.encoder import TextEncoder, restore_encoder, store_encoder
 from wfalens.text.tokenizers import Tokenizer
 from wfalens.text.vocabulary import PADDING, UNKNOWN
 from wfalens.text.word_vectors import WordVectors
-from wfalens.validation import Bounds, Options, option, real, whole
 
 FORMAT, VERSION = "rnn", 1
-CELLS: dict[str, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "elman": nn.RNN}
+CELLS: dict[str, Callable[..., nn.RNNBase]] = dict(zip(CELL_NAMES, (nn.LSTM, nn.GRU, nn.RNN), strict=True))
 _LARGEST_WEIGHT = 1e9  # states lie between -1 and 1, so that no sum leaves single precision, however long the text
-
-
-@dataclass(frozen=True, kw_only=True)
-class RNNConfig(Options):
-    """Shape of the network; the defaults are the paper's.
-
-    Examples:
-        >>> from wfalens import RNNConfig
-        >>> RNNConfig(cell="gru", hidden=32).embedding
-        100
-    """
-
-    cell: str = option("lstm", "lstm, gru or elman", CELLS)
-    embedding: int = option(100, "numbers in a word's vector", Bounds(whole, 1, 1 << 16))
-    hidden: int = option(64, "numbers in a layer's state", Bounds(whole, 1, 1 << 16))
-    layers: int = option(1, "recurrent layers, one above the other", Bounds(whole, 1, 64))
-    dropout: float = option(0.5, "share of numbers that training leaves out", Bounds(real, 0, 1, excluded=(1,)))
 
 
 class RNNNetwork(nn.Module):
@@ -83,7 +65,7 @@ class RNNNetwork(nn.Module):
         return logits
 
 
-class RNNClassifier(Classifier):
+class RNNClassifier(GridSteps, Classifier):
     """A trained network with its vocabulary and classes; it can be stepped.
 
     Args:
@@ -101,9 +83,7 @@ class RNNClassifier(Classifier):
     is_concurrent = True
 
     def __init__(self, network: RNNNetwork, encoder: TextEncoder, class_names: tuple[str, ...]) -> None:
-        self.network = network.eval()
-        self._encoder = encoder
-        self._class_names = class_names
+        self.network, self.encoder, self.class_names = network.eval(), encoder, class_names
 
     @classmethod
     def untrained(
@@ -123,14 +103,6 @@ class RNNClassifier(Classifier):
         return cls(network, encoder, class_names)
 
     @property
-    def class_names(self) -> tuple[str, ...]:
-        return self._class_names
-
-    @property
-    def encoder(self) -> TextEncoder:
-        return self._encoder
-
-    @property
     def config(self) -> RNNConfig:
         return self.network.config
 
@@ -139,12 +111,9 @@ class RNNClassifier(Classifier):
         return self.network.embedding.weight.detach().numpy()
 
     @cached_property
-    def fingerprint(self) -> str:
-        digest = hashlib.sha256()
-        for name, tensor in sorted(self.network.state_dict().items()):
-            digest.update(name.encode())
-            digest.update(tensor.numpy().tobytes())
-        return digest.hexdigest()[:16]
+    def fingerprint(self) -> str:  # type: ignore[override]
+        weights = sorted(self.network.state_dict().items())
+        return fingerprint_of(*(part for name, tensor in weights for part in (name, tensor.numpy())))
 
     @torch.inference_mode()
     def trace(self, ids: Ragged[np.int32]) -> Ragged[np.float32]:
@@ -167,9 +136,10 @@ class RNNClassifier(Classifier):
         return logits.softmax(-1).numpy()
 
     @property
+    @torch.inference_mode()
     def initial_output(self) -> NDArray[np.float32]:
-        prior: NDArray[np.float32] = self._outputs(self.initial_state(1))[0]
-        return prior
+        state = torch.from_numpy(self.initial_state(1))
+        return self.read_out(last_hidden(self.network.recurrent, state)[0])
 
     def initial_state(self, batch: int) -> State:
         """Internal states before any word; (batch, width).
@@ -177,8 +147,7 @@ class RNNClassifier(Classifier):
         Args:
             batch: how many
         """
-        parts = 2 if self.config.cell == "lstm" else 1
-        nothing = np.zeros((batch, parts * self.config.layers * self.config.hidden), np.float32)
+        nothing = zero_state(self.network.recurrent, batch).numpy()
         return self.step(nothing, np.full(batch, UNKNOWN, np.int32))[0] if self._begins else nothing
 
     @cached_property
@@ -199,40 +168,27 @@ class RNNClassifier(Classifier):
             >>> outputs.shape
             (2, 2)
         """
-        inputs = self.network.embedding(torch.from_numpy(np.asarray(ids, np.int64)))[:, None]
-        parts = self._unpack(state)
-        _, after = self.network.recurrent(inputs, parts if self.config.cell == "lstm" else parts[0])
-        new = self._pack(after if self.config.cell == "lstm" else (after,))
-        return new, self._outputs(new)
-
-    @torch.inference_mode()
-    def step_grid(self, state: State, ids: NDArray[np.int32]) -> NDArray[np.float32]:
-        outputs = np.empty((len(state), len(ids), len(self.class_names)), np.float32)
-        for block, parts in self._grid(state, ids):
-            outputs[block] = self.network.output(parts[0]).softmax(-1).numpy()
-        return outputs
-
-    @torch.inference_mode()
-    def state_grid(self, state: State, ids: NDArray[np.int32]) -> tuple[State, NDArray[np.float32]]:
-        states = np.empty((len(state), len(ids), state.shape[1]), np.float32)
-        outputs = np.empty((len(state), len(ids), len(self.class_names)), np.float32)
-        for block, parts in self._grid(state, ids):
-            torch.cat(parts, -1, out=torch.from_numpy(states[block]))
-            outputs[block] = self.network.output(parts[0]).softmax(-1).numpy()
-        return states, outputs
+        inputs = self.network.embedding(torch.from_numpy(np.asarray(ids, np.int64)))
+        after = recurrent_step(self.network.recurrent, inputs, torch.from_numpy(state))
+        return after.numpy(), self.read_out(last_hidden(self.network.recurrent, after))
 
     @property
     def has_grid(self) -> bool:
         return self.config.layers == 1
 
-    def _grid(self, state: State, ids: NDArray[np.int32]) -> Iterator[tuple[slice, tuple[Tensor, ...]]]:
+    def new_parts(self, state: State, ids: NDArray[np.int32]) -> Iterator[tuple[slice, Parts]]:
         """The parts of the new states, for some states after the other; -> parts: (states, words, hidden)"""
-        before = [part[0] for part in self._unpack(state)]
+        before = [part.contiguous() for part in torch.from_numpy(state).chunk(state.shape[1] // self.config.hidden, 1)]
         weights = dict(self.network.recurrent.named_parameters())
         words = self.network.embedding(torch.from_numpy(np.asarray(ids, np.int64)))
         by_word = torch.addmm(weights["bias_ih_l0"], words, weights["weight_ih_l0"].T)
         by_state = torch.addmm(weights["bias_hh_l0"], before[0], weights["weight_hh_l0"].T)
-        return grid(by_word, by_state, before, GATES[self.config.cell])
+        gates = partial(GATES[self.config.cell], squash=torch.tanh, gate=torch.sigmoid)
+        return grid(by_word, by_state, before, gates)
+
+    def read_out(self, hidden: Tensor) -> NDArray[np.float32]:
+        probabilities: Tensor = self.network.output(hidden).softmax(-1)
+        return probabilities.numpy()
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint (`.rnn`), atomically.
@@ -272,19 +228,6 @@ class RNNClassifier(Classifier):
             network = RNNNetwork(config, len(encoder.vocabulary), len(class_names))
         network.load_state_dict(_stored_weights(file, network), assign=True)
         return cls(network, encoder, class_names)
-
-    def _outputs(self, state: State) -> NDArray[np.float32]:
-        with torch.inference_mode():
-            probabilities: Tensor = self.network.output(self._unpack(state)[0][-1]).softmax(-1)
-        return probabilities.numpy()
-
-    def _unpack(self, state: State) -> tuple[Tensor, ...]:
-        # (batch, parts · layers · hidden) -> per part (layers, batch, hidden)
-        tensor = torch.from_numpy(state).view(len(state), -1, self.config.layers, self.config.hidden)
-        return tuple(part.transpose(0, 1).contiguous() for part in tensor.unbind(1))
-
-    def _pack(self, parts: tuple[Tensor, ...]) -> State:
-        return torch.stack([part.transpose(0, 1) for part in parts], 1).flatten(1).numpy()
 
 
 def _stored_weights(file: StoredFile, network: RNNNetwork) -> dict[str, Tensor]:

@@ -9,24 +9,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wfalens.errors import InputError
-from wfalens.models.adapters.torch_module import weights_fingerprint, wrapped_module
-from wfalens.models.base import BlackBoxClassifier
-from wfalens.models.contract import END, PrefixClassifier
-from wfalens.ragged import Ragged
+from wfalens.models.adapter_registry import WrapArguments
+from wfalens.models.adapters.torch_module import TorchAdapter, weights_fingerprint
+from wfalens.models.checks import LOGITS, softmax
+from wfalens.models.contract import END
+from wfalens.models.padded import IdClassifier, PaddedForm, PaddedTextClassifier
+from wfalens.models.rnn.gates import last_hidden, recurrent_step, zero_state
 from wfalens.text.encoder import TextEncoder
-from wfalens.text.vocabulary import PADDING, UNKNOWN, Vocabulary
+from wfalens.text.vocabulary import UNKNOWN, Vocabulary
 
 SETTINGS, WEIGHTS = "net.json", "net.safetensors"
-REJECTED, ACCEPTED = CLASSES = ("no", "yes")
+CLASSES = ("no", "yes")
 _CELLS = {"srn": nn.RNN, "rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 _TASKS = ("binary", "lm")
 _ACTIVATIONS: dict[str, type[nn.Module]] = {
@@ -42,7 +44,7 @@ def is_symbol_network(path: Path) -> bool:
     return (path / SETTINGS).is_file() and (path / WEIGHTS).is_file()
 
 
-def load_symbol_network(path: str | Path) -> PrefixClassifier:
+def load_symbol_network(path: str | Path) -> IdClassifier:
     """The network in a folder; one that reads in both directions is asked for every prefix as a word of its own."""
     from safetensors.numpy import load_file
 
@@ -53,15 +55,19 @@ def load_symbol_network(path: str | Path) -> PrefixClassifier:
         network = SymbolNetwork(settings, weights)
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise InputError(f"{folder}: not a network over symbols ({error})") from None
-    if network.recurrent.bidirectional:
-        return BothWays(network)
-    return wrapped_module(network, network.encoder, network.class_names)
+    given = WrapArguments(vocab=network.encoder, classes=network.class_names)
+    if not network.recurrent.bidirectional:
+        return TorchAdapter().wrap(network, given)
+    (prior,) = softmax(network.whole_words(np.empty((1, 0), np.int64)))
+    common = {"fingerprint": weights_fingerprint(network), "initial_output": prior}
+    form = PaddedForm(outputs=LOGITS)
+    return PaddedTextClassifier(network.whole_words, network.encoder, network.class_names, form=form, **common)
 
 
 class SymbolNetwork(nn.Module):
     """ids (batch, time) -> logits (batch, time, classes), and a state that can be stepped."""
 
-    def __init__(self, settings: Mapping[str, Any], weights: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    def __init__(self, settings: Mapping[str, Any], weights: Mapping[str, NDArray[Any]]) -> None:
         super().__init__()
         self.start, self.end, symbols = (int(settings[name]) for name in ("start", "end", "symbols"))
         if settings["cell"] not in _CELLS:
@@ -105,9 +111,7 @@ class SymbolNetwork(nn.Module):
         return self.logits(torch.stack(states, 1))
 
     def initial_state(self, batch: int) -> Tensor:
-        parts = 2 if isinstance(self.recurrent, nn.LSTM) else 1
-        nothing = torch.zeros(1, parts * self.recurrent.num_layers * self.recurrent.hidden_size)
-        return self.read(nothing, self.marks[:1]).expand(batch, -1)  # type: ignore[index]
+        return self.read(zero_state(self.recurrent, 1), self.marks[:1]).expand(batch, -1)  # type: ignore[index]
 
     def step(self, state: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
         after = self.read(state, self.codes[ids])  # type: ignore[index]
@@ -116,56 +120,28 @@ class SymbolNetwork(nn.Module):
     def read(self, state: Tensor, codes: Tensor) -> Tensor:
         """(…, width), (…, symbols) -> (…, width)"""
         flat = state.reshape(-1, state.shape[-1])
-        parts = flat.view(len(flat), -1, self.recurrent.num_layers, self.recurrent.hidden_size).permute(1, 2, 0, 3)
-        inputs = codes.expand(*state.shape[:-1], codes.shape[-1]).reshape(len(flat), 1, -1)
-        lstm = isinstance(self.recurrent, nn.LSTM)
-        before = tuple(part.contiguous() for part in parts)
-        _, after = self.recurrent(inputs, before if lstm else before[0])
-        stacked = torch.stack(after if lstm else (after,))  # (parts, layers, N, hidden)
-        return stacked.permute(2, 0, 1, 3).reshape(state.shape)
+        inputs = codes.expand(*state.shape[:-1], codes.shape[-1]).reshape(len(flat), -1)
+        return recurrent_step(self.recurrent, inputs, flat).reshape(state.shape)
 
     def logits(self, state: Tensor) -> Tensor:
         """Of the hidden state of the last layer, for a classifier after the end symbol; (…, width) -> (…, classes)"""
         closed = self.read(state, self.marks[1:]) if self.closes else state  # type: ignore[index]
-        first, hidden = self.recurrent.num_layers - 1, self.recurrent.hidden_size
-        logits: Tensor = self.readout(closed[..., first * hidden : (first + 1) * hidden])
+        logits: Tensor = self.readout(last_hidden(self.recurrent, closed))
         return logits
 
-    def whole(self, ids: Tensor) -> Tensor:
+    @torch.inference_mode()
+    def whole_words(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """Logits of words of one length, read in both directions; (batch, time) -> (batch, classes)"""
         marks = [mark.expand(len(ids), 1, -1) for mark in self.marks]  # type: ignore[union-attr]
-        codes = torch.cat([marks[0], self.codes[ids], *marks[1 : 1 + self.closes]], 1)  # type: ignore[index]
+        letters = self.codes[torch.from_numpy(ids)]  # type: ignore[index]
+        codes = torch.cat([marks[0], letters, *marks[1 : 1 + self.closes]], 1)
         _, after = self.recurrent(codes)
         hidden = after[0] if isinstance(self.recurrent, nn.LSTM) else after
         logits: Tensor = self.readout(torch.cat([hidden[-2], hidden[-1]], -1))
-        return logits
+        return logits.numpy()
 
 
-class BothWays(BlackBoxClassifier):
-    """A network that reads words in both directions."""
-
-    def __init__(self, network: SymbolNetwork) -> None:
-        self.network = network.eval()
-        nothing = Ragged(np.empty(0, np.int32), np.zeros(2, np.int64))
-        super().__init__(
-            network.encoder,
-            network.class_names,
-            fingerprint=weights_fingerprint(network),
-            initial_output=self.answers(nothing)[0],
-        )
-
-    @torch.inference_mode()
-    def answers(self, prefixes: Ragged[np.int32]) -> np.ndarray[Any, Any]:
-        order = np.argsort(prefixes.lengths, kind="stable")
-        outputs = np.empty((len(prefixes), len(self.network.class_names)), np.float32)
-        for _, same in groupby(order.tolist(), key=prefixes.lengths.__getitem__):
-            items = np.array(list(same))
-            table = torch.from_numpy(prefixes.take(items).padded(PADDING).astype(np.int64))
-            outputs[items] = self.network.whole(table).softmax(-1).numpy()
-        return outputs
-
-
-def _tensors(weights: Mapping[str, np.ndarray[Any, Any]], prefix: str) -> list[tuple[str, Tensor]]:
+def _tensors(weights: Mapping[str, NDArray[Any]], prefix: str) -> list[tuple[str, Tensor]]:
     return [
         (name.removeprefix(prefix), torch.from_numpy(np.asarray(array, np.float32)))
         for name, array in weights.items()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,18 +16,16 @@ from torch import Tensor, nn
 from wfalens import progress
 from wfalens.errors import InputError
 from wfalens.models.contract import classes_of_symbols, end_class, symbol_classes
-from wfalens.models.rnn.classifier import RNNClassifier, RNNConfig, RNNNetwork
+from wfalens.models.rnn.classifier import RNNClassifier, RNNNetwork
+from wfalens.models.rnn.rnn_options import CLASS, NEXT, RNNConfig, TrainingConfig
 from wfalens.progress import shown
 from wfalens.ragged import Ragged, positions
 from wfalens.results import Result
 from wfalens.text.corpus import Corpus
-from wfalens.text.encoder import LENGTHS, TextEncoder
-from wfalens.text.tokenizers import CUSTOM, KNOWN, Tokenizer
+from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import PADDING, Vocabulary
 from wfalens.text.word_vectors import WordVectors
-from wfalens.validation import Bounds, Options, option, real, whole
 
-CLASS, NEXT = TASKS = ("class", "next")
 _LEAST = 1e-12  # probability
 _IGNORED = -1  # no class: <unk> never comes next
 _BATCHES_PER_BUCKET = 32  # texts of that many batches are sorted by length together
@@ -125,7 +123,7 @@ def train(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trainer(Options):
+class Trainer(TrainingConfig):
     """Trains an RNN on the class after the last word, or on what comes next; the best epoch on held-out texts is kept.
 
     Every batch holds texts of similar length, so little is padded, and the loss is taken at each text's last real
@@ -143,34 +141,6 @@ class Trainer(Options):
     """
 
     config: RNNConfig = field(default_factory=RNNConfig)
-    task: str = option(
-        "class", "class, or next: a language model, whose classes are the words and the end of the text", TASKS
-    )
-    epochs: int = option(25, "passes over the texts at most", Bounds(whole, 1, 10**6))
-    batch_size: int = option(64, "texts in a step of Adam", Bounds(whole, 1, 10**6))
-    learning_rate: float = option(2e-3, "of Adam", Bounds(real, 0, 10, excluded=(0,)))
-    weight_decay: float = option(0.0, "of Adam", Bounds(real, 0, 10))
-    word_dropout: float = option(
-        0.02, "share of words that become <unk> in training, to learn unknown words", Bounds(real, 0, 1, excluded=(1,))
-    )
-    clip: float = option(1.0, "largest norm of the gradient", Bounds(real, 0, math.inf, excluded=(0,)))
-    validation: float = option(
-        0.1, "share of the texts that is held out to choose the best epoch", Bounds(real, 0, 1, excluded=(0, 1))
-    )
-    patience: int = option(4, "epochs without improvement before training ends", Bounds(whole, 1, 10**6))
-    balance_classes: bool = option(False, "weight classes by their size, so that small ones count as much")
-    min_count: int = option(1, "occurrences that a word needs to be in the vocabulary", Bounds(whole, 1, 10**9))
-    max_words: int | None = option(None, "most frequent words to keep (default: all)", Bounds(whole, 1, 10**9, (None,)))
-    max_length: int | None = option(None, "words after which texts are cut (default: never)", LENGTHS)
-    tokenizer: str | Tokenizer = option("basic_english", "how a text becomes words: a name or a function")
-    seed: int = option(0, "of everything random", Bounds(whole, 0, (1 << 64) - 1))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.task == NEXT and self.balance_classes:
-            raise InputError("balance_classes weights the classes of texts, which a language model has none of")
-        if self.tokenizer == CUSTOM:
-            raise InputError(f"unknown tokenizer {CUSTOM!r}; choose one of {KNOWN}, or give a callable")
 
     def train(
         self,
@@ -230,7 +200,7 @@ class Trainer(Options):
     ) -> tuple[RNNClassifier, Corpus, Corpus]:
         """The network before training, the texts to fit and the held-out ones."""
         if self.task == CLASS:
-            _checked_labels(corpus)
+            _check_classes(corpus)
         else:
             corpus = replace(corpus, labels=None, class_names=())
         if held_out is None:
@@ -251,12 +221,11 @@ class Trainer(Options):
         vocabulary = Vocabulary.build(map(tokenize, corpus.texts), self.min_count, self.max_words)
         return TextEncoder(vocabulary, self.tokenizer, self.max_length)
 
-    def _task(self, model: RNNClassifier, corpus: Corpus) -> TrainingTask:
-        ids = model.encoder.encode(corpus.texts)
+    def _task(self, model: RNNClassifier, corpus: Corpus) -> TextClasses | NextSymbols:
+        worded, ids = model.encoder.encode(corpus.texts).nonempty()
         if self.task == NEXT:
-            return NextSymbols(ids.nonempty()[1], model)
-        ids, labels = _without_empty(ids, corpus.labels)
-        return TextClasses(ids, labels, len(model.class_names) if self.balance_classes else None)
+            return NextSymbols(ids, model)
+        return TextClasses(ids, _labels(corpus)[worded], len(model.class_names) if self.balance_classes else None)
 
     def _better(self, epoch: Epoch, best: Epoch) -> bool:
         """By accuracy, then by loss; a language model by its loss, as most of what comes next is anyone's guess."""
@@ -267,7 +236,7 @@ class Trainer(Options):
     def _epoch(
         self,
         model: RNNClassifier,
-        batches: TrainingTask,
+        batches: TextClasses | NextSymbols,
         optimiser: torch.optim.Optimizer,
         rng: np.random.Generator,
     ) -> tuple[float, float]:
@@ -300,6 +269,12 @@ class Trainer(Options):
         return _bucketed(lengths, self.batch_size, rng)
 
 
+def unit_spread(vectors: WordVectors) -> WordVectors:
+    """Vectors scaled to the spread of a random start, so that training begins with steps of the usual size."""
+    spread = float(vectors.matrix.std()) or 1.0
+    return WordVectors(vectors.words, vectors.matrix / np.float32(spread), vectors.source)
+
+
 def accuracy(model: RNNClassifier, corpus: Corpus) -> float:
     """Share of texts whose label the model finds."""
     labels = _labels(corpus.relabelled(model.class_names))
@@ -324,20 +299,11 @@ def _labels(corpus: Corpus) -> NDArray[np.int64]:
     return corpus.labels
 
 
-def _checked_labels(corpus: Corpus) -> NDArray[np.int64]:
+def _check_classes(corpus: Corpus) -> None:
     present = np.unique(_labels(corpus))
     if len(present) < 2:
         only = corpus.class_names[present[0]] if len(present) else "none"
         raise InputError(f"{corpus.name} has one class only ({only}); a classifier needs at least two")
-    return _labels(corpus)
-
-
-def _without_empty(
-    ids: Ragged[np.int32], labels: NDArray[np.int64] | None
-) -> tuple[Ragged[np.int32], NDArray[np.int64]]:
-    worded, ids = ids.nonempty()
-    assert labels is not None  # noqa: S101 - checked at the border
-    return ids, labels[worded]
 
 
 def _copied(model: RNNClassifier, class_names: tuple[str, ...]) -> RNNClassifier:
@@ -350,23 +316,6 @@ def _copied(model: RNNClassifier, class_names: tuple[str, ...]) -> RNNClassifier
 
 def _copy(network: nn.Module) -> dict[str, torch.Tensor]:
     return {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
-
-
-class TrainingTask(Protocol):
-    """Texts and the right answers."""
-
-    ids: Ragged[np.int32]
-
-    @property
-    def loss(self) -> nn.Module: ...
-
-    def logits_and_targets(self, network: RNNNetwork, table: Tensor, batch: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Logits and right classes for some of the texts, given as ids; (batch, time) -> (N, classes), (N,)"""
-        ...
-
-    def measured(self, model: RNNClassifier) -> tuple[float, float]:
-        """Mean loss and accuracy."""
-        ...
 
 
 class TextClasses:

@@ -6,6 +6,7 @@ import logging
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wfalens.report.page import LIVE_POLICY, to_json
@@ -44,25 +45,27 @@ class Guard:
             await send({"type": "websocket.close"})  # there is no websocket here
 
     async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer, body = _Answer(send), _Body(receive)
+        started = False
 
-        async def unless_too_large(message: Message) -> None:
-            if not body.too_large:  # else the application would answer half a body
-                await answer.send(message)
+        async def send_guarded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
 
-        refusal = self._refusal(Headers(scope=scope))
-        if refusal is not None:
-            await answer.refuse(*refusal)
-            return
-        try:
-            await self._app(scope, body, unless_too_large)
-        except _TooLargeError:
-            pass
-        except Exception:
-            _LOG.exception("a request failed")
-            await answer.refuse(500, "this could not be answered; see the server's log")
-        if body.too_large:
-            await answer.refuse(413, _TOO_LARGE)
+        status, reason = self._refusal(Headers(scope=scope)) or (200, "")
+        if not reason:
+            try:
+                await self._app(scope, await _within_limit(receive), send_guarded)
+            except _TooLargeError:
+                status, reason = 413, _TOO_LARGE
+            except Exception:
+                _LOG.exception("a request failed")
+                status, reason = 500, "this could not be answered; see the server's log"
+        if reason and not started:
+            answer = Response(to_json({"error": reason}), status, media_type="application/json")
+            await answer(scope, receive, send_guarded)
 
     def _served(self, name: str) -> bool:
         """A name is served if it was given; an address also if we listen on all, since nobody can rebind an address."""
@@ -81,49 +84,25 @@ class Guard:
         return None
 
 
-class _Answer:
-    """Adds our headers to every answer; a refusal is sent only if nothing was sent before."""
-
-    def __init__(self, send: Send) -> None:
-        self._send, self._started = send, False
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self._started = True
-            headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
-                headers[name] = value
-        await self._send(message)
-
-    async def refuse(self, status: int, error: str) -> None:
-        if self._started:
-            return
-        content = to_json({"error": error}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
-        await self.send({"type": "http.response.start", "status": status, "headers": headers})
-        await self.send({"type": "http.response.body", "body": content})
-
-
 class _TooLargeError(Exception):
     """The body of a request is too large."""
 
 
-class _Body:
-    """Counts the bytes that arrive, because the stated length of a request may be wrong."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive, self._seen = receive, 0
-
-    @property
-    def too_large(self) -> bool:
-        return self._seen > MAX_BODY
-
-    async def __call__(self) -> Message:
-        message = await self._receive()
-        self._seen += len(message.get("body", b""))
-        if self.too_large:
+async def _within_limit(receive: Receive) -> Receive:
+    """All messages of a request, read before it is answered, because its stated length may be wrong."""
+    read, size = [await receive()], 0
+    while True:
+        size += len(read[-1].get("body", b""))
+        if size > MAX_BODY:
             raise _TooLargeError
-        return message
+        if not read[-1].get("more_body"):
+            break
+        read.append(await receive())
+
+    async def receive_again() -> Message:
+        return read.pop(0) if read else await receive()
+
+    return receive_again
 
 
 def _name(host: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 from typing import Any, NamedTuple
@@ -12,7 +12,6 @@ from wfalens.errors import WfalensError
 from wfalens.progress import Progress, shown_on
 
 _LOG = logging.getLogger(__name__)
-CANCELLED = "this was cancelled"
 Task = Callable[[], dict[str, Any]]
 
 
@@ -23,40 +22,34 @@ class Jobs:
     """
 
     def __init__(self, tasks: Mapping[str, Task]) -> None:
-        self._tasks = dict(tasks)
+        self.tasks = dict(tasks)
         self._begun: dict[str, _Begun] = {}
         self._lock = Lock()
         self._pool = ThreadPoolExecutor(1, "wfalens-job")
 
-    @property
-    def names(self) -> Collection[str]:
-        return self._tasks.keys()
-
-    def begin(self, name: str) -> None:
+    def begin(self, name: str) -> _Begun:
         with self._lock:
             if name not in self._begun:
                 share = _Share()
-                self._begun[name] = _Begun(self._pool.submit(_reported, self._tasks[name], share), share)
+                self._begun[name] = _Begun(self._pool.submit(_reported, self.tasks[name], share), share)
+            return self._begun[name]
 
     def cancel(self, name: str) -> None:
         """Forget a task that is not done; if it runs, it ends at its next report of progress."""
         with self._lock:
             begun = self._begun.get(name)
             if begun is not None and not begun.future.done():
-                begun.share.stop()
+                begun.share.stopped = True
                 begun.future.cancel()
                 del self._begun[name]
 
     def answer(self, name: str) -> dict[str, Any]:
         """`{"state": "done", "result": …}`, `{"state": "working", …}` or `{"state": "failed", "error": …}`."""
-        self.begin(name)
-        with self._lock:
-            begun = self._begun.get(name)
-        if begun is None:
-            return {"state": "failed", "error": CANCELLED}
-        future = begun.future
+        future, share = self.begin(name)
         if not future.done():
-            return {"state": "working", **begun.share.to_dict()}
+            return {"state": "working", **share.to_dict()}
+        if future.cancelled():
+            return {"state": "failed", "error": "this was cancelled"}
         error = future.exception()
         if error is None:
             return {"state": "done", "result": future.result()}
@@ -68,7 +61,7 @@ class Jobs:
     def close(self) -> None:
         """Cancel jobs that have not begun; the running one ends at its next report of progress."""
         for begun in list(self._begun.values()):
-            begun.share.stop()
+            begun.share.stopped = True
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -85,26 +78,20 @@ class _Share(Progress):
     """How far a task has come."""
 
     def __init__(self) -> None:
-        self._task, self._total, self._done, self._stopped = "", 0, 0, False
-
-    def stop(self) -> None:
-        self._stopped = True
+        self._task, self._total, self._done, self.stopped = "", 0, 0, False
 
     def start(self, task: str, total: int | None = None) -> None:
-        self._check()
         self._task, self._total, self._done = task, total or 0, 0
+        self.advance(0)
 
     def advance(self, units: int = 1, note: str = "") -> None:  # noqa: ARG002 - the page shows the share only
-        self._check()
+        if self.stopped:
+            raise _StoppedError
         self._done += units
 
-    def _check(self) -> None:
-        if self._stopped:
-            raise _StoppedError
-
     def to_dict(self) -> dict[str, Any]:
-        share = min(1.0, self._done / self._total) if self._total else None
-        return {"task": self._task or "waiting", "share": None if share is None else round(share, 3)}
+        share = round(min(1.0, self._done / self._total), 3) if self._total else None
+        return {"task": self._task or "waiting", "share": share}
 
 
 class _Begun(NamedTuple):

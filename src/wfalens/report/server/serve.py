@@ -56,7 +56,7 @@ def serve_study(study: Study, host: str, port: int | None, ready: Callable[[str]
     try:
         import uvicorn
 
-        from wfalens.report.server.app import create_app
+        from wfalens.report.server.web_app import create_app
     except ImportError as error:
         raise MissingDependencyError(error.name or "fastapi", "explore") from None
     if "torch" in sys.modules:

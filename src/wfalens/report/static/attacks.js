@@ -26,7 +26,7 @@ function headline({ recipes, vectors }) {
 lens.views.push({
   name: 'attacks',
   title: 'Attacks',
-  lead: 'One word is changed for one that is near in meaning, so that the network errs. The automaton tells where to look.',
+  lead: 'Which swap changes the answer? One word is changed for one that is near in meaning, so that the network errs.',
   async build(view) {
     await lens.fill(view, lens.source.attacks, (found) => {
       const given = { recipe: 'guided', from: 'any', to: 'any' };

@@ -2,26 +2,6 @@
 const { h, s } = lens;
 const LABELLED = 24;
 
-// one automaton: its diagram where it can be read, else the map of its states in groups
-function side(found) {
-  const title = `${lens.visible(found.name)}: ${found.kind}, ${lens.plural(found.states, 'state')}`;
-  if (found.map?.error)
-    return h('div', null, h('h2', null, title), h('p', { class: 'note' }, lens.visible(found.map.error)));
-  const names = (found.reading || found.map).class_names;
-  return lens.figure({
-    title,
-    legend: lens.classLegend(names),
-    least: found.reading ? lens.diagramWidth : 0,
-    draw: (svg, width) =>
-      found.reading
-        ? lens.drawDiagram(svg, width, found.reading)
-        : lens.drawMap(svg, width, found.map, found.map.levels[0], { flows: 12 }),
-    note: found.reading
-      ? 'Boxes are states, arrows are moves; the words of the arrows are in the view Automaton.'
-      : 'Circles are states of like outputs, arrows the moves between them.',
-  });
-}
-
 // influence before against influence after: words on the diagonal have not changed
 function scatter(found, at) {
   const names = found.class_names,
@@ -171,7 +151,13 @@ lens.views.push({
             `All figures of this page are of the same ${lens.plural(found.texts_read, 'text')} of ${lens.visible(found.corpus)}.`,
           ),
         rows.length > 0 && lens.table('How faithful each is', ['measure', 'before', 'after'], rows),
-        h('div', { class: 'sides' }, found.sides.map(side)),
+        h(
+          'p',
+          { class: 'note' },
+          found.sides
+            .map(({ name, kind, states }) => `${lens.visible(name)}: ${kind}, ${lens.plural(states, 'state')}`)
+            .join('; '),
+        ),
         h('h2', null, 'Words'),
         h(
           'div',
@@ -204,13 +190,7 @@ lens.views.push({
                 return h('span', null, lens.className(names, at), ` ${lens.percent(row[at])}`);
               };
               return [
-                h(
-                  'td',
-                  { class: 'text roomy' },
-                  lens.source.live
-                    ? lens.textLink(each.text, each.text.slice(0, 160))
-                    : lens.word(each.text.slice(0, 160)),
-                ),
+                h('td', { class: 'text roomy' }, lens.textLink(each.text, lens.cut(each.text, 160))),
                 lens.number(each.divergence),
                 cell(each.before),
                 cell(each.after),

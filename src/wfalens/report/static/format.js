@@ -10,6 +10,7 @@ const COLOURS = 24,
 lens.colour = (index) => `var(--class-${index % COLOURS})`;
 // classes beyond the eight hues have other marks, too: lines are dashed, swatches round
 lens.dash = (index) => [null, '7 4', '2 3'][Math.floor(index / HUES) % 3];
+lens.cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}\u2026` : text);
 lens.argmax = (row) => row.reduce((best, value, at) => (value > row[best] ? at : best), 0);
 lens.interval = (estimate, digits = 3) =>
   `${lens.number(estimate.low, digits)}\u2013${lens.number(estimate.high, digits)}`;
@@ -42,9 +43,6 @@ lens.mix = (names, values, { signed = false, digits = 1, unit = '', most = 1 } =
   });
   return lens.h('div', { class: 'mix' }, rows);
 };
-
-// a readable automaton is stochastic, too, but is not called so
-lens.kindOf = (overview) => (overview.reading && !overview.readable ? 'readable' : overview.kind);
 
 // what an output says, in two words: how sure, and of which class; the bounds are those of the names of states
 const SURE = 0.8,

@@ -166,7 +166,7 @@ async function start() {
             h(
               'span',
               null,
-              `${lens.visible(overview.name)} \u00b7 ${lens.kindOf(overview)} automaton, ${lens.whole(overview.summary.states)} states, ${overview.next_symbol ? lens.plural(overview.class_names.length - 1, 'symbol') : lens.plural(overview.summary.words, 'word')}`,
+              `${lens.visible(overview.name)} \u00b7 ${overview.kind} automaton, ${lens.whole(overview.summary.states)} states, ${overview.next_symbol ? lens.plural(overview.class_names.length - 1, 'symbol') : lens.plural(overview.summary.words, 'word')}`,
             ),
             themeButton(),
           ),

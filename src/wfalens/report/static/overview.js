@@ -1,4 +1,4 @@
-// The first view: a verdict, the picture, the words, an example, and where it all comes from.
+// The first view: the picture, five answers, and where it all comes from.
 const { h } = lens;
 
 const card = (title, term, value, more) =>
@@ -204,109 +204,10 @@ const topWords = ({ class_names: names, top_words: top }) =>
     ),
   );
 
-// One sentence that the two read alike, with what each word contributes.
-async function example(node, overview) {
-  const found = await lens.source.sentences().catch(() => null);
-  const fits = ({ text, label, model_label: predicted }) =>
-    label && (!predicted || predicted === label) && text.split(' ').length >= 5 && text.split(' ').length <= 16;
-  const chosen = found && (found.any.filter(fits).sort((a, b) => b.confidence - a.confidence)[0] || found.any[0]);
-  if (!chosen) {
-    lens.put(node, h('p', { class: 'note' }, 'Give texts with --corpus to see one.'));
-    return;
-  }
-  const shown = await lens.source.trace(chosen.text),
-    column = lens.argmax(shown.automaton.at(-1));
-  const draw = (rows, unit) =>
-    lens.put(
-      node,
-      lens.chipRows({
-        found: shown,
-        rows,
-        column,
-        name: lens.visible(overview.class_names[column]),
-        at: shown.words.length,
-        choose: () => {
-          location.hash = lens.link('trace', { text: chosen.text });
-        },
-        press: () => {},
-      }),
-      h(
-        'p',
-        { class: 'note' },
-        'Words in colour make it likelier: ',
-        lens.className(overview.class_names, column),
-        `, grey ones against it; the numbers are Shapley values in ${unit} `,
-        unit === 'log-odds' ? [lens.what('log-odds'), ' '] : '',
-        lens.what('Shapley value'),
-        '. ',
-        h('a', { href: lens.link('trace', { text: chosen.text }) }, 'Look at this sentence closely'),
-      ),
-    );
-  draw([{ who: 'automaton', values: shown.contributions }], shown.unit);
-  if (overview.has.model)
-    lens.source.attribution(chosen.text).then(
-      (shapley) =>
-        draw(
-          ['network', 'automaton'].map((who) => ({ who, values: shapley[who] })),
-          'probability',
-        ),
-      () => {},
-    ); // then the automaton is shown alone
-}
-
-// Of an automaton that nobody can tell: its groups of states on a map, as soon as that is there.
-function sketch(overview) {
-  const place = h('div', { class: 'sketch' });
-  lens.source.map().then(
-    (map) =>
-      place.append(
-        lens.figure({
-          title: `The automaton: ${map.levels[0].states.length} groups of its ${map.kind}`,
-          term: map.kind === 'states' ? 'group' : 'region',
-          least: lens.mapWidth,
-          legend: lens.classLegend(overview.class_names),
-          draw: (svg, width) => lens.drawMap(svg, width, map, map.levels[0], { flows: 12 }),
-          note: h(
-            'span',
-            null,
-            'Each circle stands in the band of its likeliest class, the further right the surer it is; lines are the strongest flows. ',
-            h('a', { href: lens.link('map') }, 'Look closer'),
-          ),
-        }),
-      ),
-    () => {},
-  ); // without texts a linear automaton has no map; its view says so
-  return place;
-}
-
-function picture(overview) {
-  const { reading } = overview;
-  if (!reading) return sketch(overview);
-  if (reading.error) return h('p', { class: 'note' }, lens.visible(reading.error));
-  return lens.figure({
-    title: overview.readable ? 'The automaton in short: its readable automaton' : 'The automaton',
-    term: overview.readable ? 'readable automaton' : 'automaton',
-    least: lens.diagramWidth,
-    legend: lens.classLegend(overview.class_names),
-    draw: (svg, width) => lens.drawDiagram(svg, width, reading),
-    note: h(
-      'span',
-      null,
-      overview.readable &&
-        'The automaton that answers is larger; this one is a second, smaller copy of the network, and less faithful (see below). ',
-      'A box is a state, an arrow what words do: how many of the words read there take it, and which ones stand out; dashed arrows lead back to a less sure state. ',
-      h('a', { href: lens.link('map') }, 'The whole story'),
-    ),
-  });
-}
-
 function provenance(data) {
   const made = data.provenance;
   const entries = [
-    [
-      'Kind',
-      `${lens.kindOf(data)}: ${lens.kindOf(data) === data.kind ? '' : 'few states and word clusters; '}${data.about}`,
-    ],
+    ['Kind', `${data.kind}: ${data.kind === 'readable' ? 'few states and word clusters; ' : ''}${data.about}`],
     ['Extracted from', made.model ? `${made.model.type || 'model'} ${made.model.fingerprint || ''}` : 'unknown'],
     [
       'Texts',
@@ -360,84 +261,269 @@ function provenance(data) {
   );
 }
 
+// A claim with its figure and its examples; every example opens in Sentence.
+const claim = (names, { claim: text, low, high, unit, n, examples }) =>
+  h(
+    'li',
+    null,
+    lens.word(text),
+    low !== null &&
+      low !== undefined &&
+      h('small', { class: 'rest' }, ` (95 %: ${span(low, high, unit)}${n ? `; ${lens.whole(n)} cases` : ''})`),
+    examples
+      .slice(0, 2)
+      .map(({ text: shown, output, class: label }) =>
+        h(
+          'div',
+          { class: 'case' },
+          '\u201c',
+          lens.textLink(shown),
+          '\u201d ',
+          names.includes(label) ? lens.className(names, names.indexOf(label)) : lens.word(label),
+          ` ${lens.percent(Math.max(...output))}`,
+        ),
+      ),
+  );
+const span = (low, high, unit) =>
+  unit === 'points' || unit === 'share'
+    ? `${(100 * low).toFixed(0)} to ${(100 * high).toFixed(0)} ${unit === 'share' ? '%' : 'points'}`
+    : `${lens.number(low, 2)} to ${lens.number(high, 2)} ${lens.visible(unit ?? '')}`;
+const claims = (names, found, kind, most = 3) => {
+  const chosen = found.findings.filter((each) => each.kind === kind).slice(0, most);
+  return chosen.length
+    ? h(
+        'ul',
+        { class: 'claims' },
+        chosen.map((each) => claim(names, each)),
+      )
+    : null;
+};
+const wordList = (pushes) =>
+  pushes.slice(0, 4).map(({ word, change }, at) => [at ? ', ' : '', lens.wordLink(word), ` ${lens.points(change)}`]);
+
+// What pushes each class, from the network's own outputs.
+const pushes = (names, found) =>
+  h(
+    'ul',
+    { class: 'claims' },
+    found.lines
+      .slice(0, 4)
+      .flatMap((line) => [
+        h('li', null, 'towards ', lens.className(names, line.number), ': ', wordList(line.towards)),
+        names.length === 2 &&
+          h('li', null, 'towards ', lens.className(names, 1 - line.number), ': ', wordList(line.against)),
+      ]),
+  );
+
+// The most confused pair of classes, and the network's surest mistakes.
+function wrong(names, found) {
+  const { network } = found.confusions;
+  if (!network) return h('p', { class: 'note' }, 'Labels are needed to know: give texts with labels.');
+  const right = network.reduce((sum, row, at) => sum + row[at], 0),
+    all = network.flat().reduce((sum, count) => sum + count, 0);
+  const cells = network.flatMap((row, truth) =>
+    row.slice(0, names.length).map((count, said) => ({ truth, said, count })),
+  );
+  const worst = cells.filter(({ truth, said }) => truth !== said).sort((a, b) => b.count - a.count)[0];
+  return [
+    h('p', null, 'Right on ', h('b', null, lens.percent(right / all)), ` of ${lens.plural(all, 'text')}.`),
+    worst.count > 0 &&
+      h(
+        'p',
+        null,
+        'Most often it takes ',
+        lens.className(names, worst.truth),
+        ' for ',
+        lens.className(names, worst.said),
+        ` (${lens.plural(worst.count, 'text')}).`,
+      ),
+    found.problems.mistakes?.length > 0 && [
+      h('p', null, 'Its surest mistakes:'),
+      h(
+        'ul',
+        { class: 'claims' },
+        found.problems.mistakes
+          .slice(0, 2)
+          .map(({ text, probable, of_probable: share }) =>
+            h(
+              'li',
+              null,
+              lens.textLink(found.rows[text][0], lens.cut(found.rows[text][0], 90)),
+              ' \u2192 ',
+              lens.className(names, probable),
+              ` ${lens.percent(share)}`,
+            ),
+          ),
+      ),
+    ],
+  ];
+}
+
+const answer = (question, view, label, ...content) =>
+  h(
+    'section',
+    { class: 'panel answer' },
+    h('h2', null, question),
+    content,
+    view && h('p', { class: 'more' }, h('a', { href: lens.link(view) }, label)),
+  );
+const commands = (data) =>
+  data.next.map(([why, command]) =>
+    h(
+      'div',
+      { class: 'command' },
+      h('span', null, `${why}:`),
+      h('pre', null, lens.visible(command)),
+      navigator.clipboard &&
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'small',
+            'aria-label': `Copy: ${lens.visible(command)}`,
+            on: { click: () => navigator.clipboard.writeText(command) },
+          },
+          'Copy',
+        ),
+    ),
+  );
+
+// Of many classes, the line of any other one on request.
+function others(data, found) {
+  const left = data.class_names.filter((name) => !found.lines.some(({ label }) => label === name));
+  if (data.class_names.length < 3 || !left.length) return null;
+  if (!lens.source.live)
+    return h(
+      'p',
+      { class: 'note' },
+      'Other classes: ',
+      h('code', null, 'wfalens show FILE --model MODEL --class NAME'),
+    );
+  const place = h('div');
+  const choose = async (name) => {
+    lens.put(place);
+    if (name)
+      await lens.fill(
+        place,
+        () => lens.source.opinionOf(name),
+        (one) => lens.picture(one.title, one),
+      );
+  };
+  return [
+    lens.field('Another class', lens.select([['', 'choose one'], ...left.map((each) => [each, each])], '', choose)),
+    place,
+  ];
+}
+
+const background = (data, measured) =>
+  h(
+    'details',
+    null,
+    h('summary', null, 'How faithful the automaton is, where it comes from, and how to make it again'),
+    measured,
+    h(
+      'div',
+      { class: 'grid' },
+      h('section', null, h('h2', null, 'Where it comes from'), h('div', { class: 'panel' }, provenance(data))),
+      h(
+        'section',
+        null,
+        h('h2', null, 'How to make it again'),
+        h('div', { class: 'panel' }, h('pre', null, lens.visible(data.call))),
+        lens.source.carried?.sampling && [
+          h('h2', null, 'What this report carries'),
+          h(
+            'dl',
+            { class: 'facts panel' },
+            Object.entries(lens.source.carried.sampling).map(([name, text]) => [
+              h('dt', null, name),
+              h('dd', null, text),
+            ]),
+          ),
+        ],
+      ),
+    ),
+  );
+
 lens.views = [
   {
     name: 'overview',
     title: 'Overview',
-    lead: 'How good the copy is, what it does, and where it comes from.',
+    lead: 'What the network has learned, what it has not, and how far to trust this.',
     async build(view) {
-      const data = await lens.source.overview();
-      const headline = h('div', null, sentence(data, null)),
-        measured = h('div'),
-        shown = h('div', { class: 'panel' });
-      view.append(
-        ...[
-          headline,
-          picture(data),
-          h(
-            'h2',
-            null,
-            data.next_symbol
-              ? 'Symbols that make each next symbol likelier '
-              : 'Words with the largest influence on each class ',
-            lens.what('influence'),
-          ),
-          topWords(data),
-          data.has.texts && [h('h2', null, 'One example'), shown],
-          h('h2', null, 'How faithful ', lens.what('CR')),
-          measured,
-          h(
-            'div',
-            { class: 'grid' },
-            h('section', null, h('h2', null, 'Where it comes from'), h('div', { class: 'panel' }, provenance(data))),
-            h(
-              'section',
-              null,
-              h('h2', null, 'How to make it again'),
-              h(
-                'div',
-                { class: 'panel' },
-                h('pre', null, lens.visible(data.command)),
-                navigator.clipboard &&
-                  h(
-                    'button',
-                    {
-                      type: 'button',
-                      class: 'small',
-                      on: { click: () => navigator.clipboard.writeText(data.command) },
-                    },
-                    'Copy',
-                  ),
-              ),
-              lens.source.carried?.sampling && [
-                h('h2', null, 'What this report carries'),
-                h(
-                  'div',
-                  { class: 'panel' },
-                  h(
-                    'dl',
-                    { class: 'facts' },
-                    Object.entries(lens.source.carried.sampling).map(([name, text]) => [
-                      h('dt', null, name),
-                      h('dd', null, text),
-                    ]),
-                  ),
-                ),
-              ],
-            ),
-          ),
-        ]
-          .flat()
-          .filter(Boolean),
+      const data = await lens.source.overview(),
+        names = data.class_names,
+        asked = data.has.model && data.has.texts && !data.next_symbol;
+      const [first, learned, mistaken, dangerous, trusted, measured] = Array.from({ length: 6 }, () => h('div'));
+      lens.put(
+        trusted,
+        sentence(data, null) ?? h('p', { class: 'note' }, 'Not measured yet: give the classifier and texts.'),
       );
-      const exemplary = data.has.texts && example(shown, data);
-      if (data.has.model && data.has.texts)
-        await lens.fill(measured, lens.source.fidelity, (found) => {
-          lens.put(headline, sentence(data, found));
-          return faithful(found, data.class_names);
-        });
-      else lens.put(measured, h('p', null, 'To measure it, give the classifier with --model and texts with --corpus.'));
-      await exemplary;
+      view.append(
+        first,
+        h(
+          'div',
+          { class: 'answers' },
+          answer('What has it learned?', 'words', 'All words', learned),
+          answer('Where is it wrong?', 'texts', 'All texts and mistakes', mistaken),
+          answer('Which words are dangerous?', 'attacks', 'Attacks on the network', dangerous),
+          answer('How far can I trust this?', 'automaton', 'The readable automaton', trusted),
+          answer('What next?', null, '', commands(data)),
+        ),
+        background(data, measured),
+      );
+      if (!data.has.texts || !data.has.model) {
+        lens.put(learned, topWords(data));
+        for (const node of [mistaken, dangerous, first])
+          lens.put(
+            node,
+            h('p', { class: 'note' }, 'To know, give the classifier with --model and texts with --corpus.'),
+          );
+        return;
+      }
+      const found = lens.source.findings().catch(() => ({ findings: [] }));
+      const drawn = asked
+        ? lens.fill(first, lens.source.opinion, (lines) => {
+            found.then((all) =>
+              lens.put(learned, claims(names, all, 'learned') ?? pushes(names, lines), missing(names, all)),
+            );
+            return [lens.picture(lines.title, lines), others(data, lines)];
+          })
+        : lens.put(learned, topWords(data));
+      const texts = lens.fill(mistaken, lens.source.texts, (shown) => {
+        found.then((all) => lens.put(dangerous, claims(names, all, 'dangerous') ?? misleading(shown)));
+        return wrong(names, shown);
+      });
+      await Promise.all([
+        drawn,
+        texts,
+        lens.fill(measured, lens.source.fidelity, (rates) => {
+          lens.put(trusted, sentence(data, rates));
+          return faithful(rates, names);
+        }),
+      ]);
     },
   },
 ];
+const missing = (names, all) => {
+  const listed = claims(names, all, 'not_learned', 2);
+  return listed && [h('h3', null, 'Not learned'), listed];
+};
+// Phrases that the network follows more often than the truth does.
+const misleading = ({ problems }) =>
+  problems.phrases?.length
+    ? h(
+        'ul',
+        { class: 'claims' },
+        problems.phrases
+          .slice(0, 4)
+          .map(({ phrase, class: label, texts, network, truth }) =>
+            h(
+              'li',
+              null,
+              lens.textLink(phrase),
+              `: of ${lens.plural(texts, 'text')} with it the network calls ${lens.whole(network)} ${lens.visible(label)}; ${lens.whole(truth)} are`,
+            ),
+          ),
+      )
+    : h('p', null, 'No finding names one, and no phrase misleads the network on these texts.');

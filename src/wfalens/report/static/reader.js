@@ -56,7 +56,7 @@ class Reader {
       this.loaded(found, text);
       this.tell();
     } catch (error) {
-      if (ticket === this.asked) this.failed(error);
+      if (ticket === this.asked && error.name !== 'AbortError') this.failed(error);
     }
   }
 
@@ -109,26 +109,3 @@ class Reader {
   }
 }
 lens.Reader = Reader;
-
-// The way of a text through a readable automaton, from the clusters of its words: where it is before each word and at the
-// end, and how much of the probability each word moves from where to where.
-lens.way = (reading, clusters) => {
-  const n = reading.states.length,
-    places = [Array.from({ length: n }, (_, at) => (at ? 0 : 1))],
-    steps = [];
-  for (const cluster of clusters) {
-    const here = places.at(-1),
-      after = new Array(n).fill(0),
-      moved = [];
-    reading.matrices[cluster].forEach((row, from) =>
-      row.forEach((share, to) => {
-        const mass = here[from] * share;
-        after[to] += mass;
-        if (mass > 0) moved.push({ from, to, mass });
-      }),
-    );
-    places.push(after);
-    steps.push(moved);
-  }
-  return { places, steps };
-};

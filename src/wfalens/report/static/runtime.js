@@ -84,12 +84,6 @@ function stochastic(data) {
       const total = row.reduce((a, b) => a + b, 0);
       return row.map((value) => (total > 0 ? value / total : 1 / row.length));
     },
-    likely: (d) =>
-      [...d]
-        .map((share, state) => [state, share])
-        .sort((a, b) => b[1] - a[1])
-        .slice(0, 5)
-        .filter(([, share]) => share >= 0.02),
   };
 }
 
@@ -224,18 +218,13 @@ function shapley(automaton, indices) {
   return values.map(automaton.shared);
 }
 
-// What the server's /api/trace and /api/moves answer, as far as the page can know it.
-lens.runtime = (data, overview, map) => {
+// What the server's /api/trace answers, as far as the page can know it.
+lens.runtime = (data, overview) => {
   const automaton = data.kind === 'linear' ? linear(data) : stochastic(data);
-  const indices = new Map(data.words.map((word, at) => [word, at])),
-    clusters = data.clusters && bytes(data.clusters);
+  const indices = new Map(data.words.map((word, at) => [word, at]));
   const tokens = tokenizer(data.tokenizer),
     keepsEnd = data.truncation_side === 'left';
   const output = (vector) => automaton.probabilities(automaton.weights(vector));
-  const top = (row) => {
-    const at = lens.argmax(row);
-    return [at, row[at]];
-  };
   function trace(text) {
     const all = tokens(text);
     const words =
@@ -259,30 +248,8 @@ lens.runtime = (data, overview, map) => {
       contributions: shapley(automaton, read),
       label: overview.class_names[lens.argmax(last)],
       confidence: ranked[0],
-      ...(automaton.likely ? { states: vectors.map(automaton.likely) } : {}),
-      ...(clusters ? { clusters: read.map((index) => clusters[index]) } : {}),
     };
   }
   // where a word leads from each state; of a linear automaton from the mean vector of each region
-  function moves(word) {
-    const known = indices.has(word) ? word : word.toLowerCase(),
-      index = indices.get(known) ?? 0;
-    const states = map.levels.at(-1).states,
-      from =
-        data.regions ?? states.map((_, at) => Float64Array.from({ length: data.states }, (_, i) => Number(i === at)));
-    const pairs = from.map((vector) => [output(vector), output(automaton.step(vector, index))]);
-    const change = pairs.map(
-      ([before, after]) => before.reduce((sum, share, at) => sum + Math.abs(after[at] - share), 0) / 2,
-    );
-    return {
-      word: known,
-      known: index > 0,
-      count: data.counts[index],
-      rounded: true,
-      to: pairs.map(([, after]) => top(after)),
-      change,
-      mean_change: change.reduce((sum, value, at) => sum + value * states[at].frequency, 0),
-    };
-  }
-  return { trace, moves };
+  return { trace };
 };

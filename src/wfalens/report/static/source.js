@@ -14,8 +14,20 @@ async function ask(path, options) {
 
 function live() {
   const get = (path, parameters) => ask(`api/${path}?${new URLSearchParams(parameters || {})}`);
-  const post = (path, body) =>
-    ask(`api/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const post = (path, body, signal) =>
+    ask(`api/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
+    });
+  const begun = new Map();
+  // a new text ends what was asked about the one before
+  const latest = (path, text) => {
+    begun.get(path)?.abort();
+    begun.set(path, new AbortController());
+    return post(path, { text }, begun.get(path).signal);
+  };
   const kept = new Map();
   const once = (name, make) => {
     if (!kept.has(name))
@@ -51,18 +63,17 @@ function live() {
     live: true,
     typing: true,
     overview: () => once('overview', () => get('overview')),
-    map: () => once('map', () => get('map')),
-    moves: (word) => get('moves', { word }),
-    trace: (text) => post('trace', { text }),
-    counterfactuals: (text) => post('counterfactuals', { text }),
-    attribution: (text) => post('attribution', { text }),
+    trace: (text) => latest('trace', text),
+    counterfactuals: (text) => latest('counterfactuals', text),
+    attribution: (text) => latest('attribution', text),
     words: (given) => get('words', given),
     word: (word) => get('word', { word }),
-    swaps: (first, second) => get('swaps', { first, second }),
+    opinionOf: (name) => get('opinion', { name }),
+    opinion: view('opinion'),
+    findings: view('findings'),
+    states: view('states'),
     fidelity: view('fidelity'),
     sentences: view('sentences'),
-    wordMap: view('word_map'),
-    contrast: view('contrast'),
     attacks: view('attacks'),
     comparison: view('comparison'),
     texts: view('texts'),
@@ -89,12 +100,7 @@ function report(data) {
     (text) => text,
     'the report carries the sentences that can be picked here; on the live page you can type',
   );
-  const carriedMoves = one(
-    'moves',
-    (name) => (Object.hasOwn(data.moves || {}, name) ? name : name.toLowerCase()),
-    'the report carries the moves of its strongest words only; the live page has all',
-  );
-  const typed = data.runtime && !data.runtime.error ? lens.runtime(data.runtime, data.overview, data.map) : null;
+  const typed = data.runtime && !data.runtime.error ? lens.runtime(data.runtime, data.overview) : null;
   async function words({
     query = '',
     sort = 'strength',
@@ -107,7 +113,8 @@ function report(data) {
     const lower = query.toLowerCase();
     const rows = data.words.rows.filter((row) => row[1] >= least && row[0].toLowerCase().includes(lower));
     const sign = falling === true || falling === 'true' ? -1 : 1;
-    rows.sort((a, b) => sign * (at === 0 ? (a[0] < b[0] ? -1 : 1) : a[at] - b[at]));
+    const exact = (row) => Number(row[0].toLowerCase() !== lower);
+    rows.sort((a, b) => exact(a) - exact(b) || sign * (at === 0 ? (a[0] < b[0] ? -1 : 1) : a[at] - b[at]));
     return { total: rows.length, offset, rows: rows.slice(offset, offset + limit), of: data.words.of };
   }
   async function word(name) {
@@ -130,15 +137,13 @@ function report(data) {
     typing: Boolean(typed),
     overview: part('overview'),
     fidelity: part('fidelity'),
-    map: part('map'),
+    opinion: part('opinion'),
+    findings: part('findings'),
+    states: part('states'),
     sentences: part('sentences'),
-    wordMap: part('word_map'),
-    contrast: part('contrast'),
     attacks: part('attacks'),
     comparison: part('comparison'),
     texts: part('texts'),
-    moves: async (name) =>
-      Object.hasOwn(data.moves || {}, name) || !typed || data.map.error ? carriedMoves(name) : typed.moves(name),
     trace: async (text) => (Object.hasOwn(data.traces, text) || !typed ? picked(text) : typed.trace(text)),
     attribution: one('attributions', (text) => text, 'a report cannot ask the network; the live page can'),
     counterfactuals: one(
@@ -146,10 +151,9 @@ function report(data) {
       (text) => text,
       'A report has counterfactuals of its own sentences only; the live page finds them for any.',
     ),
-    swaps: one('swaps', (first, second) => `${first}\n${second}`, 'the report carries no sentences for this pair'),
     words,
     word,
-    carried: { words: () => data.words, moves: () => Object.keys(data.moves || {}), sampling: data.sampling },
+    carried: { words: () => data.words, sampling: data.sampling },
   };
 }
 

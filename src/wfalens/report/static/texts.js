@@ -31,12 +31,7 @@ lens.csv = (name, columns, rows) =>
     'CSV',
   );
 
-const shownText = (text) =>
-  h(
-    'td',
-    { class: 'text roomy' },
-    lens.source.live ? lens.textLink(text, text.slice(0, 160)) : lens.word(text.slice(0, 160)),
-  );
+const shownText = (text) => h('td', { class: 'text roomy' }, lens.textLink(text, lens.cut(text, 160)));
 
 // a matrix of counts whose cells choose the texts below
 function matrix(title, across, names, counts, pick) {
@@ -118,20 +113,12 @@ function problemTables(found) {
   const label = (at) => (at < 0 ? 'undecided' : lens.visible(names[at]));
   return [
     [
-      'label_errors',
-      'Likely label errors',
-      'The network is as sure of another class as it usually is on texts of that class (confident learning). Look at them before you trust any accuracy.',
-      ['text', 'label', 'network says', 'its probability', 'of the label'],
-      (each) => [rows[each.text][0], label(each.label), label(each.probable), each.of_probable, each.of_label],
+      'mistakes',
+      'Surest mistakes',
+      'The network gives another class than the label, the surest first. Some of these labels may be wrong: “wfalens repair labels” asks for a second opinion.',
+      ['text', 'label', 'network says', 'its probability'],
+      (each) => [rows[each.text][0], label(each.label), label(each.predicted), each.probability],
       0,
-    ],
-    [
-      'words',
-      'Artefact words',
-      'Words that should not matter but do, as far as a program can see: damaged, rare and strong (learned by heart), or strong against their labels. A frequent word that labels and network agree on is not listed, whether or not it should matter: look through the strongest words yourself.',
-      ['word', 'what it is', 'seen in extraction', 'for class', 'by', 'labels'],
-      (each) => [each.word, each.kind, each.count, each.class, each.by, each.labelled || ''],
-      -1,
     ],
     [
       'phrases',
@@ -151,7 +138,7 @@ function problemTables(found) {
     ],
     [
       'disagreements',
-      'Rows that cost most agreement',
+      'Largest sources of disagreement',
       'Where automaton and network part for good: the word, the state before it, and how its row is known.',
       ['word', ...(problems.disagreements?.[0]?.state === null ? [] : ['in state']), 'row', 'texts lost there'],
       (each) => [

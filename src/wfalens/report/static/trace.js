@@ -3,12 +3,10 @@ const { h } = lens;
 const SHOWN = 8; // classes that have a line, where there are more
 
 class Player {
-  constructor(view, overview, map, parameters) {
+  constructor(view, overview) {
     Object.assign(this, {
       overview,
-      map,
       names: overview.class_names,
-      reading: overview.reading?.error ? null : overview.reading,
       of: 'default',
       method: 'contributions',
       attribution: null,
@@ -24,7 +22,6 @@ class Player {
         },
         () => {},
       ); // without it the card says less
-    this.reader.load(parameters.get('text') || '');
   }
 
   get found() {
@@ -81,10 +78,9 @@ class Player {
       },
     );
     this.about = h('p', { class: 'note' });
-    this.ways = [this.reading && this.diagram(), !this.reading && this.map && this.onMap()].filter(Boolean);
     this.charts = [
-      this.chart('automaton', 'The automaton after each word'),
       has.model && this.chart('model', 'The network after each word'),
+      this.chart('automaton', 'The automaton after each word'),
     ].filter(Boolean);
     this.steps = h('div');
     this.counterfactuals = h('div');
@@ -114,13 +110,11 @@ class Player {
           ),
           this.about,
         ),
-        ...this.ways,
+        this.charts[0],
       ),
       h('h2', null, 'What single change would flip it? ', lens.what('counterfactual')),
       this.counterfactuals,
-      h('h2', null, 'After each word'),
-      h('div', { class: 'grid' }, this.charts),
-      this.steps,
+      h('details', null, h('summary', null, 'After each word, in figures'), this.charts.slice(1), this.steps),
     );
     if (has.texts) {
       this.pick.append(h('option', { value: '' }, 'loading \u2026'));
@@ -170,35 +164,6 @@ class Player {
     });
   }
 
-  diagram() {
-    return lens.figure({
-      title: this.overview.readable ? 'Its way through the readable automaton' : 'Its way through the automaton',
-      term: this.overview.readable ? 'readable automaton' : 'move',
-      least: lens.diagramWidth,
-      legend: lens.classLegend(this.names),
-      draw: (svg, width) =>
-        this.found &&
-        lens.drawDiagram(svg, width, this.reading, { lit: lens.litAt(this.reading, this.found, this.at) }),
-      note: `Where the ${this.overview.readable ? 'readable automaton' : 'automaton'} is after the words read so far, and what the last of them moved. A word may lead to several states: the shares say how likely each is. Play shows the whole way.`,
-    });
-  }
-
-  onMap() {
-    return lens.figure({
-      title: 'Its way on the map',
-      term: this.map.kind === 'states' ? 'state' : 'region',
-      least: lens.mapWidth,
-      legend: lens.classLegend(this.names),
-      draw: (svg, width) =>
-        this.found &&
-        lens.drawMap(svg, width, this.map, this.map.levels.at(-1), {
-          active: this.found.states && new Map(this.found.states[this.at]),
-          marks: lens.pathMarks(this.found, this.at),
-        }),
-      note: `Line and filled dots: the automaton${this.overview.has.model ? '; dashed line and open dot: the network' : ''}. Each output stands in the band of its likeliest class, the further right the surer it is.`,
-    });
-  }
-
   offer() {
     const rows = this.sentences?.[this.sort.value] || [];
     lens.put(
@@ -208,7 +173,7 @@ class Player {
         h(
           'option',
           { value: text },
-          `${lens.visible(text).slice(0, 90)} \u2013 ${lens.visible(label ?? 'undecided')}${predicted && predicted !== label ? ` / ${lens.visible(predicted)}` : ''}`,
+          `${lens.cut(lens.visible(text), 90)} \u2013 ${lens.visible(label ?? 'undecided')}${predicted && predicted !== label ? ` / ${lens.visible(predicted)}` : ''}`,
         ),
       ),
     );
@@ -277,11 +242,13 @@ class Player {
     if (!found) return;
     if (!found.words.length) {
       lens.put(this.card, 'Type a sentence, or pick one.');
+      for (const figure of this.charts) figure.hidden = true; // nothing of the text before
       lens.put(this.rows);
       lens.put(this.about);
       lens.put(this.steps);
       return;
     }
+    for (const figure of this.charts) figure.hidden = false;
     const focused = this.rows.contains(document.activeElement),
       column = this.column(),
       rows = this.contributions(),
@@ -322,15 +289,14 @@ class Player {
         : '',
       lens.source.typing ? ' Double-click or press Enter on a word to change it.' : '',
     );
-    if (this.charts[1]) this.charts[1].hidden = !found.model;
-    for (const figure of [...this.charts, ...this.ways]) figure.redraw();
+    if (this.charts[1]) this.charts[0].hidden = !found.model;
+    for (const figure of this.charts) figure.redraw();
     this.table(rows, column);
   }
 
   table(rows, column) {
     const { found } = this,
-      output = (at) => found.model.at(at - found.words.length),
-      finest = this.map?.levels?.at(-1);
+      output = (at) => found.model.at(at - found.words.length);
     const same = (at) => lens.argmax(output(at)) === lens.argmax(found.automaton[at + 1]);
     const cells = found.words.map((word, at) => [
       lens.wordLink(word),
@@ -341,21 +307,6 @@ class Player {
         ? [
             lens.outcome(this.names, output(at)),
             same(at) ? h('span', { class: 'yes' }, 'yes') : h('span', { class: 'no' }, 'no'),
-          ]
-        : []),
-      ...(found.states
-        ? [
-            h(
-              'td',
-              { class: 'text' },
-              found.states[at + 1]
-                .slice(0, 2)
-                .map(
-                  ([state, share]) =>
-                    `${finest?.states[state].name ? lens.visible(finest.states[state].name) : state} (${lens.percent(share)})`,
-                )
-                .join('; '),
-            ),
           ]
         : []),
     ]);
@@ -369,7 +320,6 @@ class Player {
           ...rows.map(({ who }) => `${who}: contribution`),
           'automaton',
           ...(found.model ? ['network', 'agree'] : []),
-          ...(found.states ? ['likely states'] : []),
         ],
         cells,
       ),
@@ -432,10 +382,10 @@ class Player {
 lens.views.push({
   name: 'trace',
   title: 'Sentence',
-  lead: 'Why a sentence gets its class, how far the automaton can be trusted there, and its way word by word.',
+  lead: 'What the network says of a text, which words decide, and what would change its mind.',
   async build(view, parameters) {
     const overview = await lens.source.overview();
-    const map = await lens.source.map().catch(() => null); // a linear automaton without texts has none
-    new Player(view, overview, map, parameters);
+    const { reader } = new Player(view, overview);
+    await reader.load(parameters.get('text') || '');
   },
 });

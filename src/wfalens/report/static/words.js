@@ -130,7 +130,7 @@ lens.views.push({
           'p',
           { class: 'note' },
           `Seen ${lens.plural(found.count, 'time')} in extraction; strength ${lens.number(found.strength)}. `,
-          h('a', { href: lens.link('map', { word: found.word }) }, 'How it moves the states'),
+          lens.textLink(found.word, 'Open it in Sentence'),
         ),
         h(
           'div',
@@ -152,7 +152,7 @@ lens.views.push({
             'div',
             null,
             near(
-              'Words that act alike',
+              `Which words act like \u201c${lens.visible(found.word)}\u201d?`,
               'd_T',
               found.acting,
               'd_T',
@@ -176,7 +176,7 @@ lens.views.push({
             ? h(
                 'ul',
                 { class: 'sentences' },
-                found.sentences.map((text) => h('li', null, lens.source.live ? lens.textLink(text) : lens.word(text))),
+                found.sentences.map((text) => h('li', null, lens.textLink(text))),
               )
             : h('p', { class: 'note' }, 'none among these texts'),
       ],

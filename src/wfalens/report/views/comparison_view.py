@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
-from wfalens.report.study import Study, short
-from wfalens.report.views.overview import reading
-from wfalens.report.views.state_map import StateMap, state_map
-from wfalens.robustness.compare.changes import TextChanges, WordChanges
-from wfalens.robustness.compare.compare import compare
+from wfalens.report.study import Study, records, short
+from wfalens.robustness.difference import TextChanges, WordChanges, compare
 
 _TEXTS_READ = 5000
 _STATES = 40
 _POINTS = 300  # words of the scatter
 
 
-def comparison(
-    study: Study,
-    *,
-    words: int = 200,
-    texts: int = 40,
-) -> dict[str, Any]:
+def comparison(study: Study, *, words: int = 200, texts: int = 40) -> dict[str, Any]:
     """Both automata side by side, the words whose influence changed most, the texts that prove it, and the states.
 
     All figures are of one sample of the texts.
@@ -44,59 +33,22 @@ def comparison(
         "unit": found.words.unit,
         "texts_read": len(corpus),
         "corpus": None if study.corpus is None else study.corpus.name,
-        "sides": _sides(study, study.other),
+        "sides": [
+            {"name": name, "kind": wfa.kind, "states": wfa.states}
+            for name, wfa in ((study.other_name, study.other), (study.name, study.wfa))
+        ],
         "scatter": _scatter(found.words),
         **{name: summary[name] for name in ("agreement", "fidelity", "accuracy", "states", "states_note")},
-        "words": [
-            {"word": word, "where": where, "counts": counts, "change": change, "before": before, "after": after}
-            for word, where, counts, change, before, after in zip(
-                changed.words,
-                changed.where,
-                changed.counts.tolist(),
-                short(changed.change),
-                short(changed.before),
-                short(changed.after),
-                strict=True,
-            )
-        ],
-        "texts": [] if found.texts is None else _as_json(found.texts.top(texts)),
+        "words": records(
+            word=changed.words,
+            where=changed.where.tolist(),
+            counts=changed.counts.tolist(),
+            change=short(changed.change),
+            before=short(changed.before),
+            after=short(changed.after),
+        ),
+        "texts": [] if found.texts is None else _texts(found.texts.top(texts)),
     }
-
-
-def _sides(study: Study, other: WFA) -> list[dict[str, Any]]:
-    """Both automata in short: the story's diagram where both can be read, else the coarsest maps of their states."""
-    studies = [replace(study, name=study.other_name, wfa=other, model=None), study]
-    readings = [reading(each.wfa) for each in studies]
-    if any(each is None or "error" in each for each in readings):
-        readings = [None, None]
-    maps = [None if found else _map_or_reason(each) for each, found in zip(studies, readings, strict=True)]
-    order = next((each.order for each in reversed(maps) if isinstance(each, StateMap)), None)
-    return [
-        {
-            "name": each.name,
-            "kind": each.wfa.kind,
-            "states": each.wfa.states,
-            "reading": found,
-            "map": _coarse(map_, order) if isinstance(map_, StateMap) else map_,
-        }
-        for each, found, map_ in zip(studies, readings, maps, strict=True)
-    ]
-
-
-def _map_or_reason(study: Study) -> StateMap | dict[str, str]:
-    try:
-        return state_map(study)
-    except InputError as error:
-        return {"error": str(error)}
-
-
-def _coarse(found: StateMap, order: NDArray[np.int64] | None) -> dict[str, Any]:
-    """A few groups of states, with the classes in the same order for both automata."""
-    level = found.levels[0].drawn(found.order if order is None else order)
-    for state in level["states"]:
-        for name in ("sentences", "words_in", "words_out"):
-            del state[name]
-    return {"kind": found.kind, "class_names": list(found.study.wfa.class_names), "levels": [level]}
 
 
 def _scatter(words: WordChanges) -> list[list[Any]]:
@@ -107,13 +59,7 @@ def _scatter(words: WordChanges) -> list[list[Any]]:
     return [[words.words[at], short(words.before[at], 3), short(words.after[at], 3)] for at in chosen]
 
 
-def _as_json(changes: TextChanges) -> list[dict[str, Any]]:
-    return [
-        {
-            "text": text,
-            "divergence": round(float(changes.divergence[at]), 4),
-            "truth": None if changes.truth is None else changes.class_names[changes.truth[at]],
-            **{name: short(outputs[at]) for name, outputs in changes.sides()},
-        }
-        for at, text in enumerate(changes.texts)
-    ]
+def _texts(changes: TextChanges) -> list[dict[str, Any]]:
+    truth = [None] * len(changes) if changes.truth is None else [changes.class_names[at] for at in changes.truth]
+    outputs = {name: short(each) for name, each in changes.sides()}
+    return records(text=changes.texts, divergence=short(changes.divergence), truth=truth, **outputs)

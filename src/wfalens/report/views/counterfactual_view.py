@@ -6,6 +6,8 @@ The automaton gives the effect of any word at any position at once. What it find
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +20,7 @@ from wfalens.explanation.influence import words_seen
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged, concatenate
 from wfalens.report.study import Study
-from wfalens.text.character_edits import Edit, edited_texts, reads_characters
+from wfalens.text.character_edits import edited_texts, reads_characters
 
 _POSITIONS = 24  # at which changes are looked for
 _CANDIDATES = 4000
@@ -31,12 +33,8 @@ class Change(NamedTuple):
 
     position: int
     word: int | None
-    similarity: float | None  # cosine of the two words' vectors, if they are near in meaning
+    plausible: bool  # it is left out, or the two words are near in meaning
     automaton: NDArray[np.float64]  # (classes,)
-
-    @property
-    def plausible(self) -> bool:
-        return self.word is None or self.similarity is not None
 
 
 def counterfactuals(study: Study, text: str) -> dict[str, Any]:
@@ -50,7 +48,7 @@ def counterfactuals(study: Study, text: str) -> dict[str, Any]:
         raise InputError("the text has no words", code="no-words")
     if reads_characters(wfa.encoder):
         return _counterfactual_edits(study, text)
-    ids = wfa.encoder.vocabulary.encode([words]).values
+    ids = wfa.encoder.encode_tokens([words]).values
     forward, backward = forward_backward(wfa, ids)
     candidates, own = _candidates(study), wfa.probabilities(wfa.read_out(forward[-1:]))[0]
     without = wfa.probabilities(np.einsum("tn,tnc->tc", forward[:-1], backward[1:]))
@@ -58,14 +56,14 @@ def counterfactuals(study: Study, text: str) -> dict[str, Any]:
     near = _near(study, words)
     found: list[Change] = []
     for position in positions.tolist():
-        found.append(Change(position, None, None, without[position]))
+        found.append(Change(position, None, True, without[position]))
         here = near[words[position]]
         tried_here = np.union1d(candidates, np.array(list(here), np.int32)).astype(np.int32)
         changed = replacement_outputs(wfa, forward, backward, position, tried_here)
         found += _replacements(wfa, ids[position], position, tried_here, changed, here)
     tried = _spread(found)
-    outputs = _network(study, [ids, *(_changed(ids, each) for each in tried)])
-    before = {"automaton": int(own.argmax()), **({} if outputs is None else {"network": int(outputs[0].argmax())})}
+    read = Ragged.from_lists([ids.tolist(), *(_changed(ids.tolist(), each) for each in tried)], np.int32)
+    before, after = _decisions(study, np.array([own, *(each.automaton for each in tried)]), read)
     return {
         "text": text,
         "words": words,
@@ -73,9 +71,14 @@ def counterfactuals(study: Study, text: str) -> dict[str, Any]:
         "tried": {"positions": len(positions), "of": len(words), "words": len(candidates), "changes": len(tried)},
         "vectors": None if study.vectors is None else study.vectors.source,
         "changes": [
-            _as_json(study, each, None if outputs is None else outputs[at + 1])
-            for at, each in enumerate(tried)
-            if _changes_class(each, None if outputs is None else outputs[at + 1], before)
+            {
+                "position": change.position,
+                "new": None if change.word is None else wfa.encoder.vocabulary.words[change.word],
+                "plausible": change.plausible,
+                **after[at],
+            }
+            for at, change in enumerate(tried)
+            if at in after
         ],
     }
 
@@ -99,7 +102,7 @@ def _replacements(
         for at in dict.fromkeys(best.tolist()):
             word = int(candidates[at])
             if word in near or at == best[1]:
-                yield Change(position, word, near.get(word), outputs[at])
+                yield Change(position, word, word in near, outputs[at])
 
 
 def _spread(found: list[Change]) -> list[Change]:
@@ -108,37 +111,30 @@ def _spread(found: list[Change]) -> list[Change]:
     return sorted(order[:_TRIED], key=lambda each: (each.position, not each.plausible, each.word is not None))
 
 
-def _changes_class(change: Change, network: NDArray[np.float64] | None, before: dict[str, int]) -> bool:
-    """Whether the class of automaton or network changes."""
-    flipped = int(change.automaton.argmax()) != before["automaton"]
-    return flipped or (network is not None and int(network.argmax()) != before["network"])
+def _decisions(
+    study: Study, automaton: NDArray[np.float64], texts: Ragged[np.int32]
+) -> tuple[dict[str, int], dict[int, dict[str, list[float]]]]:
+    """Of automaton and network: the class of the first text, and for each other one, if one of these classes changes,
+    the likeliest class and its probability.
 
-
-def _as_json(study: Study, change: Change, network: NDArray[np.float64] | None) -> dict[str, Any]:
-    return {
-        "position": change.position,
-        "new": None if change.word is None else study.wfa.encoder.vocabulary.words[change.word],
-        "plausible": change.plausible,
-        "automaton": _decision(change.automaton),
-        **({} if network is None else {"network": _decision(network)}),
+    automaton: (texts, classes), its outputs
+    """
+    outputs = {"automaton": automaton}
+    if study.model is not None:
+        outputs["network"] = final_outputs(study.model, texts)
+    before = {name: int(rows[0].argmax()) for name, rows in outputs.items()}
+    flipped = np.any([rows[1:].argmax(1) != before[name] for name, rows in outputs.items()], axis=0)
+    return before, {
+        at: {name: [int(rows[at + 1].argmax()), round(float(rows[at + 1].max()), 3)] for name, rows in outputs.items()}
+        for at in np.flatnonzero(flipped).tolist()
     }
-
-
-def _decision(output: NDArray[np.float64]) -> list[float]:
-    """The likeliest class and its probability."""
-    return [int(output.argmax()), round(float(output.max()), 3)]
 
 
 def _candidates(study: Study) -> NDArray[np.int32]:
     """The words that move the output most, among those seen often enough."""
-    wfa = study.wfa
-    ids = words_seen(wfa, study.usual_count)
-    if len(ids) <= _CANDIDATES:
-        return ids
-    scores = study.influence
-    strength = dict(zip(scores.words, scores.strength.tolist(), strict=True))
-    power = np.array([strength[word] for word in wfa.encoder.vocabulary.decode(ids)])
-    return np.sort(ids[np.argsort(-power, kind="stable")[:_CANDIDATES]])
+    ids = words_seen(study.wfa, study.usual_count)
+    strength = study.influence.strength[np.isin(words_seen(study.wfa, 1), ids)]  # influence is of all words seen
+    return np.sort(ids[np.argsort(-strength, kind="stable")[:_CANDIDATES]])
 
 
 def _near(study: Study, words: list[str]) -> dict[str, dict[int, float]]:
@@ -153,20 +149,9 @@ def _near(study: Study, words: list[str]) -> dict[str, dict[int, float]]:
     return found
 
 
-def _changed(ids: NDArray[np.int32], change: Change) -> NDArray[np.int32]:
-    if change.word is None:
-        return np.delete(ids, change.position)
-    changed = ids.copy()
-    changed[change.position] = change.word
-    return changed
-
-
-def _network(study: Study, texts: list[NDArray[np.int32]]) -> NDArray[np.float64] | None:
-    """The network's last outputs, or None without one; -> (texts, classes)"""
-    if study.model is None:
-        return None
-    lengths = np.array([len(text) for text in texts])
-    return final_outputs(study.model, Ragged.from_lengths(np.concatenate(texts), lengths))
+def _changed(ids: list[int], change: Change) -> list[int]:
+    replacement = [] if change.word is None else [change.word]
+    return [*ids[: change.position], *replacement, *ids[change.position + 1 :]]
 
 
 def _counterfactual_edits(study: Study, text: str) -> dict[str, Any]:
@@ -174,25 +159,14 @@ def _counterfactual_edits(study: Study, text: str) -> dict[str, Any]:
     wfa, own = study.wfa, study.wfa.ids([text])
     found = edited_texts(wfa.encoder, text)
     outputs = wfa.predict_proba(concatenate([own, found.ids]))
-    before = {"automaton": int(outputs[0].argmax())}
-    order = np.argsort(outputs[1:, before["automaton"]], kind="stable")[:_TRIED_EDITS]
-    by_model = {"automaton": outputs[1:][order]}
-    if study.model is not None:
-        network = final_outputs(study.model, concatenate([own, found.ids.take(order)]))
-        by_model["network"] = network[1:]
-        before["network"] = int(network[0].argmax())
-    flipped = np.any([rows.argmax(1) != before[name] for name, rows in by_model.items()], axis=0)
+    order = np.argsort(outputs[1:, outputs[0].argmax()], kind="stable")[:_TRIED_EDITS]
+    before, after = _decisions(study, outputs[[0, *(order + 1)]], concatenate([own, found.ids.take(order)]))
     return {
         "text": text,
         "before": before,
         "tried": {"edits": len(found), "changes": len(order)},
         "edits": [
-            _edit_as_json(found.edits[int(order[at])], {name: rows[at] for name, rows in by_model.items()})
-            for at in np.flatnonzero(flipped)[:_SHOWN_EDITS]
+            {**asdict(found.edits[int(order[at])]), **decisions}
+            for at, decisions in islice(after.items(), _SHOWN_EDITS)
         ],
     }
-
-
-def _edit_as_json(edit: Edit, outputs: dict[str, NDArray[np.float64]]) -> dict[str, Any]:
-    about = {"kind": edit.kind, "position": edit.position, "old": edit.old, "new": edit.new, "text": edit.text}
-    return about | {name: _decision(row) for name, row in outputs.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,109 +10,69 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import UNDECIDED
 from wfalens.models.inference import last_outputs, output_traces
-from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 from wfalens.report.views import problems
 
 _SHOWN_CHARACTERS = 300  # of a text
 
 
-@dataclass(frozen=True, eq=False)
-class ReadTexts:
-    """A sample of the texts with their classes; -1 stands for undecided, and for no label."""
+def texts(study: Study, *, most: int = 3000) -> dict[str, Any]:
+    """A table of texts, the confusions among truth, network and automaton, and lists of problems: all on one sample.
 
-    texts: tuple[str, ...]
-    ids: Ragged[np.int32]
-    truth: NDArray[np.int64] | None  # (texts,)
-    network: NDArray[np.float64] | None  # (texts, classes): its output
-    automaton: NDArray[np.int64]  # (texts,)
-    confidence: NDArray[np.float64]  # (texts,): the automaton's
-
-    @property
-    def predicted(self) -> NDArray[np.int64] | None:
-        """The network's class; (texts,)"""
-        return None if self.network is None else self.network.argmax(1)
-
-    @classmethod
-    def of(
-        cls,
-        study: Study,
-        most: int,
-    ) -> ReadTexts:
-        corpus = study.texts.relabelled(study.wfa.class_names).sample(most, study.seed)
-        worded, ids = study.wfa.encoder.encode(corpus.texts).nonempty()
-        network = None if study.model is None else last_outputs(study.model, ids).astype(np.float64)
-        weights = study.wfa.prediction_weights(ids)
-        return cls(
-            tuple(corpus.texts[at] for at in worded),
-            ids,
-            None if corpus.labels is None else corpus.labels[worded],
-            network,
-            study.wfa.decide(weights),
-            study.wfa.probabilities(weights).max(1),
-        )
-
-
-def texts(
-    study: Study,
-    *,
-    most: int = 3000,
-) -> dict[str, Any]:
-    """A table of texts, the confusions among truth, network and automaton, and lists of problems: all on one sample."""
-    read = ReadTexts.of(study, most)
-    classes = len(study.wfa.class_names)
-    predicted = read.predicted
-    disagreements = problems.disagreements(study, read.ids, predicted, read.automaton)
+    A row of the table: the text, label, network, automaton, and how sure network and automaton are.
+    """
+    wfa = study.wfa
+    corpus = study.texts.relabelled(wfa.class_names).sample(most, study.seed)
+    worded, ids = wfa.encoder.encode(corpus.texts).nonempty()
+    shown, truth = [corpus.texts[at] for at in worded], None if corpus.labels is None else corpus.labels[worded]
+    network = None if study.model is None else last_outputs(study.model, ids).astype(np.float64)
+    predicted = None if network is None else network.argmax(1)
+    weights = wfa.prediction_weights(ids)
+    automaton, nothing = wfa.decide(weights), [None] * len(shown)
+    columns: list[Sequence[Any]] = [
+        [text[:_SHOWN_CHARACTERS] for text in shown],
+        nothing if truth is None else truth.tolist(),
+        nothing if predicted is None else predicted.tolist(),
+        automaton.tolist(),
+        nothing if network is None else short(network.max(1), 3),
+        short(wfa.probabilities(weights).max(1), 3),
+    ]
+    disagreements = problems.disagreements(study, ids, predicted, automaton)
     return {
         "corpus": study.texts.name,
         "of": len(study.texts),
-        "class_names": list(study.wfa.class_names),
-        "rows": _rows(read),
+        "class_names": list(wfa.class_names),
+        "rows": [list(row) for row in zip(*columns, strict=True)],
         "confusions": {
-            "network": None if read.truth is None or predicted is None else confusion(read.truth, predicted, classes),
-            "automaton": None if predicted is None else confusion(predicted, read.automaton, classes),
+            "network": confusion(truth, predicted, len(wfa.class_names)),
+            "automaton": confusion(predicted, automaton, len(wfa.class_names)),
         },
         "problems": {
-            "label_errors": problems.label_errors(read.truth, read.network),
-            "words": problems.artefact_words(study, read.ids, read.truth),
-            "phrases": problems.misleading_phrases(study, read.texts, read.truth),
-            "broken": problems.broken_texts(read.texts),
+            "mistakes": problems.surest_mistakes(truth, network),
+            "phrases": problems.misleading_phrases(study, tuple(shown), truth),
+            "broken": problems.broken_texts(shown),
             "disagreements": None if disagreements is None else disagreements[: problems.MOST],
         },
         "disagreement_rows": problems.disagreement_rows(disagreements or []),
     }
 
 
-def confusion(rows: NDArray[np.int64], columns: NDArray[np.int64], classes: int) -> list[list[int]]:
+def confusion(
+    rows: NDArray[np.int64] | None, columns: NDArray[np.int64] | None, classes: int
+) -> list[list[int]] | None:
     """How many texts are of one class by the first and of another by the second; the last column is undecided.
 
-    (texts,), (texts,) -> (classes, classes + 1)
+    (texts,), (texts,) -> (classes, classes + 1); None where one of them is not known
     """
+    if rows is None or columns is None:
+        return None
     table = np.zeros((classes, classes + 1), np.int64)
     np.add.at(table, (rows, np.where(columns == UNDECIDED, classes, columns)), 1)
-    return [[int(count) for count in row] for row in table]
+    counts: list[list[int]] = table.tolist()
+    return counts
 
 
-def _rows(read: ReadTexts) -> list[list[Any]]:
-    """Per text: the text, label, network, automaton, and how sure network and automaton are."""
-    predicted = read.predicted
-    return [
-        [
-            text[:_SHOWN_CHARACTERS],
-            None if read.truth is None else int(read.truth[at]),
-            None if predicted is None else int(predicted[at]),
-            int(read.automaton[at]),
-            None if read.network is None else short(read.network[at].max(), 3),
-            short(read.confidence[at], 3),
-        ]
-        for at, text in enumerate(read.texts)
-    ]
-
-
-def sentences(
-    study: Study,
-    each: int = 100,
-) -> dict[str, Any]:
+def sentences(study: Study, each: int = 100) -> dict[str, Any]:
     """Up to `each` texts of every sort from the sample, in random order; without a model none disagrees."""
     wfa, corpus = study.wfa, study.texts.relabelled(study.wfa.class_names)
     ids = study.encoded.take(study.sample)

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
-from wfalens.divergence import jensen_shannon
+from wfalens.errors import InputError
 from wfalens.explanation.attribution import PROBABILITY
 from wfalens.explanation.shapley import network_shapley, shapley, shapley_each
 from wfalens.models.contract import StatefulClassifier
+from wfalens.models.inference import jensen_shannon
 from wfalens.ragged import Ragged
 from wfalens.report.study import Study, short
 
-_SHOWN_STATES = 5  # of the distribution after each word
-_LEAST_MASS = 0.02
+_LONGEST = 120  # words of a text whose Shapley values are computed while somebody waits
 _QUERIES = 256  # model calls for the Shapley values of a sentence
 _TOLERANCE = 1e-5  # of Shapley values, which are shown with four digits
 
@@ -40,10 +40,6 @@ def trace(study: Study, text: str) -> dict[str, Any]:
         "confidence": round(float(wfa.probabilities(weights[-1:]).max()), 4),
         "truth": study.truths.get(text),
     }
-    if walk.names_states:
-        result["states"] = [_likely(row) for row in walk.states]
-    if wfa.readable is not None and wfa.readable.anatomy is not None:
-        result["clusters"] = wfa.readable.anatomy.word_class[ids].tolist()
     if study.model is not None and len(ids):
         outputs_of_model = study.model.trace(Ragged(ids, np.array([0, len(ids)]))).values.astype(np.float64)
         if isinstance(study.model, StatefulClassifier):  # it has an output before any word, too
@@ -63,30 +59,23 @@ def _shapley(wfa: WFA, ids: NDArray[np.int32]) -> NDArray[np.float64]:
     return shapley_each(wfa, Ragged(ids, np.array([0, len(ids)])), tolerance=_TOLERANCE)[0].values
 
 
-def _likely(distribution: NDArray[np.float64]) -> list[list[float]]:
-    order = np.argsort(-distribution, kind="stable")[:_SHOWN_STATES]
-    return [[int(at), round(float(distribution[at]), 3)] for at in order if distribution[at] >= _LEAST_MASS]
-
-
 def attribution(study: Study, text: str) -> dict[str, Any]:
     """Shapley values for network and automaton, in probabilities; those of the network with their standard error.
 
     They are exact where the query budget covers all subsets of the words.
     """
-    network = network_shapley(
-        study.classifier, study.wfa, text, queries=max(_QUERIES, _least_queries(study, text)), seed=0
-    )
+    words = len(study.wfa.encoder.tokens(text))
+    if words > _LONGEST:
+        raise InputError(
+            f"the network's Shapley values are shown for texts of at most {_LONGEST} words, and this one has {words:,}",
+            code="too-long",
+        )
+    network = network_shapley(study.classifier, study.wfa, text, queries=_QUERIES, seed=0)
     automaton = shapley(study.wfa, text, unit=PROBABILITY, seed=0)
     error = network.standard_error
     return {
-        "text": text,
         "network": short(network.values),
         "automaton": short(automaton.values),
         "standard_error": 0.0 if error is None else round(float(error.max()), 4),
         "queries": network.queries,
     }
-
-
-def _least_queries(study: Study, text: str) -> int:
-    """Of two pairs of orders of the words: with fewer there is no standard error."""
-    return 4 * len(study.wfa.encoder.tokens(text))

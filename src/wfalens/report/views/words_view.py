@@ -1,4 +1,4 @@
-"""The words of an automaton: a table to search and sort, a page for each word, and maps of the strongest ones."""
+"""The words of an automaton: a table to search and sort, and a page for each word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
-from wfalens.explanation.embeddings import TransitionEmbeddings, word_maps
+from wfalens.explanation.embeddings import TransitionEmbeddings
 from wfalens.report.study import Study, short
 
 NEIGHBOURS = 10
@@ -34,14 +34,15 @@ class WordTable:
         offset: int = 0,
         limit: int = 100,
     ) -> dict[str, Any]:
-        """Words that hold `query` in any spelling, sorted by word, count, strength or the name of a class."""
+        """Words that hold `query`, whole matches first, sorted by word, count, strength or the name of a class."""
         chosen = self._order(sort, falling)
         if min_count > 1:
             chosen = chosen[self.study.influence.counts[chosen] >= min_count]
         if query:
             lower, words = query.lower(), self._lower_words
-            hits = np.fromiter((lower in words[at] for at in chosen), bool, len(chosen))
-            chosen = chosen[hits]
+            chosen = chosen[np.fromiter((lower in words[at] for at in chosen), bool, len(chosen))]
+            exact = np.fromiter((lower == words[at] for at in chosen), bool, len(chosen))
+            chosen = np.concatenate([chosen[exact], chosen[~exact]])
         return {"total": len(chosen), "offset": offset, "rows": self.rows(chosen[offset : offset + limit])}
 
     def rows(self, index: NDArray[np.int64]) -> list[list[Any]]:
@@ -87,55 +88,33 @@ def word_page(study: Study, word: str) -> dict[str, Any]:
 
 
 def word_pages(study: Study, words: Sequence[str]) -> list[dict[str, Any]]:
-    """The same for several words, in one pass over the vocabulary."""
-    index = {word: at for at, word in enumerate(study.influence.words)}
+    """The same for several words, in one pass over the vocabulary.
+
+    Words that act alike have the nearest matrices, by d_T; words that mean the same have the nearest vectors, by
+    1 − cosine.
+    """
     for word in words:
-        if word not in index:
+        if word not in study.influence.words:
             raise InputError(f"the word {word!r} was not seen in extraction", code="unknown-word")
-    chosen = study.influence.subset(np.array([index[word] for word in words], np.int64))
+    chosen, vocabulary = study.influence.chosen(words), study.wfa.encoder.vocabulary
+    alike = TransitionEmbeddings.of(study.wfa, study.usual_count).nearest_each(words, NEIGHBOURS)
     return [
         {
             "word": word,
             "count": int(chosen.counts[at]),
             "scores": short(chosen.scores[at]),
-            "strength": round(float(np.linalg.norm(chosen.scores[at])), 4),
+            "strength": short(chosen.strength[at]),
             "unit": study.wfa.unit,
-            "acting": acting,
-            "meaning": None if study.vectors is None else meaning_alike(study, word),
+            "acting": _rounded(alike[at], 6),
+            "meaning": None if study.vectors is None else _rounded(study.nearness.nearest(word, NEIGHBOURS), 4),
             "vectors": None if study.vectors is None else study.vectors.source,
-            "sentences": sentences_with(study, word),
+            "sentences": []
+            if study.corpus is None
+            else [study.corpus.texts[text] for text in study.texts_with(vocabulary.id_of(word), _TEXTS)],
         }
-        for at, (word, acting) in enumerate(zip(words, acting_alike(study, words), strict=True))
+        for at, word in enumerate(words)
     ]
 
 
-def acting_alike(study: Study, words: Sequence[str]) -> list[list[list[Any]]]:
-    """For each word those with the nearest matrices, by d_T; one pass over the vocabulary for all."""
-    table = TransitionEmbeddings.of(study.wfa, study.usual_count)
-    return [[[other, round(gap, 6)] for other, gap in found] for found in table.nearest_each(words, NEIGHBOURS)]
-
-
-def meaning_alike(study: Study, word: str) -> list[list[Any]]:
-    """The words that are near in meaning, each with 1 − cosine."""
-    return [[other, round(gap, 4)] for other, gap in study.nearness.nearest(word, NEIGHBOURS)]
-
-
-def sentences_with(study: Study, word: str, limit: int = _TEXTS) -> list[str]:
-    if study.corpus is None:
-        return []
-    index = study.texts_with(study.wfa.encoder.vocabulary.id_of(word), limit)
-    return [study.corpus.texts[at] for at in index]
-
-
-def word_map(study: Study, per_class: int = 50) -> dict[str, Any]:
-    """Two maps of the same words; they show which words are neighbours, not how far apart others are."""
-    maps = word_maps(study.wfa, study.meanings, per_class=per_class, min_count=study.usual_count, seed=study.seed)
-    return {
-        "class_names": list(maps.class_names),
-        "words": list(maps.words),
-        "classes": maps.classes.tolist(),
-        "spaces": [
-            {"name": name, "points": short(points, 2), "purity": round(maps.purity[name], 3)}
-            for name, points in maps.points.items()
-        ],
-    }
+def _rounded(neighbours: list[tuple[str, float]], digits: int) -> list[list[Any]]:
+    return [[word, round(gap, digits)] for word, gap in neighbours]

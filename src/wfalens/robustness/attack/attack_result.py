@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
@@ -36,15 +37,9 @@ class Example:
 
     def __str__(self) -> str:
         """`[[label (p)]] --> [[label (p)]]` and both texts with what was changed marked."""
-        return "\n".join([f"[[{self.decisions[0]}]] --> [[{self.decisions[1]}]]", *self.marked])
-
-    @property
-    def decisions(self) -> tuple[str, str]:
-        """The model's class with its probability, before and after."""
-        return (
-            f"{self.label_before} ({self.probability_before:.0%})",
-            f"{self.label_after} ({self.probability_after:.0%})",
-        )
+        before = f"{self.label_before} ({self.probability_before:.0%})"
+        after = f"{self.label_after} ({self.probability_after:.0%})"
+        return "\n".join([f"[[{before}]] --> [[{after}]]", *self.marked])
 
     @property
     def marked(self) -> tuple[str, str]:
@@ -95,9 +90,7 @@ class RecipeResult(Result):
 
     @property
     def rates(self) -> AttackRates:
-        count = dict.fromkeys((SUCCEEDED, FAILED, SKIPPED), 0)
-        for example in self.examples:
-            count[example.status] += 1
+        count = Counter(example.status for example in self.examples)
         texts, attacked = len(self.examples), count[SUCCEEDED] + count[FAILED]
         shares = [len(example.changed) / len(example.before) for example in self.successes]
         tried = sum(example.queries > 0 for example in self.examples)

@@ -1,4 +1,4 @@
-"""Attacks as recipes: a search over candidate replacements, guided by the automaton or at random.
+"""Attacks as recipes: candidate replacements, and a search over them, guided by the automaton or at random.
 
 A search proposes changes for one text and one round; all texts advance together, so that the model is asked in batches.
 The recipes are the paper's attacks, their controls, and ours. Deviation from the paper: a position without an allowed
@@ -9,59 +9,167 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens import progress
 from wfalens.automaton.sweeps import forward_backward, replacement_outputs
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.explanation.embeddings import TransitionEmbeddings
 from wfalens.explanation.influence import influence
-from wfalens.robustness.attack.attack_candidates import Candidates, near_candidates
+from wfalens.ragged import offsets_of
+from wfalens.text.character_edits import Edit, edited_texts
 from wfalens.text.similar_words import Nearness
 from wfalens.validation import Bounds, Options, check_choice, option, threshold, whole
 
 Change = tuple[int, int]  # position, word
+_FLOATS = 1 << 23  # of matrices that are held to compare pairs of words
+_DIGITS = 9  # by which probabilities are compared
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The allowed replacements of every word: those of word i are the entries from `start[i]` to `start[i + 1]`."""
+
+    start: NDArray[np.int64]  # (V + 1,)
+    word: NDArray[np.int32]  # (pairs,)
+    semantic: NDArray[np.float32]  # (pairs,): d_S
+    transition: NDArray[np.float32]  # (pairs,): d_T
+
+    @classmethod
+    def of_pairs(
+        cls, wfa: WFA, first: NDArray[np.int32], second: NDArray[np.int32], semantic: NDArray[np.float32]
+    ) -> Candidates:
+        """Pairs of word ids in any order, each with its d_S; d_T is worked out here."""
+        order = np.argsort(first, kind="stable")
+        first, second = first[order], second[order]
+        counts = np.bincount(first, minlength=len(wfa.encoder.vocabulary))
+        return cls(offsets_of(counts), second, semantic[order], transition_distances(wfa, first, second))
+
+    def of(self, word: int) -> slice:
+        return slice(int(self.start[word]), int(self.start[word + 1]))
+
+    @property
+    def has_any(self) -> NDArray[np.bool_]:
+        return np.diff(self.start) > 0
+
+    def within(self, max_semantic: float, min_transition: float = 0.0) -> Candidates:
+        """Those with `d_S ≤ max_semantic` and `d_T ≥ min_transition`."""
+        kept = (self.semantic <= max_semantic) & (self.transition >= min_transition)
+        passed = np.concatenate([[0], np.cumsum(kept)])
+        return Candidates(passed[self.start], self.word[kept], self.semantic[kept], self.transition[kept])
+
+    def only_best(self, by: NDArray[np.float32]) -> Candidates:
+        """The one candidate per word that is lowest in `by`."""
+        order = np.lexsort((by, np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))))
+        first = order[self.start[:-1][self.has_any]]
+        return Candidates(
+            offsets_of(self.has_any.astype(np.int64)), self.word[first], self.semantic[first], self.transition[first]
+        )
+
+
+def near_candidates(
+    wfa: WFA, nearness: Nearness, *, tag: Callable[[str], str] | None = None, only: NDArray[np.int32] | None = None
+) -> Candidates:
+    """For every word the words that are near in meaning; d_S is the cosine distance.
+
+    only  ids of the words that may be replaced, such as those of the texts; None: all
+    tag   a part-of-speech tagger for single words; only words of the same tag replace each other
+    """
+    vocabulary = wfa.encoder.vocabulary
+    found = nearness.pairs(None if only is None else vocabulary.decode(only))
+    if tag is not None:
+        tags = np.array([tag(word) for word in nearness.words])
+        found = found.only(tags[found.first] == tags[found.second])
+    ids = np.array([vocabulary.id_of(word) for word in nearness.words], np.int32)
+    return Candidates.of_pairs(wfa, ids[found.first], ids[found.second], found.distance)
+
+
+def transition_distances(wfa: WFA, first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.float32]:
+    """d_T of pairs of word ids, in blocks whose matrices fit into a few MB; -> (pairs,)"""
+    result = np.empty(len(first), np.float32)
+    step = max(1, _FLOATS // (2 * wfa.states**2))
+    progress.start("comparing transition matrices of words", len(first))
+    for start in range(0, len(first), step):
+        chunk = slice(start, min(start + step, len(first)))
+        # neighbouring pairs share words: each word's matrix is made once per chunk
+        ids, at = np.unique(np.concatenate([first[chunk], second[chunk]]), return_inverse=True)
+        table = TransitionEmbeddings(wfa, ids)
+        rows = table.rows(np.arange(len(ids)))
+        left, right = np.split(at, 2)
+        gap = rows[left] - rows[right]
+        result[chunk] = np.einsum("ij,ij->i", gap, gap) / table.width
+        progress.advance(chunk.stop - start)
+    progress.finish()
+    return result
+
+
+def installed_tagger() -> Callable[[str], str]:
+    """NLTK's tagger as a function from a word to its tag."""
+    try:
+        import nltk
+
+        nltk.pos_tag(["word"])
+    except (ImportError, LookupError):
+        raise InputError(
+            "there is no part-of-speech tagger; get one with: pip install nltk && "
+            "python -m nltk.downloader averaged_perceptron_tagger_eng",
+            code="missing-package",
+        ) from None
+
+    def tag(word: str) -> str:
+        return str(nltk.pos_tag([word])[0][1])[:2]  # NN and NNS are both nouns
+
+    return tag
+
+
+@dataclass(frozen=True, eq=False)
 class Target:
-    """A text under attack: its words as they stand now, what was changed, and what the model made of it."""
+    """A text under attack: its tokens as they stand now, and the positions that were changed."""
 
     ids: NDArray[np.int32]
     label: int  # the true class, which the model finds before the attack
+    text: str  # only edits of characters keep it up to date
     changed: tuple[int, ...] = ()
-    queries: int = 0
 
-    def with_changes(self, changes: Sequence[Change]) -> NDArray[np.int32]:
+    def with_changes(self, changes: Sequence[Change]) -> Target:
         ids = self.ids.copy()
         for position, word in changes:
             ids[position] = word
-        return ids
+        changed = {*self.changed, *(position for position, _ in changes)}
+        return replace(self, ids=ids, changed=tuple(sorted(changed)))
 
 
 class Search(ABC):
-    """Proposes, for one target and one round, lists of changes to try, the most promising first."""
+    """Proposes, for one target and one round, changes to try, the most promising first."""
 
     rounds: int
+    replaces_words = True  # or edits the text, character by character
 
     @abstractmethod
-    def proposals(self, target: Target, rng: np.random.Generator) -> list[list[Change]]: ...
+    def proposals(self, target: Target, rng: np.random.Generator) -> Sequence[Any]:
+        """Each is a list of changes of words, or whatever `applied` takes."""
+
+    def applied(self, target: Target, proposal: Any) -> Target:
+        return target.with_changes(proposal)
 
 
 @dataclass(frozen=True)
 class Fixed(Search):
-    """One proposal: the k first positions in an order, each with one chosen replacement.
+    """One proposal: the k first positions in an order, each with a random one of its candidates.
 
     by_strength  ‖IS‖₂ of every word of the alphabet: positions in falling order; None: in random order
-    best         candidates with one choice per word left; None: a random one of `candidates`
     """
 
     k: int
     candidates: Candidates
     by_strength: NDArray[np.float64] | None = None
-    best: Candidates | None = None
     rounds: int = 1
 
     def proposals(self, target: Target, rng: np.random.Generator) -> list[list[Change]]:
@@ -70,70 +178,87 @@ class Fixed(Search):
             open_positions = rng.permutation(open_positions)
         else:
             open_positions = open_positions[np.argsort(-self.by_strength[target.ids[open_positions]], kind="stable")]
-        table = self.candidates if self.best is None else self.best
         changes = []
         for position in open_positions[: self.k]:
-            choices = table.word[table.of(int(target.ids[position]))]
+            choices = self.candidates.word[self.candidates.of(int(target.ids[position]))]
             changes.append((int(position), int(choices[rng.integers(len(choices))])))
         return [changes] if changes else []
 
 
-TRIES = 5  # a round, of the guided search and of its control
-
-
 @dataclass(frozen=True)
-class Rounds(Search):
-    """One word is changed in every round; subclasses choose which single replacements are tried."""
+class Ranked(Search):
+    """One change in every round: the first few of all single changes are tried, in the automaton's order or at random.
 
-    k: int
-    candidates: Candidates
-
-    @property
-    def rounds(self) -> int:  # type: ignore[override]
-        return self.k
-
-    def options(self, target: Target) -> list[tuple[int, NDArray[np.int32]]]:
-        """The positions that are still as they were, each with its candidates."""
-        options = ((at, self.candidates.word[self.candidates.of(int(word))]) for at, word in enumerate(target.ids))
-        return [(at, choices) for at, choices in options if len(choices) and at not in target.changed]
-
-
-@dataclass(frozen=True)
-class Guided(Rounds):
-    """Every round, all single replacements ranked by what the automaton expects of them; the first few are tried.
-
-    The ranking costs no model query: it comes from the automaton's forward and backward vectors. `tries=None`
-    tries all of them on the model, which is greedy search.
+    The order costs no model query. `tries=None` tries all changes on the model, which is greedy search.
     """
 
+    rounds: int
     wfa: WFA
-    tries: int | None = TRIES
+    tries: int | None = 5
+    guided: bool = True  # or in random order, as a control
 
-    def proposals(self, target: Target, rng: np.random.Generator) -> list[list[Change]]:  # noqa: ARG002
-        options = self.options(target)
-        if not options:
+    @abstractmethod
+    def changes(self, target: Target) -> Sequence[Any]:
+        """All single changes of a text that are allowed."""
+
+    @abstractmethod
+    def expected(self, target: Target, changes: Sequence[Any]) -> NDArray[np.floating]:
+        """The probability of the true class that the automaton expects after each change; (changes,)"""
+
+    def proposals(self, target: Target, rng: np.random.Generator) -> list[Any]:
+        changes = self.changes(target)
+        if not changes:
             return []
-        forward, backward = forward_backward(self.wfa, target.ids)
-        scores = [
-            replacement_outputs(self.wfa, forward, backward, at, choices)[:, target.label] for at, choices in options
-        ]
-        changes = [(at, int(choice)) for at, choices in options for choice in choices]
-        order = np.argsort(np.concatenate(scores), kind="stable")[: self.tries]
-        return [[changes[at]] for at in order]
+        if self.guided:
+            expected = np.round(self.expected(target, changes), _DIGITS)  # equal ones on every processor
+            order = np.argsort(expected, kind="stable")
+        else:
+            order = rng.permutation(len(changes))
+        return [changes[at] for at in order[: self.tries]]
 
 
 @dataclass(frozen=True)
-class Blind(Rounds):
-    """Every round, random single replacements: what as many tries reach without the automaton."""
+class Replacements(Ranked):
+    """Words are replaced by candidates, each at most once; ranked by the automaton's forward and backward vectors."""
 
-    tries: int = TRIES
+    candidates: Candidates = field(kw_only=True)
 
-    def proposals(self, target: Target, rng: np.random.Generator) -> list[list[Change]]:
-        changes = [(at, int(choice)) for at, choices in self.options(target) for choice in choices]
-        return [[changes[at]] for at in rng.permutation(len(changes))[: self.tries]]
+    def changes(self, target: Target) -> list[list[Change]]:
+        options = ((at, self.candidates.word[self.candidates.of(int(word))]) for at, word in enumerate(target.ids))
+        return [[(at, int(word))] for at, words in options if at not in target.changed for word in words]
+
+    def expected(self, target: Target, changes: Sequence[list[Change]]) -> NDArray[np.floating]:
+        forward, backward = forward_backward(self.wfa, target.ids)
+        outputs = []
+        for at, group in groupby(changes, key=lambda change: change[0][0]):
+            words = np.array([word for ((_, word),) in group], np.int32)
+            outputs.append(replacement_outputs(self.wfa, forward, backward, at, words)[:, target.label])
+        return np.concatenate(outputs)
 
 
-WEAK, STRONG, MIN_TRANSITION = "q0.5", "q1", "q0.5"  # quantiles over the pairs of near words
+@dataclass(frozen=True)
+class CharacterEdits(Ranked):
+    """Characters are edited: what the same recipes do where tokens are characters."""
+
+    replaces_words = False
+
+    def changes(self, target: Target) -> Sequence[Edit]:
+        return edited_texts(self.wfa.encoder, target.text).edits
+
+    def expected(self, target: Target, changes: Sequence[Edit]) -> NDArray[np.floating]:
+        return self.wfa.predict_proba([edit.text for edit in changes])[:, target.label]
+
+    def applied(self, target: Target, proposal: Edit) -> Target:
+        ids = self.wfa.encoder.encode([proposal.text]).values
+        changed = tuple(sorted({*target.changed, proposal.position}))
+        return replace(target, ids=ids, text=proposal.text, changed=changed)
+
+
+EDIT_RECIPES: dict[str, Callable[[WFA, int], Search]] = {
+    "guided": lambda wfa, k: CharacterEdits(k, wfa),
+    "random-tries": lambda wfa, k: CharacterEdits(k, wfa, guided=False),
+    "greedy": lambda wfa, k: CharacterEdits(k, wfa, tries=None),
+}
 _CHANGES = Bounds(whole, 1, 10**6)
 
 
@@ -145,9 +270,9 @@ class AttackOptions(Options):
     """
 
     changes: int = option(1, "Words changed at most (characters, where tokens are characters).", _CHANGES)
-    weak: float | str = option(WEAK, "Bound on the semantic distance d_S of the weak recipe.")
-    strong: float | str = option(STRONG, "Bound on the semantic distance d_S of all other recipes.")
-    min_transition: float | str = option(MIN_TRANSITION, "Lower bound on the transition distance d_T.")
+    weak: float | str = option("q0.5", "Bound on the semantic distance d_S of the weak recipe.")
+    strong: float | str = option("q1", "Bound on the semantic distance d_S of all other recipes.")
+    min_transition: float | str = option("q0.5", "Lower bound on the transition distance d_T.")
     spare_stop_words: bool = option(False, "Leave stop words as they are.")
     same_part_of_speech: bool = option(False, "Replace words only by words with the same tag (needs nltk).")
     budget: int | None = option(None, "Model queries per text at most.", Bounds(whole, 1, 10**9, (None,)))
@@ -161,43 +286,40 @@ class AttackContext:
     nearest: Candidates
     weak: Candidates
     strong: Candidates
-    strength: NDArray[np.float64]  # (V,): ‖IS‖₂, 0 for words not seen in extraction
 
-    @classmethod
-    def of(cls, wfa: WFA, nearest: Candidates, weak: Candidates, strong: Candidates) -> AttackContext:
-        scores = influence(wfa, min_count=1)
-        strength = np.zeros(len(wfa.encoder.vocabulary))
-        strength[[wfa.encoder.vocabulary.id_of(word) for word in scores.words]] = scores.strength
-        return cls(wfa, nearest, weak, strong, strength)
+    @cached_property
+    def strength(self) -> NDArray[np.float64]:
+        """‖IS‖₂, 0 for words not seen in extraction; (V,)"""
+        scores, vocabulary = influence(self.wfa, min_count=1), self.wfa.encoder.vocabulary
+        strength = np.zeros(len(vocabulary))
+        strength[[vocabulary.id_of(word) for word in scores.words]] = scores.strength
+        return strength
 
     @classmethod
     def prepare(
         cls,
         wfa: WFA,
         nearness: Nearness,
-        weak: float | str = WEAK,
-        strong: float | str = STRONG,
-        min_transition: float | str = MIN_TRANSITION,
+        options: AttackOptions | None = None,
         *,
-        tag: Callable[[str], str] | None = None,
         only: NDArray[np.int32] | None = None,
     ) -> AttackContext:
         """Candidates are words near in meaning. The scale of distances differs between automata and between vectors, so
         bounds are quantiles over all pairs of a word and its candidates, such as "q0.5"; numbers are taken as they are.
 
-        weak, strong    upper bounds on d_S, the cosine distance, of the weak recipe and of all others
-        min_transition  lower bound on d_T of all recipes but "nearest"
-        only            ids of the words that may be replaced; those of the texts suffice, and others cost time
+        only  ids of the words that may be replaced; those of the texts suffice, and others cost time
         """
+        options = AttackOptions() if options is None else options
+        tag = installed_tagger() if options.same_part_of_speech else None
         near = near_candidates(wfa, nearness, tag=tag, only=only)
-        low, high = (_bound(value, near.semantic) for value in (weak, strong))
+        low, high = (_bound(value, near.semantic) for value in (options.weak, options.strong))
         if low > high:
             raise InputError(
-                f"the weak bound on d_S must be at most the strong one, not {weak} and {strong}", code="attack-bounds"
+                f"the weak bound on d_S must be at most the strong one, not {options.weak} and {options.strong}",
+                code="attack-bounds",
             )
-        acting = _bound(min_transition, near.transition)
-        nearest = near.only_best(near.semantic)
-        return cls.of(wfa, nearest, near.within(low, acting), near.within(high, acting))
+        acting = _bound(options.min_transition, near.transition)
+        return cls(wfa, near.only_best(near.semantic), near.within(low, acting), near.within(high, acting))
 
     def recipe(self, name: str, k: int) -> Search:
         check_choice("recipe", name, RECIPES)
@@ -212,59 +334,23 @@ def _by_transition(candidates: Candidates) -> Candidates:
     return candidates.only_best(-candidates.transition)
 
 
-def _nearest(context: AttackContext, k: int) -> Search:
-    """The nearest word by d_S at the k strongest positions; the paper calls it GloVe."""
-    return Fixed(k, context.nearest, context.strength)
-
-
-def _weak(context: AttackContext, k: int) -> Search:
-    """The largest d_T under the weak constraint at the k strongest positions."""
-    return Fixed(k, context.weak, context.strength, _by_transition(context.weak))
-
-
-def _strong(context: AttackContext, k: int) -> Search:
-    """The same under the strong constraint."""
-    return Fixed(k, context.strong, context.strength, _by_transition(context.strong))
-
-
-def _random_order(context: AttackContext, k: int) -> Search:
-    """Control of strong: the same at random positions, one try."""
-    return Fixed(k, context.strong, None, _by_transition(context.strong))
-
-
-def _random_word(context: AttackContext, k: int) -> Search:
-    """Control of strong: the same with a random allowed replacement, one try."""
-    return Fixed(k, context.strong, context.strength)
-
-
-def _guided(context: AttackContext, k: int) -> Search:
-    """Ours: replacements ranked by the automaton's forward and backward vectors, five tries a round."""
-    return Guided(k, context.strong, context.wfa)
-
-
-def _guided_once(context: AttackContext, k: int) -> Search:
-    """Ours with a single try a round: as many queries as changes."""
-    return Guided(k, context.strong, context.wfa, tries=1)
-
-
-def _random_tries(context: AttackContext, k: int) -> Search:
-    """Control of guided: random positions and allowed replacements, as many tries a round."""
-    return Blind(k, context.strong)
-
-
-def _greedy(context: AttackContext, k: int) -> Search:
-    """Comparison: every allowed replacement tried on the model."""
-    return Guided(k, context.strong, context.wfa, tries=None)
-
-
 RECIPES: dict[str, Callable[[AttackContext, int], Search]] = {
-    "nearest": _nearest,
-    "weak": _weak,
-    "strong": _strong,
-    "random-order": _random_order,
-    "random-word": _random_word,
-    "guided-once": _guided_once,
-    "guided": _guided,
-    "random-tries": _random_tries,
-    "greedy": _greedy,
+    # the nearest word by d_S at the k strongest positions; the paper calls it GloVe
+    "nearest": lambda context, k: Fixed(k, context.nearest, context.strength),
+    # the largest d_T under the weak constraint at the k strongest positions
+    "weak": lambda context, k: Fixed(k, _by_transition(context.weak), context.strength),
+    # the same under the strong constraint
+    "strong": lambda context, k: Fixed(k, _by_transition(context.strong), context.strength),
+    # control of strong: the same at random positions, one try
+    "random-order": lambda context, k: Fixed(k, _by_transition(context.strong)),
+    # control of strong: the same with a random allowed replacement, one try
+    "random-word": lambda context, k: Fixed(k, context.strong, context.strength),
+    # ours with a single try a round: as many queries as changes
+    "guided-once": lambda context, k: Replacements(k, context.wfa, 1, candidates=context.strong),
+    # ours: replacements ranked by the automaton's forward and backward vectors, five tries a round
+    "guided": lambda context, k: Replacements(k, context.wfa, candidates=context.strong),
+    # control of guided: random positions and allowed replacements, as many tries a round
+    "random-tries": lambda context, k: Replacements(k, context.wfa, guided=False, candidates=context.strong),
+    # comparison: every allowed replacement tried on the model
+    "greedy": lambda context, k: Replacements(k, context.wfa, None, candidates=context.strong),
 }

@@ -1,31 +1,188 @@
-"""Running attacks against a model: replacements of words, or edits of characters, over batches of texts."""
+"""Attacks on a model: the door, and how batches of texts are attacked by replacing words or editing characters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens import progress
+from wfalens import progress as display
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.evaluation.comparison import check_pair
+from wfalens.explanation.embeddings import nearness_of
+from wfalens.extraction.extract import extract
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import last_outputs
-from wfalens.ragged import Ragged, concatenate
-from wfalens.robustness.attack.attack_result import FAILED, SKIPPED, SUCCEEDED, Example, RecipeResult
-from wfalens.robustness.attack.recipes import TRIES, Change, Search, Target
+from wfalens.models.inference import encoded, last_outputs, text_outputs
+from wfalens.ragged import Ragged
+from wfalens.robustness.attack.attack_result import FAILED, SKIPPED, SUCCEEDED, AttackResult, Example, RecipeResult
+from wfalens.robustness.attack.recipes import EDIT_RECIPES, RECIPES, AttackContext, AttackOptions, Search, Target
 from wfalens.scale.map_blocks import BlockTask, map_jobs
 from wfalens.scale.run_config import RunConfig
-from wfalens.text.character_edits import KINDS, Edit, EditedTexts, edited_texts
+from wfalens.scale.sample import draws
+from wfalens.text.blocks import classes_of
+from wfalens.text.character_edits import reads_characters
 from wfalens.text.corpus import Corpus
+from wfalens.text.encoder import require_words
+from wfalens.text.files import TextFiles, with_labels
+from wfalens.text.word_vectors import WordVectors
 from wfalens.validation import check_choice
 
+DEFAULT_RECIPES = ("strong", "random-order", "random-word", "guided", "random-tries")
 _TEXTS_AT_ONCE = 512
-GUIDED, RANDOM_TRIES, GREEDY = EDIT_RECIPES = ("guided", "random-tries", "greedy")
 _EDITED_AT_ONCE = 64  # texts whose edits are held together
+
+
+def attack(
+    model: PrefixClassifier,
+    texts: Sequence[str] | Corpus | TextFiles,
+    wfa: WFA | None = None,
+    recipe: str | Sequence[str] = DEFAULT_RECIPES,
+    options: AttackOptions | None = None,
+    *,
+    vectors: WordVectors | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    run: RunConfig | None = None,
+    progress: bool = False,
+) -> AttackResult:
+    """Change a few words of each text by similar ones so that the model errs; the automaton guides the search.
+
+    Where tokens are characters, characters are substituted, inserted, deleted or transposed instead.
+
+    Args:
+        model: the classifier under attack.
+        texts: with their true classes; without labels, the model's own classes count as true.
+        wfa: its automaton; None: one is extracted from the texts.
+        recipe: one or several of `RECIPES`; by default the paper's attack and ours, each beside random controls.
+        options: what may be changed, and the query budget.
+        vectors: word vectors that say which words are near in meaning; None: WordLlama.
+        limit: attack only so many texts, drawn at random; files of any size are then read once and not held.
+        seed: of all random draws.
+        run: runs batches of texts side by side: engine and workers.
+        progress: show a progress bar.
+
+    Examples:
+        >>> from wfalens.robustness.attack import AttackOptions, attack
+        >>> vectors = wl.WordVectors(encoder.vocabulary.words[2:], np.eye(len(encoder.vocabulary) - 2))
+        >>> result = attack(model, corpus, wfa, "guided", AttackOptions(min_transition=0), vectors=vectors)
+        >>> result["guided"].rates.texts == len(corpus)
+        True
+    """
+    options = AttackOptions() if options is None else options
+    recipes = (recipe,) if isinstance(recipe, str) else tuple(recipe)
+    for name in recipes:
+        check_choice("recipe", name, RECIPES)
+    with display.shown(progress):
+        corpus = _labelled(model, _chosen(texts, tuple(model.class_names), limit, seed))
+        if wfa is None:
+            wfa = extract(model, corpus, seed=seed)
+        check_pair(wfa, model)
+        searches: list[tuple[str, Search]]
+        if reads_characters(wfa.encoder):
+            unit, changed, searches = "characters", "edits of characters", _edit_searches(wfa, recipes, options)
+        else:
+            near = nearness_of(wfa, vectors, spare_stop_words=options.spare_stop_words)
+            words = np.unique(wfa.encoder.encode(corpus.texts).values)
+            context = AttackContext.prepare(wfa, near, options, only=words)
+            if not context.strong.has_any.any():
+                raise InputError(
+                    f"no word of these texts has a replacement that is near in meaning ({near.source}) with d_S ≤ "
+                    f"{options.strong} and d_T ≥ {options.min_transition}; widen the bounds or give other vectors",
+                    code="no-candidates",
+                )
+            unit, changed = "words", f"near words by {near.source}"
+            searches = [(name, context.recipe(name, options.changes)) for name in recipes]
+        results = tuple(
+            run_attack(name, options.changes, search, model, corpus, budget=options.budget, seed=seed, run=run)
+            for name, search in searches
+        )
+        return AttackResult(corpus.name, len(corpus), changed, unit, results)
+
+
+def _edit_searches(wfa: WFA, recipes: tuple[str, ...], options: AttackOptions) -> list[tuple[str, Search]]:
+    """Of a classifier that reads characters, only the text can be changed."""
+    possible = [name for name in recipes if name in EDIT_RECIPES]
+    if not possible or (recipes != DEFAULT_RECIPES and len(possible) < len(recipes)):
+        raise InputError(
+            f"texts of characters are attacked by edits; choose recipes among {', '.join(EDIT_RECIPES)}",
+            code="edit-recipe",
+        )
+    return [(name, EDIT_RECIPES[name](wfa, options.changes)) for name in possible]
+
+
+def _chosen(
+    texts: Sequence[str] | Corpus | TextFiles, classes: tuple[str, ...], limit: int | None, seed: int
+) -> Corpus:
+    if isinstance(texts, TextFiles):
+        if limit is None:
+            raise InputError(f"say how many texts of {texts.name} to attack: give a limit", code="no-limit")
+        return draw_texts(texts, limit, classes, seed=seed)
+    return (texts if isinstance(texts, Corpus) else Corpus.of(texts, name="texts")).sample(limit, seed)
+
+
+def _labelled(model: PrefixClassifier, corpus: Corpus) -> Corpus:
+    """Texts with labels; those of the model where there are none."""
+    if corpus.labels is not None:
+        return corpus
+    display.say(f"{corpus.name} has no labels: the model's own classes count as true")
+    worded, ids = require_words(model.encoder.encode(corpus.texts), corpus.name)
+    labels = text_outputs(model, corpus.texts, worded, ids).argmax(1)
+    return Corpus(tuple(corpus.texts[at] for at in worded), labels, tuple(model.class_names), corpus.name)
+
+
+def draw_texts(files: TextFiles, number: int, class_names: Sequence[str], *, seed: int = 0) -> Corpus:
+    """Draw `number` labelled texts uniformly from all files (all texts, if there are fewer), in the order of the files.
+
+    A row that cannot be read is refused; labels of texts that are not drawn are not looked at.
+    """
+    files, remark = with_labels(files)
+    if files.label_column is None:
+        raise InputError(
+            remark or f"{files.name} has no labels; an attack needs to know the true classes", code="no-labels"
+        )
+    classes = {name: at for at, name in enumerate(class_names)}
+    drawn: list[tuple[int, tuple[int, int, int], str, int]] = []  # draw, (file, block, row), text, label
+    limit = np.uint64(2**64 - 1)  # a text with a larger draw is not among the `number` smallest
+    for file in display.track(range(len(files.paths)), "reading the files"):
+        for block in files.blocks(file):
+            draw = draws(seed, file, block.number, len(block.texts))
+            rows = np.flatnonzero(draw <= limit)
+            labels, unknown = classes_of(block, classes, rows)
+            for bad in (*block.bad, *unknown):
+                raise InputError(str(bad))
+            for row, label in zip(rows.tolist(), labels.tolist(), strict=True):
+                drawn.append((int(draw[row]), (file, block.number, row), block.texts[row], label))
+            if len(drawn) > 2 * number:
+                drawn = sorted(drawn)[:number]
+                limit = np.uint64(drawn[-1][0])
+    if not drawn:
+        raise InputError(f"{files.name}: no text in it", code="no-texts")
+    chosen = sorted(sorted(drawn)[:number], key=lambda each: each[1])
+    return Corpus(
+        tuple(text for _, _, text, _ in chosen),
+        np.array([label for *_, label in chosen], np.int64),
+        tuple(class_names),
+        files.name,
+    )
+
+
+class _Batch(NamedTuple):
+    """Texts that are attacked together, with their true classes."""
+
+    number: int
+    texts: list[str]
+    ids: Ragged[np.int32]
+    written: Ragged[np.int32]  # the same words as a model that reads texts knows them
+    labels: NDArray[np.int64]
+
+    def shown(self, at: int, target: Target) -> NDArray[np.int32]:
+        """What the model is to read: words that the attack has not changed stand as they were written."""
+        changed = target.ids != self.ids[at]
+        return np.where(changed, target.ids, self.written[at])
 
 
 def run_attack(
@@ -39,67 +196,39 @@ def run_attack(
     seed: int = 0,
     run: RunConfig | None = None,
 ) -> RecipeResult:
-    """Attack every text that the model classifies correctly by replacing words; the others are skipped.
+    """Attack every text that the model classifies correctly; the others are skipped.
 
     An attack succeeds when the model's class is no longer the true one. In each round the proposals are tried in
     batches over all texts that are still correct; the best one is kept for the next round. `budget` bounds
     the model queries per text. With a run, batches of texts run side by side; each batch draws its own
     random numbers, so that the result does not depend on the workers.
     """
-    chosen = _prepare(model, corpus)
-    batches = []
-    for number, start in enumerate(range(0, len(chosen.texts), _TEXTS_AT_ONCE)):
-        at = slice(start, start + _TEXTS_AT_ONCE)
-        tokens = [tuple(model.encoder.tokens(text)) for text in chosen.texts[at]]
-        ids = chosen.ids.take(np.arange(start, start + len(tokens)))
-        batches.append(_Batch(number, ids, tokens, chosen.labels[at]))
+    labels = corpus.labels_in(model.class_names)
+    worded, ids = require_words(model.encoder.encode(corpus.texts), corpus.name)
+    written = encoded(model, corpus.texts).take(worded)
+    batches, size = [], _TEXTS_AT_ONCE if search.replaces_words else _EDITED_AT_ONCE
+    for number, start in enumerate(range(0, len(worded), size)):
+        items = worded[start : start + size]
+        some_ids, as_written = (each.take(np.arange(start, start + len(items))) for each in (ids, written))
+        batches.append(_Batch(number, [corpus.texts[at] for at in items], some_ids, as_written, labels[items]))
     title, results = f"attacking ({name}, k = {k})", dict[int, list[Example]]()
+    task = _AttackTask(search, model, budget, seed)
     if run is None:
-        progress.start(title, len(chosen.texts))
-        for batch in batches:
-            results[batch.number] = _attack_batch(search, model, batch, budget, seed)
-            progress.advance(len(batch.tokens))
-        progress.finish()
+        for batch in display.track(batches, title):
+            results[batch.number] = task.attack(batch)
     else:
         work = BlockTask(
             title=title,
-            task=_AttackTask(search, model, budget, seed),
+            task=task,
             name=lambda batch: f"attacking texts of {corpus.name}, batch {batch.number + 1} of {len(batches)}",
         )
         results |= {batch.number: examples for batch, examples in map_jobs(work, batches, run)}
     return RecipeResult(name, k, tuple(example for number in sorted(results) for example in results[number]))
 
 
-class _Chosen(NamedTuple):
-    """The texts with a word in them, their ids and true classes."""
-
-    texts: list[str]
-    ids: Ragged[np.int32]
-    labels: NDArray[np.int64]
-
-
-def _prepare(model: PrefixClassifier, corpus: Corpus) -> _Chosen:
-    corpus = corpus.relabelled(model.class_names)
-    if corpus.labels is None:
-        raise InputError(f"{corpus.name} has no labels; an attack needs to know the true classes", code="no-labels")
-    worded, ids = model.encoder.encode(corpus.texts).nonempty()
-    if len(worded) == 0:
-        raise InputError(f"{corpus.name}: there is no text with a word in it", code="no-words")
-    return _Chosen([corpus.texts[at] for at in worded], ids, corpus.labels[worded])
-
-
-class _Batch(NamedTuple):
-    """Texts that are attacked together."""
-
-    number: int
-    ids: Ragged[np.int32]
-    tokens: list[tuple[str, ...]]
-    labels: NDArray[np.int64]
-
-
 @dataclass(frozen=True, eq=False)
 class _AttackTask:
-    """Attacks batches of texts on a worker."""
+    """Attacks batches of texts, here or on a worker."""
 
     search: Search
     model: PrefixClassifier
@@ -107,219 +236,77 @@ class _AttackTask:
     seed: int
 
     def prepare(self) -> Callable[[_Batch], list[Example]]:
-        return lambda batch: _attack_batch(self.search, self.model, batch, self.budget, self.seed)
+        return self.attack
 
-
-def _attack_batch(
-    search: Search, model: PrefixClassifier, batch: _Batch, budget: int | None, seed: int
-) -> list[Example]:
-    ids, labels, rng = batch.ids, batch.labels, np.random.default_rng([seed, batch.number])
-    before = last_outputs(model, ids)
-    after = before.copy()
-    targets = [Target(ids[at].copy(), int(labels[at])) for at in range(len(ids))]
-    correct = before.argmax(1) == labels
-    active = np.flatnonzero(correct).tolist()
-    for _ in range(search.rounds):
-        left = {at: (budget - targets[at].queries if budget is not None else None) for at in active}
-        plans = {at: search.proposals(targets[at], rng)[: left[at]] for at in active}
-        tried = _try(model, targets, plans)
-        active = []
-        for at, (changes, output) in tried.items():
-            targets[at] = Target(
-                targets[at].with_changes(changes),
-                targets[at].label,
-                tuple(sorted({*targets[at].changed, *(position for position, _ in changes)})),
-                targets[at].queries,
+    def attack(self, batch: _Batch) -> list[Example]:
+        rng = np.random.default_rng([self.seed, batch.number])
+        before = last_outputs(self.model, batch.written)
+        after, queries = before.copy(), np.zeros(len(before), np.int64)
+        rows = zip(batch.ids, batch.labels.tolist(), batch.texts, strict=True)
+        targets = [Target(ids, label, text) for ids, label, text in rows]
+        correct = before.argmax(1) == batch.labels
+        active = np.flatnonzero(correct).tolist()
+        for _ in range(self.search.rounds):
+            plans = {at: self.search.proposals(targets[at], rng) for at in active}
+            if self.budget is not None:
+                plans = {at: plan[: self.budget - queries[at]] for at, plan in plans.items()}
+            active = []
+            for at, (target, output) in self._best(batch, targets, plans, queries).items():
+                targets[at], after[at] = target, output
+                if output.argmax() == target.label:
+                    active.append(at)
+        names = self.model.class_names
+        examples = []
+        for at, target in enumerate(targets):
+            status = SKIPPED if not correct[at] else FAILED if after[at].argmax() == target.label else SUCCEEDED
+            examples.append(
+                Example(
+                    status,
+                    *self._tokens(batch.texts[at], target),
+                    target.changed,
+                    names[target.label],
+                    names[int(before[at].argmax())],
+                    float(before[at].max()),
+                    names[int(after[at].argmax())],
+                    float(after[at].max()),
+                    int(queries[at]),
+                    " " if self.search.replaces_words else "",
+                )
             )
-            after[at] = output
-            if output.argmax() == labels[at]:
-                active.append(at)
-    words = model.encoder.vocabulary.words
-    changed_texts = [
-        tuple(words[target.ids[at]] if at in target.changed else token for at, token in enumerate(tokens))
-        for target, tokens in zip(targets, batch.tokens, strict=True)
-    ]
-    return [
-        _example(model, bool(correct[at]), (batch.tokens[at], changed_texts[at]), target, (before[at], after[at]))
-        for at, target in enumerate(targets)
-    ]
+        return examples
 
+    def _best(
+        self, batch: _Batch, targets: list[Target], plans: dict[int, Sequence[Any]], queries: NDArray[np.int64]
+    ) -> dict[int, tuple[Target, NDArray[np.float32]]]:
+        """Try proposals in turn, all texts side by side, until one changes the class; else keep the best one."""
+        best: dict[int, tuple[Target, NDArray[np.float32]]] = {}
+        succeeded: set[int] = set()
+        for number in range(max(map(len, plans.values()), default=0)):
+            asked = [at for at, plan in plans.items() if number < len(plan) and at not in succeeded]
+            if not asked:
+                break
+            tried = [self.search.applied(targets[at], plans[at][number]) for at in asked]
+            queries[asked] += 1
+            for at, target, output in zip(asked, tried, self._outputs(batch, asked, tried), strict=True):
+                if output.argmax() != target.label:
+                    succeeded.add(at)
+                if at not in best or at in succeeded or output[target.label] < best[at][1][target.label]:
+                    best[at] = target, output
+        return best
 
-def _example(
-    model: PrefixClassifier,
-    correct: bool,
-    texts: tuple[tuple[str, ...], tuple[str, ...]],
-    target: Target | _EditTarget,
-    outputs: tuple[NDArray[np.float32], NDArray[np.float32]],
-    blank: str = " ",
-) -> Example:
-    """texts, outputs: before and after the attack"""
-    names, (before, after) = model.class_names, outputs
-    return Example(
-        SKIPPED if not correct else FAILED if after.argmax() == target.label else SUCCEEDED,
-        *texts,
-        target.changed,
-        names[target.label],
-        names[int(before.argmax())],
-        float(before.max()),
-        names[int(after.argmax())],
-        float(after.max()),
-        target.queries,
-        blank,
-    )
+    def _outputs(self, batch: _Batch, asked: list[int], tried: list[Target]) -> NDArray[np.float32]:
+        """The model's outputs for changed texts; (texts, classes)"""
+        replaced = self.search.replaces_words
+        shown = [batch.shown(at, target) if replaced else target.ids for at, target in zip(asked, tried, strict=True)]
+        ids = Ragged.from_lengths(np.concatenate(shown), np.array([len(text) for text in shown]))
+        if replaced:
+            return last_outputs(self.model, ids)
+        return text_outputs(self.model, [target.text for target in tried], np.arange(len(tried)), ids)
 
-
-def _try(
-    model: PrefixClassifier, targets: list[Target], plans: dict[int, list[list[Change]]]
-) -> dict[int, tuple[list[Change], NDArray[np.float32]]]:
-    """Try proposals in turn, all texts side by side, until one changes the class; else keep the best one."""
-    best: dict[int, tuple[list[Change], NDArray[np.float32]]] = {}
-    succeeded: set[int] = set()
-    for turn in range(max((len(plan) for plan in plans.values()), default=0)):
-        asked = [at for at, plan in plans.items() if turn < len(plan) and at not in succeeded]
-        if not asked:
-            break
-        texts = [targets[at].with_changes(plans[at][turn]) for at in asked]
-        lengths = np.array([len(text) for text in texts])
-        outputs = last_outputs(model, Ragged.from_lengths(np.concatenate(texts), lengths))
-        for at, output in zip(asked, outputs, strict=True):
-            label = targets[at].label
-            targets[at].queries += 1
-            if output.argmax() != label:
-                succeeded.add(at)
-            if at not in best or at in succeeded or output[label] < best[at][1][label]:
-                best[at] = (plans[at][turn], output)
-    return best
-
-
-@dataclass
-class _EditTarget:
-    """A text as it is after the edits so far."""
-
-    text: str
-    label: int
-    edits: list[Edit] = field(default_factory=list)
-    queries: int = 0
-
-    @property
-    def changed(self) -> tuple[int, ...]:
-        """The position of each edit when it was made."""
-        return tuple(sorted({edit.position for edit in self.edits}))
-
-
-class _Tried(NamedTuple):
-    edit: Edit
-    output: NDArray[np.float32]
-
-
-def run_edit_attack(
-    recipe: str,
-    k: int,
-    wfa: WFA,
-    model: PrefixClassifier,
-    corpus: Corpus,
-    *,
-    kinds: Collection[str] = KINDS,
-    budget: int | None = None,
-    seed: int = 0,
-) -> RecipeResult:
-    """Attack every text that the model classifies correctly by up to `k` edits of characters; others are skipped.
-
-    recipe  guided: edits ranked by what the automaton makes of the edited text, five tries a round; random-tries: the
-            control, as many random edits; greedy: every edit tried on the model
-    budget  queries of the model for each text at most
-    """
-    check_choice("recipe", recipe, EDIT_RECIPES)
-    chosen = _prepare(model, corpus)
-    attack = _EditAttack(recipe, k, wfa, model, kinds, budget, np.random.default_rng(seed))
-    examples: list[Example] = []
-    progress.start(f"attacking ({recipe}, k = {k})", len(chosen.texts))
-    for start in range(0, len(chosen.texts), _EDITED_AT_ONCE):
-        here = range(start, min(start + _EDITED_AT_ONCE, len(chosen.texts)))
-        targets = [_EditTarget(chosen.texts[at], int(chosen.labels[at])) for at in here]
-        examples += attack.run(targets, chosen.ids.take(np.array(here)))
-        progress.advance(len(here))
-    progress.finish()
-    return RecipeResult(recipe, k, tuple(examples))
-
-
-@dataclass(frozen=True, eq=False)
-class _EditAttack:
-    recipe: str
-    k: int
-    wfa: WFA
-    model: PrefixClassifier
-    kinds: Collection[str]
-    budget: int | None
-    rng: np.random.Generator
-
-    def run(self, targets: list[_EditTarget], ids: Ragged[np.int32]) -> list[Example]:
-        """Attack texts side by side, so that automaton and model read in batches."""
-        before = last_outputs(self.model, ids)
-        after, originals = before.copy(), [target.text for target in targets]
-        correct = [at for at, target in enumerate(targets) if before[at].argmax() == target.label]
-        standing = correct
-        for _ in range(self.k):
-            still = []
-            for at, tried in zip(standing, self._round([targets[at] for at in standing]), strict=True):
-                if tried is None:
-                    continue
-                targets[at].text = tried.edit.text
-                targets[at].edits.append(tried.edit)
-                after[at] = tried.output
-                if tried.output.argmax() == targets[at].label:
-                    still.append(at)
-            standing = still
-        return [
-            _example(
-                self.model,
-                at in correct,
-                (tuple(original), tuple(target.text)),
-                target,
-                (before[at], after[at]),
-                blank="",
-            )
-            for at, (original, target) in enumerate(zip(originals, targets, strict=True))
-        ]
-
-    def _round(self, targets: list[_EditTarget]) -> list[_Tried | None]:
-        """The edit of each text that changes its class, else the best; None where there is none to try."""
-        edited = [edited_texts(self.model.encoder, target.text, self.kinds) for target in targets]
-        orders = self._orders(edited, targets)
-        chosen = [each.ids.take(order) for each, order in zip(edited, orders, strict=True)]
-        if not any(map(len, chosen)):
-            return [None] * len(targets)
-        outputs = last_outputs(self.model, concatenate([part for part in chosen if len(part)]))
-        tried: list[_Tried | None] = []
-        first = 0
-        for target, each, order in zip(targets, edited, orders, strict=True):
-            part = outputs[first : first + len(order)]
-            first += len(order)
-            tried.append(_first_success(target, each, order, part) if len(order) else None)
-        return tried
-
-    def _orders(self, edited: list[EditedTexts], targets: list[_EditTarget]) -> list[NDArray[np.int64]]:
-        """The edits of each text that are tried, in their order."""
-        tries = None if self.recipe == GREEDY else TRIES
-        most = [None if self.budget is None else self.budget - target.queries for target in targets]
-        if self.recipe == RANDOM_TRIES:
-            orders = [self.rng.permutation(len(each)) for each in edited]
-        else:
-            orders = [self._ranked(each, target) for each, target in zip(edited, targets, strict=True)]
-        return [order[:tries][:left] for order, left in zip(orders, most, strict=True)]
-
-    def _ranked(self, edited: EditedTexts, target: _EditTarget) -> NDArray[np.int64]:
-        """By the probability of the true class that the automaton expects, lowest first."""
-        if len(edited) == 0:
-            return np.zeros(0, np.int64)
-        return np.argsort(self.wfa.predict_proba(edited.ids)[:, target.label], kind="stable")
-
-
-def _first_success(
-    target: _EditTarget, edited: EditedTexts, order: NDArray[np.int64], outputs: NDArray[np.float32]
-) -> _Tried:
-    """The first edit that changes the class, else the one with the lowest probability of the true class."""
-    successes = np.flatnonzero(outputs.argmax(1) != target.label)
-    at = int(successes[0]) if len(successes) else int(outputs[:, target.label].argmin())
-    target.queries += int(successes[0]) + 1 if len(successes) else len(order)
-    return _Tried(edited.edits[int(order[at])], outputs[at])
+    def _tokens(self, text: str, target: Target) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """A text before and after the attack, in words or in characters."""
+        if not self.search.replaces_words:
+            return tuple(text), tuple(target.text)
+        tokens, words = tuple(self.model.encoder.tokens(text)), self.model.encoder.vocabulary.words
+        changed = (words[target.ids[at]] if at in target.changed else token for at, token in enumerate(tokens))
+        return tokens, tuple(changed)

@@ -8,39 +8,55 @@ cost grows with the sum of the numbers of options over the positions; the number
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfalens import progress
 from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.automaton.wfa import UNDECIDED, WFA
+from wfalens.automaton.wfa import UNDECIDED, WFA, Texts
 from wfalens.errors import InputError
-from wfalens.evaluation.agreement import Estimate, wilson
-from wfalens.evaluation.comparison import check_pair
+from wfalens.evaluation.comparison import Estimate, check_pair, wilson
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
-from wfalens.results import Result
+from wfalens.results import Result, plain
 from wfalens.robustness.certify.change_effects import ChangeEffects
-from wfalens.robustness.certify.edits import Choices, Edits, count_variants, in_words, some_picks, spelled
+from wfalens.robustness.certify.edits import Choices, Edits, count_variants, every_pick, in_words, random_picks, spelled
 from wfalens.robustness.certify.induction import (
     Path,
     PathSearch,
-    TextSteps,
-    Values,
     backward_induction,
     interval_values,
+    text_positions,
 )
+from wfalens.validation import Bounds, whole
 
 CERTIFIED, BROKEN, OPEN = "certified", "broken", "open"
+CHANGES = Bounds(whole, 0, 10**6, (None,))
 ROUNDING = 1e-9  # a bound so close to zero certifies nothing
 
 
+class TextCertificate:
+    """What the certificates of single texts share; fields that are not shown stand in no table."""
+
+    status: str
+
+    def row(self) -> dict[str, Any]:
+        """The certificate in a table, its words as texts."""
+        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
+        texts = {name: " ".join(value) if isinstance(value, tuple) else value for name, value in shown.items()}
+        return {"text": texts.pop("words", None), **texts}
+
+    def sentence(self) -> str:
+        """The certificate for people."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(TextCertificate):
     """What is known of one perturbed text. Advantages are of the best other class over the predicted one, in the
     unit of the automaton's class weights."""
 
@@ -53,11 +69,7 @@ class Certificate:
     witness: tuple[str, ...]  # the worst variant found
     witness_label: str | None
     variants: int  # how many texts the certificate covers, this one included
-    picks: Path  # the options that make the worst variant
-
-    def row(self) -> dict[str, Any]:
-        row = {**asdict(self), "text": " ".join(self.words), "witness": " ".join(self.witness)}
-        return {name: row[name] for name in ("text", *row) if name not in ("words", "picks")}
+    picks: Path = field(repr=False)  # the options that make the worst variant
 
     def sentence(self) -> str:
         text = f"{self.status}: {' '.join(self.words)} ({self.label}"
@@ -67,28 +79,29 @@ class Certificate:
         return f"{text}) --> {' '.join(marked)} ({self.witness_label or 'undecided'})"
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Certificates(Result):
-    """What results with one certificate per text share."""
+    """One certificate per text."""
 
-    statuses: tuple[str, ...] = (CERTIFIED, BROKEN, OPEN)
-    proofs: tuple[str, ...] = (CERTIFIED,)  # statuses that hold for all variants
     certificates: tuple[Any, ...]
     of: str  # automaton or network
     undecided: int = 0  # texts without a class to certify
     left_out: int = 0  # replacements that the certificates do not cover: the automaton does not know the words
+    statuses: ClassVar[tuple[str, ...]] = (CERTIFIED, BROKEN, OPEN)
+    proofs: ClassVar[tuple[str, ...]] = (CERTIFIED,)  # statuses that hold for all variants
 
     def with_status(self, status: str) -> list[Any]:
         """The certificates of one status."""
         return [each for each in self.certificates if each.status == status]
 
-    def share(self, status: str | None = None) -> Estimate:
-        """The share of the texts with a status (by default: certified), with its interval."""
-        return wilson(len(self.with_status(status or self.statuses[0])), len(self.certificates))
+    def share(self, status: str) -> Estimate:
+        """The share of the texts with a status, with its interval."""
+        return wilson(len(self.with_status(status)), len(self.certificates))
 
     @property
     def certified(self) -> Estimate:
         """The share of the texts that are certified."""
-        return self.share()
+        return self.share(self.statuses[0])
 
     @property
     def title(self) -> str:
@@ -110,7 +123,8 @@ class Certificates(Result):
     def to_dict(self) -> dict[str, Any]:
         shares = {status: asdict(self.share(status)) for status in self.statuses}
         about = {"of": self.of, "shares": shares, "undecided": self.undecided, "left_out": self.left_out}
-        return {**about, "texts": list(self.rows())}
+        more = {name: plain(getattr(self, name)) for name in self.computed}
+        return {**about, "texts": list(self.rows()), **more}
 
     def examples(self, most: int) -> list[str]:
         """A sentence about some texts of each status; every proof says that replacements were left out."""
@@ -123,7 +137,7 @@ class Certificates(Result):
 
 
 @dataclass(frozen=True)
-class Trial:
+class VariantTrial:
     """Variants of one text, read by the automaton and by the model where there is one."""
 
     variants: int
@@ -142,7 +156,7 @@ class ModelStability:
     variants_kept: float | None  # share of the variants
 
     @classmethod
-    def of(cls, trials: list[Trial]) -> ModelStability:
+    def of(cls, trials: list[VariantTrial]) -> ModelStability:
         agreeing = [trial for trial in trials if trial.model_agrees]
         changed = [trial.model_changed or 0 for trial in agreeing]
         if not agreeing:
@@ -162,15 +176,13 @@ class TrialTotals:
     model: dict[str, ModelStability] | None  # by status
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Robustness(Certificates):
     """One certificate and one trial per text, on the automaton."""
 
-    certificates: tuple[Certificate, ...]
-    trials: tuple[Trial, ...]
-    undecided: int = 0
-    left_out: int = 0
+    trials: tuple[VariantTrial, ...]
     of: str = "automaton"
+    computed = ("totals",)
 
     @cached_property
     def totals(self) -> TrialTotals:
@@ -183,16 +195,13 @@ class Robustness(Certificates):
             model={status: ModelStability.of(self._trials(status)) for status in self.statuses} if asked else None,
         )
 
-    def _trials(self, status: str) -> list[Trial]:
+    def _trials(self, status: str) -> list[VariantTrial]:
         pairs = zip(self.certificates, self.trials, strict=True)
         return [trial for certificate, trial in pairs if certificate.status == status]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         for certificate, trial in zip(self.certificates, self.trials, strict=True):
             yield certificate.row() | {f"trial_{name}": value for name, value in asdict(trial).items()}
-
-    def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {"totals": asdict(self.totals)}
 
     def summary(self) -> str:
         total = self.totals
@@ -229,7 +238,7 @@ def certify(wfa: WFA, text: str, edits: Edits, *, changes: int | None = None, ef
     words = wfa.encoder.tokens(text)
     if not words:
         raise InputError("the text has no words", code="no-words")
-    choices = edits.choices(wfa.encoder.vocabulary.encode([words]).values)
+    choices = edits.choices(wfa.encoder.encode_tokens([words]).values)
     return certify_choices(wfa, words, choices, changes=changes, effort=effort)
 
 
@@ -237,30 +246,36 @@ def certify_choices(
     wfa: WFA, words: list[str], choices: Choices, *, changes: int | None = None, effort: int = 0
 ) -> Certificate:
     """The same for given choices; `words` are the words of the text."""
-    if changes is not None and changes < 0:
-        raise InputError(f"the number of changes must be at least 0, not {changes}", code="option-value")
-    label = _decision(wfa, choices, (0,) * len(choices))
+    CHANGES.checked("changes", changes)
+    label = class_of(wfa, choices)
     if label == UNDECIDED:
         raise InputError(
             "the automaton is undecided on this text: there is no class to certify", code="automaton-undecided"
         )
-    steps = TextSteps(wfa, choices)
-    values = _values(steps, label, changes)
+    steps, scores = text_positions(wfa, choices), wfa.read_out(np.eye(wfa.states))
+    # the advantages of all other classes, and last the loss of the predicted one; (n, C)
+    final = np.hstack([np.delete(scores, label, 1) - scores[:, [label]], -scores[:, [label]]])
+    if isinstance(wfa, StochasticWFA):
+        values = backward_induction(steps, final, changes)
+    else:
+        values = interval_values(steps, wfa.initial, final, changes)
     bounds = wfa.initial @ values[0][-1]
-    search = PathSearch(steps, values, wfa.initial, changes=changes)
+    search = PathSearch(steps, values, wfa.initial, is_limited=changes is not None)
     rival = int(bounds[:-1].argmax())
     bound, (reached, path) = float(bounds[rival]), search.greedy(rival)
     if bound >= -ROUNDING and effort:
         bound, reached, path = _refined(search, bounds[:-1], reached, path, effort)
-    decision = _decision(wfa, choices, path)
+    decision = class_of(wfa, choices, path)
     status = CERTIFIED if bound < -ROUNDING else BROKEN if decision != label else OPEN
+    odds = bounds[:-1]  # of a linear automaton; no exponential of them overflows in this form
+    lowest = float(-bounds[-1] if isinstance(wfa, StochasticWFA) else np.exp(-np.logaddexp.reduce([0.0, *odds])))
     return Certificate(
         tuple(words),
         wfa.class_names[label],
         status,
         bound,
         reached,
-        float(-bounds[-1]) if isinstance(wfa, StochasticWFA) else float(1 / (1 + np.exp(bounds[:-1]).sum())),
+        max(lowest, 1 / len(wfa.class_names)) if status == CERTIFIED else lowest,  # the likeliest class has its share
         in_words(words, choices, path, wfa.encoder.vocabulary.words),
         None if decision == UNDECIDED else wfa.class_names[decision],
         count_variants(choices, changes),
@@ -287,24 +302,31 @@ def certify_texts(
     if model is not None:
         check_pair(wfa, model)
     tokens = nonempty_tokens(wfa, texts)
-    ids = wfa.encoder.vocabulary.encode(tokens)
-    decided = np.flatnonzero(wfa.decide(wfa.weights(ids)) != UNDECIDED)
-    if len(decided) == 0:
-        raise InputError(
-            "the automaton is undecided on all of the texts: there is no class to certify", code="automaton-undecided"
-        )
+    ids = wfa.encoder.encode_tokens(tokens)
+    decided = decided_texts(wfa, ids)
     rng = np.random.default_rng(seed)
     certificates, trials = [], []
-    progress.start("certifying", len(decided))
-    for at in decided.tolist():
+    for at in progress.track(decided.tolist(), "certifying"):
         choices = edits.choices(ids[at])
         certificate = certify_choices(wfa, tokens[at], choices, changes=changes, effort=effort)
         certificates.append(certificate)
         trials.append(_try(wfa, model, certificate, choices, samples, rng, changes))
-        progress.advance(1, certificate.status)
-    progress.finish()
-    undecided = len(tokens) - len(decided)
-    return Robustness(tuple(certificates), tuple(trials), undecided, edits.substitutes.left_out)
+    return Robustness(
+        certificates=tuple(certificates),
+        trials=tuple(trials),
+        undecided=len(tokens) - len(decided),
+        left_out=edits.substitutes.left_out,
+    )
+
+
+def decided_texts(wfa: WFA, texts: Texts) -> NDArray[np.int64]:
+    """The positions of the texts to which the automaton gives a class; refused if there are none."""
+    decided = np.flatnonzero(wfa.decide(wfa.weights(texts)) != UNDECIDED)
+    if len(decided) == 0:
+        raise InputError(
+            "the automaton is undecided on all of the texts: there is no class to certify", code="automaton-undecided"
+        )
+    return decided
 
 
 def nonempty_tokens(wfa: WFA, texts: Sequence[str]) -> list[list[str]]:
@@ -315,18 +337,10 @@ def nonempty_tokens(wfa: WFA, texts: Sequence[str]) -> list[list[str]]:
     return tokens
 
 
-def _decision(wfa: WFA, choices: Choices, path: Path) -> int:
-    return int(wfa.decide(wfa.weights(spelled(choices, np.array([path], np.int16))))[0])
-
-
-def _values(steps: TextSteps, label: int, changes: int | None) -> Values:
-    """Of the advantages of all other classes, and last of the loss of the predicted one; L + 1 × (levels, n, C)"""
-    wfa = steps.wfa
-    scores = wfa.read_out(np.eye(wfa.states))
-    final = np.hstack([np.delete(scores, label, 1) - scores[:, [label]], -scores[:, [label]]])
-    if isinstance(wfa, StochasticWFA):
-        return backward_induction(steps, final, changes)
-    return interval_values(steps, wfa.initial, final, changes)
+def class_of(wfa: WFA, choices: Choices, path: Path | None = None) -> int:
+    """What the automaton decides about a variant (None: the text itself)."""
+    picks = np.array([(0,) * len(choices) if path is None else path], np.int16)
+    return int(wfa.decide(wfa.weights(spelled(choices, picks)))[0])
 
 
 def _refined(
@@ -352,15 +366,16 @@ def _try(
     samples: int,
     rng: np.random.Generator,
     changes: int | None,
-) -> Trial:
+) -> VariantTrial:
     label = wfa.class_names.index(certificate.label)
-    picks, exhaustive = some_picks(choices, samples, rng, changes)
+    exhaustive = certificate.variants <= samples
+    picks = every_pick(choices, changes) if exhaustive else random_picks(choices, samples, rng, changes)
     greedy = [] if exhaustive else [ChangeEffects.of(wfa, choices, label).greedy(changes)]
     rows = np.vstack([np.zeros(len(choices), np.int16), np.array(certificate.picks, np.int16), *greedy, picks])
     texts = spelled(choices, rows)
     decisions = wfa.decide(wfa.weights(texts))
     classes: NDArray[np.int64] | None = None if model is None else final_outputs(model, texts).argmax(1)
-    return Trial(
+    return VariantTrial(
         len(rows) - 2,
         exhaustive,
         int(np.sum(decisions != label)),

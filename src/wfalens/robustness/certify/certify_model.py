@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from wfalens import progress as display
 from wfalens.automaton.wfa import WFA
@@ -11,14 +11,19 @@ from wfalens.errors import InputError
 from wfalens.explanation.embeddings import nearness_of
 from wfalens.models.contract import PrefixClassifier
 from wfalens.progress import shown
-from wfalens.robustness.certify.certificate import Robustness, certify_texts
-from wfalens.robustness.certify.character_certificates import EditRobustness, certify_edits
-from wfalens.robustness.certify.edits import Edits, Substitutes, unknown_in_lists
-from wfalens.robustness.certify.network_certificates import BUDGET, NetworkRobustness, certify_network
+from wfalens.robustness.certify.certificate import CHANGES, Robustness, certify_texts
+from wfalens.robustness.certify.edits import Edits, Substitutes
+from wfalens.robustness.certify.enumerated_certificates import (
+    BUDGET,
+    EditRobustness,
+    NetworkRobustness,
+    certify_edits,
+    certify_network,
+)
 from wfalens.text.character_edits import reads_characters
 from wfalens.text.corpus import as_texts
 from wfalens.text.word_checks import is_stop_word
-from wfalens.text.word_vectors import WordVectors, wordllama_vectors
+from wfalens.text.word_vectors import WordVectors
 from wfalens.validation import Bounds, Options, option, whole
 
 SUBJECTS = AUTOMATON, READABLE, NETWORK = ("automaton", "readable", "network")
@@ -39,7 +44,7 @@ class CertifyOptions(Options):
     duplicate: bool = option(False, "Any word may be doubled.")
     swap: bool = option(False, "Neighbouring words may change places.")
     insert: tuple[str, ...] = option((), "Any of these words may be put in anywhere.")
-    changes: int | None = option(None, "Changes at most, of whatever kind.", Bounds(whole, 0, 10**6, (None,)))
+    changes: int | None = option(None, "Changes at most, of whatever kind.", CHANGES)
     budget: int = option(BUDGET, "Variants of a text that the network may read.", Bounds(whole, 2, 10**9))
     effort: int = option(1000, "Prefixes to expand in a text that the bound leaves open.", Bounds(whole, 0, 10**9))
     samples: int = option(200, "Variants of each text to try; all where they are fewer.", Bounds(whole, 0, 10**9))
@@ -60,9 +65,15 @@ class CertifyOptions(Options):
         if not words:
             raise InputError("there is no text with a word in it", code="no-words")
         if neighbours is not None:
-            substitutes = self._listed(wfa, words, neighbours)
+            if self.spare_stop_words:
+                neighbours = {word: others for word, others in neighbours.items() if not is_stop_word(word)}
+            substitutes = Substitutes.listed(wfa, neighbours, self.substitutes, of=words)
+            if substitutes.left_out:
+                display.say(
+                    f"left out {substitutes.left_out:,} replacements of words of the texts: the word or its "
+                    "replacement, or both, are not among the words of the automaton"
+                )
         else:
-            vectors = wordllama_vectors(vocabulary.words[2:]) if vectors is None else vectors
             near = nearness_of(wfa, vectors, spare_stop_words=self.spare_stop_words)
             within = None if self.max_semantic is None else near.bound(self.max_semantic)
             substitutes = Substitutes.near(wfa, near, self.substitutes or _NEAREST, of=words, within=within)
@@ -78,18 +89,6 @@ class CertifyOptions(Options):
                 raise InputError(f"the automaton does not know {word!r}, which may be inserted", code="unknown-word")
         inserted = tuple(vocabulary.id_of(word) for word in self.insert)
         return Edits(substitutes, delete=self.delete, duplicate=self.duplicate, swap=self.swap, insert=inserted)
-
-    def _listed(self, wfa: WFA, words: set[str], lists: Mapping[str, Sequence[str]]) -> Substitutes:
-        if self.spare_stop_words:
-            lists = {word: others for word, others in lists.items() if not is_stop_word(word)}
-        substitutes = Substitutes.listed(wfa, lists, self.substitutes)
-        unknown = unknown_in_lists(wfa, lists, words)
-        if unknown:
-            display.say(
-                f"left out {unknown:,} replacements of words of the texts: the word or its replacement, or both, "
-                "are not among the words of the automaton"
-            )
-        return replace(substitutes, left_out=unknown)
 
 
 def certify_model(

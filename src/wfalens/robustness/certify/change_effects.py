@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.robustness.certify.edits import Choices, Picks
-from wfalens.robustness.certify.induction import TextSteps
+from wfalens.robustness.certify.induction import text_positions
 
 _LEAST = 1e-3  # what is less likely counts as that likely: differences below it are noise
 
@@ -31,18 +31,17 @@ class ChangeEffects:
     @classmethod
     def of(cls, wfa: WFA, choices: Choices, label: int, output: NDArray[np.float64] | None = None) -> ChangeEffects:
         """output: the network's output on the text, (C,); its lead and the automaton's count half each"""
-        steps = TextSteps(wfa, choices)
+        steps = text_positions(wfa, choices)
         before, after = [wfa.initial], [wfa.read_out(np.eye(wfa.states))]
         for options in choices:
             before.append(wfa.advance(before[-1][None], np.array(options[0].words, np.int32))[0])
-        for options in reversed(choices):
-            (matrix,) = wfa.matrices(np.array(options[0].words, np.int32))
-            after.append(matrix @ after[-1])
+        for matrices, _ in reversed(steps):
+            after.append(matrices[0] @ after[-1])
         after.reverse()
         gains = []
-        for at in range(len(choices)):
-            later = np.stack([after[at + span] for span in steps.spans(at)])  # (options, n, C)
-            weights = np.einsum("on,onc->oc", steps.advance(at, before[at]), later)
+        for at, (matrices, spans) in enumerate(steps):
+            later = np.stack([after[at + span] for span in spans])  # (options, n, C)
+            weights = np.einsum("on,onc->oc", before[at] @ matrices, later)
             leads = _leads(_log_odds(wfa, weights), label)
             gains.append(leads - leads[0])
         (lead,) = _leads(_log_odds(wfa, wfa.read_out(before[-1][None])), label)

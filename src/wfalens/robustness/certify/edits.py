@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,15 +44,22 @@ class Substitutes:
         return cls(table)
 
     @classmethod
-    def listed(cls, wfa: WFA, words: Mapping[str, Sequence[str]], most: int | None = None) -> Substitutes:
-        """From lists of anybody: those that the automaton knows, at most so many a word; the others are left out."""
-        vocabulary, table = wfa.encoder.vocabulary, {}
-        for word in words:
-            if word not in vocabulary:
-                continue
-            known = [other for other in dict.fromkeys(words[word]) if other in vocabulary and other != word]
-            table[vocabulary.id_of(word)] = np.array([vocabulary.id_of(other) for other in known[:most]], np.int32)
-        return cls(table)
+    def listed(
+        cls, wfa: WFA, words: Mapping[str, Sequence[str]], most: int | None = None, of: Iterable[str] = ()
+    ) -> Substitutes:
+        """From lists of anybody: those that the automaton knows, at most so many a word; the others are left out.
+
+        of  words of the texts, whose replacements are counted where the automaton does not know both
+        """
+        vocabulary = wfa.encoder.vocabulary
+        known = {
+            word: [other for other in dict.fromkeys(others) if other in vocabulary and other != word][:most]
+            for word, others in words.items()
+            if word in vocabulary
+        }
+        pairs = {(word, other) for word in of for other in words.get(word, ()) if other != word}
+        unknown = sum(word not in vocabulary or other not in vocabulary for word, other in pairs)
+        return replace(cls.of(wfa, known), left_out=unknown)
 
     @classmethod
     def near(
@@ -72,10 +80,6 @@ class Substitutes:
         """The ids of the words that may replace a word."""
         others = self.of_word.get(word)
         return [] if others is None else [int(other) for other in others if other != word]
-
-    def __bool__(self) -> bool:
-        """Whether any word has a substitute."""
-        return any(len(others) for others in self.of_word.values())
 
 
 class Option(NamedTuple):
@@ -158,29 +162,14 @@ def random_picks(choices: Choices, number: int, rng: np.random.Generator, change
     return drawn
 
 
-def some_picks(choices: Choices, most: int, rng: np.random.Generator, changes: int | None = None) -> tuple[Picks, bool]:
-    """All variants if there are at most `most`, else that many at random, and whether they are all."""
-    if count_variants(choices, changes) <= most:
-        return every_pick(choices, changes), True
-    return random_picks(choices, most, rng, changes), False
-
-
 def spelled(choices: Choices, picks: Picks) -> Ragged[np.int32]:
     """Variants as texts; picks: (variants, L)"""
-    covered = _covered(choices, picks)
-    counts = np.zeros(picks.shape, np.int64)
-    for at, options in enumerate(choices):
-        counts[:, at] = np.array([len(option.words) for option in options])[picks[:, at]]
-    counts[covered] = 0
-    offsets = offsets_of(counts.sum(1))
-    values, here = np.empty(offsets[-1], np.int32), offsets[:-1].copy()
-    for at, options in enumerate(choices):
-        table = _table(options)
-        for slot in range(table.shape[1]):
-            rows = np.flatnonzero(counts[:, at] > slot)
-            values[here[rows] + slot] = table[picks[rows, at], slot]
-        here += counts[:, at]
-    return Ragged(values, offsets)
+    nothing = Option((), 0)  # where an earlier option covers the position
+    options = [nothing, *chain.from_iterable(choices)]
+    first = 1 + offsets_of(np.array([len(each) for each in choices]))[:-1]
+    numbers = np.where(_covered(choices, picks), 0, first + picks)
+    words = Ragged.from_lists([option.words for option in options], np.int32).take(numbers.ravel())
+    return Ragged(words.values, words.offsets[:: len(choices)])
 
 
 def in_words(words: Sequence[str], choices: Choices, pick: Sequence[int], vocabulary: Sequence[str]) -> tuple[str, ...]:
@@ -202,21 +191,6 @@ def _covered(choices: Choices, picks: Picks) -> NDArray[np.bool_]:
         spans = np.array([option.span for option in options])
         covered[:, at + 1] = (spans[picks[:, at]] > 1) & ~covered[:, at]
     return covered
-
-
-def _table(options: tuple[Option, ...]) -> NDArray[np.int32]:
-    """The words of options, filled up; (options, longest)"""
-    table = np.zeros((len(options), max(len(option.words) for option in options)), np.int32)
-    for number, option in enumerate(options):
-        table[number, : len(option.words)] = option.words
-    return table
-
-
-def unknown_in_lists(wfa: WFA, words: Mapping[str, Sequence[str]], of: Iterable[str]) -> int:
-    """How many replacements of the words `of` are lost because the automaton does not know both words."""
-    vocabulary = wfa.encoder.vocabulary
-    pairs = {(word, other) for word in of for other in words.get(word, ()) if other != word}
-    return sum(word not in vocabulary or other not in vocabulary for word, other in pairs)
 
 
 def read_lists(path: str | Path) -> dict[str, list[str]]:

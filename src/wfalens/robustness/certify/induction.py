@@ -16,7 +16,7 @@ import heapq
 from dataclasses import dataclass
 from functools import reduce
 from itertools import count
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,69 +30,37 @@ Path = tuple[int, ...]  # the option taken at each position; 0 where an earlier 
 Values = list[NDArray[np.float64]]  # for every position (levels, n, objectives); level r: r words may still be changed
 
 
-class Steps(Protocol):
-    """What may be read at each of a number of positions, and what it does; option 0 is the text's own word."""
+class Position(NamedTuple):
+    """What may be read at a position, and what it does; option 0 is the text's own word."""
 
-    @property
-    def length(self) -> int: ...
-
-    def spans(self, at: int) -> NDArray[np.int64]:
-        """The positions that each option at a position covers; (options,)"""
-        ...
-
-    def matrices(self, at: int) -> NDArray[np.float64]:
-        """Êσ of the options at a position; (options, n, n)"""
-        ...
-
-    def advance(self, at: int, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        """`d·Êσ` of the options at a position; (n,) -> (options, n)"""
-        ...
+    matrices: NDArray[np.float64]  # Êσ of the options: (options, n, n)
+    spans: list[int]  # the positions that each option covers
 
 
-@dataclass(frozen=True)
-class TextSteps:
-    """The positions of a text with what may stand there."""
-
-    wfa: WFA
-    choices: Choices
-
-    @property
-    def length(self) -> int:
-        return len(self.choices)
-
-    def spans(self, at: int) -> NDArray[np.int64]:
-        return np.array([option.span for option in self.choices[at]])
-
-    def matrices(self, at: int) -> NDArray[np.float64]:
-        options = self.choices[at]
-        words = list(dict.fromkeys(word for option in options for word in option.words))
-        single = dict(zip(words, self.wfa.matrices(np.array(words, np.int32)), strict=True))
-        return np.array([self._product([single[word] for word in option.words]) for option in options])
-
-    def advance(self, at: int, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        options = self.choices[at]
-        vectors = np.tile(vector, (len(options), 1))
-        for slot in range(max(len(option.words) for option in options)):
-            reading = [number for number, option in enumerate(options) if len(option.words) > slot]
-            words = np.array([options[number].words[slot] for number in reading], np.int32)
-            vectors[reading] = self.wfa.advance(vectors[reading], words)
-        return vectors
-
-    def _product(self, matrices: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """What a phrase does, the identity if it has no words; (n, n)"""
-        return reduce(lambda one, other: one @ other, matrices) if matrices else np.eye(self.wfa.states)
+def text_positions(wfa: WFA, choices: Choices) -> list[Position]:
+    """The positions of a text with what may stand there; a phrase without words changes nothing."""
+    words = np.unique([word for options in choices for option in options for word in option.words])
+    matrix_of = dict(zip(words.tolist(), wfa.matrices(words.astype(np.int32)), strict=True))
+    nothing = np.eye(wfa.states)
+    return [
+        Position(
+            np.array([reduce(np.matmul, map(matrix_of.__getitem__, option.words), nothing) for option in options]),
+            [option.span for option in options],
+        )
+        for options in choices
+    ]
 
 
-def backward_induction(steps: Steps, final: NDArray[np.float64], changes: int | None = None) -> Values:
+def backward_induction(steps: list[Position], final: NDArray[np.float64], changes: int | None = None) -> Values:
     """`v_0 … v_L` for several objectives; final: (n, objectives) -> L + 1 × (levels, n, objectives)
 
     Without a limit on changes there is one level, and any word may be changed.
     """
-    levels = 1 if changes is None else min(changes, steps.length) + 1
-    values = [np.repeat(final[None], levels, axis=0)] * (steps.length + 1)
-    for at in reversed(range(steps.length)):
-        later = np.stack([values[at + span] for span in steps.spans(at)])
-        after = steps.matrices(at)[:, None] @ later  # (options, levels, n, objectives)
+    levels = 1 if changes is None else min(changes, len(steps)) + 1
+    values = [np.repeat(final[None], levels, axis=0)] * (len(steps) + 1)
+    for at, (matrices, spans) in reversed(list(enumerate(steps))):
+        later = np.stack([values[at + span] for span in spans])
+        after = matrices[:, None] @ later  # (options, levels, n, objectives)
         now = after.max(0) if changes is None else after[0].copy()
         if changes is not None and len(after) > 1:
             now[1:] = np.maximum(now[1:], after[1:, :-1].max(0))
@@ -101,7 +69,7 @@ def backward_induction(steps: Steps, final: NDArray[np.float64], changes: int | 
 
 
 def interval_values(
-    steps: Steps, start: NDArray[np.float64], final: NDArray[np.float64], changes: int | None = None
+    steps: list[Position], start: NDArray[np.float64], final: NDArray[np.float64], changes: int | None = None
 ) -> Values:
     """As `backward_induction`, by interval arithmetic, for states whose last number is always 1.
 
@@ -116,18 +84,16 @@ def interval_values(
 
     start: (n,); final: (n, objectives) -> L + 1 × (levels, n, objectives)
     """
-    length = steps.length
+    length = len(steps)
     levels = 1 if changes is None else min(changes, length) + 1
     spent = 0 if changes is None else 1  # levels that a change costs
-    matrices = [steps.matrices(at) for at in range(length)]
-    spans = [steps.spans(at).tolist() for at in range(length)]
-    middles, widths = _boxes(matrices, spans, start, levels, spent)
+    middles, widths = _boxes(steps, start, levels, spent)
     own = [final] * (length + 1)
     gains = [np.zeros((levels, final.shape[1]))] * (length + 1)
-    for at in reversed(range(length)):
-        own[at] = matrices[at][0] @ own[at + 1]
+    for at, (matrices, spans) in reversed(list(enumerate(steps))):
+        own[at] = matrices[0] @ own[at + 1]
         gains[at] = gains[at + 1].copy()
-        for matrix, span in zip(matrices[at][1:], spans[at][1:], strict=True):
+        for matrix, span in zip(matrices[1:], spans[1:], strict=True):
             difference = matrix @ own[at + span] - own[at]
             most = middles[at] @ difference + widths[at] @ np.abs(difference)  # by changes made: (levels, objectives)
             most = most[::-1]  # by the changes left
@@ -136,16 +102,15 @@ def interval_values(
 
 
 def _boxes(
-    matrices: list[NDArray[np.float64]], spans: list[list[int]], start: NDArray[np.float64], levels: int, spent: int
+    steps: list[Position], start: NDArray[np.float64], levels: int, spent: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Centres and half-widths of the boxes after each position, by the number of changes made; (L + 1, levels, n)"""
-    length = len(matrices)
-    low = np.full((length + 1, levels, len(start)), np.inf)
+    low = np.full((len(steps) + 1, levels, len(start)), np.inf)
     high = -low
     low[0], high[0] = start, start
-    for at in range(length):
+    for at, (matrices, spans) in enumerate(steps):
         middle, width = (high[at] + low[at]) / 2, (high[at] - low[at]) / 2
-        for number, (matrix, span) in enumerate(zip(matrices[at], spans[at], strict=True)):
+        for number, (matrix, span) in enumerate(zip(matrices, spans, strict=True)):
             cost = spent if number else 0
             to, reach = (middle @ matrix)[: levels - cost], (width @ np.abs(matrix))[: levels - cost]
             np.minimum(low[at + span, cost:], to - reach, out=low[at + span, cost:])
@@ -160,76 +125,72 @@ def _with_constant(vector: NDArray[np.float64], gain: NDArray[np.float64]) -> ND
     return values
 
 
+@dataclass(frozen=True)
+class _Prefix:
+    """Options taken at the first positions, and what they lead to."""
+
+    path: Path
+    vector: NDArray[np.float64]  # (n,)
+    level: int  # changes left
+    bound: float  # on what any continuation reaches
+
+
+@dataclass(frozen=True)
 class PathSearch:
     """Looks for the options, one at each position, that maximise an objective.
 
     `values` are those of `backward_induction` on the same steps; an objective is one of their columns.
     """
 
-    def __init__(self, steps: Steps, values: Values, start: NDArray[np.float64], *, changes: int | None = None) -> None:
-        self.steps, self.values, self.start = steps, values, start
-        self.limited = changes is not None
+    steps: list[Position]
+    values: Values
+    start: NDArray[np.float64]
+    is_limited: bool = False  # whether a change uses up a level
 
     def greedy(self, objective: int) -> tuple[float, Path]:
         """The most promising option at every position, and the value that this reaches."""
-        vector, level = self.start, len(self.values[0]) - 1
-        path: Path = ()
-        while len(path) < self.steps.length:
-            bounds, vectors, levels = self._expand(objective, len(path), vector, level)
-            best = int(bounds.argmax())
-            vector, level, path = vectors[best], int(levels[best]), self._longer(path, best)
-        return float(vector @ self.values[-1][level][:, objective]), path
+        prefix = self._first(objective)
+        while len(prefix.path) < len(self.steps):
+            prefix = max(self._expand(objective, prefix), key=lambda each: each.bound)
+        return float(prefix.vector @ self.values[-1][prefix.level][:, objective]), prefix.path
 
     def best_first(self, objective: int, effort: int, enough: float = -np.inf) -> tuple[float, Path | None, int]:
         """A* search: expand the best prefix until it is complete, its bound is below `enough`, or the effort is spent.
 
         -> a bound on the value, the path that reaches it where one is known, and the effort left
         """
-        number, level = count(), len(self.values[0]) - 1
-        bound = float(self.start @ self.values[0][level][:, objective])
-        queue: list[tuple[float, int, Path, int, NDArray[np.float64]]] = []
-        heapq.heappush(queue, (-bound, next(number), (), level, self.start))
+        age, best = count(), self._first(objective)
+        queue = [(-best.bound, next(age), best)]
         passed_over = -np.inf  # the best bound of the prefixes that were dropped
         while queue:
-            negated, _, path, level, vector = queue[0]
-            if len(path) == self.steps.length:
-                return -negated, path, effort
-            if -negated < enough or effort == 0:
-                return max(-negated, passed_over), None, effort
+            best = queue[0][-1]
+            if len(best.path) == len(self.steps):
+                return best.bound, best.path, effort
+            if best.bound < enough or effort == 0:
+                return max(best.bound, passed_over), None, effort
             heapq.heappop(queue)
             effort -= 1
-            bounds, vectors, levels = self._expand(objective, len(path), vector, level)
-            promising = bounds >= enough
-            passed_over = max(passed_over, bounds.max(where=~promising, initial=-np.inf))
-            for option in np.flatnonzero(promising & np.isfinite(bounds)).tolist():
-                item = (
-                    -float(bounds[option]),
-                    next(number),
-                    self._longer(path, option),
-                    int(levels[option]),
-                    vectors[option],
-                )
-                heapq.heappush(queue, item)
+            for longer in self._expand(objective, best):
+                if longer.bound >= enough:
+                    heapq.heappush(queue, (-longer.bound, next(age), longer))
+                else:
+                    passed_over = max(passed_over, longer.bound)
         return float(passed_over), None, effort
 
-    def _expand(
-        self, objective: int, at: int, vector: NDArray[np.float64], level: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        """One step by every option of a position: bounds (−∞: not allowed), vectors, levels left."""
-        vectors = self.steps.advance(at, vector)
-        levels = np.full(len(vectors), level)
-        if self.limited:
-            levels[1:] -= 1
-        later = [
-            self.values[at + span][max(left, 0), :, objective]
-            for span, left in zip(self.steps.spans(at).tolist(), levels.tolist(), strict=True)
-        ]
-        bounds = np.einsum("on,on->o", vectors, np.array(later))
-        bounds[levels < 0] = -np.inf
-        return bounds, vectors, levels
+    def _first(self, objective: int) -> _Prefix:
+        level = len(self.values[0]) - 1
+        return _Prefix((), self.start, level, float(self.start @ self.values[0][level][:, objective]))
 
-    def _longer(self, path: Path, option: int) -> Path:
-        return (*path, option, *(0,) * (int(self.steps.spans(len(path))[option]) - 1))
+    def _expand(self, objective: int, prefix: _Prefix) -> list[_Prefix]:
+        """The prefixes that every allowed option of the next position leads to."""
+        at, found = len(prefix.path), []
+        matrices, spans = self.steps[at]
+        for option, (vector, span) in enumerate(zip(prefix.vector @ matrices, spans, strict=True)):
+            level = prefix.level - int(self.is_limited and option > 0)
+            if level >= 0:
+                path = (*prefix.path, option, *(0,) * (span - 1))
+                found.append(_Prefix(path, vector, level, float(vector @ self.values[at + span][level][:, objective])))
+        return found
 
 
 def stochastic_only(wfa: WFA, what: str) -> Serving:

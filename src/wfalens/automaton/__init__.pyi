@@ -1,0 +1,13 @@
+from .completion import COMPLETIONS as COMPLETIONS
+from .completion import Empirical as Empirical
+from .completion import Fitted as Fitted
+from .completion import Null as Null
+from .completion import Probe as Probe
+from .completion import Shared as Shared
+from .completion import Uniform as Uniform
+from .linear import LinearWFA as LinearWFA
+from .stochastic import StochasticWFA as StochasticWFA
+from .walk import ROW_KINDS as ROW_KINDS
+from .walk import Walk as Walk
+from .wfa import UNDECIDED as UNDECIDED
+from .wfa import WFA as WFA

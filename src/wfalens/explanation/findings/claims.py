@@ -1,0 +1,241 @@
+"""What a classifier has learned and what it has not, in short claims that were measured on the model itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens import progress as display
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.evaluation.comparison import Estimate, check_pair
+from wfalens.explanation.findings.interview import BudgetSpentError, Interview
+from wfalens.explanation.findings.probes import POINTS, PROBES, ProbeResult
+from wfalens.messages import sentence
+from wfalens.models.contract import PrefixClassifier, is_language_model
+from wfalens.models.inference import asks_every_prefix
+from wfalens.progress import shown
+from wfalens.results import Result
+from wfalens.text.corpus import Corpus, as_texts
+from wfalens.validation import Bounds, whole
+
+_CALLS, _PAID_CALLS = 20_000, 2_000  # at most, unless another limit is given
+_ERROR = 0.05  # probability that any interval of a list misses
+_FEWEST = 4  # words or texts that a mean needs
+_FIRST = (  # the most useful claims; within one, as the probe gives them
+    "negation", "inflection", "accuracy", "misleading", "artefact", "order", "position", "length", "confusion",
+    "no_text", "sure_mistakes", "labels", "words", "contrast", "unknown", "intensity",
+)  # fmt: skip
+_PER_PROBE = 3  # claims of one probe, such as misleading words
+_QUERIES = Bounds(whole, 1, 1 << 40, (None,))
+
+
+@dataclass(frozen=True)
+class FindingExample:
+    """A text and what the model says of it."""
+
+    text: str
+    output: tuple[float, ...]  # (classes,)
+    class_name: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim about a model, with the figure that it rests on."""
+
+    code: str  # the probe, and after a colon the word or class that it is about
+    kind: str  # learned, not_learned, dangerous or data
+    claim: str
+    figure: float
+    low: float  # of an interval; those of all claims hold together with a probability of 95 %
+    high: float
+    n: int  # texts, or pairs of texts, that were asked
+    unit: str  # "points": change of a probability; "share": of the n
+    examples: tuple[FindingExample, ...]
+    link: str  # a text or a word to look at
+
+    def to_dict(self) -> dict[str, Any]:
+        examples = [
+            {"text": each.text, "output": list(each.output), "class": each.class_name} for each in self.examples
+        ]
+        return {**vars(self), "examples": examples}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings(Result):
+    """What a model has learned and what not, the most useful first.
+
+    Args:
+        findings: the claims, each with its figure, interval and examples.
+        calls: how often the model was asked.
+        skipped: probes for which the calls did not suffice.
+
+    Examples:
+        >>> found = wl.findings(wfa, model, corpus)
+        >>> [each["kind"] for each in found.to_dict()["findings"]] == [each.kind for each in found]
+        True
+    """
+
+    findings: tuple[Finding, ...]
+    calls: int  # of the model
+    skipped: tuple[str, ...] = ()  # probes for which the calls did not suffice
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def of_kind(self, kind: str) -> list[Finding]:
+        """Those of one kind.
+
+        Args:
+            kind: learned, not_learned, dangerous or data
+
+        Examples:
+            >>> found = wl.findings(wfa, model, corpus)
+            >>> all(each.kind == "dangerous" for each in found.of_kind("dangerous"))
+            True
+        """
+        return [each for each in self.findings if each.kind == kind]
+
+    @property
+    def title(self) -> str:
+        return f"{len(self):,} findings, from {self.calls:,} model calls"
+
+    def summary(self) -> str:
+        return "\n".join([self.title, *(f"{each.kind.replace('_', ' ')}: {each.claim}" for each in self.findings)])
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "kind": each.kind.replace("_", " "),
+                "claim": each.claim,
+                "95 % interval": f"{_shown(each.low, each.unit)} to {_shown(each.high, each.unit)}",
+                "n": each.n,
+            }
+            for each in self.findings
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        found = [each.to_dict() for each in self.findings]
+        return {"findings": found, "calls": self.calls, "skipped": list(self.skipped)}
+
+
+def _shown(value: float, unit: str) -> str:
+    return f"{100 * value:+.0f}" if unit == POINTS else f"{100 * value:.0f} %"
+
+
+def findings(
+    wfa: WFA,
+    model: PrefixClassifier,
+    texts: Corpus | Sequence[str],
+    *,
+    train: Corpus | None = None,
+    queries: int | None = None,
+    seed: int = 0,
+    progress: bool = False,
+) -> Findings:
+    """What a classifier has learned and what it has not, each claim measured on the model itself.
+
+    The automaton proposes words to ask about. Texts come from the corpus: with "not" before a strong word, with their
+    words shuffled, without punctuation and so on. Intervals hold together with a probability of 95 % (Bonferroni); a
+    claim that its interval does not support is left out.
+
+    Args:
+        wfa: the automaton that was extracted from the model.
+        model: the classifier.
+        texts: texts that it has not seen, best with labels.
+        train: texts that it was trained on, best with labels.
+        queries: model calls at most (default: 20,000, and 2,000 of a model that pays for every call).
+        seed: of all random draws.
+        progress: show a progress bar.
+
+    Examples:
+        >>> found = wl.findings(wfa, model, corpus)
+        >>> {each.kind for each in found} <= {"learned", "not_learned", "dangerous", "data"}
+        True
+    """
+    check_pair(wfa, model)
+    if is_language_model(model):
+        raise InputError("findings are about classes of texts; a language model has none", code="language-model")
+    _QUERIES.checked("queries", queries)
+    limit = queries or (_PAID_CALLS if asks_every_prefix(model) else _CALLS)
+    new = texts if isinstance(texts, Corpus) else Corpus.of(list(as_texts(texts)))
+    known = set() if train is None else {*train.texts}
+    new = new.subset(np.flatnonzero([text not in known for text in new.texts]))
+    if len(new.texts) == 0:
+        raise InputError("there is no text that the model was not trained on", code="no-texts")
+    rng = np.random.default_rng(seed)
+    talk = Interview(wfa, model, new, train, limit, rng, min(1.0, limit / _CALLS))
+    with shown(progress):
+        display.say(f"asking the model at most {limit:,} times")
+        return _claimed(talk)
+
+
+def _claimed(talk: Interview) -> Findings:
+    probes: list[ProbeResult] = []
+    skipped = []
+    display.start("asking the model", len(PROBES))
+    for probe in PROBES:
+        try:
+            probes += [each for each in probe(talk) if all(len(sample) >= _FEWEST for sample in each.samples)]
+        except BudgetSpentError:
+            skipped.append(probe.__name__)
+        display.advance()
+    display.finish()
+    tests = sum(len(each.samples) if each.tests is None else each.tests for each in probes)
+    level = 1 - _ERROR / max(1, tests)
+    found = [each for probe in probes for each in _found(talk, probe, level)]
+    found.sort(key=_rank)
+    counts: dict[str, int] = {}
+    kept = []
+    for each in found:
+        probe_name = each.code.partition(":")[0]
+        counts[probe_name] = counts.get(probe_name, 0) + 1
+        if counts[probe_name] <= _PER_PROBE or probe_name == "words":
+            kept.append(each)
+    return Findings(tuple(kept), talk.calls, tuple(skipped))
+
+
+def _found(talk: Interview, probe: ProbeResult, level: float) -> Iterator[Finding]:
+    try:
+        claim = probe.claim(*(estimate(sample, level) for sample in probe.samples))
+        if claim is None:
+            return
+        outputs = talk.ask(list(claim.examples))
+    except BudgetSpentError:
+        return
+    examples = tuple(
+        FindingExample(text, tuple(np.round(output, 4).tolist()), talk.names[int(output.argmax())])
+        for text, output in zip(claim.examples, outputs, strict=True)
+    )
+    figure = claim.figure
+    yield Finding(
+        probe.code, claim.kind, sentence(claim.text), figure.value, figure.low, figure.high, probe.cases, probe.unit,
+        examples, claim.link,
+    )  # fmt: skip
+
+
+def _rank(finding: Finding) -> tuple[bool, int]:
+    name = finding.code.partition(":")[0]
+    place = _FIRST.index(name) if name in _FIRST else len(_FIRST)
+    quiet = finding.kind == "learned" and place == len(_FIRST)
+    return quiet, place
+
+
+def estimate(sample: NDArray[Any], level: float) -> Estimate:
+    """A share with Wilson's interval, or a mean with Student's, at a level of confidence."""
+    from scipy import stats
+
+    if sample.dtype == bool:
+        test = stats.binomtest(int(sample.sum()), len(sample))
+        bounds = test.proportion_ci(level, "wilson")
+        return Estimate(float(sample.mean()), float(bounds.low), float(bounds.high))
+    mean, error = float(sample.mean()), float(sample.std(ddof=1) / np.sqrt(len(sample)))
+    half = float(stats.t.ppf((1 + level) / 2, len(sample) - 1)) * error
+    return Estimate(mean, mean - half, mean + half)

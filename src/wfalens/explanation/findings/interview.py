@@ -1,0 +1,234 @@
+"""Asking a classifier about texts that are made of its own corpus; the automaton only proposes words to ask about."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.explanation.influence import influence_of, words_seen
+from wfalens.messages import percent, printable, shortened
+from wfalens.models.contract import PrefixClassifier
+from wfalens.models.inference import text_outputs
+from wfalens.text.corpus import Corpus
+from wfalens.text.tokenizers import characters_each
+from wfalens.text.word_checks import has_letter, is_stop_word
+
+RELEVANT = 0.1  # change of a probability that matters
+_UNSURE = 0.8  # the largest probability of a class below which a decision is open
+_MANY_TEXTS = 20_000  # that words are looked up in
+_DRAW = 19  # seed of the labelled texts
+_MOST_CLASSES = 10  # whose words are asked about
+_BREAK = re.compile(r"[.,;:!?()\"“”–—]|--")
+_NEGATORS = frozenset({"not", "no", "never", "n't", "hardly", "nothing"})
+_GRADED_BY = ("very", "too", "so", "not", "more", "most", "as")  # words that stand before an opinion
+
+
+class BudgetSpentError(Exception):
+    """A probe needs more model calls than are left."""
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A few words of a real text around a word that decides about them."""
+
+    word: str
+    left: str
+    right: str
+    own: float  # probability of the word's class with the word
+
+    def text(self, before: str = "") -> str:
+        """The fragment, with a word such as "very" before the one that decides."""
+        left = re.sub(r"\ban$", "a", self.left) if before else self.left
+        return " ".join(f"{left} {before} {self.word} {self.right}".split())
+
+
+@dataclass(eq=False)
+class Interview:
+    """A model with its automaton, and texts to ask it about; no text is asked twice."""
+
+    wfa: WFA
+    model: PrefixClassifier
+    new: Corpus
+    seen: Corpus | None
+    limit: int  # model calls
+    rng: np.random.Generator
+    scale: float = 1.0  # share of the usual sample sizes
+    _answers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> int:
+        return len(self._answers)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.wfa.class_names
+
+    def size(self, usual: int) -> int:
+        """A sample size that the budget allows."""
+        return max(4, round(usual * self.scale))
+
+    def ask(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """The model's probabilities; (texts, classes)"""
+        asked = [text for text in dict.fromkeys(texts) if text not in self._answers]
+        if self.calls + len(asked) > self.limit:
+            raise BudgetSpentError
+        if asked:
+            ids = self.model.encoder.encode(asked)
+            outputs = text_outputs(self.model, asked, np.arange(len(asked)), ids)
+            self._answers.update(zip(asked, np.asarray(outputs, np.float64), strict=True))
+        return np.array([self._answers[text] for text in texts]).reshape(len(texts), len(self.names))
+
+    def shown(self, text: str) -> str:
+        """A text with the class that the model gives it, for a sentence."""
+        output = self.ask([text])[0]
+        return f"“{shortened(printable(text))}” is {percent(output.max())} {self.name(int(output.argmax()))}"
+
+    def name(self, label: int) -> str:
+        return shortened(printable(self.names[label]))
+
+    def sample(self, usual: int, extra: int = 0, fits: Callable[[str], object] = bool) -> list[str]:
+        """Some of the new texts for which `extra` more words would still be read."""
+        longest = self.model.encoder.max_length or 1 << 40
+        ids = self.model.encoder.encode(self.new.texts)
+        rows = np.flatnonzero((ids.lengths > 0) & (ids.lengths + extra <= longest))
+        chosen = [self.new.texts[row] for row in self.rng.permutation(rows) if fits(self.new.texts[row])]
+        return chosen[: self.size(usual)]
+
+    def labelled(self, corpus: Corpus, usual: int) -> Corpus:
+        """Some labelled texts that have words, the same at every call."""
+        worded, _ = self.model.encoder.encode(corpus.texts).nonempty()
+        drawn = np.random.default_rng(_DRAW).permutation(worded)  # not as a trainer draws texts to set aside
+        return corpus.subset(np.sort(drawn[: self.size(usual)]))
+
+    @cached_property
+    def reads_words(self) -> bool:
+        encoder = self.model.encoder
+        return characters_each(encoder.tokenizer_name) is None and not encoder.closed
+
+    @cached_property
+    def pool(self) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.int64]]:
+        """Texts that are read whole, and for every word where its texts begin and which they are."""
+        texts = [*self.new.texts, *(self.seen.texts if self.seen is not None else ())]
+        if len(texts) > _MANY_TEXTS:
+            texts = [texts[row] for row in np.sort(self.rng.permutation(len(texts))[:_MANY_TEXTS])]
+        longest = self.model.encoder.max_length or 1 << 40
+        lengths = self.wfa.encoder.encode(texts).lengths
+        texts = [text for text, length in zip(texts, lengths, strict=True) if 0 < length < longest]
+        ids = self.wfa.encoder.encode(texts)
+        words = len(self.wfa.encoder.vocabulary)
+        pairs = np.unique(ids.values.astype(np.int64) * len(ids) + ids.item_of_value())
+        firsts = np.searchsorted(pairs, np.arange(words + 1) * len(ids))
+        return tuple(texts), firsts, pairs % max(1, len(ids))
+
+    def occurrences(self, word: str, most: int) -> Iterator[tuple[str, str, str]]:
+        """What stands before a word, the word as it is written, and what follows, in real texts drawn at random."""
+        texts, firsts, rows = self.pool
+        number = self.wfa.encoder.vocabulary.id_of(word)
+        pattern, found = self.pattern(word), 0
+        for row in self.rng.permutation(rows[firsts[number] : firsts[number + 1]]):
+            match = pattern.search(texts[row])
+            if match and found < most:
+                found += 1
+                yield texts[row][: match.start()], match.group(), texts[row][match.end() :]
+
+    def pattern(self, word: str) -> re.Pattern[str]:
+        """Finds a word as it is written in texts."""
+        tokens = self.wfa.encoder.tokens
+        flags = re.IGNORECASE if tokens(word.upper()) == tokens(word.lower()) else 0
+        return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)" if self.reads_words else re.escape(word), flags)
+
+    @cached_property
+    def scores(self) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.float64]]:
+        """The automaton's words, how often each was seen, and its influence on each class; (words, classes)"""
+        ids = words_seen(self.wfa, 5)
+        return (
+            tuple(self.wfa.encoder.vocabulary.decode(ids)),
+            self.wfa.word_counts[ids],
+            influence_of(self.wfa, ids, "probability"),
+        )
+
+    @cached_property
+    def classes(self) -> list[int]:
+        """Those whose words are asked about: the most frequent among the model's answers."""
+        outputs = self.ask(self.sample(300))
+        order = np.argsort(-outputs.mean(0), kind="stable")
+        return sorted(order[:_MOST_CLASSES].tolist())
+
+    def strongest(self, label: int, most: int, least_count: int = 5) -> list[str]:
+        """The words with the largest influence on a class, function words left out."""
+        words, counts, scores = self.scores
+        order = np.argsort(-scores[:, label], kind="stable")
+        usual = (words[at] for at in order if counts[at] >= least_count and scores[at, label] > 0)
+        return [word for word, _ in zip((w for w in usual if not is_stop_word(w)), range(most), strict=False)]
+
+    @cached_property
+    def filler(self) -> list[str]:
+        """Frequent function words with the least influence; where there are none, any frequent words."""
+        words, counts, scores = self.scores
+        frequent = [at for at in np.argsort(-counts, kind="stable") if has_letter(words[at])][:150]
+        stop_words = [at for at in frequent if is_stop_word(words[at]) and words[at] not in (*_GRADED_BY, "but")]
+        quiet = sorted(stop_words if len(stop_words) >= 5 else frequent, key=lambda at: float(np.abs(scores[at]).max()))
+        return [words[at] for at in quiet[:12]]
+
+    def filled(self, words: int) -> str:
+        return " ".join(self.rng.choice(self.filler, words))
+
+    def pushes(self, words: Sequence[str], usual: int = 30) -> list[NDArray[np.float64]]:
+        """What each word changes when it is read after the beginning of a real text, the decision being open.
+
+        -> for each word (different beginnings, classes)
+        """
+        found = {
+            (number, left.strip(), left + spelled)
+            for number, word in enumerate(words)
+            for left, spelled, _ in self.occurrences(word, self.size(usual))
+            if left.strip()
+        }
+        ordered = sorted(found)
+        first, second = self.ask([before for _, before, _ in ordered]), self.ask([after for *_, after in ordered])
+        is_open = first.max(1, initial=0) < _UNSURE
+        owners = np.array([number for number, *_ in ordered], np.int64)
+        return [(second - first)[(owners == number) & is_open] for number in range(len(words))]
+
+    def fragments(self, label: int) -> list[Fragment]:
+        """Real fragments of one clause that a strong word of a class decides: two classes, opinion words."""
+        return self._fragments[label]
+
+    @cached_property
+    def _fragments(self) -> dict[int, list[Fragment]]:
+        return {label: self._decided(label) for label in range(len(self.names))}
+
+    def _decided(self, label: int) -> list[Fragment]:
+        words = [word for word in self.strongest(label, 80) if word in self.graded and word not in _GRADED_BY][
+            : max(8, self.size(24))
+        ]
+        parts = []
+        for word in words:
+            for left, _, right in self.occurrences(word, self.size(20)):
+                before, after = _BREAK.split(left)[-1].split()[-4:], _BREAK.split(right)[0].split()[:3]
+                if not _NEGATORS & {*map(str.lower, before)}:
+                    parts.append((word, " ".join(before), " ".join(after)))
+        own = self.ask([" ".join(f"{left} {word} {right}".split()) for word, left, right in parts])[:, label]
+        without = self.ask([f"{left} {right}".strip() for _, left, right in parts])[:, label]
+        return [
+            Fragment(*part, float(probability))
+            for part, probability, other in zip(parts, own, without, strict=True)
+            if probability >= 0.5 and probability - other >= RELEVANT
+        ]
+
+    @cached_property
+    def graded(self) -> Counter[str]:
+        """How often each word follows one such as "very" in the texts."""
+        vocabulary = self.wfa.encoder.vocabulary
+        ids = self.wfa.encoder.encode(self.pool[0])
+        first = [vocabulary.id_of(word) for word in _GRADED_BY if word in vocabulary]
+        follows = np.isin(ids.values[:-1], first)
+        follows &= ids.item_of_value()[:-1] == ids.item_of_value()[1:]
+        return Counter(vocabulary.decode(ids.values[1:][follows]))

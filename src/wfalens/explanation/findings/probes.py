@@ -1,0 +1,569 @@
+"""What a classifier has learned, asked of the model itself.
+
+A probe has samples, one value for each word or text that was asked about, and says what follows from the intervals of
+their means. Its texts are made of the model's own corpus and words (CheckList, Ribeiro et al. 2020, has them written by
+hand).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.evaluation.comparison import Estimate
+from wfalens.evaluation.label_errors import find_label_errors
+from wfalens.explanation.findings.interview import RELEVANT, Interview
+from wfalens.messages import percent, visible
+from wfalens.text.word_checks import find_mojibake, has_letter
+
+LEARNED, NOT_LEARNED, DANGEROUS, DATA = KINDS = ("learned", "not_learned", "dangerous", "data")
+POINTS, SHARE = "points", "share"
+_SURE_MISTAKE, _SURE_NONSENSE = 0.95, 0.9
+_FLIPS = 0.05  # share of changed answers that matters
+_ORDER_IGNORED, _ORDER_NEEDED = 0.2, 0.3  # share of the answers that shuffled words change
+_GAP = 0.02  # between accuracies
+_DOUBTED = 2.0  # log-odds against a label
+_FILLER = 20  # words that say nothing
+_MARKS = re.compile(r"[^\w\s]|_")
+_NONSENSE = (
+    "& & & &", ". . . .", "? ? ?", "! ! ! !", "- - - -", "1234 5678 90", "x x x x x", "asdf qwer zxcv", "a a a a a a",
+    "lorem ipsum dolor sit amet", "http : / /", "( ) ( ) ( )",
+)  # fmt: skip
+_MADE_UP = ("blorvit", "zanquer", "tremuls", "quogglin", "vistrell")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence that follows from intervals, with its figure."""
+
+    kind: str
+    text: str
+    figure: Estimate
+    examples: Sequence[str] = ()
+    link: str = ""  # a text or a word to look at
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """Samples and what follows from them: shares of truth values, means of changes."""
+
+    code: str
+    samples: tuple[NDArray[Any], ...]  # (units,) each: truth values, or changes of a probability
+    claim: Callable[..., Claim | None]  # of the estimates of the samples, in their order
+    cases: int  # texts, or pairs of texts, that the figure rests on
+    unit: str = POINTS
+    tests: int | None = None  # among which the samples were chosen; None: as many as there are samples
+
+
+def by_owner(owners: Sequence[str], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of the values of each word; (words,)"""
+    _, inverse = np.unique(np.array(owners, dtype=object).astype(str), return_inverse=True)
+    return np.asarray(np.bincount(inverse, values) / np.bincount(inverse)) if len(values) else np.zeros(0)
+
+
+def points(value: float) -> str:
+    return f"{100 * value:+.0f} points"
+
+
+def knows(talk: Interview, word: str) -> bool:
+    """Whether the classes are opposites, two of them, and a word is the model's."""
+    return talk.reads_words and len(talk.names) == 2 and word in talk.wfa.encoder.vocabulary
+
+
+def _for_both(
+    code: str, samples: Sequence[NDArray[Any]], least: float, cases: int, sentence: Callable[..., Claim]
+) -> ProbeResult:
+    """Learned if the words of both classes move by more than `least`, not learned if those of one do not."""
+
+    def claim(*found: Estimate) -> Claim | None:
+        label = min((0, 1), key=lambda at: found[at].value)
+        if all(each.low > least for each in found):
+            return sentence(LEARNED, label, found[label])
+        return sentence(NOT_LEARNED, label, found[label]) if found[label].high < least else None
+
+    return ProbeResult(code, tuple(samples), claim, cases)
+
+
+def negation(talk: Interview) -> Iterator[ProbeResult]:
+    """Does "not" move away from the class of the word that follows, for words of both classes?"""
+    if not knows(talk, "not"):
+        return
+    every = [talk.fragments(label) for label in (0, 1)]
+    samples = [_moved(talk, label, part, "not", -1) for label, part in enumerate(every)]
+
+    def sentence(kind: str, label: int, found: Estimate) -> Claim:
+        words = sorted({each.word for each in every[label]}, key=lambda word: (-talk.graded[word], word))
+        texts = [form.format(word) for word in words[:12] for form in ("it is not {}", "not {} at all")]
+        own = talk.ask(texts)[:, label].reshape(-1, 2) * (1 if kind == NOT_LEARNED else -1)
+        best = [
+            texts[2 * at + int(row.argmax())] for at, row in enumerate(own) if abs(row).max() > 0.5 * (kind != LEARNED)
+        ]
+        examples = best[:2]  # of frequent words
+        name, by = talk.name(label), abs(100 * found.value)
+        if kind == LEARNED:
+            text = f"It has learned negation: “not” moves {name} words {by:.0f} points away from {name}, others further"
+        elif found.low > -0.01 and found.high < 0.01:
+            text = f"It has not learned negation: “not” before a {name} word changes nothing"
+        else:
+            where = "away from it" if found.value > 0 else f"further towards {name}"
+            text = f"It has not learned negation: “not” before a {name} word moves it {by:.0f} points {where}"
+        return Claim(kind, f"{text}; {talk.shown(examples[0])}", found, examples, examples[0])
+
+    yield _for_both("negation", samples, RELEVANT, sum(map(len, every)), sentence)
+
+
+def _moved(talk: Interview, label: int, parts: Sequence[Any], word: str, sign: int) -> NDArray[np.float64]:
+    """By how much a word before the deciding one moves the probability of its class, a value for each such word."""
+    own = np.array([each.own for each in parts])
+    now = talk.ask([each.text(word) for each in parts])[:, label]
+    return by_owner([each.word for each in parts], sign * (now - own))
+
+
+def intensity(talk: Interview) -> Iterator[ProbeResult]:
+    """Does "very" strengthen the word that follows? Asked where there is room for more."""
+    if not knows(talk, "very"):
+        return
+    every = [[each for each in talk.fragments(label) if each.own < 0.9] for label in (0, 1)]
+    samples = [_moved(talk, label, part, "very", 1) for label, part in enumerate(every)]
+
+    def sentence(kind: str, label: int, found: Estimate) -> Claim:
+        shown = every[label][0]
+        does = (
+            "strengthens words of both classes" if kind == LEARNED else f"does not strengthen {talk.name(label)} words"
+        )
+        examples = (shown.text("very"), shown.text())
+        return Claim(kind, f"“very” {does} ({points(found.value)})", found, examples, examples[0])
+
+    yield _for_both("intensity", samples, 0.02, sum(map(len, every)), sentence)
+
+
+def contrast(talk: Interview) -> Iterator[ProbeResult]:
+    """Does the part after "but" count for more than the same part after "and"?"""
+    if not (knows(talk, "but") and knows(talk, "and")):
+        return
+    texts = talk.sample(600, fits=lambda text: 2 <= len(text.split()) <= 14)
+    outputs = talk.ask(texts)
+    sides = [[text.strip(" .!?,") for text, row in zip(texts, outputs, strict=True) if row[at] > 0.8] for at in (0, 1)]
+    pairs = [list(zip(sides[1 - at], sides[at], strict=False))[: talk.size(100)] for at in (0, 1)]
+    samples = []
+    for label, part in enumerate(pairs):
+        but, plain = ([f"{first} {word} {last}" for first, last in part] for word in ("but", "and"))
+        samples.append(talk.ask(but)[:, label] - talk.ask(plain)[:, label])
+
+    def sentence(kind: str, label: int, found: Estimate) -> Claim:
+        first, last = pairs[label][0]
+        does = "makes what follows count for more" if kind == LEARNED else "does not make what follows count for more"
+        examples = (f"{first} but {last}", f"{first} and {last}")
+        return Claim(kind, f"“but” {does} than “and” does ({points(found.value)})", found, examples, examples[0])
+
+    yield _for_both("contrast", samples, 0.05, sum(map(len, pairs)), sentence)
+
+
+def order(talk: Interview) -> Iterator[ProbeResult]:
+    """Does the order of the words matter?"""
+    texts = talk.sample(1000, fits=lambda text: len(text.split()) >= 4)
+    shuffled = [" ".join(talk.rng.permutation(text.split())) for text in texts]
+    flips = _flips(talk, texts, shuffled)
+
+    def claim(found: Estimate) -> Claim | None:
+        ignored = found.high < _ORDER_IGNORED
+        if not ignored and found.low < _ORDER_NEEDED:
+            return None
+        text = (
+            f"{'It hardly uses word order' if ignored else 'Word order matters'}: {percent(found.value)} of its "
+            "answers change when the words of a text are shuffled"
+        )
+        return Claim(
+            NOT_LEARNED if found.high < _ORDER_IGNORED else LEARNED, text, found, *_pair(texts, shuffled, flips)
+        )
+
+    yield ProbeResult("order", (flips,), claim, len(texts), SHARE)
+
+
+def _flips(talk: Interview, texts: Sequence[str], changed: Sequence[str]) -> NDArray[np.bool_]:
+    return np.asarray(talk.ask(texts).argmax(1) != talk.ask(changed).argmax(1))
+
+
+def _pair(texts: Sequence[str], changed: Sequence[str], flips: NDArray[np.bool_]) -> tuple[tuple[str, ...], str]:
+    """A text and its changed form to show, one whose class changes if there is any, and the text to open."""
+    at = int(flips.argmax())
+    return (texts[at], changed[at]), changed[at]
+
+
+def invariance(talk: Interview) -> Iterator[ProbeResult]:
+    """Changes that should change no answer: capitals, punctuation, digits, a typing error, saying it twice."""
+    longest = talk.model.encoder.max_length or 1 << 40
+    edits: dict[str, tuple[str, Callable[[str], str]]] = {
+        "case": ("writing in capitals", str.upper),
+        "punctuation": ("leaving out punctuation", lambda text: " ".join(_MARKS.sub(" ", text).split())),
+        "numbers": ("replacing digits", lambda text: re.sub(r"\d", lambda digit: str((int(digit[0]) + 3) % 10), text)),
+        "typing_error": ("swapping two letters of one word", lambda text: _with_swap(text, talk.rng)),
+        "repetition": ("saying a text twice", lambda text: f"{text} {text}"),
+    }
+    if talk.model.encoder.closed:
+        edits = {"repetition": edits["repetition"]}
+    for code, (name, edit) in edits.items():
+        changed = {text: edit(text) for text in talk.sample(300)} if code != "repetition" else {
+            text: edit(text) for text in talk.sample(300) if 2 * len(talk.wfa.encoder.tokens(text)) < longest
+        }  # fmt: skip
+        texts = [text for text, other in changed.items() if other.strip() and other != text]
+        if len(texts) >= talk.size(40):
+            yield _harmless(talk, code, name, texts, [changed[text] for text in texts])
+
+
+def _harmless(talk: Interview, code: str, name: str, texts: list[str], changed: list[str]) -> ProbeResult:
+    flips = _flips(talk, texts, changed)
+
+    def claim(found: Estimate) -> Claim | None:
+        if found.low > _FLIPS:
+            text = f"{name[0].upper()}{name[1:]} changes {percent(found.value)} of its answers"
+            return Claim(DANGEROUS, text, found, *_pair(texts, changed, flips))
+        if found.high < _FLIPS:
+            text = f"{name[0].upper()}{name[1:]} changes hardly any answer ({percent(found.value)})"
+            return Claim(LEARNED, text, found, *_pair(texts, changed, flips))
+        return None
+
+    return ProbeResult(code, (flips,), claim, len(texts), SHARE)
+
+
+def _with_swap(text: str, rng: np.random.Generator) -> str:
+    words = text.split()
+    long = [at for at, word in enumerate(words) if len(word) > 4 and word.isalpha()]
+    if not long:
+        return text
+    at = int(rng.choice(long))
+    place = int(rng.integers(1, len(words[at]) - 2))
+    word = words[at]
+    words[at] = word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+    return " ".join(words)
+
+
+def fillers(talk: Interview) -> Iterator[ProbeResult]:
+    """Do words that say nothing, or that are unknown, move the output?"""
+    if not talk.reads_words:
+        return
+    texts = talk.sample(300, extra=_FILLER)
+    added = min(_FILLER, int(np.median([len(text.split()) for text in texts])))  # lengths that it knows
+    about = f"words that say nothing count: {added} of them at the end, such as “{' '.join(talk.filler[:4])}”,"
+    yield _shift(talk, "length", about, texts, [f"{text} {talk.filled(added)}" for text in texts], 0.05)
+    unknown = [word for word in _MADE_UP if word not in talk.wfa.encoder.vocabulary]
+    changed = []
+    for text in texts:
+        words = text.split()
+        at = int(talk.rng.integers(len(words) + 1))
+        changed.append(" ".join([*words[:at], str(talk.rng.choice(unknown)), *words[at:]]))
+    yield _shift(talk, "unknown", "a word that it does not know", texts, changed, 0.05)
+
+
+def _shift(talk: Interview, code: str, about: str, texts: list[str], changed: list[str], least: float) -> ProbeResult:
+    """By how much a change moves each class (of two classes, one is enough)."""
+    moved = talk.ask(changed) - talk.ask(texts)
+
+    def claim(*found: Estimate) -> Claim | None:
+        both = [(each, label) for label, each in enumerate(found, int(len(talk.names) == 2))]
+        if len(talk.names) == 2:
+            only = found[0]
+            both.append((Estimate(-only.value, -only.high, -only.low), 0))
+        best, label = max(both, key=lambda each: each[0].low)
+        if best.low < least:
+            return None
+        at = int(moved[:, label].argmax())
+        text = f"{about[0].upper()}{about[1:]} move a text towards {talk.name(label)} by {100 * best.value:.0f} points"
+        return Claim(DANGEROUS, text, best, (texts[at], changed[at]), changed[at])
+
+    columns = moved.T[1:] if len(talk.names) == 2 else moved.T
+    return ProbeResult(code, tuple(columns), claim, len(texts))
+
+
+def position(talk: Interview) -> Iterator[ProbeResult]:
+    """Does the same word count for more at the end of its text than at the beginning?"""
+    if not talk.reads_words:
+        return
+    moved_words = [
+        (word, label, " ".join(f"{left} {right}".split()))
+        for label in talk.classes
+        for word in talk.strongest(label, 20 if len(talk.names) < 4 else 5)
+        for left, _, right in talk.occurrences(word, talk.size(6))
+    ]
+    labels = np.array([label for _, label, _ in moved_words], np.int64)
+    texts = [[form.format(word, rest) for word, _, rest in moved_words] for form in ("{1}", "{0} {1}", "{1} {0}")]
+    without, at_first, at_last = (talk.ask(each)[np.arange(len(labels)), labels] for each in texts)
+    kept = np.flatnonzero(np.maximum(at_first, at_last) - without >= RELEVANT)  # where the word matters at all
+    first, last = ([each[at] for at in kept] for each in texts[1:])
+    moved = (at_last - at_first)[kept]
+
+    def claim(found: Estimate) -> Claim | None:
+        if min(found.high, -found.low) > -RELEVANT:
+            return None
+        at = int((moved * np.sign(found.value)).argmax())
+        where = ("end", "beginning") if found.value > 0 else ("beginning", "end")
+        text = (
+            f"The same word counts for more at the {where[0]} of a text than at the {where[1]}, "
+            f"by {abs(100 * found.value):.0f} points"
+        )
+        return Claim(DANGEROUS, text, found, (first[at], last[at]), last[at])
+
+    yield ProbeResult("position", (by_owner([moved_words[at][0] for at in kept], moved),), claim, len(moved))
+
+
+def no_text(talk: Interview) -> Iterator[ProbeResult]:
+    """What does it say of texts that are none?"""
+    if not talk.model.encoder.closed:
+        outputs = talk.ask(_NONSENSE)
+        sure = outputs.max(1) >= _SURE_NONSENSE
+        ranked = [_NONSENSE[at] for at in np.argsort(-outputs.max(1), kind="stable")]
+
+        def claim(found: Estimate) -> Claim | None:
+            if not sure.any():
+                return None
+            text = f"Text that is no text gets a sure answer {sure.sum()} times in {len(sure)}: {talk.shown(ranked[0])}"
+            return Claim(DANGEROUS, text, found, ranked[:2], ranked[0])
+
+        yield ProbeResult("no_text", (sure,), claim, len(sure), SHARE)
+    if hasattr(talk.model, "initial_output"):
+        (output,) = talk.ask([""])
+        label, value = int(output.argmax()), float(output.max())
+
+        def empty() -> Claim | None:
+            text = f"An empty text is {percent(value)} {talk.name(label)}"
+            return Claim(DANGEROUS, text, Estimate(value, value, value), ("",)) if value >= _SURE_NONSENSE else None
+
+        yield ProbeResult("empty", (), empty, 1, SHARE)
+
+
+def strong_words(talk: Interview) -> Iterator[ProbeResult]:
+    """Which words move it most, class by class?"""
+    if not talk.reads_words:
+        return
+    for label in talk.classes:
+        words = talk.strongest(label, 14 if len(talk.names) < 4 else 8)
+        moved = [each[:, label] for each in talk.pushes(words, 30 if len(talk.names) < 4 else 20)]
+        kept = [at for at, each in enumerate(moved) if len(each) >= 4]
+        if kept:
+            yield _movers(talk, label, [words[at] for at in kept], [moved[at] for at in kept])
+
+
+def artefacts(talk: Interview) -> Iterator[ProbeResult]:
+    """Which of the strongest symbols are damaged, or no words?"""
+    words, _, scores = talk.scores
+    strength = np.abs(scores).max(1)
+    strong = np.flatnonzero(strength >= np.quantile(strength, 0.9))
+    odd = [
+        at
+        for at in strong[np.argsort(-strength[strong], kind="stable")]
+        if find_mojibake(words[at]) or (talk.reads_words and not has_letter(words[at]))
+    ][:8]
+    for at, moved in zip(odd, talk.pushes([words[at] for at in odd]), strict=True):
+        label = int(scores[at].argmax())
+        if len(moved) >= 4:
+            yield _artefact(talk, words[at], label, moved[:, label])
+
+
+def _movers(talk: Interview, label: int, words: list[str], moved: list[NDArray[np.float64]]) -> ProbeResult:
+    def claim(*found: Estimate) -> Claim | None:
+        sure = sorted((at for at in range(len(words)) if found[at].low > 0), key=lambda at: -found[at].low)[:5]
+        if not sure:
+            return None
+        pushes = ", ".join(f"“{visible(words[at])}” {points(found[at].value)}" for at in sure)
+        texts = [f"{left}{word}{right}" for left, word, right in talk.occurrences(words[sure[0]], 2)]
+        return Claim(
+            LEARNED, f"Words that move it towards {talk.name(label)}: {pushes}", found[sure[0]], texts, words[sure[0]]
+        )
+
+    return ProbeResult(f"words:{talk.names[label]}", tuple(moved), claim, sum(map(len, moved)))
+
+
+def _artefact(talk: Interview, word: str, label: int, moved: NDArray[np.float64]) -> ProbeResult:
+    def claim(found: Estimate) -> Claim | None:
+        texts = [f"{left}{spelled}{right}" for left, spelled, right in talk.occurrences(word, 2)]
+        text = f"“{visible(word)}” is no word, yet it moves a text towards {talk.name(label)} by {points(found.value)}"
+        return Claim(DANGEROUS, text, found, texts, word) if found.low > RELEVANT / 2 else None
+
+    return ProbeResult(f"artefact:{word}", (moved,), claim, len(moved))
+
+
+def inflection(talk: Interview) -> Iterator[ProbeResult]:
+    """Do the forms of a word count alike? Asked of forms that the automaton treats most differently."""
+    if not talk.reads_words:
+        return
+    words, counts, scores = talk.scores
+    place = {word: at for at, word in enumerate(words) if counts[at] >= 10}
+    pairs = []
+    for base, at in place.items():
+        silent = base.endswith("e") and not base.endswith("ee")
+        forms = {base + "s", base + ("d" if silent else "ed"), (base[:-1] if silent else base) + "ing"}
+        for form in sorted(forms & place.keys()):
+            if len(base) > 2:
+                louder = max((at, place[form]), key=lambda each: np.abs(scores[each]).max())
+                gap = np.abs(scores[at] - scores[place[form]])
+                pairs.append((float(gap.max()), int(scores[louder].argmax()), base, form))
+    chosen = sorted(pairs, reverse=True)[: talk.size(16)]
+    chosen.sort(key=lambda pair: -min(counts[place[pair[2]]], counts[place[pair[3]]]))
+    for _, label, base, form in chosen:
+        moved = [each[:, label] for each in talk.pushes([base, form], 40)]
+        if min(map(len, moved)) >= 4:
+            yield _forms(talk, label, (base, form), moved)
+
+
+def _forms(talk: Interview, label: int, words: tuple[str, str], moved: list[NDArray[np.float64]]) -> ProbeResult:
+    """One form counts, the other does not; the label is a class that it raises."""
+
+    def claim(*found: Estimate) -> Claim | None:
+        quiet, loud = sorted((0, 1), key=lambda at: abs(found[at].value))
+        nothing = found[quiet].low < 0 < found[quiet].high and max(-found[quiet].low, found[quiet].high) < RELEVANT
+        if not nothing or found[loud].low - found[quiet].high < 0.05:
+            return None
+        text = (
+            f"“{words[quiet]}” counts for nothing ({points(found[quiet].value)}), while “{words[loud]}” moves a text "
+            f"{100 * found[loud].value:.0f} points towards {talk.name(label)}"
+        )
+        texts = [f"{left}{word}{right}" for form in words for left, word, right in talk.occurrences(form, 1)]
+        return Claim(NOT_LEARNED, text, found[quiet], texts, words[quiet])
+
+    return ProbeResult(f"inflection:{words[0]}", tuple(moved), claim, sum(map(len, moved)))
+
+
+def mistakes(talk: Interview) -> Iterator[ProbeResult]:
+    """How often is it right on new texts and on those that it has seen, what does it confuse, when is it wrong?"""
+    if talk.new.labels is None:
+        return
+    new = talk.labelled(talk.new, 3000)
+    texts, truth = new.texts, new.labels_in(talk.names)
+    outputs = talk.ask(texts)
+    right, usual = outputs.argmax(1) == truth, int(np.bincount(truth).argmax())
+    wrong = np.flatnonzero(~right)
+    surest = wrong[np.argsort(-outputs[wrong].max(1), kind="stable")]
+    shown = [texts[at] for at in surest[:2]]
+    seen = None if talk.seen is None or talk.seen.labels is None else talk.labelled(talk.seen, 5000)
+    before = () if seen is None else (talk.ask(seen.texts).argmax(1) == seen.labels_in(talk.names),)
+
+    def accuracy(now: Estimate, *known: Estimate) -> Claim:
+        if known and known[0].value - now.value - np.hypot(known[0].value - known[0].low, now.high - now.value) > _GAP:
+            text = (
+                f"It is right on {percent(known[0].value)} of the texts that it has seen and on {percent(now.value)} "
+                "of new ones: part of what it knows, it knows by heart"
+            )
+            return Claim(NOT_LEARNED, text, now, shown, shown[0])
+        share = float((truth == usual).mean())
+        better = now.low > share
+        text = (
+            f"It is right on {percent(now.value)} of {'the new' if seen is not None else 'these'} texts; always saying "
+        )
+        text += f"“{talk.name(usual)}” {'would be' if better else 'is as good:'} right on {percent(share)}"
+        return Claim(LEARNED if better else NOT_LEARNED, text, now, shown, shown[0] if shown else "")
+
+    yield ProbeResult("accuracy", (right, *before), accuracy, len(right), SHARE)
+    if len(wrong) >= 10:
+        sure = outputs[wrong].max(1) >= _SURE_MISTAKE
+
+        def surely(found: Estimate) -> Claim | None:
+            text = (
+                f"It can be sure and wrong: {percent(found.value)} of its mistakes have a probability of 95 % or more"
+            )
+            return Claim(DANGEROUS, text, found, shown, shown[0]) if found.low > _FLIPS else None
+
+        yield ProbeResult("sure_mistakes", (sure,), surely, len(wrong), SHARE)
+        yield from _confusion(talk, texts, truth, outputs)
+    if talk.reads_words:
+        yield from _misleading(talk, texts, truth, outputs)
+
+
+def labels(talk: Interview) -> Iterator[ProbeResult]:
+    """Which labels of the texts that it was trained on are likely wrong?"""
+    if talk.seen is None or talk.seen.labels is None or talk.model.encoder.closed:
+        return
+    corpus = talk.labelled(talk.seen, 5000)
+    outputs = talk.ask(corpus.texts)
+    wrong = outputs.argmax(1) != corpus.labels_in(talk.names)
+    errors = [
+        each
+        for each in find_label_errors(talk.wfa, talk.model, corpus, outputs)
+        if each.doubt >= _DOUBTED and wrong[each.row]
+    ]
+    doubted = np.isin(np.arange(len(corpus)), [each.row for each in errors])
+
+    def claim(found: Estimate) -> Claim | None:
+        text = (
+            f"{percent(found.value, 1)} of the labels that it was trained on look wrong: the network and a bag of "
+            "words that was fitted to the other texts both give another class"
+        )
+        return Claim(DATA, text, found, [each.text for each in errors[:2]], errors[0].text) if errors else None
+
+    yield ProbeResult("labels", (doubted,), claim, len(corpus), SHARE)
+
+
+def _confusion(
+    talk: Interview, texts: Sequence[str], truth: NDArray[np.int64], outputs: NDArray[np.float64]
+) -> Iterator[ProbeResult]:
+    """The class that is most often taken for another one."""
+    classes, answers = len(talk.names), outputs.argmax(1)
+    table = np.bincount(truth * classes + answers, minlength=classes**2).reshape(classes, classes).astype(float)
+    np.fill_diagonal(table, 0)
+    label, other = np.unravel_index(int(table.argmax()), table.shape)
+    rows = np.flatnonzero(truth == label)
+    taken = answers[rows] == other
+    confused = rows[taken][np.argsort(-outputs[rows[taken], other], kind="stable")]
+
+    def claim(found: Estimate) -> Claim | None:
+        text = f"It takes {percent(found.value)} of the {talk.name(int(label))} texts for {talk.name(int(other))}"
+        examples = [texts[at] for at in confused[:2]]
+        return Claim(NOT_LEARNED, text, found, examples, examples[0]) if found.low > RELEVANT else None
+
+    yield ProbeResult("confusion", (taken,), claim, len(rows), SHARE, classes * (classes - 1))
+
+
+def _misleading(
+    talk: Interview, texts: Sequence[str], truth: NDArray[np.int64], outputs: NDArray[np.float64]
+) -> Iterator[ProbeResult]:
+    """Strong words with which it gives a class more often than is right, and does not without them."""
+    for label in talk.classes:
+        for word in talk.strongest(label, 20, 10):
+            pattern = talk.pattern(word)
+            rows = [at for at, text in enumerate(texts) if pattern.search(text)][: talk.size(60)]
+            excess = (outputs[rows].argmax(1) == label).astype(float) - (truth[rows] == label)
+            if len(rows) < 8 or excess.mean() < RELEVANT:
+                continue
+            bare = [" ".join(pattern.sub(" ", texts[at]).split()) for at in rows]
+            drop = outputs[rows, label] - talk.ask(bare)[:, label]
+            yield _misleads(talk, word, label, [texts[at] for at in np.array(rows)[excess > 0]], excess, drop)
+
+
+def _misleads(
+    talk: Interview,
+    word: str,
+    label: int,
+    wrong: list[str],
+    excess: NDArray[np.float64],
+    drop: NDArray[np.float64],
+) -> ProbeResult:
+    def claim(more: Estimate, moved: Estimate) -> Claim | None:
+        text = (
+            f"“{visible(word)}” misleads it: of the texts with it, {percent(more.value)} more are called "
+            f"{talk.name(label)} than are; without it, {talk.name(label)} loses {100 * moved.value:.0f} points"
+        )
+        return Claim(DANGEROUS, text, more, wrong[:2], word) if more.low > 0 and moved.low > RELEVANT / 2 else None
+
+    tests = 2 * 20 * len(talk.classes)
+    return ProbeResult(f"misleading:{word}", (excess, drop), claim, len(excess), SHARE, tests)
+
+
+PROBES: tuple[Callable[[Interview], Iterator[ProbeResult]], ...] = (
+    mistakes,
+    negation,
+    inflection,
+    strong_words,
+    artefacts,
+    order,
+    position,
+    fillers,
+    no_text,
+    contrast,
+    intensity,
+    invariance,
+    labels,
+)

@@ -1,0 +1,345 @@
+"""The picture of opinion lines: stations, arrows, the words that push as bars to scale, and what is not learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wfalens.explanation.opinion_line import STATIONS, OpinionLine, OpinionLines, Push, points
+from wfalens.export.canvas import Box, Canvas, Circle, Stroke, Text, fitted, width_of, wrapped
+from wfalens.messages import percent
+
+WIDE, NARROW = 1600.0, 390.0  # pixels of the two forms
+_TALK = 900.0  # height of a slide of WIDE
+_SMALL, _USUAL, _LARGE = 18.0, 21.0, 42.0  # sizes of type of the wide form
+_WORDS = 6  # on each side
+_TALK_CLASSES = 6
+_MARGIN = 60.0
+
+Findings = Sequence[Mapping[str, Any]]
+
+
+def draw_opinions(found: OpinionLines, findings: Findings = (), *, narrow: bool = False, talk: bool = False) -> Canvas:
+    """The picture, wide, narrow for a telephone, or a slide of 16:9.
+
+    Args:
+        found: the lines; one is drawn large, several as small multiples.
+        findings: what `wfalens.findings` found, as dictionaries; those of kind "not_learned" get a panel.
+        narrow: 390 pixels wide, from top to bottom.
+        talk: exactly 1600 × 900, with at most six classes.
+    """
+    width = NARROW if narrow else WIDE
+    canvas = Canvas(width, 0, f"{found.title}. {found.about} {found.source}")
+    draw = _narrow if narrow else _wide
+    draw(canvas, found, [each for each in findings if each["kind"] == "not_learned"], talk)
+    if talk:
+        canvas.height = _TALK
+    return canvas
+
+
+def _wide(canvas: Canvas, found: OpinionLines, missing: Findings, talk: bool) -> None:
+    canvas.add(Text((_MARGIN, 68), found.title, _LARGE, bold=True))
+    y = 108.0
+    for line in wrapped(found.about, 22, canvas.width - 2 * _MARGIN, 2):
+        canvas.add(Text((_MARGIN, y), line, 22, "soft"))
+        y += 30
+    if len(found.class_names) == 2 and len(found.lines) == 1:
+        y = _one_line(canvas, found, found.lines[0], y + 10, _WORDS - talk)
+    else:
+        lines = found.lines[: _TALK_CLASSES if talk else None]
+        columns = 2 if len(lines) <= 4 else 3
+        y = _multiples(canvas, found, lines, y, columns, 2 if talk else 3)
+    if missing:
+        y = _panel(canvas, missing, found.class_names, y + 16, columns=2)
+    about = found.source if talk else f"{found.source} {_legend(found)}"
+    for text in wrapped(about, _SMALL, canvas.width - 2 * _MARGIN, 3):
+        y += 26
+        canvas.add(Text((_MARGIN, y + 6), text, _SMALL, "soft"))
+    canvas.height = y + 26
+
+
+def _narrow(canvas: Canvas, found: OpinionLines, missing: Findings, _talk: bool) -> None:
+    edge, y = 16.0, 34.0
+    for line in wrapped(found.title, 24, canvas.width - 2 * edge, 2, bold=True):
+        canvas.add(Text((edge, y), line, 24, bold=True))
+        y += 30
+    for line in wrapped(found.about, 16, canvas.width - 2 * edge, 5):
+        canvas.add(Text((edge, y), line, 16, "soft"))
+        y += 22
+    if len(found.class_names) == 2 and len(found.lines) == 1:
+        y = _upright(canvas, found, found.lines[0], y + 14)
+    else:
+        y = _multiples(canvas, found, found.lines, y, 1, 4)
+    if missing:
+        y = _panel(canvas, missing, found.class_names, y + 16, columns=1)
+    for line in wrapped(f"{found.source} {_legend(found)}", 15, canvas.width - 2 * edge, 9):
+        y += 21
+        canvas.add(Text((edge, y), line, 15, "soft"))
+    canvas.height = y + 20
+
+
+def _legend(found: OpinionLines) -> str:
+    return (
+        f"Circle: share of {found.unit}s read there; inside: of these, the share after which it stays. Arrow: the "
+        f"share after which it moves on. Bars: mean change by a {found.unit} while no class is above 80 %, in "
+        "points of probability."
+    )
+
+
+def _sides(found: OpinionLines, line: OpinionLine) -> tuple[str, str]:
+    """The colours of what is against a class and for it: of two classes those of both, else grey and its own."""
+    own = f"class-{line.number}"
+    return (f"class-{1 - line.number}", own) if len(found.class_names) == 2 else ("grey", own)
+
+
+def _station_names(found: OpinionLines, line: OpinionLine) -> list[str]:
+    if len(found.class_names) == 2:
+        low, high = found.class_names[1 - line.number], line.label
+        return [f"sure {low}", f"leaning {low}", "undecided", f"leaning {high}", f"sure {high}"]
+    return [f"not {line.label}", "", "undecided", "", f"sure {line.label}"]
+
+
+def _station(
+    canvas: Canvas, line: OpinionLine, at: int, place: tuple[float, float], radius: float, side: str, size: float
+) -> None:
+    """A circle with the share of words after which the network stays there."""
+    share, stays = line.shares[at], line.rates[at, at]
+    tip = f"{percent(share)} of the words are read here ({STATIONS[at]}); after {percent(stays)} of them it stays"
+    sure = at in (0, 4)
+    colour = "grey" if at == 2 else side
+    canvas.add(Circle(place, radius, "panel"), Circle(place, radius, colour, 1.0 if sure else 0.35, tip))
+    ink = "panel" if sure else "ink"
+    canvas.add(Text((place[0], place[1] + (2 if size > 20 else 6)), percent(stays), size, ink, True, anchor="middle"))
+    if size > 20:
+        canvas.add(Text((place[0], place[1] + 24), "stay", 19, ink, True, anchor="middle"))
+
+
+def _arrow_width(rate: float) -> float:
+    return 2.0 + 60.0 * rate
+
+
+def _one_line(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float, words: int) -> float:
+    """The large form of two classes: words above, the line with its stations below; returns where it ends."""
+    low, high = _sides(found, line)
+    names = found.class_names[1 - line.number], line.label
+    middle, right = canvas.width / 2, canvas.width - _MARGIN
+    for text, x, anchor, colour in ((names[0], _MARGIN, "start", low), (names[1], right, "end", high)):
+        head = fitted(f"Words that push towards {text}", _USUAL, 560, bold=True)
+        canvas.add(Text((x, top + 20), head, _USUAL, colour, True, anchor=anchor))
+    sides = line.against[:words], line.towards[:words]
+    most = max((abs(each.change) for each in (*sides[0], *sides[1])), default=1.0)
+    for row, push in enumerate(sides[0]):
+        _bar(canvas, push, (490, top + 60 + 36 * row), -260 / most, low)
+    for row, push in enumerate(sides[1]):
+        _bar(canvas, push, (canvas.width - 490, top + 60 + 36 * row), 260 / most, high)
+    _middle(canvas, line, (middle, top + 20), 300)
+    y = top + 60 + 36 * max(words - 1, *map(len, sides)) + 96
+    _track(canvas, found, line, (_MARGIN + 130, right - 130), y)
+    return y + 124
+
+
+def _bar(canvas: Canvas, push: Push, at: tuple[float, float], scale: float, colour: str) -> None:
+    """A word, and an arrow as long as its push, away from the middle of the picture."""
+    (x, y), away = at, 1 if scale > 0 else -1
+    end = x + away * abs(scale * push.change)
+    inner, outer = ("end", "start") if away > 0 else ("start", "end")
+    word = fitted(push.word, 24, 190, bold=True)
+    canvas.add(Text((x - away * 12, y + 8), word, 24, bold=True, anchor=inner, link={"word": push.word}))
+    canvas.add(Stroke([(x, y), (end, y)], colour, 9, head=min(20.0, abs(end - x)), tip=_tip(push)))
+    canvas.add(Text((end + away * 14, y + 7), points(push.change), _USUAL, colour, True, anchor=outer))
+
+
+def _tip(push: Push) -> str:
+    span = f"{points(push.low)} to {points(push.high)}"
+    return f"{push.word}: {points(push.change)} points (95 %: {span}), read {push.n:,} times"
+
+
+def _middle(canvas: Canvas, line: OpinionLine, at: tuple[float, float], room: float) -> None:
+    """What the bars mean, and frequent words that do nothing, first those that should matter."""
+    x, y = at
+    for text in ("points of probability,", "while it is not yet sure"):
+        canvas.add(Text((x, y), text, _SMALL, "soft", anchor="middle"))
+        y += 24
+    expected = [each for each in line.idle if each.expected][:2]
+    plain = [each for each in line.idle if not each.expected][:3]
+    if expected or plain:
+        y += 20
+        canvas.add(Text((x, y), "words that do nothing", _SMALL, "soft", True, anchor="middle"))
+    for each in expected:
+        y += 34
+        word = fitted(each.word, 26, room, bold=True)
+        canvas.add(Text((x, y), word, 26, bold=True, anchor="middle", link={"word": each.word}))
+        y += 25
+        canvas.add(Text((x, y), f"{points(each.change)} points", _USUAL, "soft", True, anchor="middle"))
+    if plain:
+        words = fitted(", ".join(each.word for each in plain), _USUAL, room)
+        canvas.add(Text((x, y + 34), words, _USUAL, "soft", anchor="middle"))
+
+
+def _track(canvas: Canvas, found: OpinionLines, line: OpinionLine, ends: tuple[float, float], y: float) -> None:
+    """The five stations from left to right, and the arrows between neighbours."""
+    (first, last), (low, high) = ends, _sides(found, line)
+    xs = [first + (last - first) * at / 4 for at in range(5)]
+    radii = [max(44.0, 150 * float(share) ** 0.5) for share in line.shares]
+    radii = [min(radius, 88.0) for radius in radii]
+    canvas.add(Stroke([(first, y), (last, y)], "line", 10))
+    for at in range(4):
+        start, end = xs[at] + radii[at] * 0.92 + 6, xs[at + 1] - radii[at + 1] * 0.92 - 6
+        for rate, begin, finish, lift, colour in (
+            (line.rates[at, at + 1], start, end, -1, high),
+            (line.rates[at + 1, at], end, start, 1, low),
+        ):
+            bow, third = y + lift * 62, (finish - begin) / 3
+            path = [(begin, y + lift * 26), (begin + third, bow), (finish - third, bow), (finish, y + lift * 26)]
+            canvas.add(Stroke(path, colour, _arrow_width(rate), 0.85, head=26.0, tip=f"{percent(rate)} move on"))
+            label = y - 74 if lift < 0 else y + 92
+            canvas.add(Text(((begin + finish) / 2, label), percent(rate), _USUAL, colour, True, anchor="middle"))
+    for at, name in enumerate(_station_names(found, line)):
+        _station(canvas, line, at, (xs[at], y), radii[at], low if at < 2 else high, 24)
+        room, below = (last - first) / 4 - 8, y + max(*radii, 66) + 26
+        canvas.add(Text((xs[at], below), fitted(name, 22, room, bold=True), 22, bold=True, anchor="middle"))
+        unit = fitted(f"{STATIONS[at]} {line.label}", _SMALL, room)
+        canvas.add(Text((xs[at], below + 26), unit, _SMALL, "soft", anchor="middle"))
+
+
+def _upright(canvas: Canvas, found: OpinionLines, line: OpinionLine, top: float) -> float:
+    """The narrow form: words as bars, then the stations from the top down."""
+    low, high = _sides(found, line)
+    y, names = top, (line.label, found.class_names[1 - line.number])
+    sides = line.towards[:5], line.against[:5]
+    most = max((abs(each.change) for each in (*sides[0], *sides[1])), default=1.0)
+    for pushes, name, colour in zip(sides, names, (high, low), strict=True):
+        head = fitted(f"Words that push towards {name}", 17, 358, bold=True)
+        canvas.add(Text((16, y + 8), head, 17, colour, True))
+        y = _bars(canvas, pushes, (16, y + 20), 358, most, colour) + 18
+    idle = sorted(line.idle, key=lambda each: not each.expected)[:4]
+    if idle:
+        words = fitted(f"Do nothing: {', '.join(each.word for each in idle)}", 16, 358)
+        canvas.add(Text((16, y + 4), words, 16, "soft"))
+        y += 26
+    step, x = 104.0, 86.0
+    names_of, places = _station_names(found, line), [y + 50 + step * (4 - at) for at in range(5)]
+    canvas.add(Stroke([(x, places[4]), (x, places[0])], "line", 8))
+    for at in range(4):
+        start, end = places[at] - 40, places[at + 1] + 40
+        for rate, begin, finish, lift, colour in (
+            (line.rates[at, at + 1], start, end, 1, high),
+            (line.rates[at + 1, at], end, start, -1, low),
+        ):
+            ends = [(x + lift * 22, begin), (x + lift * 22, finish)]
+            canvas.add(Stroke(ends, colour, _arrow_width(rate) / 2, 0.85, head=13.0))
+            anchor = "start" if lift > 0 else "end"
+            middle = (begin + finish) / 2 + 5
+            canvas.add(Text((x + lift * 36, middle), percent(rate), 15, colour, True, anchor=anchor))
+    for at in range(5):
+        radius = min(40.0, max(29.0, 75 * float(line.shares[at]) ** 0.5))
+        _station(canvas, line, at, (x, places[at]), radius, low if at < 2 else high, 17)
+        canvas.add(Text((160, places[at] - 2), fitted(names_of[at], 18, 216, bold=True), 18, bold=True))
+        canvas.add(Text((160, places[at] + 20), fitted(f"{STATIONS[at]} {line.label}", 15, 216), 15, "soft"))
+    return places[0] + 60
+
+
+def _bars(
+    canvas: Canvas, pushes: Sequence[Push], at: tuple[float, float], width: float, most: float, colour: str
+) -> float:
+    """Words with bars to scale, one below the other; returns where they end."""
+    x, y = at
+    room = 0.36 * width
+    for push in pushes:
+        long = (width - room - 64) * abs(push.change) / most
+        word = fitted(push.word, 17, room - 8)
+        canvas.add(Text((x + room - 8, y + 17), word, 17, anchor="end", link={"word": push.word}))
+        canvas.add(Box((x + room, y + 4), max(2.0, long), 15, colour, radius=2.0, tip=_tip(push)))
+        canvas.add(Text((x + room + long + 8, y + 17), points(push.change), 17, colour, True))
+        y += 25
+    return y
+
+
+def _multiples(
+    canvas: Canvas, found: OpinionLines, lines: Sequence[OpinionLine], top: float, columns: int, rows: int
+) -> float:
+    """A small line for each class, those that the network mixes up side by side."""
+    edge = 16.0 if columns == 1 else _MARGIN
+    gap = 20.0
+    width = (canvas.width - 2 * edge - gap * (columns - 1)) / columns
+    tall = 142.0 + 25 * rows + 28
+    changes = [abs(each.change) for line in lines for each in line.towards[:rows]]
+    for number, line in enumerate(lines):
+        place = edge + (width + gap) * (number % columns), top + (tall + gap) * (number // columns)
+        _small(canvas, found, line, place, (width, tall), max(changes, default=1.0), rows)
+    left = len(found.class_names) - len(lines)
+    y = top + (tall + gap) * -(-len(lines) // columns)
+    if left and len(found.class_names) > 2:
+        shown, size = f"{len(lines)} of {len(found.class_names)} classes are shown.", _SMALL if columns > 1 else 15.0
+        canvas.add(Text((edge, y + 12), shown, size, "soft"))
+        y += 20
+    return y
+
+
+def _small(
+    canvas: Canvas,
+    found: OpinionLines,
+    line: OpinionLine,
+    at: tuple[float, float],
+    size: tuple[float, float],
+    most: float,
+    rows: int,
+) -> None:
+    """One of the small multiples: the stations, and the words that push towards the class."""
+    (x, y), (low, high) = at, _sides(found, line)
+    canvas.add(Box(at, *size, "panel", radius=8.0, edge="line"))
+    room = size[0] - 32
+    canvas.add(Text((x + 16, y + 30), fitted(line.label, 22, room - 120, bold=True), 22, high, True))
+    texts = f"{line.texts:,} texts"
+    canvas.add(Text((x + size[0] - 16, y + 30), texts, 16, "soft", anchor="end"))
+    middle, first, last = y + 76, x + 50, x + size[0] - 50
+    xs = [first + (last - first) * station / 4 for station in range(5)]
+    canvas.add(Stroke([(first, middle), (last, middle)], "line", 4))
+    for station in range(4):
+        for rate, begin, finish, lift, colour in (
+            (line.rates[station, station + 1], xs[station], xs[station + 1], -1, high),
+            (line.rates[station + 1, station], xs[station + 1], xs[station], 1, low),
+        ):
+            sign = 1 if finish > begin else -1
+            ends = [(begin + sign * 32, middle + lift * 12), (finish - sign * 32, middle + lift * 12)]
+            canvas.add(Stroke(ends, colour, _arrow_width(rate) / 2.4, 0.85, head=10.0, tip=f"{percent(rate)} move on"))
+    for station in range(5):
+        radius = min(30.0, max(25.0, 34 * float(line.shares[station]) ** 0.5))
+        _station(canvas, line, station, (xs[station], middle), radius, low if station < 2 else high, 16)
+    canvas.add(Text((xs[0] - 30, y + 126), "0–20 %", 16, "soft"))
+    canvas.add(Text((xs[4] + 30, y + 126), "80–100 %", 16, "soft", anchor="end"))
+    end = _bars(canvas, line.towards[:rows], (x + 16, y + 136), room, most, high)
+    if line.against:
+        words = ", ".join(each.word for each in line.against[:4])
+        canvas.add(Text((x + 16, end + 20), fitted(f"against: {words}", 16, room), 16, "soft"))
+
+
+def _panel(canvas: Canvas, missing: Findings, names: Sequence[str], top: float, columns: int) -> float:
+    """What it has not learned: claims, and examples with the network's answers; returns where it ends."""
+    edge, size, line = (_MARGIN, 20.0, 29.0) if columns == 2 else (16.0, 16.0, 23.0)
+    width = canvas.width - 2 * edge
+    half = (width - 60) / 2 if columns == 2 else width - 32
+    claims = [
+        text for each in missing[:3] for text in wrapped(str(each["claim"]), size, half, 2 if columns == 2 else 4)
+    ]
+    examples = [each for finding in missing for each in finding["examples"][:2]][:4]
+    rows = 1 + len(claims)
+    y = top + line + 8
+    shapes: list[Any] = [Text((edge + 20, y), "What it has not learned", size + 2, bold=True)]
+    for text in claims:
+        y += line
+        shapes.append(Text((edge + 20, y), text, size))
+    x, y = (edge + 40 + half, top + line + 8) if columns == 2 else (edge + 20, y + 10)
+    outcomes = [f"{each['class']} {percent(max(each['output']))}" for each in examples]
+    answers = [fitted(each, size, half / 2, bold=True) for each in outcomes]
+    room = half - 36 - max((width_of(each, size, bold=True) for each in answers), default=0.0)
+    quotes = [fitted(f"“{each['text']}”", size, room) for each in examples]
+    after = x + 16 + max((width_of(each, size) for each in quotes), default=0.0)
+    for example, quote, answer in zip(examples, quotes, answers, strict=True):
+        y += line
+        colour = f"class-{names.index(example['class'])}" if example["class"] in names else "ink"
+        shapes.append(Text((x, y), quote, size, italic=True, link={"text": str(example["text"])}))
+        shapes.append(Text((after, y), answer, size, colour, True))
+    bottom = max(y, top + line * (rows + 1)) + 18 if columns == 2 else y + 18
+    canvas.add(Box((edge, top), width, bottom - top, "faint", radius=12.0), *shapes)
+    return bottom

@@ -1,1 +1,0 @@
-"""What is counted over texts, and how it adds up."""

@@ -1,1 +1,0 @@
-"""ONNX graphs: read as models, and written from networks."""

@@ -1,0 +1,98 @@
+"""The picture of opinion lines: in every form inside its canvas, type that can be read, words that stay words."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from tests.studies import HOSTILE_CLASS, IMAGE, SCRIPT, TURNED
+from wfalens.explanation.opinion_line import OpinionLine, OpinionLines, Push
+from wfalens.export import draw_opinions
+from wfalens.export.canvas import Text, width_of
+
+FINDINGS = [
+    {
+        "code": "negation",
+        "kind": "not_learned",
+        "claim": f"Negation: “not” is one more negative word. {SCRIPT}",
+        "examples": [{"text": "not bad at all", "output": [0.93, 0.07], "class": "negative"}] * 2,
+    },
+    {"code": "words", "kind": "learned", "claim": "It knows “great”.", "examples": []},
+]
+MOVES = np.array([[90, 9, 1, 0, 0], [20, 60, 18, 2, 0], [1, 19, 60, 19, 1], [0, 1, 14, 65, 20], [0, 0, 1, 4, 95]])
+
+
+def lines(*names, hostile=False):
+    words = [SCRIPT, IMAGE, TURNED, "a" * 60] if hostile else ["great", "works", "fun", "look", "still", "year"]
+    pushes = tuple(Push(word, 0.3 - 0.03 * at, 0.2, 0.4, 40) for at, word in enumerate(words))
+    against = tuple(Push(word, 0.03 * at - 0.3, -0.4, -0.2, 40) for at, word in enumerate(words))
+    idle = (Push("love", 0.0, -0.01, 0.01, 90, expected=True), Push("the", 0.0, -0.01, 0.01, 900))
+    made = [OpinionLine(name, at, 10, MOVES, pushes, against, idle) for at, name in enumerate(names)]
+    chosen = made[1:] if len(names) == 2 else made[:10]
+    return OpinionLines(tuple(names), tuple(chosen), "made", 100, 1000, 0.9, 0.76)
+
+
+TWO, SEVEN, MANY = lines("negative", "positive"), lines(*"abcdefg"), lines(*(f"class {at}" for at in range(150)))
+FORMS = [{}, {"narrow": True}, {"talk": True}]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("found", [TWO, SEVEN, MANY], ids=["two", "seven", "many"])
+def test_all_type_can_be_read_and_stands_on_the_canvas(found, form):
+    canvas = draw_opinions(found, FINDINGS, **form)
+    least = 15 if form.get("narrow") else 16
+    for shape in canvas.shapes:
+        if isinstance(shape, Text):
+            wide = width_of(shape.content, shape.size, shape.bold)
+            left = shape.at[0] - {"start": 0, "middle": wide / 2, "end": wide}[shape.anchor]
+            assert shape.size >= least, shape
+            assert left >= -1, shape
+            assert left + wide <= canvas.width + 1, shape
+            assert 0 < shape.at[1] <= canvas.height, shape
+
+
+@pytest.mark.parametrize("found", [TWO, SEVEN, MANY], ids=["two", "seven", "many"])
+def test_a_slide_is_sixteen_to_nine(found):
+    canvas = draw_opinions(found, FINDINGS, talk=True)
+    assert (canvas.width, canvas.height) == (1600, 900)
+
+
+def test_what_is_not_learned_has_a_panel_with_examples_and_what_is_learned_has_none():
+    drawn = draw_opinions(TWO, FINDINGS).to_svg()
+    assert "What it has not learned" in drawn
+    assert "“not bad at all”" in drawn
+    assert "negative 93 %" in drawn
+    assert "It knows" not in drawn
+    assert "not learned" not in draw_opinions(TWO).to_svg()
+
+
+def test_bars_are_to_scale():
+    drawn = ElementTree.fromstring(draw_opinions(SEVEN).to_svg())  # noqa: S314 - our own drawing
+    bars = [float(each.get("width")) for each in drawn.findall(".//{*}rect") if each.get("height") == "15"]
+    assert bars[1] / bars[0] == pytest.approx(0.27 / 0.30, rel=0.01)
+
+
+def test_hostile_words_and_classes_stay_words():
+    for form in FORMS:
+        drawn = draw_opinions(lines("negative", HOSTILE_CLASS, hostile=True), FINDINGS, **form).to_svg()
+        tree = ElementTree.fromstring(drawn)  # noqa: S314 - our own drawing
+        assert {each.tag.partition("}")[2] for each in tree.iter()} <= {
+            *("svg", "style", "rect", "circle", "path", "text", "title")
+        }
+        assert TURNED not in drawn
+        assert not [name for each in tree.iter() for name in each.attrib if name.startswith("on")]
+
+
+def test_the_drawing_follows_light_and_dark():
+    drawn = draw_opinions(TWO).to_svg()
+    assert "prefers-color-scheme:dark" in drawn
+    assert "<style>" not in draw_opinions(TWO).to_svg(own_style=False)  # the page colours it
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf"])
+def test_pictures_for_slides_and_papers_are_the_same_each_time(ending, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"opinion.{ending}"
+    draw_opinions(TWO, FINDINGS).write(path)
+    assert path.read_bytes().startswith({"png": b"\x89PNG", "pdf": b"%PDF"}[ending])
+    assert path.read_bytes() == draw_opinions(TWO, FINDINGS).to_bytes(ending)
