@@ -106,7 +106,7 @@ def test_typing_shows_automaton_and_network(visit, explorer, study):
     expect(verdict).to_contain_text(f"{100 * max(played['automaton'][-1]):.0f} %")
     expect(verdict).to_contain_text(f"{100 * max(played['model'][-1]):.0f} %")
     expect(verdict).to_contain_text("they agree" if played["agrees"] else "they disagree")
-    page.get_by_text("After each word, in figures").click()
+    page.get_by_text("After each word, in figures").press("Enter")
     steps = page.get_by_role("table").filter(has_text="After each word")
     expect(steps.locator("tbody tr")).to_have_count(6)
     for row, kind in zip(steps.locator("tbody tr").all(), played["rows"], strict=True):
@@ -189,7 +189,8 @@ def test_a_word_being_edited_stays_when_the_networks_values_arrive(visit, explor
     page.route("**/api/attribution", lambda route: held.append(route))
     with page.expect_request("**/api/attribution"):
         go(page, explorer, f"trace?text={quote('the embassy says')}")
-    page.get_by_text("After each word, in figures").click()
+    expect(page.get_by_role("table").filter(has_text="Changes of one word")).to_be_visible()  # what is above stays put
+    page.get_by_text("After each word, in figures").press("Enter")
     chips(page).nth(1).dblclick()
     editor = page.get_by_label("Change word 2")
     editor.fill("vaccine")
@@ -202,6 +203,20 @@ def test_a_word_being_edited_stays_when_the_networks_values_arrive(visit, explor
     editor.press("Enter")
     expect(page.get_by_label("Your sentence")).to_have_value("the vaccine says")
     expect(page.locator("[data-reader=network] .chip").nth(1)).to_contain_text("vaccine")
+
+
+def test_a_word_entered_before_its_preview_has_come_ends_the_preview_silently(visit, explorer):
+    page, held = opened(visit, explorer, "the embassy says"), []
+    page.route("**/api/trace", lambda route: held.append(route))
+    chips(page).nth(1).dblclick()
+    editor = page.get_by_label("Change word 2")
+    for word in ("vaccine", "goal"):  # the second preview aborts the first
+        with page.expect_request("**/api/trace"):
+            editor.fill(word)
+    page.unroute("**/api/trace")  # the second preview comes now
+    editor.press("Enter")
+    expect(page.get_by_label("Your sentence")).to_have_value("the goal says")
+    expect(chips(page).nth(1)).to_contain_text("goal")
 
 
 def test_a_flip_is_applied_and_flips(visit, explorer):

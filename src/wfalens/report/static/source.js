@@ -22,11 +22,15 @@ function live() {
       signal,
     });
   const begun = new Map();
-  // a new text ends what was asked about the one before
-  const latest = (path, text) => {
-    begun.get(path)?.abort();
-    begun.set(path, new AbortController());
-    return post(path, { text }, begun.get(path).signal);
+  // a new text aborts the request about the one before, which then never settles: nobody waits for it any more
+  const latest = (path, text, slot = path) => {
+    begun.get(slot)?.abort();
+    const controller = new AbortController();
+    begun.set(slot, controller);
+    return post(path, { text }, controller.signal).catch((error) => {
+      if (controller.signal.aborted) return new Promise(() => {});
+      throw error;
+    });
   };
   const kept = new Map();
   const once = (name, make) => {
@@ -64,6 +68,7 @@ function live() {
     typing: true,
     overview: () => once('overview', () => get('overview')),
     trace: (text) => latest('trace', text),
+    preview: (text) => latest('trace', text, 'preview'),
     counterfactuals: (text) => latest('counterfactuals', text),
     attribution: (text) => latest('attribution', text),
     words: (given) => get('words', given),
@@ -132,6 +137,7 @@ function report(data) {
       sentences: null,
     };
   }
+  const trace = async (text) => (Object.hasOwn(data.traces, text) || !typed ? picked(text) : typed.trace(text));
   return {
     live: false,
     typing: Boolean(typed),
@@ -144,7 +150,8 @@ function report(data) {
     attacks: part('attacks'),
     comparison: part('comparison'),
     texts: part('texts'),
-    trace: async (text) => (Object.hasOwn(data.traces, text) || !typed ? picked(text) : typed.trace(text)),
+    trace,
+    preview: trace,
     attribution: one('attributions', (text) => text, 'a report cannot ask the network; the live page can'),
     counterfactuals: one(
       'counterfactuals',

@@ -351,8 +351,9 @@ class Player {
         },
         input: lens.later(60, async () => {
           // the change at once, while the word is being typed
-          const shown = await lens.source.trace(reader.with(position, input.value.trim()));
-          if (input.isConnected && shown.words.length) lens.put(this.card, lens.card(this.names, shown, this.fidelity));
+          const preview = await lens.source.preview(reader.with(position, input.value.trim())).catch(() => null); // Enter tells why
+          if (preview?.words.length && input.isConnected)
+            lens.put(this.card, lens.card(this.names, preview, this.fidelity));
         }),
       },
     });
