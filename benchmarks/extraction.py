@@ -69,7 +69,7 @@ def plain(model: RNNClassifier, train: Ids, test: Ids) -> dict[str, object]:
     traced = time.perf_counter()
     sentences = [sentence.tolist() for sentence in train]
     rng = np.random.default_rng(np.random.SeedSequence(0).spawn(3)[0])
-    matrices, centres = extract(
+    matrices, centres = oracle.extract(
         outputs,
         sentences,
         len(model.encoder.vocabulary),
@@ -78,8 +78,7 @@ def plain(model: RNNClassifier, train: Ids, test: Ids) -> dict[str, object]:
         rng,
         SETTINGS["alpha"],
         SETTINGS["beta"],
-        oracle,
-        checkpoint=model.initial_output,
+        model.initial_output,
     )
     extracted = time.perf_counter()
     agree = [
