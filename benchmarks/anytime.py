@@ -41,7 +41,11 @@ def point(
 ) -> dict[str, float | bool]:
     began = time.process_time()
     wfa = extract_requested(
-        Request(model=model, texts=ExtractionTexts(ids, None, {}), deadline=Deadline(limit, time.process_time)),
+        Request(
+            model=model,
+            texts=ExtractionTexts(ids, None, {"name": "texts"}),
+            deadline=Deadline(limit, time.process_time),
+        ),
         METHODS[kind](),
     )
     spent = time.process_time() - began

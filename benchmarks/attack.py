@@ -10,13 +10,21 @@ import sys
 from dataclasses import asdict
 
 import numpy as np
-from benchmarks.paper.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_context
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
 from wfalens.extraction import Stochastic, extract
 from wfalens.robustness.attack import RECIPES, run_attack
 from wfalens.robustness.attack.attack_result import AttackResult
 from wfalens.text import Corpus
+
+# isort: split
+from benchmarks.paper.paper_attacks import (  # `common` has put the project's root on the path
+    DEFAULT_STRONG,
+    DEFAULT_WEAK,
+    STRONG,
+    WEAK,
+    paper_context,
+)
 
 STATES = {"jigsaw_toxic": 20}
 

@@ -15,7 +15,6 @@ import sys
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from benchmarks.paper.paper_attacks import DEFAULT_STRONG, DEFAULT_WEAK, STRONG, WEAK, paper_context
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
 from wfalens.automaton import WFA
@@ -25,6 +24,15 @@ from wfalens.extraction import Stochastic, extract
 from wfalens.ragged import Ragged
 from wfalens.robustness.attack import AttackContext, run_attack
 from wfalens.robustness.attack.recipes import Candidates, Change, Replacements, Search, Target
+
+# isort: split
+from benchmarks.paper.paper_attacks import (  # `common` has put the project's root on the path
+    DEFAULT_STRONG,
+    DEFAULT_WEAK,
+    STRONG,
+    WEAK,
+    paper_context,
+)
 
 STATES = {"jigsaw_toxic": 20}
 TEXTS = {"tagmynews": 2000, "jigsaw_toxic": 500}

@@ -11,13 +11,15 @@ import time
 from itertools import product
 
 import numpy as np
-from benchmarks.paper.paper import printed
 
 from common import arguments, data_sets, finish, show, trained_model, word_vectors
 from wfalens.evaluation import jensen_shannon
 from wfalens.extraction import Augmentation, completion_method, extract
 from wfalens.models.rnn.training import accuracy
 from wfalens.text import Corpus
+
+# isort: split
+from benchmarks.paper.paper import printed  # `common` has put the project's root on the path
 
 
 def table(options, name: str, train: Corpus, test: Corpus) -> dict[str, object]:

@@ -5,6 +5,7 @@ import pytest
 
 from tests.automata import sample
 from wfalens.automaton import UNDECIDED
+from wfalens.automaton.completion import Completion
 from wfalens.errors import InputError
 from wfalens.ragged import Ragged
 
@@ -73,3 +74,8 @@ def test_ids_out_of_range_are_refused():
     for bad in (-1, len(wfa.encoder.vocabulary)):
         with pytest.raises(InputError, match="word ids must lie between"):
             wfa.predict_indices(Ragged.from_lists([[bad]], np.int32))
+
+
+def test_a_completion_of_a_code_that_the_kernels_do_not_know_is_refused():
+    with pytest.raises(TypeError, match="code 5"):
+        type("Unheard", (Completion,), {"name": "unheard", "code": 5})

@@ -41,6 +41,8 @@ class Completion:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if cls.code not in kernels.CODES:  # they would read rows that are not there
+            raise TypeError(f"the kernels know no completion of code {cls.code}")
         COMPLETIONS[cls.name] = cls
 
     def rule(self, alpha: float, centres: NDArray[np.float64]) -> Rule:

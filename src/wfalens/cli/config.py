@@ -301,7 +301,7 @@ def described(item: Field[Any]) -> str:
     allowed, text = item.metadata.get("allowed"), str(item.metadata.get("help", ""))
     if allowed is None or isinstance(allowed, Bounds) or all(str(each) in text for each in allowed):
         return text
-    return f"{text} One of: {', '.join(map(str, allowed))}."
+    return f"{text}: {', '.join(map(str, allowed))}"
 
 
 def _default(item: Field[Any]) -> str | bool:

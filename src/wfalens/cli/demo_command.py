@@ -83,7 +83,7 @@ def demo(
     _print_rates(fidelity)
     say("\nWhat the network has learned and what not, measured on the network:\n")
     say("\n".join(f"* {each.claim}" for each in found.findings[:_CLAIMS]))
-    say(f"\nHow the network reads. {opinion.source}")
+    say("\nHow the network reads:\n")
     print_result(opinion, as_json=False)
     say(f"\nOne of these texts: {' '.join(example.words)}")
     print_rows(example.title, example.rows())

@@ -133,7 +133,7 @@ class OpinionLines(Result):
         return {self.about: _stations(line), f"Words that push {line.label}, in points of probability": _words(line)}
 
     def summary(self) -> str:
-        return f"{self.about}\n{self.source}"
+        return self.source
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "about": self.about, "source": self.source}

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from tests.integration.browser.conftest import drawn, go
 from tests.studies import HOSTILE, HOSTILE_CLASS, SCRIPT, TURNED, visible
+from wfalens.report.page import _VIEWS
 
 VIEWS = {
     "overview": [HOSTILE_CLASS, 'news"><script>alert(2)</script>.wfa'],
@@ -21,6 +22,10 @@ VIEWS = {
     "compare": [HOSTILE_CLASS, "early<b>.wfa"],
 }
 MARKUP = "document.querySelectorAll('img, iframe, object, embed, main script, main style, [onerror]').length"
+
+
+def test_no_view_is_missing_here():
+    assert {view.split("?")[0] for view in VIEWS} >= set(_VIEWS) - {"main"}
 
 
 @pytest.fixture(params=["explorer", "report"])

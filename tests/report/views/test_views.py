@@ -32,6 +32,10 @@ NEEDS = {
 }
 
 
+def test_no_view_is_missing_here():
+    assert set(NEEDS) == set(views.JOBS) - {"states"}  # which needs a readable automaton
+
+
 def test_the_overview_tells_what_there_is(study):
     data = views.overview(study)
     assert data["summary"]["states"] == study.wfa.states

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from wfalens.automaton.kernels.simd import fetches, matrix_products
 from wfalens.threads import in_parallel
 
-NULL, UNIFORM, EMPIRICAL, PROBE, FITTED = range(5)
+CODES = range(5)  # PROBE and all after it have rows of their own
+NULL, UNIFORM, EMPIRICAL, PROBE, FITTED = CODES
 _REASSOCIATE = {"reassoc", "contract", "nsz"}  # lets sums be vectorised; NaN and infinities keep their meaning
 _TOKENS_PER_THREAD = 4096
 _KEPT_FLOATS = 1 << 23  # of the table of scales

@@ -56,7 +56,9 @@ class LinearTraining:
     ) -> None:
         self.generator, self.batches, self.deadline = generator, batches, deadline
         rate = generator.shape.learning_rate
-        self.optimiser = torch.optim.AdamW(generator.parameters(), lr=rate, betas=(0.9, 0.99), fused=True)
+        self.optimiser = torch.optim.AdamW(
+            generator.parameters(), lr=rate, betas=(0.9, 0.99), weight_decay=0.01, fused=True
+        )
         self.prior = torch.from_numpy(prior.astype(np.float32))  # the model's output before any word; (C,)
         self.history: list[Pass] = []
         self.mean, self.best = _copy(generator), _copy(generator)

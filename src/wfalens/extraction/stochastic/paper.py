@@ -117,7 +117,7 @@ class Paper(StateMethod):
 
     name = "paper"
 
-    completion: str = option(Empirical.name, "rule for missing rows: null, uniform or empirical", COMPLETION_RULES)
+    completion: str = option(Empirical.name, "rule for missing rows", COMPLETION_RULES)
     beta: float | str = option(
         0.3,
         'reference rate β of empirical completion; "corpus": 1 − the share of self-transitions',
