@@ -36,16 +36,16 @@ CLIENTS = 50
 
 @contextmanager
 def explorer(folder: Path, name: str, options):
-    """`wfalens explore` as a process; gives its address and when it was ready."""
-    command = [sys.executable, "-m", "wfalens", "explore", "a.wfa", "--model", "a.rnn", "--corpus", f"{name}:test"]
-    data = ["--data", str(Path(options.data).resolve())] if options.data else []
+    """`wfalens serve` as a process; gives its address and when it was ready."""
+    command = [sys.executable, "-m", "wfalens", "serve", "a.wfa", "--model", "a.rnn", "--corpus", f"{name}:test"]
+    data = {"WFALENS_DATA": str(Path(options.data).resolve())} if options.data else {}
     # the visitors share this machine: what they use, the server cannot have
     with subprocess.Popen(
-        [*command, *data, "--no-browser", "--port", str(_free_port())],
+        [*command, "--no-browser", "--port", str(_free_port())],
         cwd=folder,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, **data, "PYTHONUNBUFFERED": "1"},
     ) as process:
         try:
             address = next(found[0] for line in process.stdout if (found := re.search(r"http://\S+/", line)))

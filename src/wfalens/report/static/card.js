@@ -120,7 +120,7 @@ lens.card = (names, found, fidelity) => [
     found.rounded
       ? [
           ' Read by this page alone, with rounded weights and without the network; ',
-          h('code', null, 'wfalens explore FILE --model MODEL'),
+          h('code', null, 'wfalens serve FILE --model MODEL'),
           ' asks the network, too.',
         ]
       : '',
