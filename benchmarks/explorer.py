@@ -81,7 +81,7 @@ def first_view(page, address: str) -> None:
                 answer.read()
         return
     page.goto(address, wait_until="commit")
-    page.wait_for_selector("main .facts")
+    page.wait_for_selector("main .answer")
 
 
 async def visitor(address: str, texts: list[str], seconds: float, delay: float, times: list[float], errors: list[str]):

@@ -131,7 +131,7 @@ def work(options: argparse.Namespace, job: str, name: str, seed: int) -> dict[st
             raise SystemExit(f"{name}: the choice of the kind extracted no linear automaton")
     rows = {row: measured(found[row], texts, wanted) for row in JOBS.get(job, ()) if row in found}
     if job in (PAPER, HIGH):
-        rows[job] = measured(found[wfa.kind], texts, wanted)
+        rows[job] = measured(found[PAPER if job == PAPER else wfa.kind], texts, wanted)
     truth = test.labels[model.encoder.encode(test.texts).lengths > 0]
     same = {"accuracy": float(np.mean(wanted.argmax(1) == truth)), "texts": len(texts)}
     if job == AUTO:

@@ -1,5 +1,6 @@
 """Every view of the explorer and of the report: hostile words stay words, and axe-core finds nothing serious."""
 
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -41,6 +42,7 @@ def test_hostile_words_are_shown_as_text_on_every_view(visit, address):
             expect(page.locator("body")).to_contain_text(word)
         assert TURNED not in page.locator("body").text_content(), view
         assert page.evaluate(MARKUP) == 0, view
+        assert not re.search(r"\bNaN\b|\bundefined\b", page.locator("main").inner_text()), view
 
 
 def test_hostile_sentences_are_played_as_text(visit, explorer, report, study):

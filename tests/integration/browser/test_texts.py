@@ -68,6 +68,12 @@ def test_problems_are_told(visit, address, found):
     expect(table).to_have_count(min(25, len(found["problems"]["broken"])))
 
 
+def test_the_overview_names_the_surest_mistakes_with_the_networks_answers(visit, address, found):
+    items = visit(address).locator(".answer").filter(has_text="Where is it wrong?").locator("li")
+    for item, mistake in zip((items.nth(0), items.nth(1)), found["problems"]["mistakes"], strict=False):
+        expect(item).to_contain_text(re.compile(rf"\b{100 * mistake['probability']:.0f}\s%$"))
+
+
 def test_a_long_job_is_cancelled_and_started_again(visit, study, monkeypatch, serving):
     gate, began = threading.Event(), []
 

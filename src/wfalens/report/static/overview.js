@@ -344,14 +344,14 @@ function wrong(names, found) {
         { class: 'claims' },
         found.problems.mistakes
           .slice(0, 2)
-          .map(({ text, probable, of_probable: share }) =>
+          .map(({ text, predicted, probability }) =>
             h(
               'li',
               null,
               lens.textLink(found.rows[text][0], lens.cut(found.rows[text][0], 90)),
               ' \u2192 ',
-              lens.className(names, probable),
-              ` ${lens.percent(share)}`,
+              lens.className(names, predicted),
+              ` ${lens.percent(probability)}`,
             ),
           ),
       ),

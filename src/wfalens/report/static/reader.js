@@ -56,7 +56,7 @@ class Reader {
       this.loaded(found, text);
       this.tell();
     } catch (error) {
-      if (ticket === this.asked) this.failed(error);
+      if (ticket === this.asked && error.name !== 'AbortError') this.failed(error);
     }
   }
 

@@ -22,15 +22,11 @@ function live() {
       signal,
     });
   const begun = new Map();
-  // a new text aborts the request about the one before, which then never settles: nobody waits for it any more
+  // a new text aborts the request about the one before, which then fails: who asked must expect it
   const latest = (path, text, slot = path) => {
     begun.get(slot)?.abort();
-    const controller = new AbortController();
-    begun.set(slot, controller);
-    return post(path, { text }, controller.signal).catch((error) => {
-      if (controller.signal.aborted) return new Promise(() => {});
-      throw error;
-    });
+    begun.set(slot, new AbortController());
+    return post(path, { text }, begun.get(slot).signal);
   };
   const kept = new Map();
   const once = (name, make) => {
