@@ -27,11 +27,8 @@ from wfalens.text.datasets import newsroom
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = [DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 WRITTEN = [*PAGES, DOCS.parent / "CHANGELOG.md", DOCS.parent / "SECURITY.md"]
-RUN_BY_NAME = {"audit.md", "corpora.md", "groups.md", "memory.md", "scale.md", "shap.md", "strings.md"} | {
-    "looking.md",
-    "verification.md",
-}
-SLOW_PAGES = ("howto/memory.md", "looking.md", "scale.md", "strings.md")
+RUN_BY_NAME = {"audit.md", "corpora.md", "looking.md", "scale.md", "strings.md", "verification.md"}
+SLOW_PAGES = ("looking.md", "scale.md", "strings.md")
 RUN_APART = {"tutorial.md", "models.md", "export.md", "explanation.md", "readable.md", "README.md", "shap_queries.md"}
 RUN_ELSEWHERE = {"api.md"}  # in test_docstrings
 
@@ -276,11 +273,7 @@ def machine_of_ones():
 
 @pytest.mark.parametrize(
     "name",
-    ["audit.md", "corpora.md", "howto/groups.md", "howto/shap.md", "verification.md"]
-    + [
-        pytest.param(name, marks=pytest.mark.slow)
-        for name in ("howto/memory.md", "looking.md", "scale.md", "strings.md")
-    ],
+    ["audit.md", "corpora.md", "verification.md", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_PAGES)],
 )
 def test_the_python_of_a_page_runs_on_files_of_these_names(name, spam, monkeypatch, capsys):
     folder, names = spam
