@@ -19,11 +19,11 @@ from wfalens.text import load_dataset
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas.json"
 MADE = (
     ("train", "--corpus", "train.csv", "--out", "news.rnn", *SMALL),
-    ("extract", "news.rnn", "-c", "train.csv", "-o", "news.wfa", "--method", "stochastic", "--states", "10"),
-    ("extract", "news.rnn", "-c", "train.csv", "-o", "small.wfa", "--method", "readable", "--states", "8"),
+    ("extract", "news.rnn", "-c", "train.csv", "-o", "news.wfa", "-C", "stochastic.states=10"),
+    ("extract", "news.rnn", "-c", "train.csv", "-o", "small.wfa", "-C", "readable.states=8"),
 )
 TEXT = "the senate votes"
-AGAIN = ("extract", "news.rnn", "-c", "train.csv", "-o", "again.wfa", "--method", "stochastic", "--states", "10")
+AGAIN = ("extract", "news.rnn", "-c", "train.csv", "-o", "again.wfa", "-C", "stochastic.states=10")
 BOTH = ("news.wfa", "-m", "news.rnn", "-c", "test.csv")
 COMMANDS: dict[str, tuple[str, ...]] = {
     "train": ("train", "--corpus", "train.csv", "--test", "test.csv", "--out", "again.rnn", *SMALL),

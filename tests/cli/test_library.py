@@ -85,7 +85,7 @@ def test_an_automaton_is_used_without_the_heavy_libraries(tmp_path, kind):
 def test_automata_are_read_and_explained_without_any_extra(tmp_path, kind):
     made = {"stochastic": lambda: sample("fit", 0).wfa, "linear": lambda: linear_sample(0).wfa}
     made.get(kind, lambda: negation().wfa)().save(tmp_path / "some.wfa")
-    lines = ["predict some.wfa w1", "predict some.wfa w1 --trace", "explain words some.wfa --min-count 1"]
+    lines = ["predict some.wfa w1", "predict some.wfa w1 --trace", "explain words some.wfa -C min_count=1"]
     lines += ["explain text some.wfa w1"] if kind != "readable" else ["show some.wfa"]
     done = python(WITHOUT, *lines, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -95,7 +95,7 @@ def test_automata_are_read_and_explained_without_any_extra(tmp_path, kind):
 @pytest.mark.parametrize(
     ("line", "extra"),
     [
-        ("explain words some.wfa --min-count 1 -o words.png", "plot"),
+        ("explain words some.wfa -C min_count=1 -o words.png", "plot"),
         ("extract some.rnn -c texts.csv -o out.wfa", "extract"),
         ("explain neighbours some.wfa w1", "vectors"),
         ("demo", "demo"),

@@ -100,7 +100,7 @@ def test_a_training_stopped_before_its_first_epoch_writes_nothing(folder, number
 def test_a_stopped_linear_extraction_writes_the_best_so_far_and_continues(folder, number):
     out = f"linear{int(number)}.wfa"
     where = ("extract", "model.rnn", "-c", "texts0.jsonl", "-o", out)
-    command = (*where, "--method", "linear", "--states", "4", "-C", "linear.epochs=2")
+    command = (*where, "-C", "linear.states=4", "-C", "linear.epochs=2")
     done = stopped(IN_PROGRESS.format(written=f"{out}.training/training", number=int(number)), *command, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "--force continues" in done.stderr
@@ -116,7 +116,7 @@ def test_a_stopped_linear_extraction_writes_the_best_so_far_and_continues(folder
 @BOTH
 def test_a_stopped_extraction_in_blocks_continues_from_its_checkpoints(folder, number):
     out = f"blocks{int(number)}.wfa"
-    options = ("--method", "paper", "--states", "2", "-C", "workers=1")
+    options = ("-C", "paper.states=2", "-C", "workers=1")
     command = ("extract", "model.rnn", "-c", "texts*.jsonl", "-o", out, *options)
     hook = IN_PROGRESS.format(written=f"{out}.checkpoints/counts-*", number=int(number))
     done = stopped(hook, *command, cwd=folder)

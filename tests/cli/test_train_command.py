@@ -13,4 +13,4 @@ def test_settings_reach_the_network_and_an_automaton_initialises_it(workshop, tm
     assert RNNClassifier.load(tmp_path / "a.rnn").config.hidden == 8
     ok(workshop, *command, "-o", tmp_path / "b.rnn", "--init-from", "news.wfa")
     assert RNNClassifier.load(tmp_path / "b.rnn").config.embedding == 6
-    assert wfalens(*command, "-o", tmp_path / "c.rnn", "--cell", "none", cwd=workshop).returncode == 2
+    assert wfalens(*command, "-o", tmp_path / "c.rnn", "-C", "cell=none", cwd=workshop).returncode == 2

@@ -14,7 +14,7 @@ from wfalens.text import tokenizers
 
 WORDS = ENCODER.vocabulary.words
 READING = ("--words", "words.txt", "--classes", "bad,good", "--tokenizer", "whitespace")
-EXTRACT = ("--method", "stochastic", "--states", "6", "--completion", "probe", "--abstraction", "outputs")
+EXTRACT = ("-C", "stochastic.states=6", "-C", "stochastic.completion=probe", "-C", "stochastic.abstraction=outputs")
 
 
 def write_csv(path, corpus, labels):

@@ -85,7 +85,7 @@ def small_disk(tmp_path):
 def arguments(tmp_path, texts=40_000):
     small_model().save(tmp_path / "model.rnn")
     corpus_files(tmp_path, texts=texts)
-    settings = "--method paper --states 6 -C run.engine=local -C run.workers=1 -C run.block_bytes=200KB"
+    settings = "-C paper.states=6 -C run.engine=local -C run.workers=1 -C run.block_bytes=200KB"
     return ["extract", tmp_path / "model.rnn", "-c", f"'{tmp_path}/*.jsonl'", *settings.split()]
 
 

@@ -22,7 +22,7 @@ from wfalens.scale.ray_executor import Origin, RayWorker, join_cluster
 ray = pytest.importorskip("ray", reason="needs the extra ray")
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTINGS = ["--method", "paper", "--states", "2", "--alpha", "0.4", "--beta", "0.3"]
+SETTINGS = ["-C", "paper.states=2", "-C", "paper.alpha=0.4", "-C", "paper.beta=0.3"]
 COMMAND = ["extract", "model.rnn", "-c", "texts*.jsonl", "-C", "run.block_bytes=1KB", "--json", *SETTINGS]
 
 

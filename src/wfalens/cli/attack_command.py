@@ -15,13 +15,7 @@ _DEFAULT = "strong, guided, and their controls"
 command = new_group()
 
 
-@register(
-    command,
-    "attack",
-    lambda: {"attack": attacks.AttackOptions},
-    ("attack.changes -k", "texts.cache"),
-    result=opt.RESULT_FILES,
-)
+@register(command, "attack", lambda: {"attack": attacks.AttackOptions}, ("attack.changes -k",), result=opt.RESULT_FILES)
 def attack(
     settings: Settings,
     automaton: opt.Automaton,

@@ -20,7 +20,7 @@ from wfalens.validation import Bounds, Options, described_arguments, option, who
 
 # all sections of all commands: one file may serve several commands, and each takes the sections that it knows
 SECTIONS = (
-    "texts", "run", "extract", "method", "paper", "stochastic", "linear", "readable", "augmentation", "refinement",
+    "texts", "run", "extract", "paper", "stochastic", "linear", "readable", "augmentation", "refinement",
     "words", "network", "training", "preprocessing", "evaluate", "predict", "explain", "findings", "phrases", "pairs",
     "sample", "show", "report", "attack", "certify", "check", "compare", "watch", "detect", "blame", "repair",
     "export", "dfa",

@@ -49,7 +49,7 @@ class EvaluateSettings(Options):
     command,
     "evaluate",
     lambda: {"evaluate": EvaluateSettings, "run": wl.RunConfig},
-    (*(f"evaluate.{name}" for name in ("reference", "by", "min_cr", "coverage", "explanations")), "texts.cache"),
+    [f"evaluate.{name}" for name in ("reference", "by", "min_cr", "coverage", "explanations")],
 )
 def evaluate(
     settings: Settings, automaton: opt.Automaton, model: opt.Model, corpus: opt.Corpus, limit: opt.Limit = None

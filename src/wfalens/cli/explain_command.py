@@ -36,12 +36,14 @@ class TextSettings(Options):
         absence: What an absent word is.
         queries: With --model: queries at most.
         width: Width of the transition embeddings that --embeddings writes.
+        min_count: Leave out words seen less often in extraction: their scores are noise.
     """
 
     method: str = option("shapley")
     absence: str = option("delete", allowed=("delete", "unknown", "background"))
     queries: int | None = option(None, allowed=opt.COUNT)
     width: int = option(100, allowed=Bounds(whole, 1, 1 << 20))
+    min_count: int = option(5, allowed=opt.COUNT)
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class PairSettings(Options):
     min_count: int = option(5, allowed=opt.COUNT)
 
 
-@register(command, "findings", lambda: {"findings": FindingSettings}, ("findings.queries",), result=opt.RESULT_FILES)
+@register(command, "findings", lambda: {"findings": FindingSettings}, result=opt.RESULT_FILES)
 def explain_findings(
     settings: Settings, automaton: opt.Automaton, model: opt.Model, corpus: opt.Corpus, train: Train = None
 ) -> None:
@@ -121,13 +123,7 @@ def explain_findings(
     print_result(found, settings.as_json)
 
 
-@register(
-    command,
-    "text",
-    lambda: {"explain": TextSettings},
-    ("explain.method", "explain.queries", "texts.cache"),
-    result=opt.PLOT_FILES,
-)
+@register(command, "text", lambda: {"explain": TextSettings}, ("explain.method",), result=opt.PLOT_FILES)
 def explain_text(
     settings: Settings,
     automaton: opt.Automaton,
@@ -178,7 +174,6 @@ def explain_words(
     automaton: opt.Automaton,
     words: Annotated[list[str] | None, opt.argument("[WORD]", "Words, or phrases in quotes.")] = None,
     top: opt.Top = 10,
-    min_count: Annotated[int, opt.value("--min-count", "N", min=1)] = 5,
     embeddings: Annotated[Path | None, opt.value("--embeddings", "FILE", rich_help_panel=opt.OUTPUT)] = None,
 ) -> None:
     """Influence of words: the most influential ones of each class, or given words and phrases.
@@ -191,11 +186,10 @@ def explain_words(
       wfalens explain words films.wfa good bad "not good"
 
     Args:
-        min_count: Leave out words seen less often in extraction: their scores are noise.
         embeddings: Write the words' transition matrix embeddings, reduced by PCA, as word2vec text.
     """
     check_outputs(embeddings, force=settings.force)
-    wfa = open_wfa(automaton, settings.texts)
+    wfa, min_count = open_wfa(automaton, settings.texts), settings.explain.min_count
     if embeddings is not None:
         reduced = explanation.TransitionEmbeddings.of(wfa, min_count).reduced(settings.explain.width)
         reduced.save_word2vec(embeddings)

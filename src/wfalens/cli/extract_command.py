@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, field, fields, make_dataclass, replace
+from dataclasses import dataclass, fields, make_dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -18,8 +18,7 @@ from wfalens.errors import InputError
 from wfalens.validation import Options, option
 
 AUTO = "auto"
-METHODS = ("stochastic", "paper", "linear", "readable")  # of options without --method, the first that has them all
-METHOD_FLAGS = ("states", "abstraction", "completion", "alpha", "beta", "clusters", "epochs")
+METHODS = ("stochastic", "paper", "linear", "readable")
 command = new_group()
 
 
@@ -30,8 +29,8 @@ class ExtractSettings(Options):
     Args:
         method: auto: the most faithful one on held-out texts, with a readable automaton in the same file;
             paper; stochastic: states are label distributions, to verify; linear: real weights, trained;
-            readable: few states and word clusters, fits on a page. Options of one method choose it (all of
-            them: --config METHOD.OPTION=VALUE).
+            readable: few states and word clusters, fits on a page. Settings of one method choose it
+            (-C paper.states=40).
         time: Limit of training by the clock: 30s, 2m or 1h; equal seeds then no longer give equal bytes.
         effort: low, normal or high: how long to train.
         balance: predicted or label: as many texts of every class, by the classifier's prediction or by label.
@@ -63,36 +62,19 @@ class WordSettings(Options):
 
 
 def _sections() -> dict[str, type[Options]]:
-    methods = {name: getattr(wl, name.capitalize()) for name in METHODS}
-    known = {each.name: each for kind in reversed(methods.values()) for each in fields(kind)}
-    flags = [_copied(known[name], None) for name in METHOD_FLAGS]
-    augmentation = [_copied(each, each.default) for each in fields(wl.Augmentation) if each.name != "vectors"]
+    augmentation = [(each.name, each.type, each) for each in fields(wl.Augmentation) if each.name != "vectors"]
     return {
         "extract": ExtractSettings,
-        "method": make_dataclass("MethodFlags", flags, frozen=True),  # of whichever method is chosen, which checks them
-        **methods,
-        "augmentation": make_dataclass("AugmentationFlags", augmentation, frozen=True),
+        **{name: getattr(wl, name.capitalize()) for name in METHODS},
+        "augmentation": make_dataclass("AugmentationSettings", augmentation, frozen=True),
         "refinement": wl.Refinement,
         "words": WordSettings,
         "run": wl.RunConfig,
     }
 
 
-def _copied(item: Field[Any], default: Any) -> tuple[str, Any, Any]:
-    """A field for another class, with another default; the class that it comes from checks its value."""
-    return item.name, item.type, field(default=default, metadata=item.metadata)
-
-
 @register(
-    command,
-    "extract",
-    _sections,
-    (
-        *(f"extract.{name}" for name in ("method", "time", "effort", "queries", "refine")),
-        *(f"method.{name}" for name in METHOD_FLAGS),
-        "texts.cache",
-        "common.seed",
-    ),
+    command, "extract", _sections, [f"extract.{name}" for name in ("method", "time", "effort", "queries", "refine")]
 )
 def extract(
     settings: Settings,
@@ -117,12 +99,12 @@ def extract(
       wfalens extract films.rnn -c rotten_tomatoes -o page.wfa --method readable
       wfalens extract films.rnn -c rotten_tomatoes -o soon.wfa --time 30s
       wfalens extract news.rnn -c 'texts/*.parquet' -o news.wfa -C run.memory=2GB
-      wfalens extract hf:NAME -c reviews.csv -o reviews.wfa --cache answers.sqlite
+      wfalens extract hf:NAME -c reviews.csv -o reviews.wfa -C cache=answers.sqlite
       wfalens extract mymodule:predict_proba -c reviews.csv -o reviews.wfa --queries 20000
 
     As in the paper:
       wfalens extract films.rnn -c rotten_tomatoes -o films.wfa --method paper \\
-        --states 40 --alpha 0.4 --beta 0.3 -C augmentation.epochs=5
+        -C paper.states=40 -C paper.alpha=0.4 -C paper.beta=0.3 -C augmentation.epochs=5
     """
     check_outputs(out, force=force)
     inputs.allow_own(settings.words.tokenizer)
@@ -163,29 +145,18 @@ def extract(
 
 
 def _method(settings: Settings) -> Any:
-    """The method with its options from the command line and the settings; None: it is chosen on held-out texts."""
-    name, options = settings.extract.method, settings.given("method")
-    if name not in (AUTO, *METHODS):
-        raise InputError(f"unknown method {name!r}; choose one of {', '.join((AUTO, *METHODS))}", code="unknown-method")
+    """The method with its settings; None: it is chosen on held-out texts."""
+    name = settings.extract.method
     if name == AUTO:
         configured = [each for each in METHODS if settings.given(each)]
+        if not configured:
+            return None
         if len(configured) > 1:
             raise InputError(
                 f"settings of {' and '.join(configured)}: choose one with --method", code="option-conflict"
             )
-        if not options and not configured:
-            return None
-        known = {each: {item.name for item in fields(getattr(wl, each.capitalize()))} for each in METHODS}
-        suitable = [each for each in configured or METHODS if options.keys() <= known[each]]
-        if not suitable:
-            raise InputError(f"no method has all of the options {', '.join(options)}", code="unknown-option")
-        for name in suitable[:-1]:
-            try:
-                return extraction.Method.named(name, **{**settings.given(name), **options})
-            except InputError:
-                continue  # another method may have the option with this value
-        name = suitable[-1]
-    return extraction.Method.named(name, **{**settings.given(name), **options})
+        name = configured[0]
+    return extraction.Method.named(name, **settings.given(name))
 
 
 def _opened(model: str, texts: Any, settings: Settings) -> Any:

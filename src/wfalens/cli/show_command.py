@@ -27,6 +27,7 @@ class ShowSettings(Options):
 
     edges: int = option(16, "Arrows of a readable automaton at most.", opt.COUNT)
     queries: int = option(4000, "Calls at most of a model that pays for each.", opt.COUNT)
+    talk: bool = option(False, "Draw it as a slide of 16:9.")
 
 
 @register(command, "show", lambda: {"show": ShowSettings})
@@ -37,7 +38,6 @@ def show(
     corpus: opt.SomeCorpus = None,
     class_name: opt.ClassName = None,
     out: Drawing = None,
-    talk: Annotated[bool, opt.flag("--talk", help="Draw it as a slide of 16:9.")] = False,
     force: opt.Force = False,
 ) -> None:
     """Show how a network reads: how its opinion moves word by word, and which words push it.
@@ -64,7 +64,7 @@ def show(
     drawn = None
     if out is not None:
         claims = explanation.findings(wfa, classifier, texts, seed=settings.seed).to_dict()["findings"]
-        drawn = export.draw_opinions(found, claims, talk=talk)
+        drawn = export.draw_opinions(found, claims, talk=how.talk)
     _printed(found, drawn, out, settings.as_json)
 
 

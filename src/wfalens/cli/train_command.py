@@ -22,7 +22,7 @@ command = new_group()
     command,
     "train",
     lambda: {"network": RNNConfig, "training": TrainingConfig},
-    ("training.task", "network.cell", "network.hidden", "training.epochs", "training.tokenizer", "common.seed"),
+    ("training.task", "network.hidden", "training.epochs", "training.tokenizer"),
 )
 def train(
     settings: Settings,

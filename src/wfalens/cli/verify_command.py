@@ -110,10 +110,7 @@ class CheckSettings(Options):
 
 
 @register(
-    command,
-    "check",
-    lambda: {"check": CheckSettings},
-    ("check.ask", "check.count -n", "check.text", "check.property", "check.at_most", "check.at_least"),
+    command, "check", lambda: {"check": CheckSettings}, ("check.ask", "check.count -n", "check.text", "check.property")
 )
 def check(
     settings: Settings,
