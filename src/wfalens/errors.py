@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from wfalens.messages import reason_of
+
 
 class WfalensError(Exception):
     """Base of all errors that a user can fix: one sentence, and a stable `code` for programs and tests.
@@ -87,3 +89,14 @@ def naming_extras() -> Iterator[None]:
         if known is None or isinstance(error, WfalensError):
             raise
         raise MissingDependencyError(*known) from error
+
+
+@contextmanager
+def opening(path: object, kind: str) -> Iterator[None]:
+    """Where a library fails on a file from elsewhere, say so in one sentence; what it raised stays the cause."""
+    try:
+        yield
+    except (WfalensError, ImportError):
+        raise
+    except Exception as error:
+        raise FormatError(f"{path}: not {kind} ({reason_of(error)})", code="cannot-load") from error

@@ -28,13 +28,19 @@ def shown_size(size: float) -> str:
     return f"{size:,.3g} GB" if size < 1000 else f"{size:,.0f} GB"
 
 
-def check_in_use(needed: int, stored: int) -> None:
+def check_in_use(needed: int, stored: int, path: object = "it") -> None:
     """Refuse what would take far more memory in use than it takes in a file; both in bytes."""
-    if needed > max(_ALWAYS_ALLOWED, _TIMES_STORED * stored):
+    if needed > allowed_in_use(stored):
         raise InputError(
-            f"it would take {shown_size(needed)} of memory in use, out of proportion to the {shown_size(stored)} "
-            "that it holds"
+            f"{path} would take {shown_size(needed)} of memory in use, out of proportion to the {shown_size(stored)} "
+            "that it holds",
+            code="too-large",
         )
+
+
+def allowed_in_use(stored: int) -> int:
+    """Bytes of memory that a file of a size may take."""
+    return max(_ALWAYS_ALLOWED, _TIMES_STORED * stored)
 
 
 def resident(process: int | None = None) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.messages import printable, shortened
 from wfalens.text.corpus import Corpus
 from wfalens.text.datasets.catalogue import DATASETS, data_folder, is_available, load_dataset
 from wfalens.text.files import read_corpus
@@ -35,11 +36,14 @@ def find_extraction_texts(
         seed: of the sample, where there are very many texts.
     """
     made_from = wfa.provenance.get("corpus")
-    if not isinstance(made_from, dict) or not made_from.get("name"):
+    name = made_from.get("name") if isinstance(made_from, dict) else None
+    if not isinstance(made_from, dict) or not isinstance(name, str) or not name:
         return None, "the automaton does not name its extraction texts"
-    name = str(made_from["name"])
-    if int(made_from.get("texts") or 0) > _MOST_READ:
-        return None, f"{name} has too many texts to read them again"
+    shown, texts, tokens = shortened(printable(name)), made_from.get("texts"), made_from.get("tokens")
+    if set("/\\") & set(name) or name in (".", ".."):  # who wrote the automaton does not choose files to open
+        return None, f"{shown}, the texts of the extraction, is not a plain file name"
+    if type(texts) is not int or texts > _MOST_READ:
+        return None, f"{shown} has too many texts to read them again"
     folder = None if data is None else Path(data)
     dataset, _, split = name.partition(":")
     try:
@@ -51,17 +55,16 @@ def find_extraction_texts(
                 None if path is None else read_corpus(path, text_column=text_column, encoding=encoding, labels=False)
             )
     except InputError as error:
-        return None, f"{name} cannot be read ({error})"
+        return None, f"{shown} cannot be read ({error})"
     if corpus is None:
-        return None, f"{name}, the texts of the extraction, is not here"
+        return None, f"{shown}, the texts of the extraction, is not here"
     _, ids = wfa.encoder.encode(corpus.texts).nonempty()
-    if (len(ids), len(ids.values)) != (made_from.get("texts"), made_from.get("tokens")):
-        before = f"{made_from.get('texts')} texts with {made_from.get('tokens')} words"
-        now = f"{len(ids)} texts with {len(ids.values)}"
-        return None, f"{name} has changed since the extraction ({before} before, {now} now)"
+    if (len(ids), len(ids.values)) != (texts, tokens):
+        now = f"{len(ids)} texts with {len(ids.values)} words"
+        return None, f"{shown} has changed since the extraction (it has {now} now)"
     return corpus.sample(_MOST_TEXTS, seed), ""
 
 
 def _existing(name: str, folders: Sequence[Path | None]) -> Path | None:
     places = (folder / name for folder in folders if folder is not None)
-    return next((place for place in places if place.exists()), None)
+    return next((place for place in places if place.is_file() or place.is_dir()), None)

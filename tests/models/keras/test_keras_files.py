@@ -1,5 +1,6 @@
 """Keras files: plain recurrent networks become steppable without Keras, others are run by it."""
 
+import io
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ import h5py
 import keras
 
 from tests.errors import raises
+from tests.files import little_memory
 from tests.models.conformance import PrefixConformance, StatefulConformance
 from wfalens.errors import FormatError, InputError, ModelError, WfalensError
 from wfalens.models import Preprocessing, wrap
@@ -400,3 +402,85 @@ def test_last_outputs_of_the_exact_reading_are_those_of_its_trace(tmp_path, lett
     model = wrap(path, preprocessing=Preprocessing.of(letters, CLASSES, padding_side="right"))
     ids = letters.encode(["a b c", "d", "a b c d e f"])
     np.testing.assert_allclose(last_outputs(model, ids), model.trace(ids).last(), atol=1e-6)
+
+
+def secret_weights(path, secret, way):
+    """A file whose embedding is the content of another file."""
+    with h5py.File(path, "r+") as file:
+        names = []
+        file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+        name = next(each for each in names if file[each].shape == (10, 4))
+        group = file[name].parent
+        key = name.rpartition("/")[2]
+        del group[key]
+        if way == "external storage":
+            group.create_dataset(key, (10, 4), "f4", external=[(str(secret), 0, 160)])
+        elif way == "external link":
+            group[key] = h5py.ExternalLink(str(secret.with_suffix(".h5")), "/stolen")
+        elif way == "soft link":
+            group[key] = h5py.SoftLink("/elsewhere")
+        else:
+            layout = h5py.VirtualLayout((10, 4), "f4")
+            layout[:] = h5py.VirtualSource(str(secret.with_suffix(".h5")), "stolen", (10, 4))
+            group.create_virtual_dataset(key, layout)
+
+
+@pytest.mark.parametrize("ending", ["h5", "keras"])
+@pytest.mark.parametrize("way", ["external storage", "external link", "soft link", "virtual dataset"])
+def test_weights_in_other_files_are_refused(tmp_path, ending, way):
+    secret = tmp_path / "secret"
+    secret.write_bytes(bytes(range(160)))
+    with h5py.File(secret.with_suffix(".h5"), "w") as file:
+        file["stolen"] = np.ones((10, 4), np.float32)
+    path = saved(tmp_path / f"m.{ending}", network())
+    if ending == "h5":
+        secret_weights(path, secret, way)
+    else:
+        inner = tmp_path / "weights.h5"
+        with zipfile.ZipFile(path) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        inner.write_bytes(parts["model.weights.h5"])
+        secret_weights(inner, secret, way)
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in (parts | {"model.weights.h5": inner.read_bytes()}).items():
+                archive.writestr(name, content)
+    with raises("foreign-file"):
+        read_keras(path)
+
+
+def test_links_in_a_circle_end(tmp_path):
+    path = saved(tmp_path / "m.h5", network())
+    with h5py.File(path, "r+") as file:
+        file["model_weights"]["again"] = file["/"]
+    read_keras(path)
+
+
+@pytest.mark.parametrize("ending", ["h5", "keras"])
+def test_weights_that_are_claimed_but_not_stored_are_refused(tmp_path, ending):
+    path = tmp_path / f"m.{ending}"
+    content = io.BytesIO()
+    with h5py.File(path if ending == "h5" else content, "w") as file:
+        file.attrs["model_config"] = json.dumps({"class_name": "Sequential", "config": {"layers": []}})
+        file.create_dataset("layers/dense/vars/0", (40_000, 40_000), "f4", chunks=(4000, 4000), compression="gzip")
+    if ending == "keras":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("model.weights.h5", content.getvalue())
+    with raises("too-large"), little_memory():
+        read_keras(path)
+
+
+def test_a_member_that_inflates_is_refused(tmp_path):
+    path = tmp_path / "m.keras"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.weights.h5", bytes(1 << 28))
+    with raises("too-large"), little_memory(1 << 30):
+        read_keras(path)
+
+
+@pytest.mark.parametrize("kind", ["TorchModuleWrapper", "keras.layers>TFSMLayer", "StringLookup", "TextVectorization"])
+def test_layers_that_run_code_or_read_files_are_refused(tmp_path, kind):
+    path = saved(tmp_path / "m.h5", network())
+    stored = read_keras(path)
+    config = {"class_name": "Functional", "config": {"layers": [{"class_name": kind, "config": {}}]}}
+    with raises("lambda-layer"):
+        load_in_keras(replace(stored, config=config))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wfalens.errors import InputError, MissingDependencyError, ModelError
+from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError, WfalensError
+from wfalens.messages import quoted, reason_of
 from wfalens.models.adapter_registry import WrapArguments, adapter, packages_of
 from wfalens.models.adapters.functions import TextClassifier
 from wfalens.models.adapters.torch_module import weights_fingerprint
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 SubWords = tuple[int, ...]
 HUGGING_FACE = "hf:"
+_WEIGHTS = ".safetensors"
 _TRIED = 16  # sub-words of the sequence that shows whether a model is causal
 _NO_LIMIT = 1 << 30  # tokenizers without a limit have a huge one
 
@@ -127,19 +131,30 @@ def _loaded(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A classifier from a folder, or from the hub by its name."""
     name = name.removeprefix(HUGGING_FACE)
     try:
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
         from transformers.utils import logging as logging_of_transformers
     except ImportError:
         raise MissingDependencyError("transformers", "transformers") from None
+    _check_folder(Path(name))
     logging: Any = logging_of_transformers  # it has no types
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # a library is silent
     try:
-        model, loading = AutoModelForSequenceClassification.from_pretrained(name, output_loading_info=True)
-        tokenizer = AutoTokenizer.from_pretrained(name)
-    except (OSError, ValueError, ImportError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{name}: transformers cannot load a sequence classifier from there: {reason}") from None
+        config: Any = AutoConfig.from_pretrained(name, trust_remote_code=False)
+        if "/" in str(config._attn_implementation):
+            raise _foreign_file(name, "kernels are to be fetched from the hub")
+        safely = {"config": config, "trust_remote_code": False}
+        model, loading = AutoModelForSequenceClassification.from_pretrained(
+            name, use_safetensors=True, output_loading_info=True, **safely
+        )
+        tokenizer = AutoTokenizer.from_pretrained(name, **safely)
+    except WfalensError:
+        raise
+    except Exception as error:  # a folder from elsewhere fails in many ways within transformers
+        raise InputError(
+            f"{quoted(name)}: transformers cannot load a sequence classifier from there: {reason_of(error)}",
+            code="cannot-load",
+        ) from None
     finally:
         if shown:
             logging.enable_progress_bar()
@@ -150,6 +165,34 @@ def _loaded(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
             code="not-trained",
         )
     return model, tokenizer
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse weights that are pickled or lie outside the folder."""
+    if not folder.is_dir():
+        return
+    if (folder / "adapter_config.json").exists():
+        raise _foreign_file(folder, "an adapter is to be put on a model from elsewhere; merge the two and save them")
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        try:
+            shards = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise FormatError(f"{index}: not an index of weights", code="cannot-load") from None
+        if any(
+            not isinstance(each, str) or Path(each).name != each or Path(each).suffix != _WEIGHTS for each in shards
+        ):
+            raise _foreign_file(folder, f"weights are to be read from other places than {_WEIGHTS} files in the folder")
+    elif any(folder.glob("*.bin")) and not any(folder.glob(f"*{_WEIGHTS}")):
+        raise InputError(
+            f"{folder}: its weights are pickled, and loading a pickle can run code; load the model in Python and save "
+            f"it again, which writes {_WEIGHTS}",
+            code="pickled-weights",
+        )
+
+
+def _foreign_file(name: object, reason: str) -> InputError:
+    return InputError(f"{quoted(str(name))}: only files of the model are read, but {reason}", code="foreign-file")
 
 
 class SharedPassClassifier(TextClassifier):

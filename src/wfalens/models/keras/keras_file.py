@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import FormatError, InputError, MissingDependencyError
-from wfalens.messages import reason_of
+from wfalens.errors import FormatError, InputError, MissingDependencyError, opening
+from wfalens.memory import check_in_use
+from wfalens.messages import quoted, reason_of
 from wfalens.models.checks import BINARY, LOGITS, PROBABILITIES
 from wfalens.models.contract import fingerprint_of
 from wfalens.models.preprocessing import Preprocessing
@@ -36,8 +37,9 @@ ENDINGS = (".h5", ".hdf5", ".keras")
 ACTIVATED_OUTPUTS = {"softmax": PROBABILITIES, "sigmoid": BINARY, "linear": LOGITS}  # by the last activation
 _CONFIG, _METADATA, _WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 _PLACES = ("cell/vars", "vars")  # of weights within a layer
-_MOST_BYTES = 1 << 34  # of one file within an archive
-_CODE = {"Lambda", "TFOpLambda", "SlicingOpLambda"}
+_BYTES_IN_USE = 10  # for every byte of weights: copies by the readers, and what one batch takes
+_CODE = {"Lambda", "TFOpLambda", "SlicingOpLambda", "TorchModuleWrapper", "TFSMLayer", "JaxLayer", "FlaxLayer"}
+_OTHER_FILES = {"StringLookup", "IntegerLookup", "IndexLookup", "TextVectorization"}  # that name a vocabulary's file
 _SHAPE = "batch_input_shape"
 _REMOVED = ("time_major", "implementation", "input_length", _SHAPE)  # which Keras 3 refuses, or takes amiss
 
@@ -104,7 +106,7 @@ def read_keras(path: str | Path) -> StoredModel:
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     with _opened(path) as (config, version, file):
-        return StoredModel(path, config, version, _layers(config, file))
+        return StoredModel(path, config, version, _layers(path, config, file))
 
 
 @contextmanager
@@ -114,25 +116,53 @@ def _opened(path: Path) -> Iterator[tuple[dict[str, Any], str, Any]]:
         import h5py
     except ImportError:
         raise MissingDependencyError("h5py", "keras") from None
-    try:
+    with opening(path, "a model that Keras has saved"):
         if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive, h5py.File(io.BytesIO(_member(archive, _WEIGHTS)), "r") as file:
-                about = json.loads(_member(archive, _METADATA))
-                yield _config(path, _member(archive, _CONFIG)), str(about.get("keras_version", "3")), file
+            with (
+                zipfile.ZipFile(path) as archive,
+                h5py.File(io.BytesIO(_member(path, archive, _WEIGHTS)), "r") as file,
+            ):
+                _check_contained(path, file)
+                about = json.loads(_member(path, archive, _METADATA))
+                yield _config(path, _member(path, archive, _CONFIG)), str(about.get("keras_version", "3")), file
         else:
             with h5py.File(path, "r") as file:
+                _check_contained(path, file)
                 version = _text(file.attrs.get("keras_version", "2"))
                 yield _config(path, file.attrs.get("model_config")), version, file
-    except FormatError:
-        raise
-    except (OSError, KeyError, ValueError, AttributeError, zipfile.BadZipFile, RuntimeError) as error:
-        raise FormatError(f"{path}: not a model that Keras has saved ({reason_of(error)})") from None
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> bytes:
-    if archive.getinfo(name).file_size > _MOST_BYTES:
-        raise OSError(f"{name} is too large")
+def _member(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
+    check_in_use(_BYTES_IN_USE * archive.getinfo(name).file_size, path.stat().st_size, path)
     return archive.read(name)
+
+
+def _check_contained(path: Path, file: Any) -> None:
+    """Refuse a file whose weights lie in other files, or that claims far more of them than it holds."""
+    import h5py
+
+    seen, groups, claimed = set[int](), [file], 0
+    while groups:
+        group = groups.pop()
+        for name in group:
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                raise _foreign_file(path, name, "a link")
+            item = group[name]
+            address = h5py.h5o.get_info(item.id).addr
+            if address in seen:
+                continue
+            seen.add(address)
+            if isinstance(item, h5py.Group):
+                groups.append(item)
+            elif isinstance(item, h5py.Dataset):
+                if item.external or item.is_virtual:
+                    raise _foreign_file(path, name, "a view of another file")
+                claimed += item.nbytes
+    check_in_use(_BYTES_IN_USE * claimed, path.stat().st_size, path)
+
+
+def _foreign_file(path: Path, name: str, kind: str) -> InputError:
+    return InputError(f"{path}: {quoted(name)} is {kind}; only weights in the file are read", code="foreign-file")
 
 
 def _config(path: Path, stored: object) -> dict[str, Any]:
@@ -147,7 +177,7 @@ def _config(path: Path, stored: object) -> dict[str, Any]:
     return config
 
 
-def _layers(config: Mapping[str, Any], file: Any) -> tuple[Layer, ...] | None:
+def _layers(path: Path, config: Mapping[str, Any], file: Any) -> tuple[Layer, ...] | None:
     """The layers in their order, None unless each reads the one before."""
     stored = config.get("config")
     listed = stored.get("layers") if isinstance(stored, dict) else stored  # a list in files of Keras 1
@@ -156,11 +186,12 @@ def _layers(config: Mapping[str, Any], file: Any) -> tuple[Layer, ...] | None:
     if config["class_name"] != "Sequential" and not _in_a_row(listed):
         return None
     weights = _legacy_weights if "model_weights" in file else _numbered_weights
-    found = weights(listed, file)
-    return tuple(
-        Layer(each["class_name"], _name(each), each["config"], arrays)
-        for each, arrays in zip(listed, found, strict=True)
-    )
+    layers, read = list[Layer](), 0
+    for each, arrays in zip(listed, weights(listed, file), strict=True):
+        read += sum(array.nbytes for array in arrays)  # several layers may name the same weights
+        check_in_use(_BYTES_IN_USE * read, path.stat().st_size, path)
+        layers.append(Layer(each["class_name"], _name(each), each["config"], arrays))
+    return tuple(layers)
 
 
 def _is_layer(entry: object) -> bool:
@@ -220,12 +251,14 @@ def _text(name: object) -> str:
 
 def load_in_keras(stored: StoredModel) -> Any:
     """The model of a file, run by Keras 3; layers that are code are refused."""
-    if any(str(each.get("class_name")) in _CODE for each in _values(stored.config, dict)):
-        raise InputError(
-            f"{stored.path}: the model has a Lambda layer, which is code that would run; load it yourself in Python "
-            "and wrap the model",
-            code="lambda-layer",
-        )
+    for kind in {str(each.get("class_name")).rpartition(">")[2] for each in _values(stored.config, dict)}:
+        if kind in _CODE | _OTHER_FILES:
+            risk = "is code that would run" if kind in _CODE else "reads other files"
+            raise InputError(
+                f"{stored.path}: the model has a layer of the kind {kind}, which {risk}; load it yourself in Python "
+                "and wrap the model",
+                code="lambda-layer",
+            )
     is_open = "KERAS_BACKEND" not in os.environ and "keras" not in sys.modules
     if is_open and importlib.util.find_spec("tensorflow") is None:
         os.environ["KERAS_BACKEND"] = "torch"

@@ -1,0 +1,43 @@
+"""The extraction texts are found again by their plain name only, whatever the file of an automaton says."""
+
+from contextlib import chdir
+
+import pytest
+
+from tests.automata import sample
+from wfalens.evaluation import find_extraction_texts
+
+WFA = sample("empirical", 0).wfa
+TEXTS = "text\na b\nb c\n"
+ABOUT = {"texts": 2, "tokens": 4}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "here").mkdir()
+    for name in ("secret.csv", "here/texts.csv"):
+        (tmp_path / name).write_text(TEXTS)
+    return tmp_path
+
+
+def found(folder, **about):
+    WFA.provenance["corpus"] = ABOUT | about
+    with chdir(folder / "here"):
+        return find_extraction_texts(WFA)[0]
+
+
+def test_a_plain_name_is_found(folder):
+    assert found(folder, name="texts.csv").texts == ("a b", "b c")
+
+
+@pytest.mark.parametrize("name", ["{}/secret.csv", "../secret.csv", "./texts.csv", "..", ".", "..\\secret.csv", "/"])
+def test_no_other_name_is_opened(folder, name):
+    assert found(folder, name=name.format(folder)) is None
+
+
+@pytest.mark.parametrize(
+    "about",
+    [{"name": ["texts.csv"]}, {"name": 7}, {"texts": "two"}, {"texts": 1e400}, {"texts": [2]}, {"texts": None}],
+)
+def test_entries_of_the_wrong_kind_are_no_texts(folder, about):
+    assert found(folder, **{"name": "texts.csv"} | about) is None
