@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from wfalens.messages import reason_of
+from wfalens.messages import reason_of, sentence
+
+_LONGEST = 400  # characters of a sentence about a file
 
 
 class WfalensError(Exception):
@@ -44,9 +46,12 @@ class InputError(WfalensError, ValueError):
 
 
 class FormatError(WfalensError, ValueError):
-    """A file that is not what it claims to be, or is damaged."""
+    """A file that is not what it claims to be, or is damaged: one printable line, however much of it is quoted."""
 
     code = "format"
+
+    def __init__(self, message: str = "", *, code: str | None = None) -> None:
+        super().__init__(sentence(message, _LONGEST), code=code)
 
 
 class ModelError(WfalensError, ValueError):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from wfalens.errors import InputError
 
 _ALWAYS_ALLOWED, _TIMES_STORED = 1 << 30, 1000  # bytes that anything may take in use, and that each stored byte may
+_FOR_LIBRARIES = 1 << 29  # bytes that importing torch or keras takes
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30}
 
 
@@ -41,6 +44,30 @@ def check_in_use(needed: int, stored: int, path: object = "it") -> None:
 def allowed_in_use(stored: int) -> int:
     """Bytes of memory that a file of a size may take."""
     return max(_ALWAYS_ALLOWED, _TIMES_STORED * stored)
+
+
+@contextmanager
+def limited_memory(stored: int) -> Iterator[None]:
+    """Within it, the process can take only as much more memory as a file of that size may take (on Linux).
+
+    Libraries that read files of other formats allocate what a file claims, and have no limit of their own. The limit
+    counts for all threads of the process, so it is held for the opening of a file only.
+    """
+    try:
+        import resource
+
+        used = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData:"))
+    except (ImportError, OSError, StopIteration):
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = 1024 * int(used.split()[1]) + _FOR_LIBRARIES + allowed_in_use(stored)
+    limits = [most, *(each for each in (soft, hard) if each != resource.RLIM_INFINITY)]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def resident(process: int | None = None) -> int:

@@ -504,3 +504,50 @@ def test_many_files_are_one_corpus(tmp_path):
     with pytest.raises(InputError, match=r"labels are not used: .*c\.csv has no column 'label'; name the column"):
         read_corpus(tmp_path / "*.*")
     assert read_corpus(tmp_path / "*.*", labels=False).texts == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("line", ["\n", " \n", "x\n", "\r"])
+def test_a_small_archive_of_many_lines_is_not_read_to_its_end(tmp_path, line):
+    path = tmp_path / "lines.txt.gz"
+    path.write_bytes(gzip.compress(line.encode() * (1 << 25), 9))
+    with raises("bad-row", match="times its size"):
+        read_corpus(path)
+
+
+@pytest.mark.parametrize("header", ['text, "label"', '"text", "label"', 'text; "label"'])
+def test_a_header_quoted_behind_a_blank_is_refused(tmp_path, header):
+    path = tmp_path / "a.csv"
+    path.write_text(f'{header}\n"a b", "x"\n"c d", "y"\n')
+    with raises("column"):
+        read_corpus(path)
+
+
+def test_a_header_with_blanks_is_understood(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text, label\na b, x\nc d, y\n")
+    corpus = read_corpus(path)
+    assert (corpus.texts, corpus.class_names, corpus.labels.tolist()) == (("a b", "c d"), ("x", "y"), [0, 1])
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.jsonl"])
+def test_lines_that_end_in_carriage_returns_are_the_same_in_blocks_of_any_size(tmp_path, name):
+    rows = {"a.txt": ["a b", "c d"], "a.csv": ["text", "a b", "c d"], "a.jsonl": ['{"text": "a b"}', '{"text": "c d"}']}
+    path = tmp_path / name
+    path.write_bytes("\r".join([*rows[name], ""]).encode())
+    assert read_corpus(path).texts == ("a b", "c d")
+    files = TextFiles((str(path),), block_bytes=2)
+    assert [text for block in files.blocks(0) for text in block.texts] == ["a b", "c d"]
+
+
+def test_a_parquet_file_that_claims_more_rows_than_it_can_hold_is_refused(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": pa.array(["same"] * (1 << 21)).dictionary_encode()}), path)
+    with raises("unreadable"):
+        read_corpus(path)
+
+
+def test_the_systems_own_folders_are_read_to_an_end(tmp_path):
+    """Their files have no size, and some of them no end."""
+    (tmp_path / "self").symlink_to("/proc/self")
+    with raises("bad-row"):
+        read_corpus(tmp_path)

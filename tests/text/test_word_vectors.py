@@ -1,10 +1,13 @@
 """Word vectors: formats, neighbours, refusals."""
 
 import gzip
+import os
 
 import numpy as np
 import pytest
 
+from tests.errors import raises
+from tests.files import little_memory
 from wfalens.errors import InputError
 from wfalens.text import WordVectors, read_vectors, wordllama_vectors
 
@@ -103,3 +106,31 @@ def test_wordllama_knows_that_cats_are_like_dogs():
     vectors = wordllama_vectors(["cat", "dog", "bond", "stock"])
     assert vectors.nearest("cat", 1)[0][0] == "dog"
     assert vectors.width == 256
+
+
+def test_special_files_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")
+    for path in ("/dev/zero", tmp_path / "pipe.txt", tmp_path):
+        with raises("no-file"):
+            read_vectors(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "blob"),
+    [
+        ("line.txt.gz", bytes(1 << 28)),
+        ("blank.txt.gz", b"\n" * (1 << 26)),
+        ("same.txt.gz", b"word 1 2 3\n" * (1 << 22)),
+        ("words.bin.gz", b"9999999 100\n" + (b"w " + bytes(400)) * (1 << 17)),
+    ],
+)
+def test_a_small_archive_does_not_fill_the_memory(tmp_path, name, blob):
+    (tmp_path / name).write_bytes(gzip.compress(blob, 9))
+    with raises("too-large"), little_memory(1 << 29):
+        read_vectors(tmp_path / name, ["word"])
+
+
+def test_vectors_wider_than_any_are_refused(tmp_path):
+    (tmp_path / "wide.bin").write_bytes(b"1 99999999999\nw " + bytes(100))
+    with pytest.raises(InputError), little_memory(1 << 29):
+        read_vectors(tmp_path / "wide.bin")

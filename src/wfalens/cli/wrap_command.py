@@ -95,7 +95,7 @@ def wrap(
     )
     labelled = None if check is None else open_corpus(check, settings.texts)
     found = wrapping.describe_model(model, described, labelled)
-    found.preprocessing.write(out)
+    found.preprocessing.write(out, model)
     if settings.as_json:
         print_json({"preprocessing": str(out), **found.to_dict()})
     else:

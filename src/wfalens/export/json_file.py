@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
-from wfalens.errors import FormatError, InputError, WfalensError
+from wfalens.errors import FormatError, InputError
 from wfalens.export.exporters import exporter
 from wfalens.export.subset import LOST, Subset
+from wfalens.messages import reason_of
 from wfalens.results import plain
 
 FORMAT, VERSION = "wfalens-automaton", 1
@@ -55,8 +56,8 @@ def read_json(path: str | Path) -> Subset:
         raise InputError(f"{path}: {error.strerror or error}") from None
     except RecursionError:
         raise FormatError(f"{path}: damaged or not made by wfalens: it is nested too deeply") from None
-    except (WfalensError, ValueError) as error:
-        raise FormatError(f"{path}: damaged or not made by wfalens: {error}") from None
+    except Exception as error:  # files are of anybody
+        raise FormatError(f"{path}: damaged or not made by wfalens: {reason_of(error)}") from None
 
 
 def _subset(document: Any) -> Subset:
@@ -147,6 +148,8 @@ def _check_transitions(part: Subset) -> None:
     if part.kind == StochasticWFA.kind:
         if part.initial.tolist() != [1.0] + [0.0] * (n - 1):
             raise FormatError("its initial state is not the first one")
-        sums = np.bincount(keys // n, part.weight, n * words)
-        if np.any(part.weight < 0) or np.any(np.abs(sums - 1) > _SUM_TOLERANCE):
+        pairs, index = np.unique(keys // n, return_inverse=True)
+        sums = np.bincount(index, part.weight)
+        is_complete = len(pairs) == n * words
+        if not is_complete or np.any(part.weight < 0) or np.any(np.abs(sums - 1) > _SUM_TOLERANCE):
             raise FormatError("the weights of a state and a word are not a distribution")

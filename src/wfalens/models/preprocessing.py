@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -146,13 +147,21 @@ class Preprocessing:
         return json.dumps({"version": VERSION, **content})
 
     @classmethod
-    def from_json(cls, text: str, where: str) -> Preprocessing:
+    def from_json(cls, text: str, where: str, model: Path | None = None) -> Preprocessing:
+        """Refused where it has a checksum, and the model or an entry has changed since it was written."""
         try:
             content = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise FormatError(f"{where}: not JSON ({error})") from None
         if not isinstance(content, dict) or content.pop("version", VERSION) != VERSION:
             raise FormatError(f"{where}: not a preprocessing file of version {VERSION}")
+        stored = content.pop("checksum", None)
+        if stored is not None and model is not None and stored != _checksum(content, model):
+            raise FormatError(
+                f"{where}: it or {model.name} has changed since the model was described; describe it again, or remove "
+                'the entry "checksum" if you changed it yourself',
+                code="checksum",
+            )
         known = {field.name: _KINDS[str(field.type)] for field in fields(cls)}
         for name in ("words", "class_names"):
             if name not in content:
@@ -166,15 +175,16 @@ class Preprocessing:
         lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
         try:
             return cls(**{**content, **lists})
-        except ValueError as error:
+        except (ValueError, TypeError, OverflowError) as error:
             raise FormatError(f"{where}: {error}") from None
 
     @classmethod
-    def read(cls, path: str | Path) -> Preprocessing:
+    def read(cls, path: str | Path, model: Path | None = None) -> Preprocessing:
         """Read it from a file and check it.
 
         Args:
             path: a JSON file
+            model: the file of the model, which is compared with the checksum
 
         Examples:
             >>> Preprocessing.of(encoder, ("neg", "pos")).write("model.json")
@@ -182,27 +192,41 @@ class Preprocessing:
             'basic_english'
         """
         try:
-            return cls.from_json(Path(path).read_text("utf-8"), str(path))
+            return cls.from_json(Path(path).read_text("utf-8"), str(path), model)
         except UnicodeDecodeError:
             raise FormatError(f"{path}: not UTF-8 text") from None
 
-    def write(self, path: str | Path) -> None:
+    def write(self, path: str | Path, model: Path | None = None) -> None:
         """Write it as JSON, atomically.
 
         Args:
             path: the model's file name with the ending `.json`, so that it is found
+            model: the model's file: a checksum of both is added
 
         Examples:
             >>> Preprocessing.of(encoder, ("neg", "pos")).write("model.json")
         """
-        write_atomically(Path(path), self.to_json().encode())
+        content = json.loads(self.to_json())
+        if model is not None:
+            content["checksum"] = _checksum(content, model)
+        write_atomically(Path(path), json.dumps(content).encode())
+
+
+def _checksum(content: Mapping[str, Any], model: Path) -> str:
+    """Of a model's file and of how it reads texts."""
+    entries = {name: value for name, value in content.items() if name not in ("version", "checksum")}
+    digest = sha256(json.dumps(entries, sort_keys=True).encode())
+    with model.open("rb") as file:
+        while part := file.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def preprocessing_of(path: Path, stored: Callable[[Path], str | None] | None = None) -> Preprocessing:
     """The file beside a model (model.json for model.h5), else what the model's own file holds."""
     beside = path.with_suffix(".json")
     if beside.is_file():
-        return Preprocessing.read(beside)
+        return Preprocessing.read(beside, path)
     text = None if stored is None else stored(path)
     if text is None:
         raise InputError(

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from wfalens import progress
-from wfalens.errors import InputError
+from wfalens.errors import InputError, opening
+from wfalens.memory import limited_memory
 from wfalens.models import adapters  # noqa: F401 - they register themselves
 from wfalens.models.adapter_registry import WrapArguments, adapter_of, check_options
+from wfalens.models.adapters.transformer import HUGGING_FACE
 from wfalens.models.answer_cache import AnswerCache
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.checks import unknown_words
@@ -27,6 +29,8 @@ from wfalens.models.preprocessing_check import (
 from wfalens.results import Result
 from wfalens.text.corpus import Corpus
 from wfalens.text.encoder import LEFT, RIGHT
+
+_UNKNOWN_SIZE = 1 << 40  # bytes: nothing is limited
 
 
 def wrap(
@@ -77,7 +81,7 @@ def wrap(
         (2, 2)
     """  # noqa: E501 - a table
     if isinstance(preprocessing, str | Path):
-        preprocessing = Preprocessing.read(preprocessing)
+        preprocessing = Preprocessing.read(preprocessing, Path(model) if isinstance(model, str | Path) else None)
     if preprocessing is not None and not isinstance(preprocessing, Preprocessing):
         raise InputError(
             f"preprocessing must be a Preprocessing or its JSON file, not {type(preprocessing).__name__}",
@@ -93,12 +97,24 @@ def wrap(
         chosen = adapter_of(model)
         check_options(chosen, options)
         given = WrapArguments(texts, vocab, tokenizer, classes, preprocessing, max_length)
-        wrapped = chosen.wrap(model, given, **options)
+        if isinstance(model, str | Path):
+            with opening(model, chosen.kind), limited_memory(_stored_bytes(str(model))):
+                wrapped = chosen.wrap(model, given, **options)
+        else:
+            wrapped = chosen.wrap(model, given, **options)
     if cache is not None and isinstance(wrapped, BlackBoxClassifier):
         wrapped.cache = AnswerCache(cache)
     if labelled is not None:
         require_reading(wrapped, labelled)
     return wrapped
+
+
+def _stored_bytes(model: str) -> int:
+    """Of a model's file, or of the files in its folder; of a model on the hub nothing is known."""
+    path = Path(model.removeprefix(HUGGING_FACE))
+    if not path.is_dir():
+        return path.stat().st_size if path.is_file() else _UNKNOWN_SIZE
+    return sum(each.stat().st_size for each in path.iterdir() if each.is_file())
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wfalens.errors import FormatError, InputError
-from wfalens.messages import printable
+from wfalens.messages import printable, reason_of
 from wfalens.storage import write_atomically
 
 FORMAT, VERSION = "wfalens-machine", 1
@@ -147,8 +147,8 @@ def read_machine(path: str | Path) -> tuple[Machine, tuple[str, ...]]:
         if not all(0 <= output < len(classes) for output in outputs):
             raise ValueError("a state has a class that is not there")
         return Machine(letters, rows, outputs), classes
-    except (OSError, ValueError, KeyError, TypeError, InputError) as error:
-        raise FormatError(f"{path}: not a machine of wfalens ({printable(str(error))})", code="machine-file") from None
+    except Exception as error:  # files are of anybody
+        raise FormatError(f"{path}: not a machine of wfalens ({reason_of(error)})", code="machine-file") from None
 
 
 def _to_json(machine: Machine, class_names: Sequence[str], about: dict[str, Any]) -> str:

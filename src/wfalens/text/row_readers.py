@@ -12,6 +12,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import os
 import re
 import zlib
@@ -42,6 +43,8 @@ _LINE_END = re.compile(rb"\r\n?|\n")
 _SEPARATOR_LINE = re.compile(rb"sep=(.)\r?\n")  # Excel's own first line
 _FIRST_ROWS = 100  # JSON objects that show which fields there are
 _PARQUET_ROWS, _PARQUET_BYTES = 4096, 8 << 20  # that are decoded at a time, at most
+_LEAST_INFLATED, _INFLATION = 1 << 24, 200  # bytes that any archive may hold, and that each of its bytes may
+_LEAST_CLAIMED, _ROWS_PER_BYTE = 1 << 20, 20  # rows of a parquet file
 _UNREADABLE = (gzip.BadGzipFile, EOFError, zlib.error, UnicodeError)
 _ESCAPED = "wfalens.escape"  # how wrong bytes are decoded: into characters that are none
 
@@ -54,6 +57,11 @@ def known_encoding(encoding: str) -> str:
     except (LookupError, ValueError) as error:
         raise InputError(reason_of(error), code="encoding") from None
     return name.removesuffix("-sig")
+
+
+def inflation_limit(path: Path) -> int:
+    """Bytes that a compressed file may hold: texts shrink a few times, files made to fill a disk a thousand."""
+    return max(_LEAST_INFLATED, _INFLATION * path.stat().st_size)
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
@@ -123,7 +131,11 @@ class TextRows(RowReader):
             elif self.encoding != "utf-8":
                 texts = codecs.iterdecode(pieces, self.encoding, _ESCAPED)
                 pieces = (text.encode("utf-8", "surrogatepass") for text in texts)
+            left = inflation_limit(self.path) if self._is_gzip else math.inf
             for piece in pieces:
+                left -= len(piece)
+                if left < 0:
+                    raise gzip.BadGzipFile(f"it holds more than {_INFLATION} times its size")
                 if offset < len(piece):
                     yield piece[offset:]
                 offset = max(0, offset - len(piece))
@@ -212,6 +224,11 @@ class DelimitedRows(TextRows):
             parsed = {mark: next(csv.reader(io.StringIO(text, newline=""), delimiter=mark), []) for mark in delimiters}
         except csv.Error as error:
             raise InputError(f"{self.naming.path}: broken header ({reason_of(error)})", code="column") from None
+        if any(name.startswith(" ") and name.strip().startswith('"') for names in parsed.values() for name in names):
+            raise InputError(
+                f"{self.naming.path}: a quote stands behind a blank in the header; remove the blanks between values",
+                code="column",
+            )
         headers = {mark: tuple(name.strip() for name in names) for mark, names in parsed.items()}
         best = max(delimiters, key=lambda mark: (self.text_column in headers[mark], len(headers[mark])))
         return headers[best], best
@@ -360,7 +377,9 @@ class ParquetRows(RowReader):
 
         try:
             self._file = pq.ParquetFile(self.path)
-            schema = self._file.schema_arrow
+            schema, rows = self._file.schema_arrow, self._file.metadata.num_rows
+            if rows > max(_LEAST_CLAIMED, _ROWS_PER_BYTE * self.path.stat().st_size):
+                raise OSError(f"it claims {rows:,} rows, far more than it can hold")
         except (pa.ArrowException, OSError) as error:
             reason = f"not a readable parquet file ({reason_of(error)})"
             raise InputError(f"{self.naming.path}: {reason}", code="unreadable") from None
@@ -418,7 +437,11 @@ class FolderRows(RowReader):
         try:
             if not path.is_file():
                 return InputError("not a file that can be read")  # a pipe, or a link to nothing
-            return path.read_text(self.encoding).removeprefix("\ufeff")
+            size = path.stat().st_size
+            if size > LONGEST:
+                return InputError(f"a text of more than {LONGEST >> 20} MB")
+            # the system's own files have no size, and some of them no end
+            return path.read_text(self.encoding).removeprefix("\ufeff") if size else ""
         except UnicodeError:
             return InputError(f'not {self.encoding} text; give the files\' encoding, for example encoding="latin-1"')
         except PermissionError as error:

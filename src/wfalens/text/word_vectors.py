@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import IO
@@ -13,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfalens.errors import InputError
+from wfalens.text.row_readers import inflation_limit
 from wfalens.text.word_checks import ENDINGS
 
+_LONGEST_LINE, _WIDEST = 1 << 20, 1 << 16  # bytes of a line, numbers of a vector
 _BLOCK = 1024  # rows of the distance table held at a time
 
 
@@ -130,18 +133,27 @@ def read_vectors(path: str | Path, words: Collection[str] | None = None) -> Word
         ('bad',)
     """
     path = Path(path)
-    if not path.exists():
-        raise InputError(f"{path}: no such file")
+    if not path.is_file():
+        reason = "neither a file nor a link to one" if path.exists() else "no such file"
+        raise InputError(f"{path}: {reason}", code="no-file")
     selected = None if words is None else frozenset(words)
     entries = _binary_entries if ".bin" in map(str.lower, path.suffixes) else _text_entries
+    found = dict[str, NDArray[np.float32]]()
     with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as handle:
-        found: dict[str, NDArray[np.float32]] = {}
-        for word, vector in entries(handle, path, selected):
-            found.setdefault(word, vector)
+        try:
+            for word, vector in entries(handle, path, selected):
+                found.setdefault(word, vector)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InputError(f"{path}: damaged gzip file ({error})") from None
     if not found:
         which = "any word" if selected is None else f"any of the {len(selected)} words asked for"
         raise InputError(f"{path}: no vector for {which}")
     return WordVectors(list(found), np.stack(list(found.values())), path.name)
+
+
+def _check_inflation(handle: IO[bytes] | gzip.GzipFile, path: Path) -> None:
+    if isinstance(handle, gzip.GzipFile) and handle.tell() > inflation_limit(path):
+        raise InputError(f"{path}: it holds far more than its size when it is decompressed", code="too-large")
 
 
 def _text_entries(
@@ -149,8 +161,12 @@ def _text_entries(
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
     width = 0
     try:
-        for number, raw in enumerate(handle, 1):
+        for number, raw in enumerate(iter(partial(handle.readline, _LONGEST_LINE), b""), 1):
             line = raw.decode("utf-8").rstrip()
+            if len(raw) == _LONGEST_LINE:
+                raise InputError(f"{path}: line {number}: more than {_LONGEST_LINE:,} bytes", code="too-large")
+            if number % _BLOCK == 0:
+                _check_inflation(handle, path)
             if not line:
                 continue
             parts = line.split(" ")
@@ -170,8 +186,6 @@ def _text_entries(
                 raise InputError(f"{path}: line {number}: not a number in the vector of {word!r}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: line {number}: not UTF-8 text; a word2vec binary must end in .bin") from None
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise InputError(f"{path}: damaged gzip file ({error})") from None
 
 
 def _binary_entries(
@@ -181,6 +195,8 @@ def _binary_entries(
     if len(header) != 2 or not all(part.isdigit() for part in header):
         raise InputError(f"{path}: not a word2vec binary: its first line must be the number of words and the width")
     count, width = map(int, header)
+    if not 0 < width <= _WIDEST:
+        raise InputError(f"{path}: vectors of {width:.6g} numbers; at most {_WIDEST:,} are read")
     for number in range(1, count + 1):
         word = bytearray()
         while (byte := handle.read(1)) != b" ":
@@ -188,6 +204,7 @@ def _binary_entries(
                 raise InputError(f"{path}: ends or breaks at word {number} of {count}")
             if byte != b"\n":
                 word += byte
+        _check_inflation(handle, path)
         raw = handle.read(4 * width)
         if len(raw) != 4 * width:
             raise InputError(f"{path}: ends within word {number} of {count}")

@@ -7,16 +7,20 @@ import sys
 import numpy as np
 import onnx
 import pytest
+from onnx import helper
+from onnx.external_data_helper import set_external_data
 
 from tests.errors import raises
+from tests.files import little_memory
 from tests.models.conformance import PrefixConformance, StatefulConformance
 from tests.models.graphs import FLOAT, INT, lstm_graph, running_graph, summing_graph, write_graph
 from tests.models.toy import CLASSES as TOY_CLASSES
 from tests.models.toy import ENCODER, extracted_fidelity, word_scores
-from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError
+from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError, WfalensError
 from wfalens.evaluation import measure_fidelity
 from wfalens.extraction import Paper, Stochastic, extract
 from wfalens.models import Preprocessing, RNNClassifier, RNNConfig, export_onnx, wrap
+from wfalens.models.adapters import onnx_model
 from wfalens.models.adapters.onnx_model import OnnxGraph
 from wfalens.models.checks import softmax
 
@@ -336,3 +340,70 @@ def test_a_missing_package_names_the_extra(letters, tmp_path, monkeypatch, packa
     arguments = (tmp_path / "m.onnx",) if act is wrap else (model, tmp_path / "n.onnx")
     with pytest.raises(MissingDependencyError, match=rf"{package} is not installed; .*'wfalens\[onnx\]'"):
         act(*arguments)
+
+
+def described(path):
+    Preprocessing.of(ENCODER, TOY_CLASSES, outputs="logits").write(path.with_suffix(".json"))
+    return path
+
+
+def constant_graph(path, nodes, constants):
+    """A graph of 300 bytes whose output does not depend on its words."""
+    ports = {"ids": (INT, ["batch", "time"])}, {"logits": (FLOAT, ["batch", 2])}
+    return described(write_graph(path, nodes, *ports, constants))
+
+
+def test_a_small_graph_that_wants_much_memory_is_refused(tmp_path):
+    nodes = [
+        ("ConstantOfShape", ["shape"], ["large"], {}),
+        ("ReduceSum", ["large"], ["logits"], {"keepdims": 0}),
+    ]
+    path = constant_graph(tmp_path / "m.onnx", nodes, {"shape": np.array([1500, 1500, 1000])})
+    with pytest.raises(WfalensError), little_memory(4 << 30):
+        wrap(path)
+
+
+def test_a_graph_that_does_not_end_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(onnx_model, "_MOST_SECONDS", 0.5)
+    ports = [helper.make_tensor_value_info(*each) for each in (("i", INT, []), ("more", 9, []), ("x", FLOAT, [1, 2]))]
+    after = [helper.make_tensor_value_info(*each) for each in (("again", 9, []), ("y", FLOAT, [1, 2]))]
+    steps = [helper.make_node("Identity", ["more"], ["again"]), helper.make_node("Identity", ["x"], ["y"])]
+    loop = ("Loop", ["count", "yes", "zeros"], ["logits"], {"body": helper.make_graph(steps, "body", ports, after)})
+    constants = {"count": np.array(2**60), "yes": np.array(True), "zeros": np.zeros((1, 2), np.float32)}
+    with raises("model", ModelError):
+        wrap(constant_graph(tmp_path / "m.onnx", [loop], constants))
+
+
+@pytest.mark.parametrize("place", ["../secret", "/secret", "a/../../secret", "..\\secret", "link"])
+def test_weights_outside_the_folder_of_a_graph_are_not_read(tmp_path, place):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    scores = word_scores(ENCODER.vocabulary)
+    (tmp_path / "secret").write_bytes(scores.astype(np.float32).tobytes())
+    (folder / "link").symlink_to(tmp_path / "secret")
+    path = described(summing_graph(folder / "m.onnx", scores))
+    model = onnx.load(path)
+    weights = next(each for each in model.graph.initializer if each.name == "scores")
+    set_external_data(weights, place)
+    weights.ClearField("raw_data")
+    path.write_bytes(model.SerializeToString())
+    with raises("foreign-file"):
+        wrap(path)
+
+
+def test_a_changed_model_or_description_is_noticed(tmp_path):
+    path = summing_graph(tmp_path / "m.onnx", word_scores(ENCODER.vocabulary))
+    beside = path.with_suffix(".json")
+    Preprocessing.of(ENCODER, TOY_CLASSES).write(beside, path)
+    wrap(path)
+    content = json.loads(beside.read_text())
+    beside.write_text(json.dumps(content | {"truncation_side": "left"}))
+    with raises("checksum"):
+        wrap(path)
+    del content["checksum"]
+    beside.write_text(json.dumps(content))
+    wrap(path)
+    Preprocessing.of(ENCODER, TOY_CLASSES).write(beside, path)
+    summing_graph(path, -word_scores(ENCODER.vocabulary))
+    with raises("checksum"):
+        wrap(path)

@@ -9,7 +9,9 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
-from wfalens.errors import InputError
+from tests.errors import raises
+from tests.files import little_memory
+from wfalens.errors import FormatError, WfalensError
 from wfalens.language import log_probability
 from wfalens.models import StatefulClassifier, check_causal, wrap
 from wfalens.models.base import BlackBoxClassifier
@@ -114,7 +116,7 @@ def test_a_language_model_multiplies_the_symbols_and_the_end(tmp_path):
 )
 def test_what_cannot_be_read_is_refused(tmp_path, change, said):
     write(tmp_path, "gru", "lm", changes=change)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(FormatError, match=said):
         wrap(tmp_path)
 
 
@@ -148,3 +150,37 @@ def test_no_machine_of_five_states_reads_every_word_as_network_1_2_does():
     asked = [f"{before} {after}".strip() for before in prefixes for after in continuations]
     classes = final_outputs(model, model.encoder.encode(asked)).argmax(1).reshape(len(prefixes), -1)
     assert len(np.unique(classes, axis=0)) == len(prefixes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"layers": 100_000},
+        {"layers": 3},
+        {"hidden": 10**9},
+        {"hidden": 7},
+        {"symbols": 60_000},
+        {"symbols": 1e308},
+        {"start": -1},
+        {"bidirectional": True},
+        {"dense": ["Linear", "Softmax"]},
+        {"dense": ["Sigmoid"] * 100_000 + ["Softmax"]},
+        {"dense": "Softmax"},
+        {"cell": ["lstm"]},
+        {"task": "lm"},
+    ],
+)
+def test_what_the_settings_claim_is_held_against_the_weights(tmp_path, changes):
+    write(tmp_path, "lstm", "binary", changes=changes)
+    with pytest.raises(WfalensError) as refused, little_memory():
+        wrap(tmp_path)
+    assert refused.value.code in ("cannot-load", "too-large")
+
+
+def test_weights_that_are_not_finite_are_refused(tmp_path):
+    write(tmp_path, "gru", "binary")
+    weights = load_file(tmp_path / "net.safetensors")
+    weights["dense.0.bias"][0] = np.nan
+    save_file(weights, tmp_path / "net.safetensors")
+    with raises("cannot-load"):
+        wrap(tmp_path)

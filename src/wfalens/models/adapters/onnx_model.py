@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError
-from wfalens.messages import reason_of
+from wfalens.errors import FormatError, InputError, MissingDependencyError, ModelError, opening
+from wfalens.messages import quoted, reason_of
 from wfalens.models.adapter_registry import WrapArguments, adapter
 from wfalens.models.contract import State, fingerprint_of
 from wfalens.models.padded import IdClassifier, StepClassifier, checked_classes, id_classifier, reading_of
@@ -25,6 +26,7 @@ _FLOATS = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(fl
 _NEW_STATES = ("new_{}", "next_{}", "{}_new", "{}_next", "{}_out", "out_{}", "{}n")
 _OLD_ENDINGS = (("_in", "_out"), ("in_", "out_"), ("past_", "present_"), ("old_", "new_"), ("prev_", "next_"))
 _WEIGHTS_BESIDE = (".data", "_data")  # where exporters put the weights of large graphs
+_MOST_SECONDS = 8.0  # of the first runs of a graph, whose loops may have no end
 _READOUTS = {"probabilities": "probabilities", "probs": "probabilities", "logits": "logits", "scores": "logits"}
 
 
@@ -65,8 +67,11 @@ class OnnxAdapter:
         names, has_row_per_word = checked_classes(run, given, encoder, form, str(path))
         common: dict[str, Any] = {"form": form, "fingerprint": graph.fingerprint, "initial_output": read.initial_output}
         if graph.states:
-            return StepClassifier(graph.step, start, encoder, names, **common)
-        return id_classifier(run, encoder, names, has_row_per_word, **common)
+            wrapped: IdClassifier = StepClassifier(graph.step, start, encoder, names, **common)
+        else:
+            wrapped = id_classifier(run, encoder, names, has_row_per_word, **common)
+        graph.most_seconds = None  # long texts may take their time
+        return wrapped
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,7 @@ class OnnxGraph:
 
     def __init__(self, path: str | Path, state: Mapping[str, str] | None, outputs: str | None) -> None:
         self.path = Path(path)
+        self.most_seconds: float | None = _MOST_SECONDS
         self._session = _session(self.path)
         inputs = [_port(self.path, node) for node in self._session.get_inputs()]
         given = {node.name: len(node.shape) for node in self._session.get_outputs()}
@@ -140,10 +146,22 @@ class OnnxGraph:
 
     def run(self, feeds: Mapping[str, NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
         """The output and the new states."""
+        from onnxruntime import RunOptions
+
+        options = RunOptions()
+        options.log_severity_level = 4
+        timer = Timer(self.most_seconds or 0, partial(setattr, options, "terminate", True))
+        if self.most_seconds is not None:
+            timer.start()
+        names = [self.output, *(port.after for port in self.states)]
         try:
-            output, *states = self._session.run([self.output, *(port.after for port in self.states)], dict(feeds))
+            output, *states = self._session.run(names, dict(feeds), options)
         except Exception as error:  # onnxruntime's errors have no base class of their own
             raise ModelError(f"{self.path}: onnxruntime could not run the graph: {reason_of(error)}") from None
+        finally:
+            timer.cancel()
+        if not isinstance(output, np.ndarray) or not all(isinstance(state, np.ndarray) for state in states):
+            raise ModelError(f"{self.path}: an output of the graph is not a tensor", code="output-shape")
         return output, states
 
     def read(self, ids: NDArray[np.int64]) -> NDArray[Any]:
@@ -174,6 +192,7 @@ def _session(path: Path) -> Any:
         raise MissingDependencyError("onnxruntime", "onnx") from None
     if not path.is_file():
         raise InputError(f"{path}: no such file")
+    _check_weights_beside(path)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = thread_count()
     options.log_severity_level = 4  # its complaints come as exceptions, too
@@ -181,6 +200,21 @@ def _session(path: Path) -> Any:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # see above
         raise FormatError(f"{path}: not a graph that onnxruntime can run: {reason_of(error)}") from None
+
+
+def _check_weights_beside(path: Path) -> None:
+    """Refuse a graph whose weights lie elsewhere than in files beside it."""
+    try:
+        import onnx
+        from onnx.external_data_helper import _get_all_tensors, uses_external_data
+    except ImportError:
+        raise MissingDependencyError("onnx", "onnx") from None
+    with opening(path, "a graph that onnxruntime can run"):
+        tensors = filter(uses_external_data, _get_all_tensors(onnx.load(path, load_external_data=False)))
+        places = {entry.value for tensor in tensors for entry in tensor.external_data if entry.key == "location"}
+    for place in places:
+        if Path(place).name != place or "\\" in place or (path.parent / place).is_symlink():
+            raise InputError(f"{path}: its weights {quoted(place)} are not in a file beside it", code="foreign-file")
 
 
 def _port(path: Path, node: Any) -> Port:

@@ -38,6 +38,7 @@ ACTIVATED_OUTPUTS = {"softmax": PROBABILITIES, "sigmoid": BINARY, "linear": LOGI
 _CONFIG, _METADATA, _WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 _PLACES = ("cell/vars", "vars")  # of weights within a layer
 _BYTES_IN_USE = 10  # for every byte of weights: copies by the readers, and what one batch takes
+_MOST_WORDS, _MOST_LAYERS = 1 << 16, 2000
 _CODE = {"Lambda", "TFOpLambda", "SlicingOpLambda", "TorchModuleWrapper", "TFSMLayer", "JaxLayer", "FlaxLayer"}
 _OTHER_FILES = {"StringLookup", "IntegerLookup", "IndexLookup", "TextVectorization"}  # that name a vocabulary's file
 _SHAPE = "batch_input_shape"
@@ -80,6 +81,8 @@ class StoredModel:
         for layer in self.layers or ():
             shape = layer.config.get("batch_shape") or layer.config.get(_SHAPE)
             if isinstance(shape, list) and len(shape) == 2 and isinstance(shape[1], int):
+                if not 0 < shape[1] <= _MOST_WORDS:
+                    raise FormatError(f"{self.path}: it reads texts of {shape[1]:.6g} words", code="too-large")
                 return shape[1]
         return None
 
@@ -183,6 +186,8 @@ def _layers(path: Path, config: Mapping[str, Any], file: Any) -> tuple[Layer, ..
     listed = stored.get("layers") if isinstance(stored, dict) else stored  # a list in files of Keras 1
     if not isinstance(listed, list) or not all(_is_layer(each) for each in listed):
         return None
+    if len(listed) > _MOST_LAYERS:
+        raise FormatError(f"{path}: it has {len(listed):,} layers", code="too-large")
     if config["class_name"] != "Sequential" and not _in_a_row(listed):
         return None
     weights = _legacy_weights if "model_weights" in file else _numbered_weights

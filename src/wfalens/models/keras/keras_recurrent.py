@@ -16,8 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from wfalens.errors import FormatError, InputError, ModelError
-from wfalens.messages import quoted, reason_of
+from wfalens.errors import FormatError, InputError, ModelError, opening
+from wfalens.messages import quoted
 from wfalens.models.checks import BINARY, READOUTS
 from wfalens.models.contract import State, fingerprint_of
 from wfalens.models.keras.keras_file import ACTIVATED_OUTPUTS, Layer, StoredModel
@@ -254,15 +254,11 @@ def recurrent_classifier(
     A network of fixed width that was padded on the left and does not mask its padding starts every text from the state
     after some pads; padded on the right, or with `"reading": "exact"`, every prefix is asked as a padded text.
     """
-    try:
+    with opening(stored.path, "a model whose layers are described as Keras does it"):
         network = plain_network(stored)
         if network is None:
             return None
         network.batch_outputs(np.zeros((1, network.width or 1), np.int64))  # do the layers fit one another?
-    except FormatError:
-        raise
-    except (KeyError, TypeError, AttributeError, RuntimeError, ValueError, IndexError) as error:
-        raise FormatError(f"{stored.path}: a layer is not described as Keras does it ({reason_of(error)})") from None
     _check_contents(stored, network, read)
     width = None if network.masks_zero else network.width  # pads are not read
     side = stored.checked_side(read, width)

@@ -17,7 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wfalens.errors import InputError
+from wfalens.errors import opening
+from wfalens.memory import check_in_use
 from wfalens.models.adapter_registry import WrapArguments
 from wfalens.models.adapters.torch_module import TorchAdapter, weights_fingerprint
 from wfalens.models.checks import LOGITS, softmax
@@ -31,6 +32,9 @@ SETTINGS, WEIGHTS = "net.json", "net.safetensors"
 CLASSES = ("no", "yes")
 _CELLS = {"srn": nn.RNN, "rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 _TASKS = ("binary", "lm")
+_MOST = {"start": 1 << 16, "end": 1 << 16, "symbols": 1 << 16, "hidden": 1 << 16, "layers": 64}
+_MOST_LAYERS = 64  # behind the last state
+_LARGEST_WEIGHT = 1e9
 _ACTIVATIONS: dict[str, type[nn.Module]] = {
     "Sigmoid": nn.Sigmoid,
     "Tanh": nn.Tanh,
@@ -49,12 +53,16 @@ def load_symbol_network(path: str | Path) -> IdClassifier:
     from safetensors.numpy import load_file
 
     folder = Path(path)
-    try:
+    with opening(folder, "a network over symbols"):
         settings = json.loads((folder / SETTINGS).read_text("utf-8"))
         weights = load_file(folder / WEIGHTS)
+        if not all(np.all(np.abs(array) <= _LARGEST_WEIGHT) for array in weights.values()):  # NaN is not, either
+            raise ValueError("its weights are out of range")
         network = SymbolNetwork(settings, weights)
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        raise InputError(f"{folder}: not a network over symbols ({error})") from None
+        outputs = network.whole_words(np.full((1, 2), UNKNOWN)) if network.recurrent.bidirectional else None
+        outputs = network.initial_logits.numpy() if outputs is None else outputs
+        if outputs.shape[-1] != len(network.class_names):
+            raise ValueError(f"it has {len(network.class_names)} classes, but {outputs.shape[-1]} outputs")
     given = WrapArguments(vocab=network.encoder, classes=network.class_names)
     if not network.recurrent.bidirectional:
         return TorchAdapter().wrap(network, given)
@@ -69,7 +77,10 @@ class SymbolNetwork(nn.Module):
 
     def __init__(self, settings: Mapping[str, Any], weights: Mapping[str, NDArray[Any]]) -> None:
         super().__init__()
-        self.start, self.end, symbols = (int(settings[name]) for name in ("start", "end", "symbols"))
+        for name, most in _MOST.items():
+            if type(settings[name]) is not int or not 0 <= settings[name] <= most:
+                raise ValueError(f"{name!r} is not a whole number up to {most}")
+        self.start, self.end, symbols = (settings[name] for name in ("start", "end", "symbols"))
         if settings["cell"] not in _CELLS:
             raise ValueError(f"unknown cell {settings['cell']!r}; known: {', '.join(_CELLS)}")
         if settings["task"] not in _TASKS:
@@ -77,14 +88,17 @@ class SymbolNetwork(nn.Module):
         if not (0 <= self.start < symbols and 0 <= self.end < symbols and self.start != self.end):
             raise ValueError("the start or the end symbol is none of its symbols")
         self.closes = settings["task"] == "binary"
-        self.recurrent = _CELLS[settings["cell"]](
-            symbols,
-            int(settings["hidden"]),
-            int(settings["layers"]),
-            batch_first=True,
-            bidirectional=bool(settings["bidirectional"]),
-        )
-        self.recurrent.load_state_dict({_torch_name(name): tensor for name, tensor in _tensors(weights, "rnn.")})
+        stored = {_torch_name(name): tensor for name, tensor in _tensors(weights, "rnn.")}
+        check_in_use(8 * symbols**2, sum(tensor.nbytes for tensor in stored.values()), "a table of its symbols")
+        with torch.device("meta"):  # nothing is allocated before the weights have the shapes that are claimed
+            self.recurrent = _CELLS[settings["cell"]](
+                symbols,
+                settings["hidden"],
+                settings["layers"],
+                batch_first=True,
+                bidirectional=bool(settings["bidirectional"]),
+            )
+        self.recurrent.load_state_dict(stored, assign=True)
         self.readout = _readout(settings["dense"], dict(_tensors(weights, "dense.")))
         letters = [symbol for symbol in range(symbols) if symbol not in (self.start, self.end)]
         # the start symbol, too, has a probability in a language model, and may be read again
@@ -157,7 +171,7 @@ def _torch_name(name: str) -> str:
 
 def _readout(layers: list[str], weights: Mapping[str, Tensor]) -> nn.Sequential:
     """The layers behind the last state, with the softmax at their end as logarithms: they are logits of themselves."""
-    if not layers or layers[-1] != "Softmax":
+    if not 0 < len(layers) <= _MOST_LAYERS or layers[-1] != "Softmax":
         raise ValueError("its last layer is no Softmax")
     found: list[nn.Module] = []
     linear = 0
