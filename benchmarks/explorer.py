@@ -36,7 +36,7 @@ CLIENTS = 50
 
 @contextmanager
 def explorer(folder: Path, name: str, options):
-    """`wfalens serve` as a process; gives its address and when it was ready."""
+    """`wfalens serve` as a process; gives its address with the token, and when it was ready."""
     command = [sys.executable, "-m", "wfalens", "serve", "a.wfa", "--model", "a.rnn", "--corpus", f"{name}:test"]
     data = {"WFALENS_DATA": str(Path(options.data).resolve())} if options.data else {}
     # the visitors share this machine: what they use, the server cannot have
@@ -48,7 +48,7 @@ def explorer(folder: Path, name: str, options):
         env={**os.environ, **data, "PYTHONUNBUFFERED": "1"},
     ) as process:
         try:
-            address = next(found[0] for line in process.stdout if (found := re.search(r"http://\S+/", line)))
+            address = next(found[0] for line in process.stdout if (found := re.search(r"http://\S+", line)))
             yield address, time.perf_counter()
         finally:
             process.terminate()
@@ -77,23 +77,30 @@ def open_browser():
 def first_view(page, address: str) -> None:
     if page is None:
         for part in ("", "page.js", "page.css", "api/overview"):
-            with urllib.request.urlopen(address + part) as answer:  # noqa: S310 - our own address
+            with urllib.request.urlopen(asked(address, part)) as answer:  # noqa: S310 - our own address
                 answer.read()
         return
     page.goto(address, wait_until="commit")
     page.wait_for_selector("main .answer")
 
 
+def asked(address: str, path: str) -> urllib.request.Request:
+    """A request with the token of the printed address."""
+    place, _, token = address.partition("?token=")
+    return urllib.request.Request(place + path, headers={"authorization": f"Bearer {token}"})  # noqa: S310 - our own
+
+
 async def visitor(address: str, texts: list[str], seconds: float, delay: float, times: list[float], errors: list[str]):
     """One keystroke a second over one connection, as a browser would; a late answer delays the next keystroke."""
-    host, port = address.removeprefix("http://").rstrip("/").split(":")
+    place, _, token = address.removeprefix("http://").partition("/?token=")
+    host, port = place.split(":")
     await asyncio.sleep(delay)
     reader, writer = await asyncio.open_connection(host, int(port))
     end = time.perf_counter() + seconds
     keystrokes = (text[:stop] for text in texts for stop in range(4, len(text) + 1, 3))
     while (began := time.perf_counter()) < end:
         try:
-            await _ask(reader, writer, f"{host}:{port}", next(keystrokes))
+            await _ask(reader, writer, place, token, next(keystrokes))
             times.append(1000 * (time.perf_counter() - began))
         except (OSError, ValueError, asyncio.IncompleteReadError) as error:
             errors.append(str(error))
@@ -102,9 +109,14 @@ async def visitor(address: str, texts: list[str], seconds: float, delay: float, 
     writer.close()
 
 
-async def _ask(reader, writer, host: str, text: str) -> None:
+async def _ask(reader, writer, host: str, token: str, text: str) -> None:
     body = json.dumps({"text": text}).encode()
-    head = [f"host: {host}", "content-type: application/json", f"content-length: {len(body)}"]
+    head = [
+        f"host: {host}",
+        f"authorization: Bearer {token}",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+    ]
     writer.write("\r\n".join(["POST /api/trace HTTP/1.1", *head, "", ""]).encode() + body)
     await writer.drain()
     told = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
@@ -178,7 +190,7 @@ def main() -> None:
 def settle(address: str) -> None:
     """Until the fidelity that the first view asks for has been measured: once, not at every keystroke."""
     while True:
-        with urllib.request.urlopen(f"{address}api/job/fidelity") as answer:  # noqa: S310 - our own address
+        with urllib.request.urlopen(asked(address, "api/job/fidelity")) as answer:  # noqa: S310 - our own address
             if b'"working"' not in answer.read(200):
                 return
         time.sleep(0.2)

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
 import pytest
@@ -145,8 +146,12 @@ def test_the_server_answers_and_is_stopped_like_any_command(folder, number):
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     ) as running:
         address = running.stdout.readline().split(" is at ")[1].split()[0]
-        with urllib.request.urlopen(address) as answer:  # noqa: S310 - our own server
+        place, _, token = address.partition("?token=")
+        request = urllib.request.Request(place, headers={"authorization": f"Bearer {token}"})  # noqa: S310 - our own
+        with urllib.request.urlopen(request) as answer:  # noqa: S310 - our own server
             assert answer.status == 200
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(place)  # noqa: S310 - our own server
         running.send_signal(number)
         _, notes = running.communicate(timeout=60)
     assert running.returncode == 130

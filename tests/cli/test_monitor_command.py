@@ -1,8 +1,47 @@
 """Coverage of a test set, a detector of attacked texts, and a stream of texts."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
 
 from tests.commands import ok, wfalens
+
+WATCH = ("monitor", "watch", "flaw.wfa", "-m", "flaw.rnn")
+
+
+def in_a_process(folder, prepare, **streams):
+    command = [sys.executable, "-m", "wfalens", *WATCH, "--reference", "train.csv"]
+    return subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=prepare, **streams
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_an_idle_watch_is_stopped_like_any_command(flaw_files, number):
+    def accept_interrupts():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
+
+    with in_a_process(flaw_files, accept_interrupts, stdin=subprocess.PIPE) as running:
+        running.stdin.write(b"the senate votes\n")
+        running.stdin.flush()
+        assert json.loads(running.stdout.readline())["line"] == 1  # now it waits for more
+        running.send_signal(number)
+        notes = running.stderr.read().decode()
+        assert running.wait() == 130
+    assert notes.endswith("stopped\n")
+    assert "Fatal" not in notes
+
+
+def test_a_closed_stdin_is_an_empty_stream(flaw_files):
+    with in_a_process(flaw_files, lambda: os.close(0)) as running:
+        notes = running.stderr.read().decode()
+        assert running.wait() == 2
+    assert "internal" not in notes
+    assert "the stream is empty" in notes
 
 
 def test_coverage_for_people_and_machines(workshop):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -52,7 +53,7 @@ def watch(
     results = monitoring.watch(
         wfa,
         open_model(model, wfa, settings.texts),
-        sys.stdin.buffer,
+        io.BytesIO() if sys.stdin is None else sys.stdin.buffer,  # it is None where the caller has closed it
         settings.watch,
         detector=None if detector is None else monitoring.Detector.load(detector),
         reference=None if reference is None else open_corpus(reference, settings.texts, "train", labels=False),

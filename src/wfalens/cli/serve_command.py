@@ -29,7 +29,8 @@ def serve(
 ) -> None:
     """Look at an automaton in the browser: its map, any sentence you type, words, pairs, attacks.
 
-    A local web application; nothing leaves this machine, nothing is fetched from elsewhere. With --model the network
+    A local web application; nothing leaves this machine, nothing is fetched from elsewhere. The printed address holds
+    a token; without it nothing is answered. With --model the network
     answers beside the automaton, with --corpus there are sentences. Stop it with Ctrl-C.
 
     Example:
@@ -49,5 +50,5 @@ def serve(
             webbrowser.open(address)
 
     if host not in LOOPBACK:
-        note(f"listening on {host}: whoever reaches this address can use the page; there is no password")
+        note(f"listening on {host}: other machines can reach the page; only the token protects it, without encryption")
     server.serve_study(study, host, port, ready)

@@ -21,6 +21,7 @@ from wfalens.report import Extent, write_report
 from wfalens.report.server import web_app as application
 from wfalens.report.server.web_app import create_app
 
+TOKEN = "told-to-the-visitor"  # noqa: S105 - of these tests
 PATIENCE = 120_000  # milliseconds: only a page that hangs takes that long, however busy the machine
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 EXTENT = Extent(sentences=12, words=150, strongest=10, pages=5, attacked=200)
@@ -63,7 +64,7 @@ def served(study):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(application, "_QUICK", PATIENCE)
         patch.setattr(application, "_SLOW", PATIENCE)
-        app = create_app(study)
+        app = create_app(study, TOKEN)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
@@ -121,6 +122,8 @@ def visit(browser):
             viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", accept_downloads=True
         )
         context.set_default_timeout(PATIENCE)
+        if address.startswith("http:"):
+            context.request.get(f"{address}?token={TOKEN}")  # leaves the cookie
         page = context.new_page()
         watch = Watch(urlsplit(address).netloc)
         watch.over(page)

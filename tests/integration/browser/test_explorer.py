@@ -6,7 +6,7 @@ from urllib.parse import quote
 import numpy as np
 from playwright.sync_api import expect
 
-from tests.integration.browser.conftest import go
+from tests.integration.browser.conftest import TOKEN, go
 from tests.language.grammar import Grammar
 from tests.studies import visible
 from wfalens.extraction import Stochastic, extract
@@ -60,6 +60,17 @@ def test_the_overview_is_a_picture_and_five_answers(visit, explorer, study):
     assert f"{measured['cr']['low']:.3f}–{measured['cr']['high']:.3f}" in text
     assert study.model.fingerprint in text
     assert page.title() == f"Overview – {study.name} – wfalens"
+
+
+def test_the_printed_address_opens_the_page_and_the_token_leaves_the_address_bar(browser, explorer):
+    context = browser.new_context()
+    page = context.new_page()
+    assert page.goto(explorer).status == 401
+    page.goto(f"{explorer}?token={TOKEN}#words")
+    page.wait_for_selector('[data-ready="words"]')
+    assert page.evaluate("location.href").startswith(f"{explorer}#words")
+    assert page.evaluate("document.cookie") == ""  # no script can read it
+    context.close()
 
 
 def test_the_picture_is_the_networks_and_its_words_open(visit, explorer, study):

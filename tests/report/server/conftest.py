@@ -8,6 +8,15 @@ from tests.studies import hostile_study
 from wfalens.report.server import web_app as application
 from wfalens.report.server.web_app import create_app
 
+TOKEN = "told-to-the-visitor"  # noqa: S105 - of these tests
+BEARER = {"authorization": f"Bearer {TOKEN}"}
+
+
+def visitor(study, *hosts, base_url="http://127.0.0.1", **options):
+    """A client that has the token."""
+    app = create_app(study, TOKEN, *([hosts] if hosts else []))
+    return TestClient(app, base_url=base_url, headers=BEARER, **options)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def patience():
@@ -25,5 +34,5 @@ def study():
 
 @pytest.fixture(scope="module")
 def client(study):
-    with TestClient(create_app(study), base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+    with visitor(study, raise_server_exceptions=False) as client:
         yield client

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from tests.report.server.conftest import TOKEN, visitor
 from tests.studies import HOSTILE, SCRIPT
 from wfalens.report import views
 from wfalens.report.server.guard import MAX_BODY
@@ -67,6 +68,46 @@ def test_every_view_is_guarded(client, path):
     answer = client.get(path)
     assert answer.status_code == 200
     assert_guarded(answer)
+
+
+@pytest.fixture
+def stranger(client):
+    """Somebody on the same machine to whom nobody has told the token."""
+    return TestClient(client.app, base_url="http://127.0.0.1", follow_redirects=False)
+
+
+@pytest.mark.parametrize("path", [*VIEWS, "/api/job/fidelity/cancel", "/nothing"])
+def test_without_the_token_nothing_is_answered(stranger, path):
+    refused(stranger.get(path), 401)
+    refused(stranger.post(path, json={"text": "a"}), 401)
+    wrong = [TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "", "é", " "]
+    for token in wrong:
+        refused(stranger.get(path, params={"token": token}), 401)
+        refused(stranger.get(path, headers={b"authorization": f"Bearer {token}".encode()}), 401)
+    refused(stranger.get(path, headers={"authorization": f"Basic {TOKEN}"}), 401)
+    refused(stranger.get(path, headers={"cookie": f"wfalens={TOKEN}"}), 401)
+
+
+def test_the_first_visit_leaves_a_cookie_and_an_address_without_the_token(stranger):
+    answer = stranger.get("/", params={"token": TOKEN})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert_guarded(answer)
+    for path in VIEWS:
+        assert stranger.get(path).status_code == 200
+    assert trace(stranger, "the match").status_code == 200
+
+
+def test_the_cookies_of_two_servers_of_one_machine_do_not_meet(study, stranger):
+    other = TestClient(create_app(study, "another"), base_url="http://127.0.0.1", cookies=stranger.cookies)
+    other.get("/", params={"token": "another"}, follow_redirects=False)
+    stranger.get("/", params={"token": TOKEN})
+    both = {**dict(other.cookies), **dict(stranger.cookies)}
+    assert len(both) == 2
+    for app in (other.app, stranger.app):
+        assert TestClient(app, base_url="http://127.0.0.1", cookies=both).get("/api/overview").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -288,13 +329,13 @@ def test_a_socket_is_closed_at_once(client):
 
 
 def test_names_that_are_told_are_served(study):
-    with TestClient(create_app(study, ("lens.example",)), base_url="http://lens.example:8000") as client:
+    with visitor(study, "lens.example", base_url="http://lens.example:8000") as client:
         assert client.get("/").status_code == 200
         assert client.get("/", headers={"host": "127.0.0.1"}).status_code == 421
 
 
 def test_listening_everywhere_serves_addresses_but_no_foreign_names(study):
-    client = TestClient(create_app(study, ("0.0.0.0",)), base_url="http://192.168.7.1:8000")  # noqa: S104
+    client = visitor(study, "0.0.0.0", base_url="http://192.168.7.1:8000")  # noqa: S104
     assert client.get("/api/overview").status_code == 200
     assert client.get("/api/overview", headers={"host": "[fe80::1]:8000"}).status_code == 200
     refused(client.get("/api/overview", headers={"host": "evil.example"}), 421)

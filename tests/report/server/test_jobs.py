@@ -6,9 +6,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from starlette.testclient import TestClient
 
 from tests.errors import raises
+from tests.report.server.conftest import visitor
 from tests.waiting import wait_until
 from wfalens import progress
 from wfalens.errors import InputError
@@ -16,7 +16,6 @@ from wfalens.report import views
 from wfalens.report.server import web_app as application
 from wfalens.report.server.jobs import Jobs
 from wfalens.report.server.serve import _bind
-from wfalens.report.server.web_app import create_app
 
 
 class Gate(threading.Event):
@@ -43,7 +42,7 @@ def held(monkeypatch):
 
 
 def opened(study):
-    return TestClient(create_app(study), base_url="http://127.0.0.1")
+    return visitor(study)
 
 
 def trace(client, text="the match"):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import secrets
 from ipaddress import ip_address
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wfalens.report.page import LIVE_POLICY, to_json
@@ -29,11 +32,16 @@ _HEADERS = {
 
 class Guard:
     """Refuses foreign Host headers (a page elsewhere may have rebound its name to us), requests that other sites
-    send, and large bodies; sets the headers of every answer; and turns a defect of ours into a plain 500.
+    send, requests without the token, and large bodies; sets the headers of every answer; and turns a defect of ours
+    into a plain 500.
+
+    The token comes with the first visit (`/?token=…`), which leaves it as a cookie, or as `Authorization: Bearer …`.
     """
 
-    def __init__(self, app: ASGIApp, hosts: tuple[str, ...] = LOOPBACK) -> None:
-        self._app, self._hosts = app, frozenset(host.lower() for host in hosts)
+    def __init__(self, app: ASGIApp, token: str, hosts: tuple[str, ...] = LOOPBACK) -> None:
+        self._app, self._hosts, self._token = app, frozenset(host.lower() for host in hosts), token
+        # cookies are shared by all ports of a host: each server has a name of its own
+        self._cookie = f"wfalens-{hashlib.sha256(token.encode()).hexdigest()[:12]}"
         self._everywhere = not self._hosts.isdisjoint(EVERYWHERE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,12 +62,17 @@ class Guard:
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        status, reason = self._refusal(Headers(scope=scope)) or (200, "")
-        if not reason:
+        request = Request(scope)
+        status, reason = self._refusal(request) or (200, "")
+        if not reason and request.url.path == "/" and "token" in request.query_params:
+            await self._first_visit(scope, receive, send_guarded)
+        elif not reason:
             try:
                 await self._app(scope, await _within_limit(receive), send_guarded)
             except _TooLargeError:
                 status, reason = 413, _TOO_LARGE
+            except ClientDisconnect:
+                return
             except Exception:
                 _LOG.exception("a request failed")
                 status, reason = 500, "this could not be answered; see the server's log"
@@ -71,13 +84,29 @@ class Guard:
         """A name is served if it was given; an address also if we listen on all, since nobody can rebind an address."""
         return name in self._hosts or (self._everywhere and _is_address(name))
 
-    def _refusal(self, headers: Headers) -> tuple[int, str] | None:
+    async def _first_visit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Keep the token in a cookie and lead to the page without it, so that it stays in no history."""
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict")
+        await answer(scope, receive, send)
+
+    def _has_token(self, request: Request) -> bool:
+        kind, _, bearer = request.headers.get("authorization", "").partition(" ")
+        given = [request.query_params.get("token"), request.cookies.get(self._cookie)]
+        given += [bearer.strip()] if kind.lower() in ("bearer", "token") else []
+        expected = self._token.encode()
+        return any(secrets.compare_digest((each or "").encode("utf-8", "replace"), expected) for each in given)
+
+    def _refusal(self, request: Request) -> tuple[int, str] | None:
+        headers = request.headers
         host = headers.get("host", "")
         if not self._served(_name(host)):
             return 421, "this address is not served here; open the one that the command printed"
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
         if origin not in (None, f"http://{host}", f"https://{host}") or site not in ("same-origin", "none"):
             return 403, "requests from other sites are refused"
+        if not self._has_token(request):
+            return 401, "open the address that the command printed: it holds a token"
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit() and len(length) < 10 and int(length) <= MAX_BODY):
             return 413, _TOO_LARGE
@@ -92,6 +121,8 @@ async def _within_limit(receive: Receive) -> Receive:
     """All messages of a request, read before it is answered, because its stated length may be wrong."""
     read, size = [await receive()], 0
     while True:
+        if read[-1]["type"] == "http.disconnect":
+            raise ClientDisconnect
         size += len(read[-1].get("body", b""))
         if size > MAX_BODY:
             raise _TooLargeError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import secrets
 import socket
 import sys
 import webbrowser
@@ -50,12 +51,13 @@ def serve(
 
 
 def serve_study(study: Study, host: str, port: int | None, ready: Callable[[str], None]) -> None:
-    """Answer until interrupted; `ready` is called with the address once requests are answered."""
+    """Answer until interrupted; `ready` is called with the address and its token once requests are answered."""
     if port is not None and not 1 <= port <= _LAST_PORT:
         raise InputError(f"a port lies between 1 and {_LAST_PORT}, not {port}", code="option-value")
     try:
         import uvicorn
 
+        from wfalens.report.server.connections import BACKLOG, LimitedProtocol, limit_logging
         from wfalens.report.server.web_app import create_app
     except ImportError as error:
         raise MissingDependencyError(error.name or "fastapi", "explore") from None
@@ -65,17 +67,19 @@ def serve_study(study: Study, host: str, port: int | None, ready: Callable[[str]
         torch.set_num_threads(1)  # many short texts: threads would only wait for each other
     bound = _bind(host, port)
     names = (*LOOPBACK, host, socket.gethostname()) if host not in LOOPBACK else LOOPBACK
-    app = create_app(study, names)
+    token = secrets.token_urlsafe(24)
+    app = create_app(study, token, names)
     shown = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{bound.getsockname()[1]}/"
+    address = f"http://{shown}:{bound.getsockname()[1]}/?token={token}"
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             ready(address)
 
-    config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_keep_alive=30)
-    Server(config).run(sockets=[bound])
+    limits: dict[str, Any] = {"http": LimitedProtocol, "ws": "none", "backlog": BACKLOG, "timeout_keep_alive": 30}
+    limit_logging()
+    Server(uvicorn.Config(app, log_level="warning", server_header=False, **limits)).run(sockets=[bound])
 
 
 def _bind(host: str, port: int | None) -> socket.socket:

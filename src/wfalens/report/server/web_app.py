@@ -66,8 +66,11 @@ class Lane:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
-    """The live page of one automaton. What takes seconds is a job; the page asks until it is done."""
+def create_app(study: Study, token: str, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
+    """The live page of one automaton, for whoever has the token.
+
+    What takes seconds is a job; the page asks until it is done.
+    """
     tasks: dict[str, Task] = {name: partial(view, study) for name, view in views.JOBS.items()}
     jobs = Jobs(tasks | {"fidelity": lambda: views.fidelity(study, _MEASURED_TEXTS)})
     quick, slow = Lane(_QUICK_AT_ONCE, _QUICK), Lane(_SLOW_AT_ONCE, _SLOW)
@@ -84,7 +87,7 @@ def create_app(study: Study, hosts: tuple[str, ...] = LOOPBACK) -> FastAPI:
     app = FastAPI(
         title="wfalens", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False, lifespan=lifespan
     )
-    app.add_middleware(Guard, hosts=hosts)
+    app.add_middleware(Guard, token=token, hosts=hosts)
     for kind in (WfalensError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _failed)
     _add_page(app, live_html(f"{study.name} – wfalens"))
