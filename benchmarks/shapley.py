@@ -65,6 +65,15 @@ def model_of(kind: str, name: str, seed: int, train, quick: bool):
     return RNNClassifier.load(path)
 
 
+def automaton_of(which: str, model, train, quick: bool):
+    """Extracted once and kept under benchmarks/.cache."""
+    path = CACHE / f"shapley-{which}{'-quick' if quick else ''}.wfa"
+    if not path.exists():
+        method = wl.Linear(epochs=4) if quick else wl.Linear()
+        wl.extract(model, train, method, seed=int(which.rsplit("-", 1)[1]), effort="low").save(path)
+    return wl.WFA.load(path)
+
+
 def games_of(options, which: str, texts: int) -> list[Game]:
     """Asked once and kept under benchmarks/.cache."""
     CACHE.mkdir(exist_ok=True)
@@ -74,8 +83,7 @@ def games_of(options, which: str, texts: int) -> list[Game]:
         train, test = (load_dataset(name, split, options.data) for split in ("train", "test"))
         train = train.sample(min(len(train), 1500 if options.quick else 12_000), 0)
         model = model_of(kind, name, int(seed), train, options.quick)
-        method = wl.Linear(epochs=4) if options.quick else wl.Linear()
-        wfa = wl.extract(model, train, method, seed=int(seed), effort="low")
+        wfa = automaton_of(which, model, train, options.quick)
         found: dict[str, NDArray[np.float64]] = {}
         for text in (test.texts[at] for at in np.random.default_rng(0).permutation(len(test))):
             shown = model.encode([text])

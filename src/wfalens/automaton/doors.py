@@ -98,7 +98,7 @@ class Doors:
             text: to explain.
             model: the network; with it, the values are the network's own Shapley values, else those of the automaton.
             method: "shapley", "banzhaf", or "additive" (what each word changed when it was read).
-            absence: what an absent word is: "delete", "unknown" or, without a model, "background".
+            absence: what an absent word is: "delete", "unknown" or, without a model, "background" or "bigram".
             unit: "probability" or "log-odds"; by default the automaton's own.
             queries: with a model: model calls at most (default: 500).
             tolerance: with a model: stop when all 95 % intervals are at most this far from the values.

@@ -25,6 +25,7 @@ from wfalens.text.vocabulary import UNKNOWN
 
 if TYPE_CHECKING:
     from wfalens.automaton.stochastic import StochasticWFA
+    from wfalens.automaton.word_bigrams import WordBigrams
 
 Texts = Sequence[str] | Ragged[np.int32]
 UNDECIDED = -1
@@ -53,6 +54,7 @@ class WFA(Doors, ABC):
     kind: ClassVar[str]
     unit: ClassVar[str]  # what class weights and their differences are measured in: "probability" or "log-odds"
     attached_readable: StochasticWFA | None = None  # a readable automaton of the same model, stored in the same file
+    bigrams: WordBigrams | None = None  # of the extraction texts, stored in the same file
 
     def __init__(
         self,

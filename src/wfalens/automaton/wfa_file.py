@@ -17,6 +17,7 @@ from wfalens.automaton.linear import Factors, LinearWFA
 from wfalens.automaton.rows import load_rows, no_rows, store_rows
 from wfalens.automaton.stochastic import StochasticWFA, bytes_in_use
 from wfalens.automaton.wfa import WFA
+from wfalens.automaton.word_bigrams import WordBigrams
 from wfalens.errors import InputError
 from wfalens.memory import check_in_use
 from wfalens.storage import StoredFile, Tensors, compact, read_file, write_file
@@ -26,6 +27,7 @@ from wfalens.text.tokenizers import Tokenizer
 FORMAT, VERSION = "wfa", 2
 _SUM_TOLERANCE = 1e-6
 _LARGEST_FACTOR = 1e9
+_BIGRAMS = ("bigrams.cluster", "bigrams.counts")
 _READABLE = "readable"  # header entry of a readable automaton, and the beginning of its tensors' names
 
 
@@ -36,6 +38,8 @@ def save(wfa: WFA, path: str | Path) -> None:
         fields, parts = _store_readable(wfa.attached_readable)
         header[_READABLE] = fields
         tensors |= {f"{_READABLE}.{name}": part for name, part in parts.items()}
+    if wfa.bigrams is not None:
+        tensors |= dict(zip(_BIGRAMS, map(compact, (wfa.bigrams.cluster, wfa.bigrams.counts)), strict=True))
     write_file(path, FORMAT, VERSION, header, tensors)
 
 
@@ -96,9 +100,18 @@ def load(path: str | Path, tokenizer: Tokenizer | None = None) -> WFA:
     try:
         encoder = restore_encoder(file, tokenizer)
         wfa = _LOADERS[kind](file.without(_READABLE), encoder)
+        if _BIGRAMS[0] in file.tensors or _BIGRAMS[1] in file.tensors:
+            wfa.bigrams = _load_bigrams(file, len(encoder.vocabulary))
         return wfa if _READABLE not in file.header else wfa.with_readable(_load_readable(file, encoder))
     except InputError as error:
         raise file.fail(str(error)) from None
+
+
+def _load_bigrams(file: StoredFile, words: int) -> WordBigrams:
+    cluster, counts = _counts(file, _BIGRAMS[0]), _counts(file, _BIGRAMS[1], 2)
+    if len(cluster) != words:
+        raise file.fail("its bigrams do not fit the alphabet")
+    return WordBigrams(cluster.astype(np.int32), counts)
 
 
 def _load_readable(file: StoredFile, encoder: TextEncoder) -> StochasticWFA:
@@ -150,8 +163,8 @@ def _load_linear(file: StoredFile, encoder: TextEncoder) -> LinearWFA:
     )
 
 
-def _counts(file: StoredFile, name: str) -> NDArray[np.int64]:
-    counts = file.tensor(name, "iu")
+def _counts(file: StoredFile, name: str, axes: int = 1) -> NDArray[np.int64]:
+    counts = file.tensor(name, "iu", axes)
     if np.any(counts < 0) or counts.sum(dtype=np.float64) > MOST_COUNTED:
         raise file.fail("its counts are out of range")
     return counts.astype(np.int64)

@@ -40,7 +40,7 @@ class TextSettings(Options):
     """
 
     method: str = option("shapley")
-    absence: str = option("delete", allowed=("delete", "unknown", "background"))
+    absence: str = option("delete", allowed=("delete", "unknown", "background", "bigram"))
     queries: int | None = option(None, allowed=opt.COUNT)
     width: int = option(100, allowed=Bounds(whole, 1, 1 << 20))
     min_count: int = option(5, allowed=opt.COUNT)

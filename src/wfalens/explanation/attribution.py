@@ -40,7 +40,7 @@ class Attribution(Result):
         values: what every word contributes to every class; (words, classes).
         unit: "probability" or "log-odds".
         method: "shapley", "banzhaf" or "additive".
-        absence: what an absent word is: "delete", "unknown" or "background".
+        absence: what an absent word is: "delete", "unknown", "background" or "bigram".
         source: whose values they are: "automaton" or "network".
         class_name: the class that was asked for; None: the predicted one.
         error: bound of the quadrature error in every value; 0: exact up to rounding.
@@ -67,7 +67,7 @@ class Attribution(Result):
     values: NDArray[np.float64]  # (words, classes)
     unit: str  # "probability" or "log-odds"
     method: str  # one of METHODS
-    absence: str  # what an absent word is: "delete", "unknown" or "background"
+    absence: str  # what an absent word is: "delete", "unknown", "background" or "bigram"
     source: str = AUTOMATON  # whose values they are; or "network"
     class_name: str | None = None  # the class asked for; None: the predicted one
     error: float = 0.0  # bound of the quadrature error in every value; 0: exact up to rounding

@@ -43,8 +43,8 @@ def explain(
         method: "shapley": the mean marginal contribution over all permutations of the words (which words matter?);
             "banzhaf": the mean over all coalitions; "additive": what each word changed when it was read (how did the
             output evolve?).
-        absence: what an absent word is: "delete" (not there), "unknown" (`<unk>`) or "background" (a random word of
-            the extraction corpus; automaton only).
+        absence: what an absent word is: "delete" (not there), "unknown" (`<unk>`) or, of the automaton only,
+            "background" (a random word of the extraction corpus) or "bigram" (one that fits its neighbours).
         unit: "probability" or "log-odds"; by default the automaton's own. The network's values are probabilities.
         queries: with a model: the largest number of queries (default: 500).
         tolerance: with a model: stop when all 95 % intervals are at most this far from the values.

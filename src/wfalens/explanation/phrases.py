@@ -27,7 +27,7 @@ from wfalens.errors import InputError
 from wfalens.evaluation.comparison import check_pair, wilson_bounds
 from wfalens.explanation.attribution import AUTOMATON, NETWORK, class_column
 from wfalens.explanation.phrase_candidates import GAP, Key, PhraseCandidates, frequent_phrases
-from wfalens.explanation.shapley.game import mean_matrix
+from wfalens.explanation.shapley.background import mean_matrix
 from wfalens.models.contract import PrefixClassifier
 from wfalens.models.inference import final_outputs
 from wfalens.ragged import Ragged

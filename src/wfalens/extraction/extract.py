@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wfalens.automaton.wfa import WFA
+from wfalens.automaton.word_bigrams import WordBigrams
 from wfalens.errors import InputError
 from wfalens.extraction.cost_estimate import is_announced
 from wfalens.extraction.deadline import Deadline, seconds_of, stop_sentence
@@ -138,6 +139,7 @@ def extract_requested(request: Request, method: Method | None) -> WFA:
         name = request.texts.corpus["name"]
         raise InputError(f"{name}: there is no text with a word in it to extract from", code="no-words")
     wfa = extract_best(request) if method is None else method.extract(request)
+    wfa.bigrams = WordBigrams.of_texts(request.ids, len(request.model.encoder.vocabulary))
     if request.deadline.seconds is not None:
         wfa.provenance["time"] = {"limit": request.deadline.seconds, "used": round(request.deadline.used, 3)}
     ended = stop_sentence(wfa.provenance)

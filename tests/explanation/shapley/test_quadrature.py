@@ -17,12 +17,12 @@ from tests.explanation.shapley.brute import (
     shapley_by_definition,
 )
 from wfalens.explanation.shapley import ABSENCES, banzhaf, interactions, shapley, shapley_each
+from wfalens.explanation.shapley.background import mean_matrix
 from wfalens.explanation.shapley.coalition_regression import all_coalitions
 from wfalens.explanation.shapley.game import (
     coalition_weights,
     empty_weights,
     every_coalition_weights,
-    mean_matrix,
 )
 from wfalens.explanation.shapley.quadrature import (
     exact_banzhaf,

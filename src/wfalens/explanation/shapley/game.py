@@ -2,14 +2,12 @@
 
 Absence is a matrix B: the identity (`delete`), `Ê_<unk>` (`unknown`), or `Σσ p(σ)·Êσ` (`background`: a random word of
 the extraction corpus). The weight of a coalition is `I·M_1⋯M_L·F`, with `M_i = Ê_wi` for present words and B for absent
-ones.
+ones. With the absence `bigram`, absent words are random ones that fit their neighbours (`background`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +16,18 @@ from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
+from wfalens.explanation.shapley.background import bigram_weights, mean_matrix, mean_parts
 from wfalens.explanation.shapley.shapley_kernels import IDENTITY, MEAN, LayeredSteps, SparseSteps, Steps
 from wfalens.ragged import Ragged
 from wfalens.text.encoder import TextEncoder
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.validation import check_choice
 
-ABSENCES = DELETE, HIDE, BACKGROUND = ("delete", "unknown", "background")
+ABSENCES = DELETE, HIDE, BACKGROUND, BIGRAM = ("delete", "unknown", "background", "bigram")
 PLAYERS = WORD, PHRASE, SENTENCE = ("word", "phrase", "sentence")
 _ENDS = {PHRASE: re.compile(r"[.!?…,;:)–—]\S*\s|\s[(–—-]\s?"), SENTENCE: re.compile(r"[.!?…]\S*\s")}
 _PHRASE_WORDS = 5
-_VECTOR_FLOATS = 1 << 22  # of state vectors or matrices held at a time
+_VECTOR_FLOATS = 1 << 22  # of state vectors held at a time
 
 
 def checked_absence(absence: str) -> str:
@@ -48,43 +47,11 @@ def compiled_game(wfa: WFA, ids: NDArray[np.int32], absence: str) -> tuple[Steps
     distinct, words = np.unique(ids, return_inverse=True)
     parts, absent = wfa.layers.parts(distinct).astype(np.float64), IDENTITY
     if absence != DELETE:
-        one = wfa.layers.parts(np.array([UNKNOWN], np.int32)) if absence == HIDE else _mean_parts(wfa)[:, None]
+        one = wfa.layers.parts(np.array([UNKNOWN], np.int32)) if absence == HIDE else mean_parts(wfa)[:, None]
         parts, absent = np.concatenate([parts, one], 1), len(distinct)
     links = np.array(wfa.links)
     decay, gate, entry = np.ascontiguousarray(parts)  # one layout: kernels are compiled for each
     return LayeredSteps(decay, gate, entry, links, np.ascontiguousarray(links.T), wfa.factors.width), words, absent
-
-
-_MEANS: WeakKeyDictionary[WFA, NDArray[np.float64]] = WeakKeyDictionary()  # computed once per automaton
-
-
-def mean_matrix(wfa: WFA) -> NDArray[np.float64]:
-    """`B = Σσ p(σ)·Êσ`, p the frequencies in the extraction corpus. -> (n, n)"""
-    if not isinstance(wfa, LinearWFA):
-        return _word_mean(wfa, wfa.matrices)
-    decay, gate, entry = _mean_parts(wfa)
-    matrix = np.zeros((wfa.states, wfa.states))
-    matrix[:-1, :-1] = np.diag(decay) + wfa.links * gate
-    matrix[-1] = np.append(entry, 1.0)
-    return matrix
-
-
-def _mean_parts(wfa: LinearWFA) -> NDArray[np.float64]:
-    """The mean decays, gates and entries: Êσ is linear in them. -> (3, n − 1)"""
-    return _word_mean(wfa, lambda ids: np.moveaxis(wfa.layers.parts(ids), 1, 0))
-
-
-def _word_mean(wfa: WFA, tables: Callable[[NDArray[np.int32]], NDArray[np.floating]]) -> NDArray[np.float64]:
-    """`Σσ p(σ)·T(σ)` of a table T for each of some words."""
-    if wfa not in _MEANS:
-        ids, counts = np.flatnonzero(wfa.word_counts).astype(np.int32), wfa.word_counts
-        if len(ids) == 0:
-            message = "no word was counted in extraction, so there is no random word; choose another absence"
-            raise InputError(message, code="no-word-counts")
-        step = max(1, _VECTOR_FLOATS // wfa.states**2)
-        chunks = [ids[at : at + step] for at in range(0, len(ids), step)]
-        _MEANS[wfa] = np.sum([np.tensordot(counts[part] / counts.sum(), tables(part), 1) for part in chunks], 0)
-    return _MEANS[wfa]
 
 
 def absent_step(wfa: WFA, vectors: NDArray[np.float64], absence: str) -> NDArray[np.float64]:
@@ -98,6 +65,9 @@ def absent_step(wfa: WFA, vectors: NDArray[np.float64], absence: str) -> NDArray
 
 def empty_weights(wfa: WFA, lengths: NDArray[np.int64], absence: str) -> NDArray[np.float64]:
     """`I·B^L·F`: class weights of texts whose words are all absent; lengths: (texts,) -> (texts, classes)"""
+    if absence == BIGRAM:
+        found = [bigram_weights(wfa, np.ones(length, np.int32), np.zeros((1, length), bool))[0] for length in lengths]
+        return np.array(found)
     vectors = np.empty((int(lengths.max(initial=0)) + 1, wfa.states))
     vectors[0] = wfa.initial
     for length in range(1, len(vectors)):
@@ -109,6 +79,8 @@ def coalition_weights(
     wfa: WFA, ids: NDArray[np.int32], present: NDArray[np.bool_], absence: str
 ) -> NDArray[np.float64]:
     """Class weights of some coalitions of one text; present: (N, L) -> (N, classes)"""
+    if absence == BIGRAM:
+        return bigram_weights(wfa, ids, present)
     if absence != BACKGROUND:
         return wfa.weights(coalition_texts(ids, present, absence))
     step = max(1, _VECTOR_FLOATS // wfa.states)
@@ -156,6 +128,9 @@ def every_coalition_weights(wfa: WFA, ids: NDArray[np.int32], absence: str) -> N
 
     Coalitions that begin alike share their beginning: 2^(L+1) steps in all.
     """
+    if absence == BIGRAM:
+        numbers = np.arange(1 << len(ids))[:, None]
+        return bigram_weights(wfa, ids, (numbers >> np.arange(len(ids)) & 1).astype(bool))
     vectors = wfa.initial[None]
     for word in ids:
         present = wfa.advance(vectors, np.full(len(vectors), word, np.int32))

@@ -24,6 +24,7 @@ from wfalens.explanation.shapley.coalition_regression import (
 )
 from wfalens.explanation.shapley.game import (
     BACKGROUND,
+    BIGRAM,
     DELETE,
     HIDE,
     WORD,
@@ -120,8 +121,10 @@ def network_shapley(
 
 
 def check_network_game(model: PrefixClassifier, wfa: WFA | None, absence: str) -> None:
-    if checked_absence(absence) == BACKGROUND:
-        raise InputError("a network has no background absence; choose delete or unknown", code="absence")
+    if checked_absence(absence) in (BACKGROUND, BIGRAM):
+        raise InputError(
+            "a network has no random words in place of absent ones; choose delete or unknown", code="absence"
+        )
     if absence == HIDE and model.encoder.closed:
         raise InputError("the model's alphabet is closed, without an unknown word; choose delete", code="absence")
     if wfa is not None and (wfa.class_names, wfa.encoder.vocabulary) != (model.class_names, model.encoder.vocabulary):

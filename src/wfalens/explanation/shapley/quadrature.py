@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.linear import LinearWFA
 from wfalens.automaton.wfa import WFA
-from wfalens.explanation.shapley.game import compiled_game
+from wfalens.errors import InputError
+from wfalens.explanation.shapley.background import bigram_values
+from wfalens.explanation.shapley.game import BIGRAM, compiled_game
 from wfalens.explanation.shapley.shapley_kernels import add_pairs, add_values
 from wfalens.ragged import Ragged, offsets_of
 from wfalens.threads import in_parallel
@@ -47,6 +49,8 @@ def exact_interactions(wfa: WFA, ids: Ragged[np.int32], absence: str) -> list[ND
 
     The integrand has the degree L − 2: ⌈(L − 1)/2⌉ nodes are exact.
     """
+    if absence == BIGRAM:
+        raise InputError("pairs have no exact interactions with the absence bigram; n_shapley has them", code="absence")
     steps, words, absent = compiled_game(wfa, ids.values, absence)
     initial, final = np.array(wfa.initial), wfa.read_out(np.eye(wfa.states))
     found = [np.zeros((int(length), int(length), len(wfa.class_names))) for length in ids.lengths]
@@ -63,6 +67,10 @@ def exact_interactions(wfa: WFA, ids: Ragged[np.int32], absence: str) -> list[ND
 
 
 def _integrated(wfa: WFA, ids: Ragged[np.int32], absence: str, nodes: Nodes) -> Ragged[np.float64]:
+    if absence == BIGRAM:
+        own = [(nodes[1][first:last], nodes[2][first:last]) for first, last in nodes[0]]
+        values = [bigram_values(wfa, text, *each) for text, each in zip(ids, own, strict=True)]
+        return Ragged(np.concatenate([np.zeros((0, len(wfa.class_names))), *values]), ids.offsets)
     steps, words, absent = compiled_game(wfa, ids.values, absence)
     initial, final = np.array(wfa.initial), wfa.read_out(np.eye(wfa.states))
     sum_to_zero = isinstance(wfa, LinearWFA)  # log-odds do, over the classes: the last one need not be computed

@@ -55,8 +55,8 @@ def shapley(
     Args:
         wfa: the automaton.
         text: to explain.
-        absence: what an absent word is: "delete" (not there), "unknown" (`<unk>`) or "background" (a random word of
-            the extraction corpus).
+        absence: what an absent word is: "delete" (not there), "unknown" (`<unk>`), "background" (a random word of
+            the extraction corpus) or "bigram" (a random word that fits its neighbours).
         unit: "probability" or "log-odds"; by default the automaton's own, in which values are exact.
         tolerance: for long texts: the largest error of quadrature; 0 for none. The result has its bound.
         seed: of coalitions that are drawn, where values are estimated: of linear automata in probabilities, beyond 12

@@ -81,7 +81,7 @@ def n_shapley(
         text: to explain.
         model: the network, whose values they then are; it is asked for all coalitions. None: the automaton's.
         order: n, the most words in a set.
-        absence: what an absent word is: "delete", "unknown" or, without a model, "background".
+        absence: what an absent word is: "delete", "unknown" or, without a model, "background" or "bigram".
         unit: without a model: "probability" or "log-odds"; by default the automaton's own.
 
     Examples:
