@@ -96,10 +96,11 @@ class TerminalProgress(Progress):
 
 
 class _Shown:
-    """A display and how many tasks are open on it: of nested tasks only the outermost is shown."""
+    """A display and the tasks that are open on it: the outermost is shown, with the next one in it as a note."""
 
     def __init__(self, display: Progress) -> None:
         self.display, self.depth = display, 0
+        self.inner, self.inner_total, self.inner_done = "", 0, 0
 
 
 _SILENT = Progress()
@@ -133,6 +134,8 @@ def start(task: str, total: int | None = None) -> None:
     shown.depth += 1
     if shown.depth == 1:
         shown.display.start(task, total)
+    elif shown.depth == 2:
+        shown.inner, shown.inner_total, shown.inner_done = task, total or 0, 0
 
 
 def advance(units: int = 1, note: str = "") -> None:
@@ -140,6 +143,9 @@ def advance(units: int = 1, note: str = "") -> None:
     shown = _current.get()
     if shown.depth <= 1:
         shown.display.advance(units, note)
+    elif shown.depth == 2 and shown.inner_total:
+        shown.inner_done += units
+        shown.display.advance(0, f"{shown.inner}: {shown.inner_done:,} of {shown.inner_total:,}")
 
 
 def finish() -> None:

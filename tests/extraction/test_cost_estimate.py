@@ -19,7 +19,7 @@ KINDS = {
     "empirical": Paper(states=4),
     "probe": Stochastic(states=4, completion="probe", alpha=0.0, abstraction="outputs"),
     "fit": Stochastic(states=4, rounds=2),
-    "fit, few queries": Bounded(Stochastic(states=4, rounds=2), queries=500),
+    "fit, few queries": Bounded(Stochastic(states=4, rounds=2), queries=700),
     "auto": Bounded(Stochastic(rounds=2), queries=3000),
     "all kinds": Bounded(queries=2000, effort="low"),
     "look-ahead": Stochastic(states=4, abstraction="lookahead", completion="probe", alpha=0.0),

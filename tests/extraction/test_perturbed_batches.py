@@ -5,13 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.errors import raises
 from tests.methods import best_of
 from wfalens.extraction import Linear, Readable, Request, extract
+from wfalens.extraction.deadline import Deadline
 from wfalens.extraction.extract import texts_in_memory
 from wfalens.extraction.perturbed_batches import PerturbedBatches, beginnings, lengths_asked
 from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError
 from wfalens.extraction.selection import CandidateMethods
-from wfalens.models import wrap
+from wfalens.models import AnswerCache, wrap
 from wfalens.ragged import Ragged
 
 WORDS = ["good", "bad", "dull", "fine", "plain", "great", "poor"]
@@ -75,13 +77,90 @@ def test_outputs_are_those_of_the_places_asked():
             np.testing.assert_allclose(some.outputs[item][row], expected, atol=1e-6)
 
 
+@pytest.mark.usefixtures("quick_teacher")
+@pytest.mark.parametrize("queries", [12, 25, 400])
 @pytest.mark.parametrize("method", [SMALL, QUICK, None], ids=["linear", "readable", "chosen"])
-def test_the_number_of_queries_is_a_promise(method):
+def test_the_number_of_queries_is_a_promise(method, queries):
     function, model = opinion()
     candidates = CandidateMethods(linear=SMALL, readable=QUICK)
-    wfa = extract(model, TEXTS, method, queries=400) if method else best_of(model, TEXTS, candidates, queries=400)
-    assert len(function.asked) <= 400
+    limit = {"queries": queries}
+    wfa = extract(model, TEXTS, method, **limit) if method else best_of(model, TEXTS, candidates, **limit)
+    assert len(function.asked) <= queries
     assert wfa.provenance["queries"]["total"] == len(function.asked)
+
+
+def test_balancing_by_the_predicted_class_is_paid_for_too():
+    function, model = opinion()
+    extract(model, TEXTS, SMALL, queries=300, balance="predicted")
+    assert len(TEXTS) < len(function.asked) <= 300
+    with pytest.raises(TooFewQueriesError):
+        extract(model, TEXTS, SMALL, queries=100, balance="predicted")
+
+
+def test_calls_that_fail_are_counted_and_training_goes_on_with_the_answers_there_are():
+    function, model = opinion()
+    answered = function.__class__.__call__
+
+    class Unreliable(Opinion):
+        calls = 0
+
+        def __call__(self, texts: list[str]):
+            self.calls += 1
+            answers = answered(self, texts)
+            return np.full_like(answers, np.nan) if self.calls % 3 == 0 and len(texts) > 1 else answers
+
+    model.predict_texts = unreliable = Unreliable()
+    wfa = extract(model, TEXTS, SMALL, queries=400)
+    assert wfa.provenance["queries"]["total"] == len(unreliable.asked)
+
+
+class Slow(Opinion):
+    """Takes seconds for a text, on a clock of its own; more from the hundredth on."""
+
+    def __init__(self, seconds, later=None):
+        super().__init__()
+        self.seconds, self.later, self.now = seconds, later or seconds, 0.0
+
+    def __call__(self, texts: list[str]):
+        answers = super().__call__(texts)
+        self.now += len(texts) * (self.seconds if len(self.asked) <= 100 else self.later)
+        return answers
+
+
+def slow_model(function):
+    return wrap(function, texts=TEXTS, classes=("neg", "pos"), reads="text", name="slow")
+
+
+def request_within(model, function, seconds):
+    deadline = Deadline(seconds, lambda: function.now)
+    return Request(model=model, texts=texts_in_memory(model, TEXTS), deadline=deadline)
+
+
+@pytest.mark.parametrize("later", [None, 4.0], ids=["steady", "slower and slower"])
+def test_the_time_holds_for_a_slow_model(later):
+    function = Slow(0.2, later)
+    model = slow_model(function)
+    wfa = SMALL.extract(request_within(model, function, 60.0))
+    assert function.now <= 60
+    assert len(function.asked) > 60
+    assert wfa.provenance["queries"]["total"] <= wfa.provenance["queries"]["limit"] < 10 * len(TEXTS)
+
+
+def test_the_time_holds_where_the_first_answers_come_from_a_cache(tmp_path):
+    function = Slow(0.2)
+    model = slow_model(function)
+    model.cache = AnswerCache(tmp_path / "answers")
+    model.predict_proba(TEXTS)
+    function.now = 0.0
+    SMALL.extract(request_within(model, function, 60.0))
+    assert function.now <= 60
+
+
+def test_a_model_that_is_too_slow_for_the_time_is_refused_early():
+    function = Slow(10.0)
+    with raises("too-slow"):
+        SMALL.extract(request_within(slow_model(function), function, 60.0))
+    assert function.now < 60
 
 
 def test_by_default_a_text_costs_a_few_calls_and_a_word_one():
@@ -107,7 +186,9 @@ def test_a_readable_automaton_is_fitted_to_the_linear_one_and_asks_the_model_not
     assert wfa.provenance["model"]["fingerprint"] == "opinion"
 
 
-def test_too_few_queries_are_refused_with_what_it_takes():
-    _, model = opinion()
+@pytest.mark.parametrize("queries", [1, 8])
+def test_too_few_queries_are_refused_before_the_model_is_asked(queries):
+    function, model = opinion()
     with pytest.raises(TooFewQueriesError):
-        extract(model, TEXTS, SMALL, queries=13)
+        extract(model, TEXTS, SMALL, queries=queries)
+    assert not function.asked

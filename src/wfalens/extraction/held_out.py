@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from wfalens.automaton.wfa import WFA
 from wfalens.extraction.method import Request
-from wfalens.extraction.query_budget import QueryBudget
+from wfalens.extraction.query_budget import SEARCH, QueryBudget
 from wfalens.models.contract import Named, is_language_model
-from wfalens.models.inference import jensen_shannon, last_outputs
+from wfalens.models.inference import asks_every_prefix, jensen_shannon, last_outputs
 from wfalens.ragged import Ragged, positions
 
 BALANCES = PREDICTED, LABEL = ("predicted", "label")  # by the model's class of a text, or by the text's own
@@ -73,8 +73,11 @@ def groups_of(request: Request, budget: QueryBudget) -> NDArray[np.int64] | None
         return None
     if request.balance == LABEL:
         return request.texts.truth
-    budget.texts += len(request.ids.values)
-    return np.asarray(last_outputs(request.model, request.ids).argmax(1))
+    if asks_every_prefix(request.model):
+        budget.enter(SEARCH, len(request.ids))
+    else:
+        budget.texts += len(request.ids.values)
+    return np.asarray(last_outputs(request.model, request.texts.as_shown).argmax(1))
 
 
 def balanced(ids: Ragged[np.int32], groups: NDArray[np.int64] | None) -> Ragged[np.int32]:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +53,22 @@ class ExtractionTexts:
     corpus: dict[str, Any]  # what was read, for the provenance
     shown: Ragged[np.int32] | None = None  # as a model that reads texts is shown them: words as they are written
 
+    @property
+    def as_shown(self) -> Ragged[np.int32]:
+        """The texts as the model is asked for them."""
+        return self.ids if self.shown is None else self.shown
+
     def take(self, items: NDArray[np.int64]) -> ExtractionTexts:
         truth = None if self.truth is None else self.truth[items]
         shown = None if self.shown is None else self.shown.take(items)
         return ExtractionTexts(self.ids.take(items), truth, self.corpus, shown)
+
+
+class AnsweredTexts(NamedTuple):
+    """Texts as an automaton reads them, and the model's outputs; (texts, C)"""
+
+    texts: Ragged[np.int32]
+    outputs: NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,7 +85,7 @@ class Request:
     deadline: Deadline = NEVER
     files: SampledFiles | None = None  # if there are more texts than these
     teacher: Any = None  # an automaton of the model, to be asked in place of a model that pays for every call
-    held_outputs: NDArray[np.float32] | None = None  # (texts, C): of the held-out texts, where they were asked before
+    held_out: AnsweredTexts | None = None  # where a model that pays for every call was asked for them before
 
     @property
     def ids(self) -> Ragged[np.int32]:

@@ -13,11 +13,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from wfalens.extraction.cost_estimate import outputs_within
+from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.perturbation import Perturbation, perturbed, random_part
 from wfalens.extraction.query_budget import FITTING, QueryBudget, TooFewQueriesError
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.contract import PrefixClassifier
-from wfalens.models.inference import asks_every_prefix, last_outputs, output_traces
+from wfalens.models.inference import asks_every_prefix, output_traces
 from wfalens.ragged import Ragged, positions
 from wfalens.text.vocabulary import UNKNOWN
 
@@ -73,9 +75,10 @@ class PerturbedBatches:
         seed: int,
         budget: QueryBudget,
         shown: Ragged[np.int32] | None = None,
+        deadline: Deadline = NEVER,
     ) -> None:
         self.model, self.ids, self.config, self.seed, self.budget = model, ids, config, seed, budget
-        self.shown = ids if shown is None else shown
+        self.shown, self.deadline = ids if shown is None else shown, deadline
         self.counts = np.bincount(ids.values, minlength=len(model.encoder.vocabulary))
         self.asks_texts = asks_every_prefix(model)
         self.reads_texts = isinstance(model, BlackBoxClassifier) and model.reads_texts
@@ -95,9 +98,15 @@ class PerturbedBatches:
         if self._paid is None:
             return self._drawn(number, self.config.tokens)
         batches, tokens = self._paid
-        if number % batches not in self._kept:
-            self._kept[number % batches] = self._drawn(number % batches, tokens)
-        return self._kept[number % batches]
+        if number % batches not in self._kept and not (self._kept and self.deadline.is_over):
+            try:
+                self._kept[number % batches] = self._drawn(number % batches, tokens)
+            except TooFewQueriesError:  # calls that failed were made again
+                if not self._kept:
+                    raise
+        if number % batches in self._kept:
+            return self._kept[number % batches]
+        return list(self._kept.values())[number % len(self._kept)]
 
     @cached_property
     def _paid(self) -> tuple[int, int] | None:
@@ -121,6 +130,8 @@ class PerturbedBatches:
     def _drawn(self, number: int, tokens: int) -> TrainingBatch:
         rng = np.random.default_rng([self.seed, number])
         items, lowest = random_part(self.ids, tokens, rng), self.model.encoder.lowest_id
+        if self.deadline.left is not None:
+            items = rng.permutation(items)  # it may be over before the last of them is asked
         part, shown = self.ids.take(items), self.shown.take(items).values
         texts = perturbed(part, self.counts, self.perturbation, rng, lowest)
         asked = lengths_asked(texts.lengths, rng) if self.asks_texts else every_length(texts)
@@ -135,7 +146,12 @@ class PerturbedBatches:
             texts = Ragged(np.where(hidden, UNKNOWN, texts.values), texts.offsets)
         starts = texts.offsets[asked.item_of_value()]
         prefixes = Ragged.from_lengths(as_shown[positions(starts, asked.values)], asked.values)
-        return TrainingBatch(texts, asked, Ragged(last_outputs(self.model, prefixes), asked.offsets))
+        outputs = outputs_within(self.model, prefixes, self.deadline)
+        texts_asked = int(np.searchsorted(asked.offsets, len(outputs), "right")) - 1
+        answered = np.arange(max(1, texts_asked))
+        asked = asked.take(answered)  # of one text, what was answered
+        asked = Ragged.from_lengths(asked.values[: len(outputs)], np.minimum(asked.lengths, len(outputs)))
+        return TrainingBatch(texts.take(answered), asked, Ragged(outputs[: len(asked.values)], asked.offsets))
 
 
 def every_length(texts: Ragged[np.int32]) -> Ragged[np.int64]:

@@ -54,14 +54,23 @@ class QueryBudget:
     def __init__(self, limit: int | None = None, model: Any = None) -> None:
         self.limit = limit
         self._model: Any = model if asks_every_prefix(model) else None  # which counts its calls itself
-        self._calls_before = 0 if self._model is None else self._model.queries
+        self._calls_before, self._cached_before = (0, 0) if model is None else (self._calls, self._cached)
         self.texts = 0  # words of the extraction texts, as often as the model has read them
         self.asked: dict[str, int] = {}
 
     @property
+    def _calls(self) -> int:
+        return int(getattr(self._model, "queries", 0))
+
+    @property
+    def _cached(self) -> int:
+        return int(getattr(self._model, "cached", 0))
+
+    @property
     def total(self) -> int:
+        """Answers of the cache count, too: an extraction that continues asks what it would have asked."""
         if self._model is not None:
-            return int(self._model.queries) - self._calls_before
+            return self._calls + self._cached - self._calls_before - self._cached_before
         return sum(self.asked.values())
 
     def share(self, part: float) -> int | None:
@@ -85,6 +94,10 @@ class QueryBudget:
                     f"{purpose.replace('_', ' ')} needs {queries:,} queries, but only {left:,} of {self.limit:,} are "
                     "left; allow more"
                 )
+        self.record(purpose, queries)
+
+    def record(self, purpose: str, queries: int) -> None:
+        """Count queries that were asked."""
         self.asked[purpose] = self.asked.get(purpose, 0) + queries
 
     @contextmanager
@@ -101,7 +114,9 @@ class QueryBudget:
         self.texts += record["texts"]
         for purpose in PURPOSES:
             if purpose in record:
-                self.asked[purpose] = self.asked.get(purpose, 0) + record[purpose]
+                self.record(purpose, record[purpose])
 
     def to_dict(self) -> dict[str, Any]:
-        return {"limit": self.limit, "total": self.total, "texts": self.texts, **self.asked}
+        cached = self._cached - self._cached_before
+        record = {"limit": self.limit, "total": self.total, **({"cached": cached} if cached else {})}
+        return {**record, "texts": self.texts, **self.asked}

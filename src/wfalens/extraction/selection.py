@@ -20,16 +20,15 @@ from wfalens.automaton.stochastic import StochasticWFA
 from wfalens.automaton.wfa import WFA
 from wfalens.errors import InputError
 from wfalens.extraction import held_out
-from wfalens.extraction.cost_estimate import announced, say_cost
+from wfalens.extraction.cost_estimate import announced, ask_held_out, say_cost
 from wfalens.extraction.deadline import INTERRUPT, Deadline, Stop
 from wfalens.extraction.held_out import DIVERGENCE, LABEL, Rates
 from wfalens.extraction.linear.linear_options import Linear
-from wfalens.extraction.method import Method, Request
-from wfalens.extraction.query_budget import HELD_OUT, QueryBudget, TooFewQueriesError, call_limit, query_limit
+from wfalens.extraction.method import AnsweredTexts, Method, Request
+from wfalens.extraction.query_budget import QueryBudget, TooFewQueriesError, call_limit, query_limit
 from wfalens.extraction.readable.readable_options import Readable
 from wfalens.extraction.states.abstraction import TooFewOutputsError
 from wfalens.extraction.stochastic.paper import Stochastic
-from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.inference import asks_every_prefix, last_outputs
 from wfalens.threads import model_threads_limited
 
@@ -109,20 +108,19 @@ class _Search:
         self.request, self.model, self.deadline = request, request.model, request.deadline
         self.balance, (held, self.known) = request.balance, held_out.split(len(request.ids), request.seed)
         self.aim, self.pays = held_out.aim_for(self.model), asks_every_prefix(self.model)
-        shown = request.ids if request.texts.shown is None else request.texts.shown
-        shown = held_out.comparison_prefixes(self.model, shown.take(held))
-        self.held = self.model.folded(shown) if isinstance(self.model, BlackBoxClassifier) else shown
+        self.held = held_out.comparison_prefixes(self.model, request.texts.as_shown.take(held))
         self.budget = QueryBudget(call_limit(request.queries, self.model, len(request.ids)), self.model)
         self.found: dict[str, Candidate] = {}
         self.not_tried: dict[str, str] = {}
         self.refusals: list[InputError] = []
         self.stop: Stop | None = None  # by Ctrl-C
-        if self.pays:
-            self.budget.enter(HELD_OUT, len(self.held))
-        else:
-            self.budget.texts += len(self.held.values)
         with model_threads_limited():
-            self.targets = last_outputs(self.model, shown)
+            if self.pays:
+                part = self.deadline.part(_FAITHFUL_TIME)
+                self.held, self.targets = ask_held_out(self.model, self.held, self.budget, part, request.seed)
+            else:
+                self.budget.texts += len(self.held.values)
+                self.targets = last_outputs(self.model, self.held)
             self.groups = held_out.groups_of(request, self.budget)
 
     def attempt(self, kind: str, method: Method, share: float = 1.0, time_share: float | None = None) -> None:
@@ -182,7 +180,7 @@ class _Search:
             deadline=Deadline(None if time is None else max(time, _LEAST_TIME), self.deadline.clock),
             balance=None if self.balance is None else LABEL,
             teacher=faithful.wfa if self.pays and faithful is not None else None,
-            held_outputs=self.targets if self.pays else None,
+            held_out=AnsweredTexts(self.held, self.targets) if self.pays else None,
         )
 
     @property

@@ -145,9 +145,9 @@ class Classifier(ABC):
 class BlackBoxClassifier(Classifier):
     """A model that is asked for whole texts, every prefix as a text of its own, so it may read a text in any order.
 
-    All questions go through `paid`, in batches: it checks the outputs, and counts the texts in `queries`. Prefixes that
-    several texts share are asked once per call of `trace`, and `final` asks for whole texts only, equal ones once. With
-    a `cache`, no text is asked twice.
+    All questions go through `paid`, in batches: it checks the outputs, and counts the texts in `queries`, also those
+    that are asked again after a failure. Prefixes that several texts share are asked once per call of `trace`, and
+    `final` asks for whole texts only, equal ones once. With a `cache`, no text is asked twice.
 
     Args:
         encoder: how a text becomes word ids.
@@ -169,7 +169,7 @@ class BlackBoxClassifier(Classifier):
     ) -> None:
         super().__init__(encoder, class_names, **common)
         self.batch_size: int = _BATCHES.checked("batch_size", batch_size)
-        self.queries = 0
+        self.queries, self.cached = 0, 0  # texts that it was asked for, and those whose answers the cache had
         self.cache: AnswerCache | None = None
 
     @abstractmethod
@@ -198,9 +198,11 @@ class BlackBoxClassifier(Classifier):
             spelled = [text_of(item) for item in range(texts)]
             known, outputs = self.cache.find(self.fingerprint, spelled, len(self.class_names))
             missing = np.flatnonzero(~known)
+            self.cached += len(spelled) - len(missing)
         pending = [missing] if len(missing) else []
         while pending:
             items = pending.pop()
+            self.queries += len(items)  # also where the model fails: each of them may have to be paid
             try:
                 answer = checked_probabilities(
                     answers(items), len(items), len(self.class_names), f"{self.fingerprint}()"
@@ -210,7 +212,6 @@ class BlackBoxClassifier(Classifier):
                     raise failure_on(error, self.fingerprint, text_of(int(items[0]))) from error
                 pending += [items[len(items) // 2 :], items[: len(items) // 2]]
                 continue
-            self.queries += len(items)
             outputs[items] = answer
             if self.cache is not None:
                 self.cache.store(self.fingerprint, [spelled[item] for item in items], answer)

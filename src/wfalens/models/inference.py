@@ -29,6 +29,7 @@ INITIAL = MODEL, UNIFORM = ("model", "uniform")  # whose output stands before an
 TOKENS_PER_BATCH = 8192  # padded tokens that go through a model at once
 _TOKENS_PER_CALL, _TEXTS_PER_CALL = 50_000, 256
 _TEXTS_PER_BATCH = 1024  # that are stepped at once
+_CALLS_IN_TIME, _LEAST_SECONDS = 8, 1e-6  # where time is limited, a call takes this part of the rest at most
 _SHARED = 0.5  # prefixes, as a share of all words, below which stepping is quicker than reading whole texts
 _WORD_BITS = 32
 _WORD_MASK = (1 << _WORD_BITS) - 1
@@ -75,6 +76,28 @@ def last_outputs(model: PrefixClassifier, texts: Ragged[np.int32]) -> NDArray[np
     else:
         outputs = output_traces(model, ids).last()
     return with_initial_output(model, outputs, worded, len(texts))
+
+
+def outputs_in_time(
+    model: PrefixClassifier, texts: Ragged[np.int32], time_left: Callable[[], float]
+) -> NDArray[np.float32]:
+    """The outputs of the first of the texts, as many as a model that pays for every call answers in time.
+
+    No text may be empty. One text is asked in any case, then more at once as long as the pace allows it.
+    -> (answered, classes)
+    """
+    began, answers, done, size = time_left(), list[NDArray[np.float32]](), 0, 1
+    progress.start("asking the model", len(texts))
+    while done < len(texts) and (done == 0 or time_left() > 0):
+        part = texts.take(np.arange(done, min(done + size, len(texts))))
+        answers.append(_whole_texts(model, part))
+        done += len(part)
+        progress.advance(len(part))
+        left = time_left()
+        affordable = done * left / max(began - left, _LEAST_SECONDS)
+        size = max(1, min(2 * size, int(affordable / _CALLS_IN_TIME), _TEXTS_PER_BATCH))
+    progress.finish()
+    return np.concatenate(answers)
 
 
 def with_initial_output(

@@ -14,7 +14,7 @@ from wfalens import progress
 from wfalens.automaton.linear import LinearWFA
 from wfalens.errors import InputError
 from wfalens.extraction.completion.probing import choose_representatives
-from wfalens.extraction.cost_estimate import limit_calls, most_probing, most_training, say_cost, within
+from wfalens.extraction.cost_estimate import ASKING, ask_held_out, most_probing, most_training, say_cost, within
 from wfalens.extraction.deadline import INTERRUPT, TIME, Stop
 from wfalens.extraction.held_out import comparison_prefixes, divided, groups_of
 from wfalens.extraction.linear.generator import Generator
@@ -24,7 +24,7 @@ from wfalens.extraction.linear.unknown_words import read_unknown_words
 from wfalens.extraction.linear.word_inputs import prefixes_read, word_inputs
 from wfalens.extraction.method import Request
 from wfalens.extraction.perturbed_batches import PerturbedBatches
-from wfalens.extraction.query_budget import HELD_OUT, QueryBudget, call_limit
+from wfalens.extraction.query_budget import QueryBudget, call_limit
 from wfalens.models.base import BlackBoxClassifier
 from wfalens.models.checks import check_causal
 from wfalens.models.inference import asks_every_prefix, initial_output, last_outputs
@@ -43,16 +43,18 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
     method = method.resolved(request)
     model, ids, seed, checkpoint = request.model, request.ids, request.seed, request.checkpoint
     pays, budget = asks_every_prefix(model), QueryBudget(call_limit(request.queries, model, len(ids)), model)
-    if pays:
-        limit_calls(model, ids, budget, request.deadline)
-    else:
+    if not pays:
         check_causal(model, ids)
-    groups = groups_of(request, budget)
     if len(ids) < 2:
         raise InputError("training needs at least two texts", code="too-few-texts")
-    held, shown = divided(ids if request.texts.shown is None else request.texts.shown, seed, groups)
-    held = comparison_prefixes(model, held)
-    tests, fit = (model.folded(each) if isinstance(model, BlackBoxClassifier) else each for each in (held, shown))
+    groups = groups_of(request, budget)
+    tests, shown = divided(request.texts.as_shown, seed, groups)
+    tests, answered = comparison_prefixes(model, tests), request.held_out
+    if pays:
+        answered = answered or ask_held_out(model, tests, budget, request.deadline, seed)
+        tests = answered.texts
+    fit = model.folded(shown) if isinstance(model, BlackBoxClassifier) else shown
+    asking = request.deadline.part(ASKING)
     words, classes = len(model.encoder.vocabulary), len(model.class_names)
     counts = np.bincount(fit.values, minlength=words)
     rng = np.random.default_rng([seed, _PREFIXES])
@@ -65,19 +67,15 @@ def extract_linear(method: Linear, request: Request) -> LinearWFA:
         most = most_probing(model, len(chosen.state), words, int(fit.lengths.max()))
         most += most_training(method.passes, method.tokens, fit)
         say_cost(model, fit, len(tests.values), within(budget, most))
-    targets = request.held_outputs
-    if targets is None:
-        if pays:
-            budget.enter(HELD_OUT, len(tests))
-        targets = last_outputs(model, held)
-    inputs = word_inputs(model, representatives, method.vectors, counts, method.inputs, budget)
+    targets = last_outputs(model, tests) if answered is None else answered.outputs
+    inputs = word_inputs(model, representatives, method.vectors, counts, method.inputs, budget, asking)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
         generator = Generator(method, inputs, classes, int(fit.lengths.max()), learns_words=pays)
     run = LinearTraining(
         generator,
         initial_output(model),
-        PerturbedBatches(model, fit, method, seed, budget, shown),
+        PerturbedBatches(model, fit, method, seed, budget, shown, asking),
         request.deadline.part(_TRAINED),
     )
     manifest = _manifest(method, request, None if pays else budget.limit, groups)

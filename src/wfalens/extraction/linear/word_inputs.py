@@ -7,9 +7,12 @@ from numpy.typing import NDArray
 
 from wfalens import progress
 from wfalens.extraction.completion.probing import Representatives, affordable, ask, probing_queries, words_per_call
+from wfalens.extraction.cost_estimate import outputs_within
+from wfalens.extraction.deadline import NEVER, Deadline
 from wfalens.extraction.query_budget import PROBING, QueryBudget
 from wfalens.models.contract import EmbeddingClassifier, PrefixClassifier, StatefulClassifier
 from wfalens.models.inference import asks_every_prefix, states_after
+from wfalens.ragged import Ragged
 from wfalens.text.vocabulary import UNKNOWN
 from wfalens.text.word_vectors import WordVectors
 
@@ -34,6 +37,7 @@ def word_inputs(
     counts: NDArray[np.int64],
     components: int,
     budget: QueryBudget,
+    deadline: Deadline = NEVER,
 ) -> NDArray[np.float32]:
     """What the model, or vectors given for it, tell of each word: principal components over the words seen.
 
@@ -47,7 +51,7 @@ def word_inputs(
     share = _CALL_SHARE if asks_every_prefix(model) else _QUERY_SHARE
     words, chosen = affordable(model, everything, counts, representatives, budget.left(share))
     budget.enter(PROBING, probing_queries(model, chosen, len(words)))
-    columns = [_reactions(model, chosen, words)]
+    columns = [_reactions(model, chosen, words, deadline)]
     if isinstance(model, EmbeddingClassifier):
         columns.append(np.asarray(model.embedding, np.float32))
     if vectors is not None:
@@ -79,8 +83,12 @@ def _reactions(
     model: PrefixClassifier,
     representatives: Representatives,
     words: NDArray[np.int32],
+    deadline: Deadline,
 ) -> NDArray[np.float32]:
-    """What each word does to the model after the given prefixes; -> (V, ·)"""
+    """What each word does to the model after the given prefixes, of one that pays for calls alone; -> (V, ·)"""
+    if asks_every_prefix(model):
+        outputs = outputs_within(model, Ragged(words, np.arange(len(words) + 1)), deadline)
+        return _of_all_words(model, words[: len(outputs)], np.log(np.maximum(outputs, _FLOOR)))
     prefixes = len(representatives.state)
     saved = states_after(model, representatives.prefixes) if isinstance(model, StatefulClassifier) else None
     parts = []
@@ -96,7 +104,11 @@ def _reactions(
         parts.append(reaction.reshape(prefixes, len(some), -1).swapaxes(0, 1).reshape(len(some), -1))
         progress.advance(len(some))
     progress.finish()
-    asked = np.concatenate(parts)
+    return _of_all_words(model, words, np.concatenate(parts))
+
+
+def _of_all_words(model: PrefixClassifier, words: NDArray[np.int32], asked: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Those of the words that were asked, and for every other one a usual one; (words, ·) -> (V, ·)"""
     # one that was not asked does what <unk> does, the first of the words where there is one
     usual = asked[0] if words[0] == UNKNOWN else asked.mean(0)
     reactions = np.tile(usual.astype(np.float32), (len(model.encoder.vocabulary), 1))

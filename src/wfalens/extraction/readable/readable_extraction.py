@@ -92,8 +92,10 @@ class _ReadableFitter:
         self.budget, self.deadline = budget, request.deadline
         held, self.known = divided(self.ids, seed, groups_of(request, budget))
         self.held = comparison_prefixes(model, held)
-        given = request.held_outputs
-        self.targets = last_outputs(model, self.held) if given is None else given
+        if request.held_out is not None:
+            self.held, self.targets = request.held_out
+        else:
+            self.targets = last_outputs(model, self.held)
         self.batches = PerturbedBatches(model, self.known, method, seed, budget)
 
     def smallest(self, sizes: Sizes, provenance: dict[str, Any]) -> StochasticWFA:

@@ -19,7 +19,7 @@ from wfalens.errors import InputError
 from wfalens.extraction.completion.augmentation import Resampling
 from wfalens.extraction.completion.completion_rule import CORPUS
 from wfalens.extraction.completion.probing import Attempt
-from wfalens.extraction.cost_estimate import most_probing, most_training, say_cost, within
+from wfalens.extraction.cost_estimate import most_probing, most_training, say_cost, timed_texts, within
 from wfalens.extraction.held_out import aim_for, comparison_lengths, groups_of, rates, split
 from wfalens.extraction.method import AUTO, Request, Step, stream_of
 from wfalens.extraction.query_budget import (
@@ -54,16 +54,19 @@ def extract_stochastic(method: StateMethod, request: Request) -> StochasticWFA:
     method = method.resolved(request)
     model, ids = request.model, request.ids
     provenance = method.provenance(request)
-    if asks_every_prefix(model) and request.queries is not None and request.queries < len(ids.values):
+    needed = len(ids.values) + len(timed_texts(ids).values)
+    if asks_every_prefix(model) and request.queries is not None and request.queries < needed:
         raise TooFewQueriesError(
-            f"a {method.name} automaton is made from all {len(ids.values):,} prefixes of the texts, but only "
+            f"a {method.name} automaton is made from all prefixes of the texts, up to {needed:,} calls, but only "
             f"{request.queries:,} queries are allowed; allow more, or choose the linear or the readable method, which "
             "ask whole texts"
         )
     with model_threads_limited():
-        check_causal(model, ids)
+        budget = request.new_budget()
+        if not asks_every_prefix(model):
+            check_causal(model, ids)
         _say_cost(method, request)
-        budget, resampling = request.new_budget(), Resampling.of(method.augmentation, model.encoder, request.seed)
+        resampling = Resampling.of(method.augmentation, model.encoder, request.seed)
         space, statistics = _counted(method, request, budget, resampling)
         if request.files is not None:
             statistics, rows = count_files(space, request, request.files, resampling)
