@@ -10,6 +10,7 @@ from wfalens.export.networkx_graph import to_networkx
 from wfalens.export.onnx_automaton import to_onnx
 from wfalens.export.openfst import to_openfst
 from wfalens.export.opinion_drawing import draw_opinions
+from wfalens.export.runtime.source_files import to_c, to_js
 from wfalens.export.subset import Subset, frequent_words, subset
 from wfalens.export.symbols import escape, unescape
 
@@ -29,8 +30,10 @@ __all__ = [
     "frequent_words",
     "read_json",
     "subset",
+    "to_c",
     "to_dot",
     "to_drn",
+    "to_js",
     "to_json",
     "to_networkx",
     "to_onnx",

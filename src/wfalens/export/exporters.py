@@ -34,7 +34,7 @@ class Exporter:
     """A format: its name, the file endings that mean it, and the function that writes it."""
 
     name: str
-    write: Callable[..., str | bytes]
+    write: Callable[..., str | bytes | Content]
     suffixes: tuple[str, ...]
     stochastic: bool  # it holds probabilities only
     symbols: bool  # a table of the words' names and numbers is written beside the file
@@ -44,6 +44,14 @@ class Exporter:
     def options(self) -> tuple[str, ...]:
         """What the function takes besides the automaton."""
         return tuple(inspect.signature(self.write).parameters)[1:]
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a format of several files writes: their contents by the endings that take the place of the path's."""
+
+    files: dict[str, str | bytes]  # "" for the path itself
+    remark: str
 
 
 FORMATS: dict[str, Exporter] = {}
@@ -95,7 +103,7 @@ class Exported(Result):
     words: int
     states: int
     transitions: int | None  # None where they are not written out
-    remark: str | None  # which automaton it is, where that is the readable one of the given automaton
+    remark: str | None  # which automaton it is, where that is the readable one; what rounding costs
     files: dict[Path, bytes] = field(repr=False)
 
     def write(self) -> Exported:
@@ -145,7 +153,7 @@ def export_files(
         words: the words to export, or how many of the most frequent ones (default: all).
         states: the states to export; 0 is always among them (default: all).
         threshold: smaller weights are left out, and the rows scaled up again.
-        options: of the format: `class_name` (openfst), `flows` (dot).
+        options: of the format: `class_name` (openfst), `flows` (dot), `bits`, `max_bytes` and `texts` (js, c).
     """
     name, path = format or format_of(path), Path(path)
     if name not in FORMATS:
@@ -163,7 +171,12 @@ def export_files(
         part = subset(wfa, words, states, threshold)
         content = chosen.write(part, **options)
         sizes, transitions = (len(part.words), len(part.states)), len(part.weight)
-    files = {path: content.encode() if isinstance(content, str) else content}
+    if isinstance(content, Content):
+        remark = content.remark
+        made = {path.with_suffix(ending) if ending else path: each for ending, each in content.files.items()}
+    else:
+        made = {path: content}
+    files = {each: text.encode() if isinstance(text, str) else text for each, text in made.items()}
     if chosen.symbols and not chosen.factored:
         files[path.with_name(path.name + SYMBOLS)] = symbol_table(part.words).encode()
     return Exported(name, wfa.kind, *sizes, transitions, remark, files)

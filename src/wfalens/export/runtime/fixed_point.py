@@ -1,0 +1,435 @@
+"""An automaton as tables of integers, which C and JavaScript read alike: no product or sum leaves 53 bits.
+
+Stochastic kinds: a distribution is whole numbers that sum to D, a row of a matrix whole numbers that sum to S. A step
+divides by S, rounds down, and gives what is missing to state 0, so that no mass is lost on any text. A row that is off
+by at most ε (L1) and a step that is off by at most 2n/D make an error of at most L·(ε + 2n/D) after L words, because
+rows that are distributions do not enlarge differences; outputs are off by half of that at most.
+
+The linear kind: each number of the state is divided by four times the most that common texts and repeated words make
+of it (but at most by `LinearWFA.bounds`), and what is read of earlier layers by the most that it can be. So the numbers
+of a step lie in [−1, 1]; those of a text that goes beyond are cut there. The error is measured, not bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log2
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.linear import Factors, LinearWFA, paired
+from wfalens.automaton.stochastic import StochasticWFA
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.explanation.shapley.quadrature import TOLERANCE, gauss_legendre, largest_marginal, quadrature_error
+from wfalens.explanation.shapley.shapley_values import MOST_WORDS
+from wfalens.export.runtime.word_list import Arrays, Numbers, packed_words, tokenizer_tables
+from wfalens.ragged import Ragged
+from wfalens.text.vocabulary import UNKNOWN
+
+BITS = (8, 16, 32)
+FINAL_ONE, NODE_ONE, WEIGHT_ONE = 1 << 22, 1 << 22, 1 << 24  # of outputs, and of nodes and weights of quadrature
+ROW_ONE = {8: 255, 16: 65535, 32: 1 << 26}  # S
+STATE_ONE = {8: 1 << 23, 16: 1 << 30, 32: 1 << 26}  # D: S·D fits into 32 bits for 8, into 53 for all
+MOST_ENTRIES = 1 << 16
+_LINEAR_ONE, _MOST_LINEAR = 1 << 30, 512  # of a state of the linear kind, and how many it may have
+_FACTOR_MOST, _COLUMN_MOST = {8: 127, 16: 32767, 32: (1 << 22) - 1}, {8: 32767, 16: 32767, 32: (1 << 22) - 1}
+_UNSIGNED = {8: np.uint8, 16: np.uint16, 32: np.uint32}
+_SIGNED: dict[int, type[np.signedinteger[Any]]] = {8: np.int8, 16: np.int16, 32: np.int32}
+_WORDS_AT_ONCE = 256
+_DENSE_ENOUGH = 1.25  # dense rows are quicker: they may be so much larger than sparse ones
+_MARGIN, _ROOM = 1.01, 4.0  # of bounds, for rounding; of what common texts make of a number
+_RANDOM_TEXTS, _RANDOM_WORDS = 1000, 20
+_REPEATED, _TIMES = 4000, 30  # words, and how often each is repeated
+_SEED = 0
+_LONGEST_RULE = 512  # nodes
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """All that the runtimes read: numbers, arrays, and what they stand for."""
+
+    kind: str
+    unit: str
+    class_names: tuple[str, ...]
+    numbers: Numbers
+    arrays: Arrays
+    ids: NDArray[np.int32]  # words that have an entry of their own, as the automaton numbers them
+    entries: NDArray[np.int64]  # (ids,): their places in the tables; all other words have 0
+    row_error: float | None  # ε: the largest L1 error of a row; None for the linear kind, whose error is measured
+
+    @property
+    def bytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays.values())
+
+    def error_bound(self, length: int) -> float | None:
+        """The most that a probability of a text of so many words can be off, where no mass is lost."""
+        if self.row_error is None or self.numbers["lossy"]:
+            return None
+        step = self.row_error + 2 * self.numbers["states"] / self.numbers["state_one"]
+        return length * step / 2 + (self.numbers["classes"] + 3) / FINAL_ONE
+
+    def explanation_bound(self, length: int) -> float | None:
+        """The same of a Shapley value: errors of both passes, of the two differences and of the nodes."""
+        if self.row_error is None or self.numbers["lossy"]:
+            return None
+        step = self.row_error + 4 * self.numbers["states"] / self.numbers["state_one"]
+        return (length + 1) * (step + 2**-19) + TOLERANCE
+
+
+def make_tables(wfa: WFA, ids: NDArray[np.int32], bits: int, *, for_page: bool = False) -> Tables:
+    """Tables of an automaton with some of its words; all others read as `<unk>`.
+
+    Args:
+        wfa: a stochastic or linear automaton.
+        ids: (N,) words that may have an entry, most important first.
+        bits: 8, 16 or 32 for a weight.
+        for_page: list words even if they read as `<unk>` does, and unknown words as `<unk>` even where the automaton
+            would go by their form.
+    """
+    if bits not in BITS:
+        raise InputError(f"weights have {', '.join(map(str, BITS))} bits, not {bits!r}", code="option-value")
+    if wfa.encoder.forms is not None and not for_page:
+        raise InputError("unknown words are read by their form, which cannot be exported", code="word-forms")
+    reading, letters = tokenizer_tables(wfa.encoder)
+    asked = np.concatenate([[UNKNOWN], ids[ids != UNKNOWN]]).astype(np.int32)
+    if isinstance(wfa, StochasticWFA):
+        entries, numbers, arrays, error = _stochastic(wfa, asked, bits)
+    elif isinstance(wfa, LinearWFA):
+        entries, numbers, arrays, error = _linear(wfa, asked, bits)
+    else:
+        raise InputError(f"automata of the kind {wfa.kind!r} cannot be exported", code="kind")
+    if entries.max() >= MOST_ENTRIES:
+        raise InputError(
+            f"{entries.max() + 1:,} words have matrices of their own, more than {MOST_ENTRIES:,}; choose fewer words",
+            code="too-large",
+        )
+    listed_words = np.arange(len(asked)) > 0 if for_page or wfa.encoder.closed else entries > 0
+    kept = asked[listed_words], entries[listed_words]
+    wide = int(entries.max() > np.iinfo(np.uint8).max)
+    listed, longest = packed_words(wfa.encoder.vocabulary.decode(kept[0]), kept[1], bool(wide))
+    nodes, rules = _quadrature(wfa)
+    return Tables(
+        wfa.kind,
+        wfa.unit,
+        wfa.class_names,
+        {
+            "linear": int(isinstance(wfa, LinearWFA)),
+            "classes": len(wfa.class_names),
+            "word_count": len(kept[0]),
+            "longest_word": longest,
+            "wide_entries": wide,
+            **numbers,
+            **reading,
+            **nodes,
+        },
+        {**listed, **letters, **arrays, **rules},
+        *kept,
+        error,
+    )
+
+
+def whole_rows(rows: NDArray[np.float64], one: int) -> NDArray[np.int64]:
+    """Rows in parts of `one` by the largest remainder method, which keeps their sums. (…, n) -> (…, n)"""
+    scaled = rows * one
+    whole = np.floor(scaled + 1e-9)
+    missing = np.rint(scaled.sum(-1)) - whole.sum(-1)
+    rank = np.argsort(np.argsort(whole - scaled, axis=-1, kind="stable"), axis=-1, kind="stable")
+    return np.asarray(whole + (rank < missing[..., None]), np.int64)
+
+
+def _stochastic(
+    wfa: StochasticWFA, asked: NDArray[np.int32], bits: int
+) -> tuple[NDArray[np.int64], Numbers, Arrays, float]:
+    """Entries of the words, and their matrices: words with equal rounded matrices share one."""
+    n, one = wfa.states, ROW_ONE[bits]
+    if n > MOST_ENTRIES - 1:
+        raise InputError(f"{n:,} states are too many to be exported", code="too-large")
+    _, first, which = np.unique(wfa.row_set[asked], return_index=True, return_inverse=True)
+    representatives = asked[first]  # one word of each set of rows
+    places, found = np.empty(len(first), np.int64), dict[bytes, int]()
+    sizes, targets, weights = list[NDArray[Any]](), list[NDArray[Any]](), list[NDArray[Any]]()
+    error, lossy = 0.0, False
+    order = np.argsort(np.arange(len(first)) != which[0], kind="stable")  # that of <unk> is entry 0
+    for some in (order[at : at + _WORDS_AT_ONCE] for at in range(0, len(order), _WORDS_AT_ONCE)):
+        exact = wfa.matrices(representatives[some])
+        rounded = whole_rows(exact, one)
+        error = max(error, float(np.abs(rounded / one - exact).sum(2).max()))
+        lossy = lossy or bool(np.any(rounded.sum(2) != one))
+        for at, matrix in zip(some, rounded.astype(_UNSIGNED[bits]), strict=True):
+            place = found.setdefault(matrix.tobytes(), len(found))
+            places[at] = place
+            if place == len(sizes):
+                there = matrix > 0
+                sizes.append(there.sum(1))
+                targets.append(np.nonzero(there)[1])
+                weights.append(matrix[there])
+    few = np.uint8 if n <= np.iinfo(np.uint8).max else np.uint16
+    sparse: Arrays = {
+        "row_sizes": np.concatenate(sizes).astype(few),
+        "matrix_starts": np.cumsum([0, *(len(each) for each in weights[:-1])]).astype(np.uint32),
+        "targets": np.concatenate(targets).astype(few),
+        "weights": np.concatenate(weights),
+    }
+    dense_bytes = len(sizes) * n * n * sparse["weights"].itemsize
+    dense = dense_bytes <= _DENSE_ENOUGH * sum(array.nbytes for array in sparse.values())
+    none = np.zeros(0, few)
+    rows = {"row_sizes": none, "matrix_starts": none, "targets": none, "weights": _dense(sparse, n).ravel()}
+    numbers = {
+        "states": n,
+        "row_one": one,
+        "state_one": STATE_ONE[bits],
+        "lossy": int(lossy),
+        "dense": int(dense),
+        "logit_bits": 0,
+    }
+    final = whole_rows(wfa.centres, FINAL_ONE).astype(np.uint32).ravel()
+    return places[which], numbers, {**(rows if dense else sparse), "final": final}, error
+
+
+def _dense(sparse: Arrays, n: int) -> NDArray[Any]:
+    """Sparse rows written out; -> (entries, n, n)"""
+    row = np.repeat(np.arange(len(sparse["row_sizes"])), sparse["row_sizes"])
+    matrices = np.zeros((len(sparse["row_sizes"]), n), sparse["weights"].dtype)
+    matrices[row, sparse["targets"]] = sparse["weights"]
+    return matrices.reshape(-1, n, n)
+
+
+def _quadrature(wfa: WFA) -> tuple[Numbers, Arrays]:
+    """Gauss-Legendre rules of 1, 2, 4 … nodes, the lower half of each, and the longest text that each is enough for."""
+    most = min(MOST_WORDS, wfa.encoder.max_length or MOST_WORDS)
+    scale = largest_marginal(wfa)
+    limits, z, weights = [], [np.array([NODE_ONE // 2])], [np.array([WEIGHT_ONE])]
+    count = 1
+    while not limits or (limits[-1] < most and count <= _LONGEST_RULE):
+        low, high = 2 * count, MOST_WORDS + 1  # enough for `low` words, for `high` perhaps not
+        while high - low > 1:
+            middle = (low + high) // 2
+            enough = quadrature_error(middle, count, scale) <= TOLERANCE
+            low, high = (middle, high) if enough else (low, middle)
+        limits.append(low)
+        if count > 1:
+            nodes, weight = gauss_legendre(count)
+            z.append(np.rint(nodes[: count // 2] * NODE_ONE).astype(np.int64))
+            weights.append(whole_rows(weight[: count // 2], WEIGHT_ONE))
+        count *= 2
+    arrays = {"node_limits": limits, "node_z": np.concatenate(z), "node_weights": np.concatenate(weights)}
+    return {"most_explained": min(most, limits[-1])}, {
+        name: np.asarray(values, np.uint32) for name, values in arrays.items()
+    }
+
+
+def _linear(wfa: LinearWFA, asked: NDArray[np.int32], bits: int) -> tuple[NDArray[np.int64], Numbers, Arrays, None]:
+    """Rounded factors of the words, and what makes steps of them, scaled as the module's docstring says."""
+    factors, n, m = wfa.factors, wfa.states - 1, wfa.factors.width
+    if n > _MOST_LINEAR:
+        raise InputError(f"a linear automaton of {n} states is too large to be exported", code="too-large")
+    bounds = _ranges(wfa)
+    links = np.abs(factors.links.astype(np.float64))
+    most_read = np.maximum(bounds @ links, 1e-30)  # of earlier layers, for each number
+    scaled_links = factors.links.astype(np.float64) * bounds[:, None] / most_read
+    top = float(np.abs(scaled_links).max(initial=0.0))
+    link_bits = 20 if bits == BITS[-1] else min(20, 14 - ceil(log2(top)) if top else 0)
+    whole_links = np.rint(scaled_links * 2**link_bits)
+    blocks = [whole_links[:at, at : at + m].ravel() for at in range(m, n, m)]
+    final = wfa.read_out(np.eye(n + 1)) * np.append(bounds, 1.0)[:, None]
+    logit_bits = ceil(log2(max(float(np.abs(final).sum(0).max()), 2.0**-20)))
+    if not -20 <= logit_bits <= 20:
+        raise InputError("the weights of the automaton are too large to be exported", code="too-large")
+    units = _units(factors, bounds, most_read)
+    gates = factors.words.astype(np.float64) @ factors.expansion[:, n : 2 * n - m] + factors.offset[n : 2 * n - m]
+    largest = float(np.abs(gates * units[n : 2 * n - m]).max(initial=0.0))
+    gate_bits = 22 - max(0, ceil(log2(largest)) if largest else 0)
+    units[n : 2 * n - m] *= 2.0 ** (gate_bits - 22)
+    table, expansion, shifts = _described(factors, asked, units, bits)
+    distinct, entries = _distinct_rows(table)
+    wide, none = bits == BITS[-1], np.zeros(0, np.int32)
+    numbers = {
+        "states": n + 1,
+        "width": m,
+        "turns": int(factors.turns),
+        "decay": round(factors.decay * FINAL_ONE),
+        "factors": table.shape[1],
+        "columns": len(factors.offset),
+        "link_bits": link_bits,
+        "gate_bits": gate_bits,
+        "logit_bits": logit_bits,
+        "state_one": _LINEAR_ONE,
+        "lossy": 0,
+        "dense": 0,
+        "row_one": 1,
+        "first_shift": shifts,
+    }
+    start = np.append(factors.start / bounds, 1.0) * _LINEAR_ONE
+    return (
+        entries,
+        numbers,
+        {
+            "factors": distinct.astype(_SIGNED[bits]).ravel(),
+            **expansion,
+            "links": np.concatenate([np.zeros(0), *blocks]).astype(np.int32 if wide else np.int16),
+            "start": np.rint(start).astype(np.int32),
+            "final": np.rint(final * 2.0 ** (22 - logit_bits)).astype(np.int32).ravel(),
+            "exp2": _polynomial(lambda x: 2.0**-x, 6, 1 << 30),
+            "sine": _polynomial(lambda x: np.sin(np.pi / 2 * x), 8, 1 << 28) if factors.turns and m > 1 else none,
+        },
+        None,
+    )
+
+
+def _ranges(wfa: LinearWFA) -> NDArray[np.float64]:
+    """What each number of the state is divided by; equal for pairs that turn. -> (n,)"""
+    common = np.argsort(-wfa.word_counts[UNKNOWN:], kind="stable")[:_REPEATED] + UNKNOWN
+    repeated = Ragged.from_lengths(np.repeat(common, _TIMES).astype(np.int32), np.full(len(common), _TIMES))
+    seen = np.abs(wfa.initial[:-1])
+    for part in (*drawn_texts(wfa).chunks(1 << 12), *repeated.chunks(1 << 12)):
+        seen = np.maximum(seen, np.abs(wfa.state_vectors(part, every=True)[:, :-1]).max(0, initial=0.0))
+    if wfa.factors.turns:
+        seen[: wfa.factors.width] = paired(seen[: wfa.factors.width])
+    return np.maximum(np.minimum(_ROOM * seen, _MARGIN * wfa.bounds), 1e-30)
+
+
+def drawn_texts(wfa: WFA) -> Ragged[np.int32]:
+    """Texts of words drawn by their frequency in extraction."""
+    counts = wfa.word_counts[UNKNOWN:].astype(np.float64)
+    counts = counts if counts.sum() else np.ones_like(counts)
+    if wfa.encoder.closed:
+        counts[0] = 0
+    length = min(_RANDOM_WORDS, wfa.encoder.max_length or _RANDOM_WORDS)
+    drawn = np.random.default_rng(_SEED).choice(len(counts), _RANDOM_TEXTS * length, p=counts / counts.sum())
+    return Ragged.from_lengths((drawn + UNKNOWN).astype(np.int32), np.full(_RANDOM_TEXTS, length))
+
+
+def _units(factors: Factors, bounds: NDArray[np.float64], most_read: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What each column of the expansion is multiplied by: exponents of 2, parts of a turn, and parts of bounds."""
+    n, m = len(factors.start), factors.width
+    stays = np.full(n, (2 if factors.turns else 1) / np.log(2))  # tanh(x) = 2·sigmoid(2x) − 1
+    if factors.turns:
+        stays[: m // 2], stays[m // 2 : m // 2 * 2] = 1 / np.log(2), 1 / (2 * np.pi)
+    return np.concatenate([stays, most_read[m:] / bounds[m:], 1 / bounds])
+
+
+def _described(
+    factors: Factors, asked: NDArray[np.int32], units: NDArray[np.float64], bits: int
+) -> tuple[NDArray[np.int64], Arrays, int]:
+    """Whole factors of words, whole columns, and for each column a multiplier and a shift; and the shift before it."""
+    table = factors.words[asked].astype(np.float64)
+    scale = np.maximum(np.abs(table).max(0), 1e-30) / _FACTOR_MOST[bits]
+    columns = scale[:, None] * factors.expansion.astype(np.float64) * units
+    column_scale = np.maximum(np.abs(columns).max(0), 1e-30) / _COLUMN_MOST[bits]
+    largest = table.shape[1] * _FACTOR_MOST[bits] * _COLUMN_MOST[bits]
+    if largest >= 1 << 53:
+        raise InputError(f"{table.shape[1]} factors per word are too many for {bits} bits", code="too-large")
+    first = max(0, largest.bit_length() - 30)
+    exact = column_scale * FINAL_ONE * 2.0**first
+    shift = np.array([21 - floor(log2(each)) for each in exact])
+    multiplier = np.where(shift > 52, 0, np.rint(exact * 2.0 ** np.minimum(shift, 52)))
+    offset = np.clip(np.rint(factors.offset * units * FINAL_ONE), -(2**31) + 1, 2**31 - 1)
+    return (
+        np.rint(table / scale).astype(np.int64),
+        {
+            "expansion": np.rint(columns / column_scale).astype(np.int32 if bits == BITS[-1] else np.int16).ravel(),
+            "multipliers": multiplier.astype(np.uint32),
+            "shifts": np.minimum(shift, 52).astype(np.uint8),
+            "offset": offset.astype(np.int32),
+        },
+        first,
+    )
+
+
+def _distinct_rows(table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows without repetition in the order of their first, and the place of each; (N, R) -> (M, R), (N,)"""
+    _, first, which = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.argsort(order)
+    return table[first[order]], rank[which.ravel()].astype(np.int64)
+
+
+def _polynomial(function: Any, degree: int, one: int) -> NDArray[np.int32]:
+    """Whole coefficients on [0, 1], the highest power first."""
+    fitted = np.polynomial.Chebyshev.interpolate(function, degree, [0, 1]).convert(kind=np.polynomial.Polynomial)
+    return np.rint(fitted.coef[::-1] * one).astype(np.int32)
+
+
+def outputs(tables: Tables, wfa: WFA, ids: Ragged[np.int32]) -> NDArray[np.float64]:
+    """Class weights by the rounded tables, in double precision, to measure what rounding costs. -> (texts, C)"""
+    entry = np.zeros(len(wfa.encoder.vocabulary), np.int64)
+    entry[tables.ids] = tables.entries
+    return np.concatenate([np.zeros((0, len(wfa.class_names))), *_batches(tables, wfa, ids, entry)])
+
+
+def _batches(
+    tables: Tables, wfa: WFA, ids: Ragged[np.int32], entry: NDArray[np.int64]
+) -> Iterator[NDArray[np.float64]]:
+    arrays, numbers = tables.arrays, tables.numbers
+    if isinstance(wfa, LinearWFA):
+        read = np.where(entry[ids.values] > 0, ids.values, UNKNOWN).astype(np.int32)
+        yield _rounded_linear(tables, wfa).weights(Ragged(read, ids.offsets))
+        return
+    n = numbers["states"]
+    used, places = np.unique(entry[ids.values], return_inverse=True)
+    flat = {**arrays} if not numbers["dense"] else {}
+    matrices = arrays["weights"].reshape(-1, n, n)[used] if numbers["dense"] else _dense(flat, n)[used]
+    matrices = matrices / numbers["row_one"]
+    final = arrays["final"].reshape(n, -1) / FINAL_ONE
+    for first in range(0, len(ids), _WORDS_AT_ONCE):
+        part = range(first, min(first + _WORDS_AT_ONCE, len(ids)))
+        vectors = np.tile(np.eye(1, n), (len(part), 1))
+        lengths = ids.lengths[part.start : part.stop]
+        for position in range(int(lengths.max(initial=0))):
+            going = np.flatnonzero(lengths > position)
+            at = places[ids.offsets[part.start : part.stop][going] + position]
+            vectors[going] = np.einsum("ti,tij->tj", vectors[going], matrices[at])
+        yield vectors @ final
+
+
+def _rounded_linear(tables: Tables, wfa: LinearWFA) -> LinearWFA:
+    """The automaton with the rounded factors, expansion and links."""
+    arrays, numbers, factors = tables.arrays, tables.numbers, wfa.factors
+    bounds = _ranges(wfa)
+    most_read = np.maximum(bounds @ np.abs(factors.links.astype(np.float64)), 1e-30)
+    n, m = len(bounds), factors.width
+    columns = arrays["expansion"].reshape(numbers["factors"], -1) * (
+        arrays["multipliers"] / 2.0 ** arrays["shifts"].astype(float) / 2.0 ** numbers["first_shift"] / FINAL_ONE
+    )
+    links, at = np.zeros((n, n)), 0
+    for layer in range(m, n, m):
+        links[:layer, layer : layer + m] = arrays["links"][at : at + layer * m].reshape(layer, m)
+        at += layer * m
+    links *= most_read / bounds[:, None] / 2.0 ** numbers["link_bits"]
+    units = _units(factors, bounds, most_read)
+    units[n : 2 * n - m] *= 2.0 ** (numbers["gate_bits"] - 22)
+    words = np.repeat(arrays["factors"].reshape(-1, numbers["factors"])[:1], len(factors.words), 0)
+    words[tables.ids] = arrays["factors"].reshape(-1, numbers["factors"])[tables.entries]
+    rounded = factors._replace(
+        words=words.astype(np.float32),
+        expansion=(columns / units).astype(np.float32),
+        links=links.astype(np.float32),
+    )
+    return LinearWFA(
+        encoder=wfa.encoder,
+        class_names=wfa.class_names,
+        factors=rounded,
+        mean_state=wfa.mean_state,
+        word_counts=wfa.word_counts,
+    )
+
+
+def importance(wfa: WFA, ids: Sequence[int]) -> NDArray[np.float64]:
+    """How often a word was read, times how much it differs from `<unk>`; (N,)"""
+    asked = np.asarray(ids, np.int32)
+    counts = np.maximum(wfa.word_counts[asked], 0.5)
+    if isinstance(wfa, LinearWFA):
+        factors = wfa.factors
+        change = (factors.words[asked] - factors.words[UNKNOWN]).astype(np.float64) @ factors.expansion
+        return np.asarray(counts * np.linalg.norm(change, axis=1))
+    effect = np.empty(len(asked))
+    plain = wfa.matrices(np.array([UNKNOWN], np.int32))[0] @ wfa.read_out(np.eye(wfa.states))
+    for at in range(0, len(asked), _WORDS_AT_ONCE):
+        some = asked[at : at + _WORDS_AT_ONCE]
+        changed = wfa.matrices(some) @ wfa.read_out(np.eye(wfa.states))
+        effect[at : at + len(some)] = np.abs(changed - plain).sum(2) @ np.maximum(wfa.state_frequencies, 1e-9)
+    return np.asarray(counts * effect)

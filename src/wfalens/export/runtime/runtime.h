@@ -1,0 +1,40 @@
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Texts are UTF-8. A byte that is not reads as U+FFFD. Functions keep no state: any number of threads may call them. */
+
+#define WFA_UNDECIDED (-1)    /* all mass was lost on the way: no class has any */
+#define WFA_UNKNOWN_WORD (-2) /* the alphabet is closed, and the text has another word */
+#define WFA_TOO_LONG (-3)     /* more words than WFA_MOST_EXPLAINED */
+#define WFA_ONE 4194304       /* probabilities are whole, in parts of this */
+enum wfa_absence { WFA_DELETE, WFA_UNKNOWN }; /* an absent word is not there, or reads as an unknown one */
+
+/* A word as it is read: where it stands in the text (in bytes), its entry in the tables, and whether it is listed. */
+typedef struct {
+  size_t first, end;
+  uint16_t entry;
+  uint8_t known;
+} wfa_token;
+
+extern const char *const wfa_classes[WFA_CLASSES];
+
+/* The class of a text, and the probabilities of all classes; or WFA_UNDECIDED or WFA_UNKNOWN_WORD. */
+int wfa_predict(const char *text, size_t bytes, uint32_t probabilities[WFA_CLASSES]);
+
+/* The words that are read of a text. Returns how many there are and writes as many as there is room for. */
+size_t wfa_tokens(const char *text, size_t bytes, wfa_token *tokens, size_t room);
+
+/* The same as wfa_predict for words that were split before. */
+int wfa_predict_tokens(const wfa_token *tokens, size_t count, uint32_t probabilities[WFA_CLASSES]);
+
+/* Exact Shapley values of all words: values[word * WFA_CLASSES + class], in parts of WFA_VALUE_ONE, in probabilities or, of
+   linear automata, in log-odds. `work` has room for count * WFA_STATES numbers. Returns 0, or one of the codes above. */
+int wfa_explain(const wfa_token *tokens, size_t count, enum wfa_absence absence, int32_t *work, int64_t *values);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,231 @@
+"""JavaScript and C of an automaton: tables of integers, written into files with the runtime that reads them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfalens.automaton.wfa import WFA
+from wfalens.errors import InputError
+from wfalens.export.exporters import Content, exporter
+from wfalens.export.runtime.fixed_point import Tables, drawn_texts, importance, make_tables, outputs
+from wfalens.export.subset import chosen_ids, chosen_states
+from wfalens.messages import percent
+from wfalens.text.vocabulary import UNKNOWN
+
+_HEADER_NUMBERS = ("classes", "states", "most_explained")
+_SIZE = re.compile(r"(\d+)\s*([kM]?)B?", re.IGNORECASE)
+_UNITS = {"": 1, "k": 1000, "m": 1_000_000}
+_LINE = 30  # numbers of a table in a line
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """An automaton that fits, and how often it gives the same class as the given one."""
+
+    wfa: WFA
+    tables: Tables
+    agreement: float
+
+
+@exporter("js", suffixes=(".js", ".mjs"), factored=True)
+def to_js(
+    wfa: WFA,
+    words: Sequence[str] | int | None = None,
+    states: Sequence[int] | None = None,
+    threshold: float = 0.0,
+    *,
+    bits: int = 16,
+    max_bytes: int | str | None = None,
+    texts: Sequence[str] | None = None,
+) -> Content:
+    """An ES module that exports `predict`, `explain` and `classes`; see `runtime_tables` for the options."""
+    around = len(_template("runtime.js")) + 4000
+    most = None if max_bytes is None else (_bytes(max_bytes) - around) * 3 // 4
+    best, remark = runtime_tables(wfa, words, states, threshold, bits, most, texts)
+    module = (
+        f"// Made by wfalens. predict(text), explain(text) and classes; see the end.\n{_template('runtime.js')}\n"
+        f"const model = automaton({_javascript(to_dict(best))});\n"
+        "export const { classes, unit, tokens, predict, trace, explain } = model;\nexport default model;\n"
+    )
+    return Content({"": module}, remark)
+
+
+@exporter("c", suffixes=(".c",), factored=True)
+def to_c(
+    wfa: WFA,
+    words: Sequence[str] | int | None = None,
+    states: Sequence[int] | None = None,
+    threshold: float = 0.0,
+    *,
+    bits: int = 16,
+    max_bytes: int | str | None = None,
+    texts: Sequence[str] | None = None,
+) -> Content:
+    """A C99 file and its header; `max_bytes` is the size of the tables in memory. See `runtime_tables`."""
+    most = None if max_bytes is None else _bytes(max_bytes)
+    tables, remark = runtime_tables(wfa, words, states, threshold, bits, most, texts)
+    header = _header(tables)
+    return Content({"": _source(tables, header), ".h": header}, remark)
+
+
+def runtime_tables(
+    wfa: WFA,
+    words: Sequence[str] | int | None = None,
+    states: Sequence[int] | None = None,
+    threshold: float = 0.0,
+    bits: int = 16,
+    max_bytes: int | None = None,
+    texts: Sequence[str] | None = None,
+) -> tuple[Tables, str]:
+    """Tables of an automaton or, where only that fits or agrees better, of its readable one; and what they cost.
+
+    Args:
+        wfa: a stochastic or linear automaton.
+        words: the words to export, or how many of the most frequent ones; others read as `<unk>`.
+        states: must be None: a runtime has all states.
+        threshold: must be 0.
+        bits: 8, 16 or 32 for a weight.
+        max_bytes: of the tables; words that matter least are left out until they fit.
+        texts: on which the cost is measured; by default random words of the extraction texts.
+    """
+    if states is not None or threshold:
+        raise InputError("a runtime has all states and all weights", code="states")
+    chosen_states(wfa, states, threshold)
+    ids = chosen_ids(wfa, words)
+    measured = wfa.encoder.encode(texts) if texts is not None else drawn_texts(wfa)
+    expected = wfa.decide(wfa.weights(measured))
+    found = []
+    for each in [wfa] if max_bytes is None or wfa.readable in (None, wfa) else [wfa, wfa.readable]:
+        tables = _fitting(each, ids, bits, max_bytes)
+        if tables is not None:
+            said = each.decide(outputs(tables, each, measured))
+            found.append(_Candidate(each, tables, float((said == expected).mean())))
+    if not found:
+        raise InputError(f"the automaton does not fit into {max_bytes:,} bytes without any word", code="too-large")
+    best = max(found, key=lambda each: each.agreement)
+    return best.tables, _remark(wfa, best, len(measured), texts is None)
+
+
+def _remark(wfa: WFA, best: _Candidate, texts: int, is_random: bool) -> str:
+    what = "" if best.wfa is wfa else "the readable automaton, "
+    sort = "random texts" if is_random else "texts"
+    words = f"{len(best.tables.ids):,} words with an entry of their own"
+    bound = best.tables.error_bound(1)
+    off = "" if bound is None else f"; probabilities are off by at most {bound:.1e} for each word of a text"
+    return f"{what}{words}; the same class as the automaton on {percent(best.agreement, 1)} of {texts:,} {sort}{off}"
+
+
+def _fitting(wfa: WFA, ids: NDArray[np.int32], bits: int, max_bytes: int | None) -> Tables | None:
+    """Tables with as many words as fit, those that matter most first; None: even none is too large."""
+    if max_bytes is None:
+        return make_tables(wfa, ids, bits)
+    ids = ids[ids != UNKNOWN]
+    ids = ids[np.argsort(-importance(wfa, ids), kind="stable")]
+    low, high, best = 0, len(ids), make_tables(wfa, ids[:0], bits)
+    if best.bytes > max_bytes:
+        return None
+    count = high
+    while low < high:
+        tables = make_tables(wfa, ids[:count], bits)
+        if tables.bytes <= max_bytes:
+            low, best = count, tables
+        else:
+            high = count - 1
+        count = (low + high + 1) // 2
+    return best
+
+
+def to_dict(tables: Tables) -> dict[str, Any]:
+    """Tables as runtime.js takes them, ready for JSON."""
+    return {
+        "kind": tables.kind,
+        "unit": tables.unit,
+        "class_names": tables.class_names,
+        "numbers": tables.numbers,
+        "arrays": {name: [str(array.dtype), _text(array)] for name, array in tables.arrays.items()},
+    }
+
+
+def runtime_js() -> str:
+    """The code that reads tables: a script that defines `automaton(tables)`."""
+    return _template("runtime.js")
+
+
+def _text(array: NDArray[Any]) -> str:
+    return base64.b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode()
+
+
+def _javascript(data: dict[str, Any]) -> str:
+    """JSON that is JavaScript, too, wherever it is embedded."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _bytes(size: int | str) -> int:
+    found = _SIZE.fullmatch(str(size).strip())
+    if found is None:
+        raise InputError(f"a size is a number of bytes, or such as 64k, not {size!r}", code="option-value")
+    return int(found[1]) * _UNITS[found[2].lower()]
+
+
+@cache
+def _template(name: str) -> str:
+    return (files("wfalens.export.runtime") / name).read_text(encoding="utf-8")
+
+
+def _header(tables: Tables) -> str:
+    """The declarations, which the source has as well."""
+    lines = [
+        "/* Made by wfalens. */",
+        "#ifndef WFALENS_AUTOMATON_H",
+        "#define WFALENS_AUTOMATON_H",
+        *(f"#define WFA_{name.upper()} {tables.numbers[name]}" for name in _HEADER_NUMBERS),
+        f"#define WFA_VALUE_ONE (INT64_C(1) << {50 - tables.numbers['logit_bits']})",
+    ]
+    return "\n".join([*lines, _template("runtime.h"), "#endif", ""])
+
+
+def _source(tables: Tables, header: str) -> str:
+    numbers = {name: number for name, number in tables.numbers.items() if name not in _HEADER_NUMBERS}
+    numbers["state_bits"] = tables.numbers["state_one"].bit_length() - 1
+    defined = [f"#define WFA_{name.upper()} {number}" for name, number in numbers.items()]
+    arrays = [_array(name, array) for name, array in tables.arrays.items() if len(array)]
+    types = []
+    if not tables.numbers["linear"]:
+        weights = tables.arrays["weights"].dtype
+        fits = tables.numbers["state_one"] * tables.numbers["row_one"] < 1 << 31
+        types = [f"typedef {weights}_t wfa_weight;", f"typedef uint{32 if fits else 64}_t wfa_sum;"]
+    names = ", ".join(_c_string(name) for name in tables.class_names)
+    named = f"const char *const wfa_classes[WFA_CLASSES] = {{{names}}};"
+    return "\n".join([header, *defined, *types, *arrays, named, "", _template("runtime.c")])
+
+
+def _array(name: str, array: NDArray[Any]) -> str:
+    values = array.tolist()
+    rows = (",".join(map(str, values[at : at + _LINE])) for at in range(0, len(values), _LINE))
+    return f"static const {array.dtype}_t wfa_{name}[] = {{\n{_joined(rows)}\n}};"
+
+
+def _joined(rows: Iterable[str]) -> str:
+    return ",\n".join(rows)
+
+
+def _c_string(text: str) -> str:
+    """A literal in ASCII; octal escapes of three digits end where they should."""
+    return (
+        '"'
+        + "".join(
+            chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
+            for byte in text.encode("utf-8", "surrogatepass")
+        )
+        + '"'
+    )
